@@ -177,6 +177,54 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "available[request.place] := coalesce(available[request.place], request.free);",
       "available[request.place] := coalesce(available[1], request.free);"
     ],
+    [
+      "exposures not looked at",
+      "WHEN uncovered[request.place] > 0 AND request.amount > cover",
+      "WHEN false"
+    ],
+    [
+      "exposures compared with <",
+      "AND request.amount > cover THEN",
+      "AND request.amount >= cover THEN"
+    ],
+    [
+      "exposure of the order itself counts",
+      "AND request.amount > cover THEN",
+      "AND request.amount + excess > cover THEN"
+    ],
+    [
+      "exposures blind to their batch",
+      "      uncovered[request.place] := uncovered[request.place] + excess;\n",
+      ""
+    ],
+    [
+      "exposures of another organisation",
+      "uncovered[request.place] := coalesce(uncovered[request.place], request.uncovered);",
+      "uncovered[request.place] := coalesce(uncovered[1], request.uncovered);"
+    ],
+    [
+      "exposures without credit",
+      "cover := available[request.place] + request.credit - uncovered[request.place];",
+      "cover := available[request.place] - uncovered[request.place];"
+    ],
+    [
+      "holds on credit",
+      "SELECT r.balance - r.held AS free, r.uncovered,",
+      "SELECT r.balance - r.held + r.credit AS free, r.uncovered,"
+    ],
+    [
+      "what is left for exposures not told",
+      "CASE outcome WHEN 'overexposed' THEN cover ELSE",
+      "CASE outcome WHEN 'nothing' THEN cover ELSE"
+    ],
+    [
+      "exposures not written to the pool",
+      "uncovered = r.uncovered + s.excess",
+      "uncovered = r.uncovered"
+    ],
+    ["exposures not given back", "uncovered = r.uncovered - s.excess", "uncovered = r.uncovered"],
+    ["exposures not written to the order", "h.exposure, h.quote,", "NULL, h.quote,"],
+    ["a vendor's count not kept", "u.orphan -> 'usage'", "NULL"],
     ["known holds held again", "WHEN request.is_known THEN 'known'", "WHEN false THEN 'known'"],
     ["used keys order again", "WHEN request.is_key_used OR key_taken", "WHEN key_taken"],
     [
@@ -396,6 +444,16 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "audit blind to what is held",
       "FROM books WHERE held <> open OR held < 0",
       "FROM books WHERE false"
+    ],
+    [
+      "audit blind to exposures",
+      "FROM books WHERE uncovered <> open_excess",
+      "FROM books WHERE false"
+    ],
+    [
+      "audit blind to exposures of quotes",
+      "FROM touched WHERE quoted_exposure IS DISTINCT FROM exposure::text",
+      "FROM touched WHERE false"
     ],
     [
       "audit blind to months",

@@ -35,8 +35,12 @@ export const goods: ReadonlyArray<Good> = [
     upstreamModel: "sim-film-2",
     units: [5, 12],
     holdNano: byFormula,
-    chargeNano: (seconds, tokens) =>
-      tokens === null ? byFormula(seconds) : BigInt(tokens) * NANO_PER_TOKEN,
+    chargeNano: (seconds, tokens) => {
+      const ordered = byFormula(seconds)
+      const counted = tokens === null ? ordered : BigInt(tokens) * NANO_PER_TOKEN
+      if (2n * counted < ordered) return ordered
+      return counted > 2n * ordered ? 2n * ordered : counted
+    },
     weight: 4
   },
   {

@@ -35,6 +35,8 @@ const troubles: Record<Good["kind"], Weighted<string>> = {
     [3, "sim:http500"],
     [2, "sim:rate"],
     [8, "sim:nousage"],
+    [3, "sim:usage=1"],
+    [3, "sim:usage=9900000"],
     [3, "sim:poll500=3"],
     [1, "sim:unknown-status"],
     [2, "sim:forget"],

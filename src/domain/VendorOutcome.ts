@@ -108,13 +108,29 @@ export const isUnread = (failure: VendorFailure): failure is VendorLost =>
   failure.status >= 200 &&
   failure.status < 300
 
+/** Tokens as a vendor counted them; input is null where it counts none apart. */
+export const ReportedUsage = Schema.Struct({
+  input: Schema.NullOr(Schema.BigIntFromString),
+  output: Schema.BigIntFromString
+})
+export type ReportedUsage = typeof ReportedUsage.Type
+
 /** What an operator should ask a vendor about, and what is known of it. */
 export interface Doubt {
   readonly reason: string
   readonly upstreamId: string | null
   /** The answer that could not be used, where one came. */
   readonly answer?: AnswerTrace
+  /** What the vendor counted, where it was not charged so. */
+  readonly usage?: ReportedUsage
 }
+
+/** The order is charged, and its vendor counted what no such order can have. */
+export const implausibleUsage = (usage: ReportedUsage, upstreamId: string | null): Doubt => ({
+  reason: "implausible_usage",
+  upstreamId,
+  usage
+})
 
 /** The vendor, or a proxy before it, stopped waiting; 524 is a content network's word for it. */
 export const timeouts: ReadonlySet<number> = new Set([408, 504, 524])

@@ -130,7 +130,8 @@ export const errorTable = {
     ...request,
     status: 402,
     type: "billing_error",
-    meaning: "The organisation's pool has less than the order holds",
+    meaning:
+      "The organisation's pool has less than the order holds, or orders under way may come to what it has",
     fields: {
       required: decimal("What the order holds"),
       available: decimal("What the pool has that is not held")

@@ -6,6 +6,7 @@
 import { Effect, Result } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import type { Modality } from "../domain/catalog/Modality.ts"
+import { type Limits, limitsOf } from "../domain/catalog/ModelLimits.ts"
 import {
   BillingUnavailable,
   ChannelUnavailable,
@@ -20,7 +21,7 @@ import { checkImageAnswer } from "../domain/image/imageAnswerSize.ts"
 import { priceImages } from "../domain/image/pricedImages.ts"
 import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
-import { quoteText, type TokenCounts } from "../domain/text/TextQuote.ts"
+import { type ExpectedTokens, quoteText } from "../domain/text/TextQuote.ts"
 import {
   type ChatBody,
   chatOutput,
@@ -59,9 +60,13 @@ export interface TextRequest {
   readonly body: ChatBody | EmbeddingBody
   readonly metadata: Metadata | null
   readonly modalities: ReadonlyArray<Modality>
-  readonly expected: TokenCounts
+  readonly expectedBy: (limits: Limits) => ExpectedTokens
   /** Fails where its answer may be larger than is read, or later than is waited for. */
-  readonly checkAnswer: (bounds: AnswerBounds) => Result.Result<void, InvalidRequest>
+  readonly checkAnswer: (
+    limits: Limits,
+    expected: ExpectedTokens,
+    bounds: AnswerBounds
+  ) => Result.Result<void, InvalidRequest>
   /** Waits for a whole answer. */
   readonly ask: (
     adapter: TextAdapter,
@@ -74,14 +79,13 @@ export interface TextRequest {
 export const chatRequest = (ordered: ChatBody): TextRequest & { readonly body: ChatBody } => {
   const { metadata = null, ...unnoted } = ordered
   const body: ChatBody = ordered.store === true ? ordered : unnoted
-  const output = chatOutput(body)
-  const expected = estimateChat(body, output)
   return {
     body,
     metadata: metadataOf({ metadata }),
     modalities: ["chat", "vlm"],
-    expected,
-    checkAnswer: (bounds) => checkChatAnswer(body, output, expected, bounds),
+    expectedBy: (limits) => estimateChat(body, limits),
+    checkAnswer: (limits, expected, bounds) =>
+      checkChatAnswer(body, chatOutput(body, limits), expected, bounds),
     ask: (adapter, account, upstreamModel) => adapter.complete(account, { upstreamModel, body })
   }
 }
@@ -90,8 +94,8 @@ export const embeddingRequest = ({ metadata = null, ...body }: EmbeddingBody): T
   body,
   metadata: metadataOf({ metadata }),
   modalities: ["embedding"],
-  expected: estimateEmbedding(body),
-  checkAnswer: (bounds) => checkEmbeddingAnswer(body, bounds),
+  expectedBy: (limits) => estimateEmbedding(body, limits),
+  checkAnswer: (_, __, bounds) => checkEmbeddingAnswer(body, bounds),
   ask: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
 })
 
@@ -144,6 +148,8 @@ export const makeOrderResolution = Effect.gen(function* () {
   const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
     const ordered = yield* checkModel(caller, request.body.model, request.modalities)
     const { model } = ordered
+    const limits = limitsOf(model)
+    const expected = request.expectedBy(limits)
     const mounts = yield* checkMounts(ordered, {
       speak: (protocol) => {
         const row = protocols.text.get(protocol)
@@ -160,9 +166,9 @@ export const makeOrderResolution = Effect.gen(function* () {
       },
       fit: (adapter) =>
         Result.gen(function* () {
-          yield* request.checkAnswer(bounds)
+          yield* request.checkAnswer(limits, expected, bounds)
           if (model.prices?.kind !== "tokens") return yield* Result.fail(unpriced(model))
-          const quote = yield* quoteText(model.prices, request.expected)
+          const quote = yield* quoteText(model.prices, expected)
           if (quote.holdNano <= MAX_AMOUNT_NANO) return { adapter, quote }
           return yield* Result.fail(
             new InvalidRequest({
@@ -171,8 +177,7 @@ export const makeOrderResolution = Effect.gen(function* () {
             })
           )
         }),
-      priceBy: (_, prices) =>
-        prices.kind === "tokens" ? quoteText(prices, request.expected) : otherKind,
+      priceBy: (_, prices) => (prices.kind === "tokens" ? quoteText(prices, expected) : otherKind),
       noneFits: (_, misfits) => misfits[0]
     })
     return { mounts, quote: mounts[0].quote, model }

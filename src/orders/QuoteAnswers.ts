@@ -17,7 +17,7 @@ import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { unsent } from "../runtime/databaseErrors.ts"
 import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
 import { Catalog } from "../services/Catalog.ts"
-import { Ledger } from "../services/Ledger.ts"
+import { allowsHold, availableOf, Ledger } from "../services/Ledger.ts"
 import { type Budget, Budgets } from "../services/money/Budgets.ts"
 import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
@@ -114,17 +114,16 @@ export const layerQuotes = Layer.effect(
       const { quote } = yield* resolved
       const [pool, applying] = yield* unsent(
         // The organisation of a key is there for as long as it is.
-        Effect.orDie(Effect.all([ledger.balance(caller.organizationId), budgets.applying(caller)]))
+        Effect.orDie(Effect.all([ledger.pool(caller.organizationId), budgets.applying(caller)]))
       )
-      const poolAvailableNano = pool.balanceNano - pool.heldNano
       const capAvailableNano = leastLeft(applying.filter(({ isCap }) => isCap))
       const budgetAvailableNano = leastLeft(applying.filter(({ isCap }) => !isCap))
       const isWithin = (left: bigint | null) => left === null || quote.holdNano <= left
       return {
         quote,
         affordable: {
-          pool: quote.holdNano <= poolAvailableNano,
-          poolAvailableNano,
+          pool: allowsHold(pool, quote.holdNano),
+          poolAvailableNano: availableOf(pool),
           cap: isWithin(capAvailableNano),
           capAvailableNano,
           budget: isWithin(budgetAvailableNano),

@@ -7,7 +7,7 @@ import { Cause, Effect, Exit, Metric, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChannelHealth, type Lane, watchedBy } from "../channels/ChannelHealth.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
-import { Quote } from "../domain/money/Quote.ts"
+import { exposureOf, Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
 import {
   type Doubt,
@@ -96,6 +96,7 @@ export const makePaidOrders = Effect.gen(function* () {
       modality: order.model.modality,
       id,
       amountNano: order.quote.holdNano,
+      exposureNano: exposureOf(order.quote),
       ttlSeconds: order.deadlineSeconds,
       quote: encodeQuote(order.quote),
       metadata: order.metadata,

@@ -6,6 +6,7 @@
 import { Effect, Metric, Random } from "effect"
 import { ChannelHealth } from "../channels/ChannelHealth.ts"
 import { unitOf } from "../domain/money/Quote.ts"
+import { implausibleUsage, type ReportedUsage } from "../domain/VendorOutcome.ts"
 import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
 import { chargeVideo, kindOf, type VideoUsage } from "../domain/video/VideoQuote.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
@@ -61,6 +62,15 @@ const noteStrangeWord = (task: ClaimedTask, word: string) =>
     Effect.annotateLogs({ task: task.id, channel: task.channelId })
   )
 
+const noteImplausible = (task: ClaimedTask, { output }: ReportedUsage) =>
+  Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
+    Effect.annotateLogs({
+      task: task.id,
+      channel: task.channelId,
+      output_tokens: String(output)
+    })
+  )
+
 export type VideoVerdicts = Effect.Success<ReturnType<typeof makeVideoVerdicts>>
 
 /** `ended` hears of every task whose hold was closed, by this gateway or before. */
@@ -89,6 +99,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
         charge.units
       )
     }))
+    if (charge.implausible !== null) yield* noteImplausible(task, charge.implausible)
     const { won, state } = yield* ledger.capture({
       organizationId: task.organizationId,
       holdId: task.id,
@@ -107,6 +118,8 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
         videoUrl,
         completionTokens: usage.completionTokens
       },
+      orphan:
+        charge.implausible === null ? null : implausibleUsage(charge.implausible, task.upstreamId),
       answer: null
     })
     if (state !== "open") ended(task.id)

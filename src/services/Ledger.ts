@@ -56,6 +56,8 @@ export interface HoldRequest {
   /** Task id, or id of an image or text request, minted before any side effect: the hold's idempotency key. */
   readonly id: string
   readonly amountNano: bigint
+  /** The most the order can come to, as its quote has it; the amount where this is left out. */
+  readonly exposureNano?: bigint
   /** After this time an open hold is swept. */
   readonly ttlSeconds: number
   /** Everything the amount was computed from, in its JSON form; frozen with the hold. */
@@ -132,6 +134,32 @@ export const Balance = Schema.Struct({
 })
 export type Balance = typeof Balance.Type
 
+/** All by which a pool takes orders. */
+export const Pool = Schema.Struct({
+  ...Balance.fields,
+  /** What open orders can come to above their holds. */
+  uncoveredNano: Schema.BigInt,
+  /** How far that may take the balance below zero. */
+  creditNano: Schema.BigInt
+})
+export type Pool = typeof Pool.Type
+
+/** What the pool has for another order's hold. */
+export const availableOf = ({ balanceNano, heldNano }: Balance): bigint => balanceNano - heldNano
+
+/**
+ * What the pool and its credit leave beside all that the orders under way can come to; null where these
+ * can come to no more than they hold.
+ */
+export const coverOf = (pool: Pool): bigint | null =>
+  pool.uncoveredNano === 0n ? null : availableOf(pool) + pool.creditNano - pool.uncoveredNano
+
+/** Whether the pool allows an order that holds so much. */
+export const allowsHold = (pool: Pool, holdNano: bigint): boolean => {
+  const cover = coverOf(pool)
+  return holdNano <= availableOf(pool) && (cover === null || holdNano <= cover)
+}
+
 export const MemberMonth = Schema.Struct({
   capNano: Schema.NullOr(Schema.BigInt),
   capturedNano: Schema.BigInt,
@@ -181,7 +209,8 @@ export class Ledger extends Context.Service<
   Ledger,
   {
     /**
-     * Sets the amount aside, if the pool and all budgets allow it, together with its task; the same id
+     * Sets the amount aside, if the pool and all budgets allow it, together with its task. Beside
+     * the hold, the pool and its credit cover all that the orders under way can come to; the same id
      * again changes nothing. Budgets are checked before the pool, the narrowest first. `Overloaded` when the books cannot be
      * reached soon or the organisation's spending is stopped; a hold that was taken all the same, and
      * one whose caller goes away, is given back. Movements of one organisation that come together
@@ -212,6 +241,7 @@ export class Ledger extends Context.Service<
       reference: string
     ): Effect.Effect<boolean, NotFound | IdempotencyMismatch | InvalidRequest>
     balance(organizationId: string): Effect.Effect<Balance, NotFound>
+    pool(organizationId: string): Effect.Effect<Pool, NotFound>
     /** Below it the balance is low, of which `balance.low` tells once; null is never. */
     lowBalance(organizationId: string): Effect.Effect<bigint | null, NotFound>
     setLowBalance(organizationId: string, lowNano: bigint | null): Effect.Effect<void, NotFound>

@@ -1,10 +1,10 @@
 /**
- * Jobs a vendor may have made that no client paid for, or was charged for without its answer: an operator
- * asks the vendor about them.
+ * Jobs a vendor may have made that no client paid for, and those that are charged without their answer
+ * or against the vendor's count: an operator asks the vendor about them.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
-import { AnswerTrace } from "../domain/VendorOutcome.ts"
+import { AnswerTrace, ReportedUsage } from "../domain/VendorOutcome.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import { VendorJob } from "./Ledger.ts"
 
@@ -17,6 +17,8 @@ export const OrphanRecord = Schema.Struct({
   reason: Schema.String,
   /** What is known of the vendor's answer that could not be used; null where none came. */
   answer: Schema.NullOr(AnswerTrace),
+  /** What the vendor counted of an order that was charged otherwise; null where that is not why. */
+  usage: Schema.NullOr(ReportedUsage),
   heldNano: Schema.BigInt,
   /** What the order is charged all the same; 0 where its hold was given back. */
   chargeNano: Schema.BigInt,

@@ -25,7 +25,8 @@ export const HoldResult = Schema.Literals([
   "unknown_member",
   "member_cap_exceeded",
   "budget_exceeded",
-  "insufficient_balance"
+  "insufficient_balance",
+  "overexposed"
 ])
 
 /** What became of a hold; the amounts, in nano-units, are those the outcome is about. */
@@ -87,6 +88,16 @@ const refuseHold = Effect.fnUntraced(function* (
       const available = formatNano(amounts.available)
       return yield* new InsufficientBalance({
         message: `This request needs ${required} ${currency}, and ${available} is available`,
+        required,
+        available
+      })
+    }
+    case "overexposed": {
+      const available = formatNano(amounts.available)
+      return yield* new InsufficientBalance({
+        message:
+          `This request needs ${required} ${currency}. Orders under way may come to more than they hold, ` +
+          `and would then leave ${available}: it can be ordered when they have ended`,
         required,
         available
       })

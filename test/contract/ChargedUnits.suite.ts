@@ -6,11 +6,17 @@ import type { Prices } from "../../src/domain/catalog/Prices.ts"
 import { quoteImages } from "../../src/domain/image/ImageQuote.ts"
 import { Quote, unitOf } from "../../src/domain/money/Quote.ts"
 import { type ReplaySum, replayUnder } from "../../src/domain/money/replay.ts"
-import { chargeText, quoteText, type TokenCounts } from "../../src/domain/text/TextQuote.ts"
+import {
+  chargeText,
+  type ExpectedTokens,
+  quoteText,
+  type TokenCounts
+} from "../../src/domain/text/TextQuote.ts"
 import { chargeVideo, quoteVideo, type VideoUsage } from "../../src/domain/video/VideoQuote.ts"
 import type { VideoSku } from "../../src/domain/video/VideoSku.ts"
 import { Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
 import { ChargedUnits } from "../../src/services/money/ChargedUnits.ts"
+import { expectedTokens } from "../support/expectedTokens.ts"
 import { organization, type Stores } from "../support/ledger.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 
@@ -34,7 +40,7 @@ interface Ordered {
   readonly videos: number
   readonly videoUsage: VideoUsage
   readonly images: number
-  readonly expected: TokenCounts
+  readonly expected: ExpectedTokens
   readonly used: TokenCounts
 }
 
@@ -141,7 +147,7 @@ const drawOrder = (dice: Dice, prefix: string): Ordered => {
       outputSeconds: dice.chance(50) ? 1 + dice.roll(15) : null
     },
     images: 1 + dice.roll(10),
-    expected: { inputTokens: 1n + count(1000), outputTokens: hasOutput ? 500n : 0n },
+    expected: expectedTokens(1n + count(1000), hasOutput ? 500n : 0n),
     used: { inputTokens: 1n + count(1000), outputTokens: hasOutput ? count(1000) : 0n }
   }
 }
@@ -170,7 +176,7 @@ const chargeOf = (quote: Quote, { videoUsage, used }: Ordered): bigint => {
     case "image":
       return quote.holdNano
     case "tokens":
-      return chargeText(quote, used, used).chargeNano
+      return chargeText(quote, used, { outputBytes: 0 }).chargeNano
     default:
       return chargeVideo(quote, videoUsage).chargeNano
   }
@@ -181,7 +187,7 @@ const usageOf = (quote: Quote, ordered: Ordered): UsageEntry => {
     case "image":
       return { input: 0n, output: BigInt(quote.images), ...unitOf(quote), basis: "x" }
     case "tokens": {
-      const { inputTokens, outputTokens } = chargeText(quote, ordered.used, ordered.used)
+      const { inputTokens, outputTokens } = chargeText(quote, ordered.used, { outputBytes: 0 })
       const { nanoPerInputToken: inputUnitPriceNano, nanoPerOutputToken } = quote
       // Texts without output have its price where they have one.
       const unitPriceNano = nanoPerOutputToken === 0n ? inputUnitPriceNano : nanoPerOutputToken

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Option } from "effect"
-import { BudgetExceeded } from "../../src/domain/Errors.ts"
+import { BudgetExceeded, InsufficientBalance } from "../../src/domain/Errors.ts"
 import { budgetScopes } from "../../src/domain/money/budgets.ts"
 import { parseNano } from "../../src/domain/money/Money.ts"
 import { adjustmentKinds } from "../../src/domain/money/transfers.ts"
@@ -8,6 +8,7 @@ import { Access, allScopes } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { type Budget, Budgets } from "../../src/services/money/Budgets.ts"
 import { Transfers } from "../../src/services/money/Transfers.ts"
+import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { layerStoresOf, ordered, storeKinds, usageOf } from "../support/ledger.ts"
 import { type Command, MAX_BALANCE, makeModel, type Verdict } from "../support/ledgerModel.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
@@ -24,11 +25,12 @@ const caps = [null, 60n, 1_000n] as const
 const API_KEYS = 2
 const ids = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] as const
 const amounts = [1n, 5n, 20n, 41n, 60n, 61n, 2n ** 62n] as const
+const excesses = [1n, 10n, 40n, 100n] as const
 
 /** Few ids, keys and amounts, so that each command often meets what another one left. */
 const commandOf = (dice: Dice): Command => {
   const id = `im_${dice.pick(ids)}${dice.roll(2)}`
-  switch (dice.roll(12)) {
+  switch (dice.roll(13)) {
     case 0:
       return {
         _tag: "Deposit",
@@ -59,6 +61,8 @@ const commandOf = (dice: Dice): Command => {
         ...{ _tag: "ChangeBudget", slot: `b${dice.roll(5)}` },
         amount: dice.pick([null, 40n, 200n])
       }
+    case 12:
+      return { _tag: "Credit", amount: dice.pick([0n, 0n, 10n, 100n]) }
     case 1:
     case 4:
       return { _tag: "Release", id, forgetKey: dice.chance(50) }
@@ -72,6 +76,7 @@ const commandOf = (dice: Dice): Command => {
         member: dice.chance(95) ? dice.roll(caps.length) : caps.length,
         apiKey: dice.roll(API_KEYS),
         amount: dice.pick(amounts),
+        excess: dice.chance(60) ? 0n : dice.pick(excesses),
         key: dice.chance(40) ? `key${dice.roll(8)}` : null
       }
   }
@@ -85,6 +90,7 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
   const ledger = yield* Ledger
   const transfers = yield* Transfers
   const budgets = yield* Budgets
+  const accounts = yield* Accounts
   const organizationId = yield* access.createOrganization("Model")
   const memberIds: Array<string> = []
   const keyIds: Array<ReadonlyArray<string>> = []
@@ -129,13 +135,24 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
             keyId: keyIds[command.member]?.[command.apiKey] ?? "",
             id: command.id,
             amountNano: command.amount,
+            exposureNano: command.amount + command.excess,
             ttlSeconds: 3600,
-            quote: {},
+            quote: {
+              holdNano: String(command.amount),
+              ...(command.excess === 0n
+                ? {}
+                : { exposureNano: String(command.amount + command.excess) })
+            },
             job,
             task: null,
             key: command.key === null ? null : { key: command.key, fingerprint: command.id }
           }),
           "held"
+        )
+      case "Credit":
+        return Effect.as(
+          accounts.changeOrganization(organizationId, { creditNano: command.amount }),
+          "set"
         )
       case "Capture":
       case "Release":
@@ -192,7 +209,9 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
             onSome: (error) =>
               error instanceof BudgetExceeded
                 ? `${error._tag} ${Effect.runSync(Effect.fromResult(parseNano(error.amount)))}`
-                : error._tag
+                : error instanceof InsufficientBalance && /under way/.test(error.message)
+                  ? `${error._tag} by exposure`
+                  : error._tag
           })
     )
   const uses = Effect.forEach(budgetIds, ([slot, id]) =>
@@ -250,7 +269,7 @@ for (const kind of storeKinds) {
             }
             for (const { real, model } of sides) {
               const { organizationId } = real
-              assert.deepEqual(yield* ledger.balance(organizationId), model.balance(), label)
+              assert.deepEqual(yield* ledger.pool(organizationId), model.pool(), label)
               const months = yield* Effect.forEach(real.memberIds, (memberId) =>
                 ledger.memberMonth(organizationId, memberId)
               )
@@ -283,6 +302,8 @@ for (const kind of storeKinds) {
             "ChangeBudget removed",
             "ChangeBudget not_found",
             "Hold insufficient_balance",
+            "Hold insufficient_balance by exposure",
+            "Credit set",
             "Capture captured won",
             "Capture captured before",
             "Capture released before",

@@ -1,15 +1,18 @@
 /** What every ledger must do, whatever it keeps its books in. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
+import { implausibleUsage } from "../../src/domain/VendorOutcome.ts"
 import { Access } from "../../src/services/Access.ts"
-import { Ledger } from "../../src/services/Ledger.ts"
+import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
+import { Orphans } from "../../src/services/Orphans.ts"
+import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { type TaskOutcome, TaskRepo } from "../../src/services/TaskRepo.ts"
 import { organization, usageOf } from "../support/ledger.ts"
 import { upstream } from "../support/tasks.ts"
 
 export const ledgerSuite = (
   name: string,
-  ledger: Layer.Layer<Ledger | Access | TaskRepo, unknown>
+  ledger: Layer.Layer<Ledger | Access | Accounts | Orphans | TaskRepo, unknown>
 ): void => {
   layer(ledger, { excludeTestServices: true, timeout: "60 seconds" })(name, (it) => {
     it.effect("never admits more than the pool has, whichever of its members asks", () =>
@@ -101,6 +104,112 @@ export const ledgerSuite = (
           available: "-0.00000001"
         })
         assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    const insufficient = Effect.fnUntraced(function* (
+      request: HoldRequest,
+      amounts: { readonly required: string; readonly available: string }
+    ) {
+      const ledger = yield* Ledger
+      const refused = yield* Effect.flip(ledger.hold(request))
+      assert.deepInclude(refused, { _tag: "insufficient_balance", ...amounts })
+    })
+
+    it.effect(
+      "takes an order of unknown size alone by its hold, and beside others by its exposure",
+      () =>
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const { organizationId, hold, close } = yield* organization(100n)
+          const film = (amount: bigint, exposureNano: bigint) =>
+            hold(amount, {
+              exposureNano,
+              quote: { holdNano: String(amount), exposureNano: String(exposureNano) }
+            })
+          const alone = film(100n, 900n)
+          yield* ledger.hold(alone)
+          yield* ledger.release({ ...close(alone.id), orphan: null, forgetKey: false })
+          const first = film(10n, 40n)
+          yield* ledger.hold(first)
+          // A repeat takes nothing again.
+          yield* ledger.hold(first)
+          yield* ledger.hold(hold(10n))
+          assert.deepStrictEqual(yield* ledger.pool(organizationId), {
+            ...{ balanceNano: 100n, heldNano: 20n, uncoveredNano: 30n, creditNano: 0n }
+          })
+          const beyond = { required: "0.000000051", available: "0.00000005" }
+          yield* insufficient(film(51n, 52n), beyond)
+          yield* insufficient(hold(51n), beyond)
+          const [second, third] = [film(10n, 49n), hold(1n)]
+          yield* ledger.hold(second)
+          yield* ledger.hold(third)
+          yield* insufficient(hold(1n), { required: "0.000000001", available: "0" })
+          yield* ledger.capture({ ...close(first.id), chargeNano: 30n, usage: usageOf(30n) })
+          yield* insufficient(hold(11n), { required: "0.000000011", available: "0.00000001" })
+          yield* ledger.hold(hold(10n))
+          yield* ledger.capture({ ...close(second.id), chargeNano: 49n, usage: usageOf(49n) })
+          assert.deepStrictEqual(yield* ledger.pool(organizationId), {
+            ...{ balanceNano: 21n, heldNano: 21n, uncoveredNano: 0n, creditNano: 0n }
+          })
+          yield* insufficient(hold(1n), { required: "0.000000001", available: "0" })
+          assert.deepEqual(yield* ledger.verify, [])
+        })
+    )
+
+    it.effect("takes orders of unknown size as far as the credit, and holds never on credit", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const accounts = yield* Accounts
+        const { organizationId, hold, close } = yield* organization(100n)
+        yield* accounts.changeOrganization(organizationId, { creditNano: 50n })
+        const film = (amount: bigint, exposureNano: bigint) =>
+          hold(amount, {
+            exposureNano,
+            quote: { holdNano: String(amount), exposureNano: String(exposureNano) }
+          })
+        const [first, second] = [film(10n, 80n), film(10n, 70n)]
+        // Those that come together are decided as if one came after the other.
+        const results = yield* Effect.all(
+          [first, second, film(10n, 11n)].map((request) => Effect.result(ledger.hold(request))),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(
+          results.map(({ _tag }) => _tag),
+          ["Success", "Success", "Failure"]
+        )
+        yield* accounts.changeOrganization(organizationId, { creditNano: 49n })
+        yield* insufficient(hold(1n), { required: "0.000000001", available: "-0.000000001" })
+        yield* ledger.capture({ ...close(first.id), chargeNano: 80n, usage: usageOf(80n) })
+        yield* ledger.capture({ ...close(second.id), chargeNano: 70n, usage: usageOf(70n) })
+        assert.deepStrictEqual(yield* ledger.pool(organizationId), {
+          ...{ balanceNano: -50n, heldNano: 0n, uncoveredNano: 0n, creditNano: 49n }
+        })
+        yield* insufficient(hold(1n), { required: "0.000000001", available: "-0.00000005" })
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("keeps what a vendor counted with the charge", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const orphans = yield* Orphans
+        const { organizationId, hold, close } = yield* organization(100n)
+        const request = hold(60n)
+        yield* ledger.hold(request)
+        yield* ledger.capture({
+          ...close(request.id),
+          chargeNano: 60n,
+          usage: usageOf(60n),
+          orphan: implausibleUsage({ input: null, output: 9_900_000n }, "up-1")
+        })
+        const all = { resolved: false, channelId: null, reason: "implausible_usage" }
+        const { data } = yield* orphans.list({ ...all, organizationId }, { after: null, limit: 5 })
+        assert.strictEqual(data.length, 1)
+        assert.deepInclude(data[0], {
+          ...{ id: request.id, upstreamId: "up-1", heldNano: 60n },
+          usage: { input: null, output: 9_900_000n }
+        })
       })
     )
 

@@ -23,11 +23,17 @@ const verdicts: ReadonlyArray<readonly [string, unknown, "succeeded" | "failed",
     "more tokens than any video has",
     succeeded({ usage: { completion_tokens: Number.MAX_SAFE_INTEGER } }),
     "succeeded",
-    "5.032"
+    "0.064"
   ],
   [
     "tokens far beyond the order",
     succeeded({ usage: { completion_tokens: 10_800_001 } }),
+    "succeeded",
+    "0.064"
+  ],
+  [
+    "a token for a video of 108,900",
+    succeeded({ usage: { completion_tokens: 1 } }),
     "succeeded",
     "5.032"
   ],

@@ -131,8 +131,7 @@ for (const kind of ["embedded", "postgres"] as const) {
       ["sim:usage=-1", false],
       ["sim:usage=1.5", true],
       ["sim:usage=1e309", false],
-      ["sim:usage=0", true],
-      ["sim:usage=99999999", false]
+      ["sim:usage=0", true]
     ] as const)(
       "a vendor's count that cannot be right (%s, stream %s) gives way to the formula",
       ([word, stream]) =>
@@ -159,17 +158,19 @@ for (const kind of ["embedded", "postgres"] as const) {
     )
 
     it.effect.each([false, true])(
-      "a client's bound on the output is none on what the vendor counts (stream %s)",
+      "the most that an order can have is charged where the vendor counts more (stream %s)",
       (stream) =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const who = yield* gateway.customer("1")
-          yield* ask(who, talk("count sim:usage=5000", { stream, max_tokens: 1 }))
+          const prompt = "count sim:usage=9900000"
+          yield* ask(who, talk(prompt, { stream, max_tokens: 100 }))
+          const [input, output] = [1024 + 16 + prompt.length, 100 + 16]
           assert.deepInclude(yield* latestUsage(who), {
-            input: 5000,
-            output: 5000,
-            charge: costOf(5000, 5000),
-            basis: "upstream_usage"
+            input,
+            output,
+            charge: costOf(input, output),
+            basis: "largest_plausible"
           })
           yield* gateway.verify
         })

@@ -63,7 +63,8 @@ const layerLedger = Layer.unwrap(
           capturedNano: chargeNano,
           overageNano: 0n
         }),
-      balance: () => Effect.succeed({ balanceNano: 0n, heldNano: 0n })
+      pool: () =>
+        Effect.succeed({ balanceNano: 0n, heldNano: 0n, uncoveredNano: 0n, creditNano: 0n })
     })
   )
 )

@@ -12,6 +12,8 @@ interface ModelHold {
   /** Index of one of the member's API keys. */
   readonly apiKey: number
   readonly amount: bigint
+  /** What it can come to above that. */
+  readonly excess: bigint
   state: "open" | "captured" | "released"
   captured: bigint
   corrected: bigint
@@ -46,8 +48,10 @@ export type Command =
       readonly member: number
       readonly apiKey: number
       readonly amount: bigint
+      readonly excess: bigint
       readonly key: string | null
     }
+  | { readonly _tag: "Credit"; readonly amount: bigint }
   | ({ readonly _tag: "Budget"; readonly slot: string } & Omit<ModelBudget, "amount"> & {
         readonly amount: bigint
       })
@@ -62,6 +66,7 @@ export type Verdict = string
 export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
   let balance = 0n
   let held = 0n
+  let credit = 0n
   const CAP = "a cap"
   /** By slot, the oldest first: members' caps before the others. All that is ordered is of one day. */
   const budgets = new Map<string, ModelBudget>()
@@ -125,6 +130,12 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
         0n
       )
 
+  const uncovered = (): bigint =>
+    [...holds.values()].reduce(
+      (sum, { state, excess }) => sum + (state === "open" ? excess : 0n),
+      0n
+    )
+
   const width = ({ scope, period }: ModelBudget): number =>
     budgetScopes.indexOf(scope) * budgetPeriods.length + budgetPeriods.indexOf(period)
 
@@ -150,10 +161,15 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     const refusal = refusing(command)
     if (refusal !== null) return refusal
     if (command.amount > balance - held) return "insufficient_balance"
+    const others = uncovered()
+    if (others > 0n && held + others + command.amount > balance + credit) {
+      return "insufficient_balance by exposure"
+    }
     holds.set(command.id, {
       member: command.member,
       apiKey: command.apiKey,
       amount: command.amount,
+      excess: command.excess,
       state: "open",
       captured: 0n,
       corrected: 0n
@@ -183,6 +199,9 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
         return adjust(command)
       case "Hold":
         return hold(command)
+      case "Credit":
+        credit = command.amount
+        return "set"
       case "Capture":
         return close(command.id, command.charge, false)
       case "Release":
@@ -208,7 +227,10 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
 
   return {
     apply,
-    balance: () => ({ balanceNano: balance, heldNano: held }),
+    pool: () => ({
+      ...{ balanceNano: balance, heldNano: held, uncoveredNano: uncovered() },
+      creditNano: credit
+    }),
     months: () =>
       caps.map((capNano, member) => {
         const own = [...holds.values()].filter((order) => order.member === member)

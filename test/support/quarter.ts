@@ -10,6 +10,7 @@ import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Le
 import { Transfers } from "../../src/services/money/Transfers.ts"
 import { usageId } from "../../src/services/UsageLog.ts"
 import { setClock } from "./databaseClock.ts"
+import { expectedTokens } from "./expectedTokens.ts"
 import type { Dice } from "./randomOrders.ts"
 
 /** Later than any id that the gateway has minted at its start: ids only go forward. */
@@ -104,7 +105,7 @@ const orderOf = (dice: Dice): Ordered => {
       return { model: "paint-1", modality: "image", prefix: "im", quote, chargeNano, usage }
     }
     default: {
-      const quote = ok(quoteText(talk, { inputTokens: 500n, outputTokens: 1000n }))
+      const quote = ok(quoteText(talk, expectedTokens(500n, 1000n)))
       const [input, output] = [BigInt(1 + dice.roll(900)), BigInt(1 + dice.roll(2000))]
       const usage: UsageEntry = {
         ...{ input, output, unit: "token", unitPriceNano: quote.nanoPerOutputToken },

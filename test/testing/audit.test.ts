@@ -58,6 +58,22 @@ const tamperings: ReadonlyArray<Tampering> = [
     }
   },
   {
+    says: "more uncovered than is open",
+    invariant: "I2",
+    tamper: ({ pool }) => {
+      pool.uncoveredNano += 1n
+    }
+  },
+  {
+    says: "a quote that can come to more than its order",
+    invariant: "I4",
+    tamper: (books) => {
+      Object.assign(orderIn(books, "open").request, {
+        quote: { holdNano: "10", exposureNano: "11" }
+      })
+    }
+  },
+  {
     says: "a month that was charged more",
     invariant: "I3",
     tamper: ({ months }) => {

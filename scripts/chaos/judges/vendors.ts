@@ -63,6 +63,7 @@ export const judgeVideos = (books: Books, witness: Witness): ReadonlyArray<Verdi
   const known = open("I10", "every video job has its task or its own orphan")
   const charged = open("I10", "every charged video has its job, which succeeded")
   const amounts = open("I10", "a video is charged what the vendor counted")
+  const noted = open("I10", "a count that no video can have leaves an orphan, and no other does")
   const denied = open("I10", "an order that ended in an upstream error is not charged")
 
   const jobs = books.jobs.filter(({ accepted }) => accepted.kind === "video")
@@ -127,8 +128,15 @@ export const judgeVideos = (books: Books, witness: Witness): ReadonlyArray<Verdi
       charged.look(`${task.id} is charged without a job`)
       continue
     }
-    const reported = job.accepted.switches.nousage === undefined
-    const tokens = reported ? (job.ended?.produced.completion_tokens ?? null) : null
+    const { nousage, usage: said } = job.accepted.switches
+    const counted =
+      said === undefined ? (job.ended?.produced.completion_tokens ?? null) : Number(said)
+    const tokens = nousage === undefined ? counted : null
+    const isWrong = said !== undefined && good.protocol === "vp_a"
+    const isNoted = orphansByHold.get(task.id)?.reason === "implausible_usage"
+    noted.look(
+      isWrong === isNoted ? null : `${task.id} was counted as ${counted}: orphan ${isNoted}`
+    )
     const expected = good.chargeNano(job.accepted.order.seconds ?? 0, tokens)
     amounts.look(
       usage.charge === expected ? null : `${task.id} is charged ${usage.charge}, not ${expected}`
@@ -136,5 +144,5 @@ export const judgeVideos = (books: Books, witness: Witness): ReadonlyArray<Verdi
     const refused = told.get(job.accepted.order.prompt_sha256) === "denied"
     denied.look(refused ? `${task.id} is charged, and its client was told of an error` : null)
   }
-  return [known, charged, amounts, denied].map(({ verdict }) => verdict)
+  return [known, charged, amounts, noted, denied].map(({ verdict }) => verdict)
 }

@@ -71,7 +71,29 @@ const organizations = Command.make("org").pipe(
           tell(one, () => facts(Object.entries(one)))
         )
       )
-    ).pipe(Command.withDescription("Show one, and what its pool has"))
+    ).pipe(Command.withDescription("Show one, and what its pool has")),
+    Command.make(
+      "credit",
+      {
+        organization,
+        amount: Argument.String("amount").pipe(
+          Argument.withDescription("Such as 100, or 0 for none"),
+          Argument.withSchema(Amount)
+        )
+      },
+      ({ organization, amount }) =>
+        asOperator(({ gateway }) =>
+          Effect.flatMap(
+            gateway.accounts.changeOrganization({
+              params: { id: organization },
+              payload: { credit: amount }
+            }),
+            (one) => tell(one, () => `${one.id} has a credit of ${one.credit} ${one.currency}.`)
+          )
+        )
+    ).pipe(
+      Command.withDescription("Set how far below zero orders of unknown size may take its pool")
+    )
   ])
 )
 

@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { plainText } from "../plainText.ts"
 import { Modality } from "./Modality.ts"
+import { ModelLimits } from "./ModelLimits.ts"
 import { Prices } from "./Prices.ts"
 
 const Id = Schema.String.check(
@@ -121,7 +122,8 @@ export const Model = Schema.Struct({
   input_forms: Schema.Array(plainText())
     .annotate({ description: "What it takes: display only, nothing is refused by it" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-  prices: Schema.optionalKey(Prices)
+  prices: Schema.optionalKey(Prices),
+  limits: Schema.optionalKey(ModelLimits)
 })
 export type Model = typeof Model.Type
 

@@ -6,6 +6,7 @@ import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.t
 import { keyWarnings, type StoredKeys } from "./channelKeys.ts"
 import { isLinkLocalHost } from "./linkLocal.ts"
 import { isReserved, type Modality } from "./Modality.ts"
+import type { ModelLimits } from "./ModelLimits.ts"
 import type { Prices } from "./Prices.ts"
 import type { ProtocolTables } from "./ProtocolTables.ts"
 
@@ -17,19 +18,27 @@ const quoted = (text: string): string => JSON.stringify(text)
 interface ModalityRules {
   /** What a model of it may be priced by. */
   readonly prices: ReadonlyArray<Prices["kind"]>
+  /** The limits that have a meaning for it. */
+  readonly limits?: ReadonlyArray<keyof ModelLimits>
   /** The protocols it may be called by; null where there are none yet. */
   readonly protocols: keyof ProtocolTables | null
 }
 
+const textLimits = ["input_tokens", "output_tokens", "image_tokens"] as const
+
 const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
-  chat: { prices: ["tokens"], protocols: "text" },
-  vlm: { prices: ["tokens"], protocols: "text" },
-  embedding: { prices: ["tokens"], protocols: "text" },
+  chat: { prices: ["tokens"], protocols: "text", limits: textLimits },
+  vlm: { prices: ["tokens"], protocols: "text", limits: textLimits },
+  embedding: { prices: ["tokens"], protocols: "text", limits: ["input_tokens"] },
   rerank: { prices: ["tokens"], protocols: null },
   image: { prices: ["image"], protocols: "image" },
   tts: { prices: [], protocols: null },
   asr: { prices: [], protocols: null },
-  video: { prices: ["token_video", "second_video"], protocols: "video" },
+  video: {
+    prices: ["token_video", "second_video"],
+    protocols: "video",
+    limits: ["input_video_seconds"]
+  },
   omni: { prices: [], protocols: null }
 }
 
@@ -128,6 +137,20 @@ function* priceFaults(protocols: ProtocolTables, models: ReadonlyArray<Model>): 
   }
 }
 
+/** A limit that says nothing of models of its modality is a mistaken one. */
+function* limitFaults(models: ReadonlyArray<Model>): Faults {
+  for (const [index, { modality, limits = {} }] of models.entries()) {
+    const known = rulesOf[modality].limits ?? []
+    for (const name of Struct.keys(limits)) {
+      if (known.includes(name)) continue
+      yield {
+        path: `models[${index}].limits.${name}`,
+        message: `a model of modality ${modality} has no such limit`
+      }
+    }
+  }
+}
+
 function* costFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocument): Faults {
   const modelsById = new Map(models.map((model) => [model.id, model]))
   for (const [index, mount] of mounts.entries()) {
@@ -207,6 +230,7 @@ export const findFaults = (
   ...addressFaults(catalog.channels),
   ...duplicates("models", catalog.models),
   ...priceFaults(protocols, catalog.models),
+  ...limitFaults(catalog.models),
   ...catalog.models.flatMap(({ modality, protocol }, index) => [
     ...textFaults(protocols, modality, `models[${index}].protocol`, protocol)
   ]),

@@ -9,6 +9,10 @@ import { formatNano } from "./Money.ts"
 export const Quote = Schema.Union([VideoQuote, ImageQuote, TextQuote])
 export type Quote = typeof Quote.Type
 
+/** The most that an order can come to: its hold, unless its size is not known when it is ordered. */
+export const exposureOf = (quote: Quote): bigint =>
+  quote.kind === "token_video" ? (quote.exposureNano ?? quote.holdNano) : quote.holdNano
+
 /** What is counted, and its price; text counts two things and has two prices. */
 export const unitOf = (
   quote: Exclude<Quote, TextQuote>

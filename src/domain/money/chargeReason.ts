@@ -14,8 +14,8 @@ export interface SettledCharge {
   /** Tokens, seconds or images charged; of text, the output tokens. */
   readonly units: bigint
   /**
-   * How the units were found: `upstream_usage`, `formula`, `ordered_seconds`, `requested_images` or
-   * `unread_answer`.
+   * How the units were found: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`,
+   * `requested_images` or `unread_answer`.
    */
   readonly basis: string
   readonly chargeNano: bigint
@@ -54,6 +54,12 @@ const tokenReason = ({
   const smart = quote.smart
     ? `; the model chose the length, for which ${quote.outputSeconds} s were held`
     : ""
+  if (basis === "largest_plausible") {
+    return (
+      "The vendor reported more completion tokens than such an order can have, so the most that it can have are charged: " +
+      `${countOf(units, "completion token")} at ${priceOf(quote, currency)}${smart}`
+    )
+  }
   return basis === "upstream_usage"
     ? `The vendor reported ${countOf(units, "completion token")} at ${priceOf(quote, currency)}${smart}`
     : "The vendor reported no usable token count, so the formula applies: " +
@@ -72,6 +78,9 @@ const unitReason = (charge: SettledCharge): string => {
     case "tokens": {
       const formula = `${textFormula(quote, { inputTokens: charge.inputUnits, outputTokens: charge.units })} ${currency}`
       if (charge.basis === UNREAD_BASIS) return `${unread} the formula applies: ${formula}`
+      if (charge.basis === "largest_plausible") {
+        return `The vendor reported more tokens than such an order can have, so the most that it can have are charged: ${formula}`
+      }
       return charge.basis === "upstream_usage"
         ? `The vendor reported what it read and wrote: ${formula}`
         : `The vendor reported no usable token count, so the size of what was sent and received counts: ${formula}`

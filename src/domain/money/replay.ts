@@ -6,7 +6,7 @@ import { Order, Result, Schema } from "effect"
 import type { CatalogDocument } from "../catalog/CatalogDocument.ts"
 import type { Prices } from "../catalog/Prices.ts"
 import { imagePrice } from "../image/ImageQuote.ts"
-import { costOf, quoteText } from "../text/TextQuote.ts"
+import { costOf, textPrices } from "../text/TextQuote.ts"
 import { Resolution } from "../video/tiers.ts"
 import { videoSecondPrice, videoTokenPrice } from "../video/VideoQuote.ts"
 
@@ -65,11 +65,8 @@ const amountBy = (prices: Prices, group: UnitGroup): bigint | null => {
       )
     case "tokens":
       if (inputTokens === null || outputTokens === null) return null
-      return quoteText(prices, {
-        inputTokens: 0n,
-        outputTokens: group.expectsOutput ? 1n : 0n
-      }).pipe(
-        Result.map((quote) => costOf(quote, { inputTokens, outputTokens })),
+      return textPrices(prices, group.expectsOutput).pipe(
+        Result.map((paid) => costOf(paid, { inputTokens, outputTokens })),
         Result.getOrNull
       )
   }

@@ -3,11 +3,17 @@ import { Result, Schema } from "effect"
 import type { TokenPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
 import { MAX_AMOUNT_NANO } from "../money/Money.ts"
+import type { ReportedUsage } from "../VendorOutcome.ts"
+import { tokensOfBytes } from "./tokenSize.ts"
 
 export const TextQuote = Schema.Struct({
   kind: Schema.Literal("tokens"),
   inputTokens: Schema.BigIntFromString,
   outputTokens: Schema.BigIntFromString,
+  /** What a vendor's count has to lie within; output has no least, since nothing is written yet. */
+  leastInput: Schema.BigIntFromString,
+  mostInput: Schema.BigIntFromString,
+  mostOutput: Schema.BigIntFromString,
   nanoPerInputToken: Schema.BigIntFromString,
   nanoPerOutputToken: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString
@@ -19,13 +25,19 @@ export interface TokenCounts {
   readonly outputTokens: bigint
 }
 
-/** Holds for the expected tokens. An output price may be missing only where no output is billed. */
-export const quoteText = (
+/** The tokens of an order as they are held for, and what a vendor may count at least and at most. */
+export type ExpectedTokens = TokenCounts &
+  Pick<TextQuote, "leastInput" | "mostInput" | "mostOutput">
+
+type TextPrices = Pick<TextQuote, "nanoPerInputToken" | "nanoPerOutputToken">
+
+/** An output price may be missing only where no output is billed. */
+export const textPrices = (
   prices: TokenPrices,
-  expected: TokenCounts
-): Result.Result<TextQuote, BillingUnavailable> => {
+  billsOutput: boolean
+): Result.Result<TextPrices, BillingUnavailable> => {
   const nanoPerInputToken = prices.per_million_input
-  const nanoPerOutputToken = prices.per_million_output ?? (expected.outputTokens === 0n ? 0n : null)
+  const nanoPerOutputToken = prices.per_million_output ?? (billsOutput ? null : 0n)
   if (nanoPerInputToken === undefined || nanoPerOutputToken === null) {
     const missing = nanoPerInputToken === undefined ? "input" : "output"
     return Result.fail(
@@ -35,63 +47,101 @@ export const quoteText = (
       })
     )
   }
-  return Result.succeed({
-    kind: "tokens",
-    ...expected,
-    nanoPerInputToken,
-    nanoPerOutputToken,
-    holdNano: expected.inputTokens * nanoPerInputToken + expected.outputTokens * nanoPerOutputToken
-  })
+  return Result.succeed({ nanoPerInputToken, nanoPerOutputToken })
 }
 
+/** Holds for the expected tokens. */
+export const quoteText = (
+  prices: TokenPrices,
+  expected: ExpectedTokens
+): Result.Result<TextQuote, BillingUnavailable> =>
+  Result.map(textPrices(prices, expected.outputTokens > 0n), (paid) => ({
+    kind: "tokens",
+    ...expected,
+    ...paid,
+    holdNano: costOf(paid, expected)
+  }))
+
 /** The charge for the tokens really used, at the prices of the quote. */
-export const costOf = (quote: TextQuote, used: TokenCounts): bigint =>
+export const costOf = (quote: TextPrices, used: TokenCounts): bigint =>
   used.inputTokens * quote.nanoPerInputToken + used.outputTokens * quote.nanoPerOutputToken
 
 export interface TextCharge extends TokenCounts {
   readonly chargeNano: bigint
-  readonly basis: "upstream_usage" | "formula"
+  readonly basis: "upstream_usage" | "largest_plausible" | "formula"
+  /** What the vendor counted, where no such order can have that; null where it is charged as counted. */
+  readonly implausible: ReportedUsage | null
+}
+
+const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)
+
+/** Fewer tokens where all of them would cost more than the books can hold. */
+const affordable = (quote: TextQuote, used: TokenCounts): TokenCounts => {
+  const { nanoPerInputToken, nanoPerOutputToken } = quote
+  const inputTokens = smaller(used.inputTokens, MAX_AMOUNT_NANO / nanoPerInputToken)
+  if (nanoPerOutputToken === 0n) return { inputTokens, outputTokens: used.outputTokens }
+  const left = MAX_AMOUNT_NANO - inputTokens * nanoPerInputToken
+  return { inputTokens, outputTokens: smaller(used.outputTokens, left / nanoPerOutputToken) }
+}
+
+/** What an order came to by its size, which is also what a vendor's count is held against. */
+export interface WrittenText {
+  /** Of the text that came. */
+  readonly outputBytes: number
+  /** Of what came and could not be read. */
+  readonly unreadTokens?: bigint
 }
 
 /**
- * A report beyond both is a fault of the vendor, not a long text. The estimate of output is what the
- * client allows, so alone it would let the client say which reports count.
- */
-const IMPLAUSIBLE_TIMES = 100n
-const PLAUSIBLE_TOKENS = 10_000_000n
-
-const isPlausible = (reported: bigint, estimated: bigint): boolean =>
-  reported <= PLAUSIBLE_TOKENS || reported <= estimated * IMPLAUSIBLE_TIMES
-
-/** Fewer output tokens where all of them would cost more than the books can hold. */
-const affordable = (quote: TextQuote, { inputTokens, outputTokens }: TokenCounts): TokenCounts => {
-  if (quote.nanoPerOutputToken === 0n) return { inputTokens, outputTokens }
-  const most = (MAX_AMOUNT_NANO - inputTokens * quote.nanoPerInputToken) / quote.nanoPerOutputToken
-  return { inputTokens, outputTokens: outputTokens > most ? most : outputTokens }
-}
-
-/**
- * The charge of an answered order: by the vendor's report, also above the hold, and by the formula
- * where there is none that can be right. A report of nothing at all is none, nor is one of no output
- * where there was some. `formula` has the input tokens of the quote.
+ * The charge of an answered order: by the vendor's count, also above the hold. Of a count that no such
+ * order can have, the most that one can have is charged; one that is too small for what was sent and
+ * came, and none at all, are replaced by the formula. What was written counts beyond the client's
+ * bounds, since it came.
  */
 export const chargeText = (
   quote: TextQuote,
-  reported: TokenCounts | null,
-  formula: TokenCounts
+  counted: TokenCounts | null,
+  { outputBytes, unreadTokens = 0n }: WrittenText
 ): TextCharge => {
-  const usable =
-    reported !== null &&
-    reported.inputTokens + reported.outputTokens > 0n &&
-    (reported.outputTokens > 0n || formula.outputTokens === 0n) &&
-    isPlausible(reported.inputTokens, quote.inputTokens) &&
-    isPlausible(reported.outputTokens, quote.outputTokens) &&
-    costOf(quote, reported) <= MAX_AMOUNT_NANO
-  const { inputTokens, outputTokens } = usable ? reported : affordable(quote, formula)
-  return {
-    inputTokens,
-    outputTokens,
-    chargeNano: costOf(quote, { inputTokens, outputTokens }),
-    basis: usable ? "upstream_usage" : "formula"
+  const charged = (
+    used: TokenCounts,
+    basis: TextCharge["basis"],
+    implausible: TokenCounts | null
+  ): TextCharge => {
+    const { inputTokens, outputTokens } = affordable(quote, used)
+    return {
+      ...{ inputTokens, outputTokens, basis },
+      chargeNano: costOf(quote, { inputTokens, outputTokens }),
+      implausible:
+        implausible === null
+          ? null
+          : { input: implausible.inputTokens, output: implausible.outputTokens }
+    }
   }
+  const formula = {
+    inputTokens: quote.inputTokens,
+    outputTokens: tokensOfBytes(outputBytes) + unreadTokens
+  }
+  if (counted === null) return charged(formula, "formula", null)
+  if (counted.inputTokens + counted.outputTokens === 0n) {
+    const isLong = quote.leastInput > 0n
+    return charged(formula, "formula", isLong ? counted : null)
+  }
+  const hasOutput = counted.outputTokens > 0n || formula.outputTokens === 0n
+  if (!hasOutput || counted.inputTokens < quote.leastInput) {
+    return charged(formula, "formula", counted)
+  }
+  const written = BigInt(outputBytes)
+  const mostOutput = written > quote.mostOutput ? written : quote.mostOutput
+  const most = {
+    inputTokens: smaller(counted.inputTokens, quote.mostInput),
+    outputTokens: smaller(counted.outputTokens, mostOutput)
+  }
+  const isPlausible =
+    most.inputTokens === counted.inputTokens &&
+    most.outputTokens === counted.outputTokens &&
+    costOf(quote, counted) <= MAX_AMOUNT_NANO
+  return isPlausible
+    ? charged(counted, "upstream_usage", null)
+    : charged(most, "largest_plausible", counted)
 }

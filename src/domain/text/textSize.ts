@@ -1,12 +1,19 @@
 /** How much text a request has in it, beside its media, told from its JSON. */
 import { Predicate } from "effect"
 
+/** Content parts that carry an image have it under one of these. */
+const imageFields: ReadonlySet<string> = new Set(["image_url", "input_image", "image"])
+
 /** Content parts that carry a file have it under one of these. */
 const mediaFields: ReadonlySet<string> = new Set([
-  ...["image_url", "video_url", "audio_url", "file_url"],
-  ...["input_image", "input_video", "input_audio", "input_file"],
-  ...["image", "video", "audio", "file"]
+  ...imageFields,
+  ...["video_url", "audio_url", "file_url"],
+  ...["input_video", "input_audio", "input_file"],
+  ...["video", "audio", "file"]
 ])
+
+/** Kinds of content parts that a vendor reads the text of, and fetches nothing for. */
+const textTypes: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text", "refusal"])
 
 /** Kinds of content parts, which are no text. */
 const partTypes: ReadonlySet<unknown> = new Set([...mediaFields, "text", "input_text", "refusal"])
@@ -23,7 +30,23 @@ const mediumFields: ReadonlySet<string> = new Set([
 export interface TextSize {
   /** Of text, in UTF-8. */
   readonly bytes: number
+  /** Of `bytes`, those that certainly are for the model to read. */
+  readonly plainBytes: number
+  /** Images, and other files that are in the request. */
   readonly media: number
+  /** Bytes of those that are no images. */
+  readonly inlineBytes: number
+  /** Films, sounds and documents that are elsewhere: nobody here knows how large they are. */
+  readonly unsized: number
+}
+
+const nothing: TextSize = { bytes: 0, plainBytes: 0, media: 0, inlineBytes: 0, unsized: 0 }
+
+const ofBytes = (bytes: number): TextSize => ({ ...nothing, bytes })
+
+const plainText = (text: string): TextSize => {
+  const bytes = bytesOf(text)
+  return { ...nothing, bytes, plainBytes: bytes }
 }
 
 /** Of `[]` and `{}`. */
@@ -36,7 +59,10 @@ const sum = <A>(values: ReadonlyArray<A>, sizeOf: (value: A) => number): number 
 
 const addUp = (sizes: ReadonlyArray<TextSize>): TextSize => ({
   bytes: sum(sizes, ({ bytes }) => bytes),
-  media: sum(sizes, ({ media }) => media)
+  plainBytes: sum(sizes, ({ plainBytes }) => plainBytes),
+  media: sum(sizes, ({ media }) => media),
+  inlineBytes: sum(sizes, ({ inlineBytes }) => inlineBytes),
+  unsized: sum(sizes, ({ unsized }) => unsized)
 })
 
 /** Bytes of the fields of an object with their names, but for those that `skipped` says. */
@@ -87,55 +113,110 @@ const isBase64 = (text: string): boolean => {
   return written !== "" && !/[^\w+/-]/.test(written)
 }
 
-/** True for the bytes of an image, sound, film or PDF, which are no text. `trusted` needs no known beginning. */
-const isFile = (text: string, trusted: boolean): boolean => {
+const imageUrl = /^data:image\//i
+/** How images begin in base64: PNG, JPEG and GIF. */
+const knownImage = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD)/
+
+/**
+ * The bytes of an image, sound, film or PDF, which are no text; null for a text. `trusted` needs no known
+ * beginning, and `isImage` is what the field of it says.
+ */
+const fileSize = (text: string, trusted: boolean, isImage: boolean): TextSize | null => {
   const [typed] = mediumUrl.exec(text) ?? []
   const [header = ""] = typed === undefined ? (untypedUrl.exec(text) ?? []) : [typed]
   const content = text.slice(header.length)
   const isMedium = typed !== undefined || trusted || knownFile.test(content)
-  return isMedium && isBase64(content)
+  if (!isMedium || !isBase64(content)) return null
+  const isOfImage = typed === undefined ? isImage || knownImage.test(content) : imageUrl.test(typed)
+  const inlineBytes = isOfImage ? 0 : Math.ceil((content.length * 3) / 4)
+  return { ...nothing, media: 1, inlineBytes }
 }
 
-/** The media under one field, at least one, and the text that stands with them. */
-const mediumSize = (value: unknown, trusted: boolean): TextSize => {
+/** Names of films, sounds and documents, also where a field says that they are images. */
+const otherName =
+  /\.(?:mp4|m4v|mov|webm|mkv|avi|mp3|wav|m4a|aac|ogg|flac|pdf|docx?|pptx?|xlsx?|csv|txt|md|html?)$/i
+
+const addressSize = (address: string, isImage: boolean): TextSize => {
+  const isOfImage = isImage && !otherName.test(URL.parse(address)?.pathname ?? "")
+  const bytes = Math.max(0, bytesOf(address) - MAX_ADDRESS_BYTES)
+  return { ...nothing, bytes, ...(isOfImage ? { media: 1 } : { unsized: 1 }) }
+}
+
+/** Names inside a medium under which it says or describes itself. */
+const ownFields: ReadonlySet<string> = new Set([
+  ...["data", "file_data", "filename", "format", "detail", "mime_type", "media_type"]
+])
+
+/** What a vendor knows a file by, such as `file-1` or `gs://films/1`, is one word. */
+const isFileName = (text: string): boolean => /^(?!data:)\S{1,512}$/i.test(text)
+
+interface MediumPlace {
+  /** Of the innermost field that it stands in. */
+  readonly name: string
+  readonly trusted: boolean
+  /** Whether its field is one of images. */
+  readonly isImage: boolean
+}
+
+/** The media under one field, and the text that stands with them. */
+const mediumSize = (value: unknown, place: MediumPlace): TextSize => {
+  const { name, trusted, isImage } = place
   if (typeof value === "string") {
-    if (isFile(value, trusted)) return { bytes: 0, media: 1 }
-    return isWebAddress(value)
-      ? { bytes: Math.max(0, bytesOf(value) - MAX_ADDRESS_BYTES), media: 1 }
-      : { bytes: bytesOf(value), media: 0 }
+    const file = fileSize(value, trusted, isImage)
+    if (file !== null) return file
+    if (isWebAddress(value)) return addressSize(value, isImage)
+    const isElsewhere = !isImage && !ownFields.has(name) && isFileName(value)
+    return { ...ofBytes(bytesOf(value)), unsized: isElsewhere ? 1 : 0 }
   }
-  if (!Predicate.isObjectOrArray(value)) return { bytes: bytesIn(value), media: 0 }
-  if (Object.keys(value).length === 0) return { bytes: EMPTY_BYTES, media: 0 }
+  if (!Predicate.isObjectOrArray(value)) return ofBytes(bytesIn(value))
+  if (Object.keys(value).length === 0) return ofBytes(EMPTY_BYTES)
+  const isList = Array.isArray(value)
   return addUp(
-    Object.entries(value).map(([name, inner]) => {
-      const { bytes, media } = mediumSize(
-        inner,
-        trusted && (name === "data" || Array.isArray(value))
-      )
-      const isNamed = !Array.isArray(value) && !mediumFields.has(name)
-      return { bytes: bytes + (isNamed ? bytesOf(name) : 0), media }
+    Object.entries(value).map(([inner, field]) => {
+      const size = mediumSize(field, {
+        name: isList ? name : inner,
+        trusted: trusted && (isList || inner === "data"),
+        isImage
+      })
+      return {
+        ...size,
+        bytes: size.bytes + (isList || mediumFields.has(inner) ? 0 : bytesOf(inner))
+      }
     })
   )
+}
+
+/** At least one medium. */
+const mediaOf = (name: string, value: unknown): TextSize => {
+  const place = { name, trusted: name === "input_audio", isImage: imageFields.has(name) }
+  const size = mediumSize(value, place)
+  return size.media + size.unsized > 0 ? size : { ...size, media: 1 }
+}
+
+/** Web addresses anywhere in a value. */
+const countAddresses = (value: unknown): number => {
+  if (typeof value === "string") return isWebAddress(value) ? 1 : 0
+  return Predicate.isObjectOrArray(value) ? sum(Object.values(value), countAddresses) : 0
 }
 
 /** A content part: its text, its media, each of them, and what stands beside them. */
-const partSize = (part: object): TextSize =>
-  addUp(
+const partSize = (part: object): TextSize => {
+  // What a part of another kind points to may be fetched, under whatever name it stands.
+  const isText = "type" in part && textTypes.has(part.type)
+  return addUp(
     Object.entries(part).map(([name, value]) => {
-      if (mediaFields.has(name) && value !== null) {
-        const { bytes, media } = mediumSize(value, name === "input_audio")
-        return { bytes, media: Math.max(1, media) }
-      }
+      if (mediaFields.has(name) && value !== null) return mediaOf(name, value)
+      if (name === "text" && typeof value === "string") return plainText(value)
       const isNamed = name !== "text" && name !== "type"
       const own = name === "type" && partTypes.has(value) ? 0 : bytesIn(value)
-      return { bytes: own + (isNamed ? bytesOf(name) : 0), media: 0 }
+      const size = ofBytes(own + (isNamed ? bytesOf(name) : 0))
+      return isText ? size : { ...size, unsized: countAddresses(value) }
     })
   )
+}
 
 /** The content of a message: a text, or its parts. */
 export const contentSize = (
   content: string | ReadonlyArray<object> | null | undefined
 ): TextSize =>
-  typeof content === "string"
-    ? { bytes: bytesOf(content), media: 0 }
-    : addUp((content ?? []).map(partSize))
+  typeof content === "string" ? plainText(content) : addUp((content ?? []).map(partSize))

@@ -5,6 +5,7 @@
 import { Result, Schema } from "effect"
 import type { SecondVideoPrices, TokenVideoPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
+import type { ReportedUsage } from "../VendorOutcome.ts"
 import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
@@ -26,7 +27,9 @@ export const TokenVideoQuote = Schema.Struct({
   tokensPerSecond: Schema.BigIntFromString,
   nanoPerToken: Schema.BigIntFromString,
   estimatedTokens: Schema.BigIntFromString,
-  holdNano: Schema.BigIntFromString
+  holdNano: Schema.BigIntFromString,
+  /** The most the order can come to; left out where the hold is reckoned from all of its size. */
+  exposureNano: Schema.optionalKey(Schema.BigIntFromString)
 })
 export type TokenVideoQuote = typeof TokenVideoQuote.Type
 
@@ -58,8 +61,10 @@ const noPrice = (resolution: Resolution, detail: string, priced: ReadonlyArray<R
 export interface VideoInputs {
   /** Reference videos in the order; any of them turns the whole order to the with-video price. */
   readonly videos: number
-  /** Their total length where it is known. */
+  /** The total length of those whose length is known; null where there is none. */
   readonly videoSeconds: number | null
+  /** What all of them together can be at most, where the length of any is not known. */
+  readonly longestSeconds?: number
 }
 
 /** The price of a token, and whose it is: a tier without a price of its own takes that of `base`. */
@@ -97,6 +102,16 @@ export const videoSecondPrice = (
   return Result.succeed(nanoPerSecond)
 }
 
+/**
+ * Of vendors that count the frames of other sizes than the formula's: a second of 720p in another ratio
+ * has up to 4.4 % more pixels, and a video one frame more than its seconds.
+ */
+const EXPOSURE_PERCENT = 110n
+
+/** The most tokens of an order whose input cannot be measured before it is sent. */
+const exposedTokens = (seconds: number, resolution: Resolution): bigint =>
+  (BigInt(seconds) * tokensPerSecond[resolution] * EXPOSURE_PERCENT) / 100n
+
 const quoteByTokens = (
   prices: TokenVideoPrices,
   sku: VideoSku,
@@ -110,6 +125,7 @@ const quoteByTokens = (
   const smart = sku.seconds === "smart"
   const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
   const estimatedTokens = BigInt(inputSeconds + outputSeconds) * tokensPerSecond[resolution]
+  const { longestSeconds } = inputs
   return Result.map(videoTokenPrice(prices, resolution, withVideo), ({ tier, nanoPerToken }) => ({
     kind: "token_video",
     resolution,
@@ -121,7 +137,14 @@ const quoteByTokens = (
     tokensPerSecond: tokensPerSecond[resolution],
     nanoPerToken,
     estimatedTokens,
-    holdNano: estimatedTokens * nanoPerToken
+    holdNano: estimatedTokens * nanoPerToken,
+    ...(longestSeconds === undefined
+      ? {}
+      : {
+          exposureNano:
+            exposedTokens(Math.max(inputSeconds, longestSeconds) + outputSeconds, resolution) *
+            nanoPerToken
+        })
   }))
 }
 
@@ -152,7 +175,9 @@ export interface VideoCharge {
   readonly chargeNano: bigint
   /** Tokens or seconds charged. */
   readonly units: bigint
-  readonly basis: "upstream_usage" | "formula" | "ordered_seconds"
+  readonly basis: "upstream_usage" | "largest_plausible" | "formula" | "ordered_seconds"
+  /** What the vendor counted, where no such order can have that; null where it is charged as counted. */
+  readonly implausible: ReportedUsage | null
 }
 
 /** What the vendor reported when the task was done; null where it said nothing usable. */
@@ -162,35 +187,63 @@ export interface VideoUsage {
   readonly outputSeconds: number | null
 }
 
-/** A report beyond this many times the estimate is a fault of the vendor, not a long video. */
-const IMPLAUSIBLE_TIMES = 100n
+/**
+ * Of orders whose size is known: a vendor may render another size than the one assumed, as where its
+ * interface takes no resolution.
+ */
+const PLAUSIBLE_TIMES = 2n
 
-const isPlausible = (quote: TokenVideoQuote, tokens: bigint): boolean =>
-  tokens > 0n && tokens <= quote.estimatedTokens * IMPLAUSIBLE_TIMES
+/** Vendors bill drafts at 0.6 and more of the frames that are ordered. */
+const LEAST_SHARE = 2n
+
+/** The shortest video of a vendor that chooses the length. */
+const SHORTEST_SECONDS = 2
+
+/** The most tokens that are charged for an order, whatever its vendor reports. */
+export const mostTokens = (quote: TokenVideoQuote): bigint =>
+  quote.exposureNano === undefined
+    ? quote.estimatedTokens * PLAUSIBLE_TIMES
+    : quote.exposureNano / quote.nanoPerToken
+
+/** The fewest tokens that are believed: some vendors count no input, but all count what they rendered. */
+export const leastTokens = (quote: TokenVideoQuote): bigint =>
+  (BigInt(quote.smart ? SHORTEST_SECONDS : quote.outputSeconds) * quote.tokensPerSecond) /
+  LEAST_SHARE
 
 /**
  * The charge of a finished task. Seconds are charged as ordered; tokens by the vendor's count, also
- * above the hold, and by the formula when it reported none that can be right.
+ * above the hold. A count that no such order can have is charged at the most that one can have, and one
+ * that is too small for it by the formula, as where there is none.
  */
 export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge => {
   if (quote.kind === "second_video") {
     return {
       chargeNano: quote.holdNano,
       units: BigInt(quote.outputSeconds),
-      basis: "ordered_seconds"
+      basis: "ordered_seconds",
+      implausible: null
     }
   }
-  if (usage.completionTokens !== null && isPlausible(quote, usage.completionTokens)) {
-    return {
-      chargeNano: usage.completionTokens * quote.nanoPerToken,
-      units: usage.completionTokens,
-      basis: "upstream_usage"
-    }
+  const charged = (
+    units: bigint,
+    basis: VideoCharge["basis"],
+    implausible: ReportedUsage | null
+  ): VideoCharge => ({ chargeNano: units * quote.nanoPerToken, units, basis, implausible })
+  const most = mostTokens(quote)
+  const counted = usage.completionTokens
+  if (counted !== null && counted >= leastTokens(quote)) {
+    return counted <= most
+      ? charged(counted, "upstream_usage", null)
+      : charged(most, "largest_plausible", { input: null, output: counted })
   }
   const rendered = quote.smart && usage.outputSeconds !== null ? usage.outputSeconds : null
   const outputSeconds = rendered ?? quote.outputSeconds
   const tokens = BigInt(quote.inputSeconds + outputSeconds) * quote.tokensPerSecond
-  return { chargeNano: tokens * quote.nanoPerToken, units: tokens, basis: "formula" }
+  return charged(
+    tokens <= most ? tokens : most,
+    "formula",
+    counted === null ? null : { input: null, output: counted }
+  )
 }
 
 /** What takes about as long as another of the same kind. */

@@ -23,6 +23,7 @@ import {
   counted,
   decimal,
   decimalOrNull,
+  exposureFields,
   list,
   MAX_TAG,
   many,
@@ -42,6 +43,7 @@ import {
 const BalanceView = Schema.Struct({
   currency: told("Currency of the amounts"),
   ...poolFields,
+  ...exposureFields,
   month: Schema.Struct({
     cap: decimalOrNull("The member's cap; null is none"),
     used: amount("Charged in it"),
@@ -87,6 +89,9 @@ export const ReceiptView = Schema.Struct({
   modality: told("Its modality", "video"),
   currency,
   hold: decimal("What was set aside before the vendor was called", "4.968"),
+  exposure: Schema.optionalKey(
+    decimal("The most it could come to; absent where that was the hold", "12.096")
+  ),
   charge: decimal("What was charged", "5.0094"),
   difference: decimal("Charge less hold; negative when less was charged than held", "0.0414"),
   overage: decimal("What was charged above the hold; never negative", "0.0414"),
@@ -98,7 +103,7 @@ export const ReceiptView = Schema.Struct({
     "Of text, currency units per input token; null for everything else"
   ),
   basis: told(
-    "How the units were found: `upstream_usage`, `formula`, `ordered_seconds`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
+    "How the units were found: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
     "upstream_usage"
   ),
   resolution: Schema.optionalKey(told("The resolution that was billed; absent for images", "720p")),

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
+import { ModelLimits } from "../../domain/catalog/ModelLimits.ts"
 import { Prices } from "../../domain/catalog/Prices.ts"
 import { VendorParameter } from "../../domain/catalog/vendorParameters.ts"
 import { errors } from "./apiErrors.ts"
@@ -47,6 +48,7 @@ export const ModelEntry = Schema.Struct({
     )
   ),
   streams: Schema.optionalKey(flag("Of image models: whether images can come while they are made")),
+  limits: Schema.optionalKey(ModelLimits),
   currency: told("Currency of the prices"),
   prices: orNull(Prices, "Null where nothing can be ordered yet")
 }).annotate({

@@ -53,6 +53,14 @@ export const poolFields = {
   available: amount("What can still be ordered for")
 }
 
+/** What a pool may yet have to pay, beside what it holds. */
+export const exposureFields = {
+  exposure: amount(
+    "The most that open orders can come to; above `held` where their size is unknown"
+  ),
+  credit: amount("How far below zero orders of unknown size may take the pool")
+}
+
 /** Decimal string or null. */
 export const AmountOrNull = Schema.NullOr(Amount)
 

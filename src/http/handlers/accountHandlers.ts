@@ -11,7 +11,7 @@ import { UsageEntry } from "../api/shared.ts"
 import { listOrCsv } from "./csv.ts"
 import { makeSeriesAnswers } from "./money/seriesAnswers.ts"
 import { pageOf } from "./respond.ts"
-import { formatNanoOrNull, isoOrNull, moneyView, receiptView, tagOf, usageView } from "./views.ts"
+import { formatNanoOrNull, isoOrNull, poolView, receiptView, tagOf, usageView } from "./views.ts"
 
 export const layerAccountHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -63,11 +63,11 @@ export const layerAccountHandlers = HttpApiBuilder.group(
       balance: Effect.fn("account.balance")(function* () {
         const { organizationId, memberId } = yield* CurrentCaller
         // The organisation of a key is there for as long as it is.
-        const balance = yield* Effect.orDie(ledger.balance(organizationId))
+        const pool = yield* Effect.orDie(ledger.pool(organizationId))
         const month = yield* ledger.memberMonth(organizationId, memberId)
         return {
           currency,
-          ...moneyView(balance),
+          ...poolView(pool),
           month: {
             cap: formatNanoOrNull(month.capNano),
             used: formatNano(month.capturedNano),

@@ -83,6 +83,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
       status: modalities[model.modality].status,
       input_forms: model.input_forms,
       ...limitsOf(protocols, snapshot, model),
+      ...(model.limits === undefined ? {} : { limits: model.limits }),
       currency,
       prices: model.prices ?? null
     })

@@ -2,9 +2,9 @@
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
-import { formulaOf, type Quote } from "../../domain/money/Quote.ts"
+import { exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
-import type { Balance, RefusedJob, VendorJob } from "../../services/Ledger.ts"
+import type { Balance, Pool, RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import type { Receipt, UsageRecord } from "../../services/UsageLog.ts"
 import type { ReceiptView } from "../api/AccountApi.ts"
 import type { OperatorReceiptView } from "../api/admin/AdminApi.ts"
@@ -19,6 +19,18 @@ export const moneyView = (balance: Balance) => ({
   held: formatNano(balance.heldNano),
   available: formatNano(balance.balanceNano - balance.heldNano)
 })
+
+export const poolView = (pool: Pool) => ({
+  ...moneyView(pool),
+  exposure: formatNano(pool.heldNano + pool.uncoveredNano),
+  credit: formatNano(pool.creditNano)
+})
+
+/** Of orders that can come to more than they hold. */
+export const exposureView = (quote: Quote) => {
+  const exposureNano = exposureOf(quote)
+  return exposureNano === quote.holdNano ? {} : { exposure: formatNano(exposureNano) }
+}
 
 /** What is counted, the price of one, and what the hold was reckoned from. */
 export const billingView = (quote: Quote) => {
@@ -68,6 +80,9 @@ export const billingView = (quote: Quote) => {
   }
 }
 
+const EXPOSURE_REASON =
+  "The length of a reference video is not known before the vendor has it: the hold is for the least it is taken to be, and the exposure for the most the model takes."
+
 export const quoteView = (
   order: Pick<QuoteView, "model" | "currency"> & { readonly modality: QuotedModality },
   { quote, affordable }: Quoted,
@@ -76,6 +91,8 @@ export const quoteView = (
   object: "quote",
   ...order,
   hold: formatNano(quote.holdNano),
+  ...exposureView(quote),
+  ...(exposureOf(quote) === quote.holdNano ? {} : { exposure_reason: EXPOSURE_REASON }),
   expected_charge: formatNano(quote.holdNano),
   formula: formulaOf(quote),
   affordable: {
@@ -121,6 +138,7 @@ export const receiptView = (
   ...usageView(record),
   currency,
   hold: formatNano(holdNano),
+  ...exposureView(quote),
   difference: formatNano(record.chargeNano - holdNano),
   overage: formatNano(overageNano),
   units: Number(record.output),

@@ -4,9 +4,14 @@ import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
 import type { Quote } from "../../domain/money/Quote.ts"
 import { type RawAnswer, writtenAnswer } from "../../domain/RawAnswer.ts"
-import { chargeText, type TokenCounts } from "../../domain/text/TextQuote.ts"
-import { tokensOfBytes } from "../../domain/text/TextRequest.ts"
-import { UNREAD_BASIS, type VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
+import { chargeText, type TokenCounts, type WrittenText } from "../../domain/text/TextQuote.ts"
+import {
+  implausibleUsage,
+  type ReportedUsage,
+  UNREAD_BASIS,
+  type VendorLost,
+  VendorRefused
+} from "../../domain/VendorOutcome.ts"
 import { keptRefusal } from "../../hiding/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
@@ -21,6 +26,15 @@ export interface Written {
   readonly outputBytes: number
 }
 
+const noteImplausible = (id: string, { input, output }: ReportedUsage) =>
+  Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
+    Effect.annotateLogs({
+      hold_id: id,
+      input_tokens: String(input),
+      output_tokens: String(output)
+    })
+  )
+
 /** What text orders have in common, however they are answered. */
 export const textOrderOf = (
   caller: Caller,
@@ -31,13 +45,18 @@ export const textOrderOf = (
   const isEmbedding = model.modality === "embedding"
 
   /** How a charge for what the vendor counted, or for the formula without it, stands in the books. */
-  const chargeOf = (counted: TokenCounts | null, formula: TokenCounts) => {
-    const { inputTokens, outputTokens, chargeNano, basis } = chargeText(quote, counted, formula)
+  const chargeOf = (counted: TokenCounts | null, written: WrittenText) => {
+    const { inputTokens, outputTokens, chargeNano, basis, implausible } = chargeText(
+      quote,
+      counted,
+      written
+    )
     return {
       _tag: "Charge",
       chargeNano,
+      implausible,
       costBy: (cost: Quote) =>
-        cost.kind === "tokens" ? chargeText(cost, counted, formula).chargeNano : cost.holdNano,
+        cost.kind === "tokens" ? chargeText(cost, counted, written).chargeNano : cost.holdNano,
       usage: {
         input: inputTokens,
         output: outputTokens,
@@ -59,9 +78,8 @@ export const textOrderOf = (
     outputTokens: bigint
   ): ChargeOf<never> => {
     const { usage: counted = null } = failure
-    const { inputTokens } = quote
-    const formula = { inputTokens, outputTokens: counted?.outputTokens === 0n ? 0n : outputTokens }
-    const charge = chargeOf(counted, formula)
+    const unreadTokens = counted?.outputTokens === 0n ? 0n : outputTokens
+    const { implausible: _, ...charge } = chargeOf(counted, { outputBytes: 0, unreadTokens })
     const { basis } = charge.usage
     const usage = { ...charge.usage, basis: basis === "formula" ? UNREAD_BASIS : basis }
     return unreadCharge({ ...charge, usage }, failure, { orderId: id, currency }).finish
@@ -75,22 +93,11 @@ export const textOrderOf = (
     answer: Exit.Exit<Answer, UpstreamError>
   ) =>
     Effect.gen(function* (): Effect.fn.Return<Finish<Answer>> {
-      const formula = {
-        inputTokens: quote.inputTokens,
-        outputTokens: tokensOfBytes(written.outputBytes)
-      }
-      const charge = chargeOf(written.usage, formula)
-      if (written.usage !== null && charge.usage.basis === "formula") {
-        yield* Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
-          Effect.annotateLogs({
-            hold_id: id,
-            input_tokens: written.usage.inputTokens.toString(),
-            output_tokens: written.usage.outputTokens.toString()
-          })
-        )
-      }
+      const { implausible, ...charge } = chargeOf(written.usage, written)
+      if (implausible !== null) yield* noteImplausible(id, implausible)
       return {
         ...charge,
+        orphan: implausible === null ? null : implausibleUsage(implausible, null),
         keep: () => ({ stored: { _tag: "Text", streamed: remembered === null }, remembered }),
         answer
       }

@@ -1,9 +1,10 @@
 /** What an order of a video is and what it costs: its fields, its SKU and its mounts. */
 import { Array as Arr, Effect, Result } from "effect"
+import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Errors.ts"
 import { videoReferences } from "../../domain/files/fileReferences.ts"
-import { knownSeconds } from "../../domain/video/length/knownSeconds.ts"
+import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
 import { inputAsWished, type OpenaiWish, sizeWishOf } from "../../domain/video/OpenaiVideoBody.ts"
 import { checkSize, type SizeWish, sizeOfferOf } from "../../domain/video/sizes.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
@@ -31,17 +32,29 @@ import { makeFindFiles } from "../orderFiles.ts"
 /** By the ids of files, as they were measured when they were uploaded. */
 type KnownLengths = ReadonlyMap<string, number | null>
 
+/** What of a model's order its price depends on, beside its SKU. */
+interface Measured {
+  readonly input: VideoInput
+  readonly lengths: KnownLengths
+  readonly limits: Limits
+}
+
+const unmeasured = { seconds: null, hasUnknown: false }
+
 /** Inline reference videos are measured where their length is billed. */
 const quoteVideoOf = (
   prices: TokenVideoPrices | SecondVideoPrices,
   sku: VideoSku,
-  { blocks }: VideoInput,
-  lengths: KnownLengths
-) =>
-  quoteVideo(prices, sku, {
+  { input: { blocks }, lengths, limits }: Measured
+) => {
+  const { seconds, hasUnknown } =
+    prices.kind === "token_video" ? measureLengths(blocks, lengths) : unmeasured
+  return quoteVideo(prices, sku, {
     videos: countInputs(blocks).videos,
-    videoSeconds: prices.kind === "token_video" ? knownSeconds(blocks, lengths) : null
+    videoSeconds: seconds,
+    ...(hasUnknown ? { longestSeconds: limits.input_video_seconds } : {})
   })
+}
 
 const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) => {
   const video =
@@ -50,14 +63,10 @@ const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =>
 }
 
 /** SKU and price of a video, from the request alone. */
-const priceVideo = (
-  row: VideoProtocolRow,
-  prices: Prices | undefined,
-  input: VideoInput,
-  lengths: KnownLengths
-) =>
+const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, measured: Measured) =>
   Result.gen(function* () {
     const { video, billing } = billingOf(row, prices)
+    const { input } = measured
     const sku = yield* resolveSku(row, billing, input)
     if (video === undefined) {
       return yield* Result.fail(
@@ -68,7 +77,7 @@ const priceVideo = (
         })
       )
     }
-    const quote = yield* quoteVideoOf(video, sku, input, lengths)
+    const quote = yield* quoteVideoOf(video, sku, measured)
     return { sku, quote, inputs: countInputs(input.blocks) }
   })
 
@@ -88,6 +97,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     const { model } = ordered
     const listed = protocols.video.get(model.protocol)
     const name = JSON.stringify(model.id)
+    const measured: Measured = { input, lengths, limits: limitsOf(model) }
 
     const speak = (protocol: string, upstreamModel: string) => {
       const row = protocols.video.get(protocol)
@@ -121,11 +131,11 @@ export const makeVideoResolution = Effect.gen(function* () {
         Result.gen(function* () {
           const parameters = yield* readParameters(input, own, protocol)
           yield* checkSized([row])
-          return { ...(yield* priceVideo(row, model.prices, input, lengths)), adapter, parameters }
+          return { ...(yield* priceVideo(row, model.prices, measured)), adapter, parameters }
         }),
       priceBy: ({ sku }, prices) =>
         prices.kind === "token_video" || prices.kind === "second_video"
-          ? quoteVideoOf(prices, sku, input, lengths)
+          ? quoteVideoOf(prices, sku, measured)
           : otherKind,
       noneFits: (tried, misfits) => {
         const having = tried.filter(({ own }) => hasFields(input, own))

@@ -12,6 +12,7 @@ import {
   type HoldRequest,
   Ledger,
   MemberMonth,
+  Pool,
   type Release
 } from "../../services/Ledger.ts"
 import {
@@ -161,6 +162,16 @@ export const layerLedger = Layer.effect(
       }
     )
 
+    const pool: Ledger["Service"]["pool"] = Effect.fn("Ledger.pool")(function* (organizationId) {
+      const [row] = yield* rowsOf(Pool)(
+        repeatable(sql`
+          SELECT balance AS "balanceNano", held AS "heldNano", uncovered AS "uncoveredNano",
+                 credit AS "creditNano"
+            FROM pools WHERE organization_id = ${organizationId}`)
+      )
+      return row ?? (yield* unknownOrganization)
+    })
+
     return Ledger.of({
       hold,
       reassign: Effect.fn("Ledger.reassign")(function* ({
@@ -192,6 +203,7 @@ export const layerLedger = Layer.effect(
         return yield* answerDeposit(outcome)
       }),
       balance,
+      pool,
       memberMonth: Effect.fn("Ledger.memberMonth")((organizationId, memberId) =>
         rowOf(MemberMonth)(
           repeatable(sql`

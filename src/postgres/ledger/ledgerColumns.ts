@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Schema, Struct } from "effect"
 import { storable } from "../../domain/plainText.ts"
-import type { Doubt } from "../../domain/VendorOutcome.ts"
+import { type Doubt, ReportedUsage } from "../../domain/VendorOutcome.ts"
 import { AnsweredCall } from "../../services/CallLog.ts"
 import { StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { Capture, HoldRequest, Release } from "../../services/Ledger.ts"
@@ -57,11 +57,18 @@ const outcomeItem = (task: TaskOutcome) => {
       }
 }
 
+const encodeUsage = Schema.encodeSync(ReportedUsage)
+
 const orphanItem = (orphan: Doubt) => ({
   upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
   reason: orphan.reason,
-  answer: orphan.answer
+  answer: orphan.answer,
+  usage: orphan.usage === undefined ? undefined : encodeUsage(orphan.usage)
 })
+
+/** Null where the order can come to no more than its hold. */
+const exposureAbove = ({ amountNano, exposureNano = amountNano }: HoldRequest): bigint | null =>
+  exposureNano > amountNano ? exposureNano : null
 
 /** What `of` says of an item that has such a thing. */
 const given = <A, B>(value: A | null | undefined, of: (value: A) => B): B | null =>
@@ -100,6 +107,7 @@ const holdColumns = {
   p_models: [text, ({ request }) => request.model],
   p_modalities: [text, ({ request }) => request.modality],
   p_amounts: [int8, ({ request }) => request.amountNano],
+  p_exposures: [int8, ({ request }) => exposureAbove(request)],
   p_seconds: [float8, ({ request }) => request.ttlSeconds],
   p_quotes: [jsonb, ({ request }) => request.quote],
   p_cost_quotes: [jsonb, ({ request }) => request.cost],

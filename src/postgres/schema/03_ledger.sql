@@ -7,6 +7,9 @@ CREATE TABLE pools (
   organization_id text PRIMARY KEY REFERENCES organizations (id),
   balance bigint NOT NULL DEFAULT 0,
   held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
+  -- What open orders can come to above their holds, and how far that may take the pool below zero.
+  uncovered bigint NOT NULL DEFAULT 0 CHECK (uncovered >= 0),
+  credit bigint NOT NULL DEFAULT 0 CHECK (credit >= 0),
   -- Set while the organisation's books are broken: no order is taken, closes go on.
   stopped_at timestamptz,
   stopped_reason text,
@@ -46,6 +49,8 @@ CREATE TABLE orders (
   month date NOT NULL,
   counts_in text[] COLLATE "C",
   hold bigint NOT NULL CHECK (hold > 0),
+  -- The most it can come to; null where that is its hold.
+  exposure bigint CHECK (exposure > hold),
   -- Everything the hold was computed from.
   quote jsonb NOT NULL,
   -- Channel, protocol and upstream model: what an operator needs where no other record has it.

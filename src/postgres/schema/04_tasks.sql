@@ -92,6 +92,8 @@ CREATE TABLE orphans (
   reason text NOT NULL,
   -- Of an answer that could not be used {status, bytes, sha256, requestId}; null where none came.
   answer jsonb,
+  -- What the vendor counted and was not charged so {input, output}; null where that is not why.
+  usage jsonb,
   created_at timestamptz NOT NULL DEFAULT now(),
   resolved_at timestamptz,
   is_resolved boolean GENERATED ALWAYS AS (resolved_at IS NOT NULL) STORED,

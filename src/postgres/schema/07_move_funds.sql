@@ -15,17 +15,22 @@
 --
 -- Closes, by position: place, order, charge, who closed it, the usage detail of the charge, the
 -- vendor's call that made it (`orders.call`), the task's new state {from, lease, state, ...}, orphan
--- {upstream_id, reason, answer}, the answer kept for repeats, and whether the key may order again. A
+-- {upstream_id, reason, answer, usage}, the answer kept for repeats, and whether the key may order again. A
 -- null charge releases the whole hold; a positive one is charged in full, also above the hold. The
 -- first close of an order wins, later ones change nothing. With a task the close applies only while
 -- the task is in the state `from` and, where a lease is given, still belongs to that claim.
 -- Outcomes: won, closed (before), stale (task elsewhere by now), unknown.
 --
--- Holds, by position: place, id, member, its API key, model, modality, amount, seconds to live, quote, the vendor's quote, job, the client's notes, the
+-- Holds, by position: place, id, member, its API key, model, modality, amount, the most the order can
+-- come to (null for the amount), seconds to live, quote, the vendor's quote, job, the client's notes, the
 -- prompt's digest, the task for asynchronous work, the client's key {key, fingerprint, ttl_seconds}. Their ids differ within an organisation. The month is the database's, in the
 -- deployment's zone.
 -- Outcomes: held, known (this id was held before: nothing changed), key_used (the key belongs to
--- another order), unknown_member, member_cap_exceeded, budget_exceeded, stopped, insufficient_balance.
+-- another order), unknown_member, member_cap_exceeded, budget_exceeded, stopped, insufficient_balance,
+-- overexposed.
+--
+-- A pool covers what is held. Beside orders of unknown size its balance and its credit also have to cover
+-- what these can come to above their holds: an order is overexposed whose hold they leave no room for.
 --
 -- A column that is null for every item may be null as a whole. A call for several organisations
 -- waits only briefly for a lock: the others are not to wait for one that is in trouble.
@@ -37,14 +42,14 @@ CREATE FUNCTION move_funds(
   p_task_ends jsonb[],
   p_orphans jsonb[], p_answers text[], p_forgotten boolean[],
   p_hold_places int[], p_holds text[], p_members text[], p_api_keys text[],
-  p_models text[], p_modalities text[], p_amounts bigint[],
+  p_models text[], p_modalities text[], p_amounts bigint[], p_exposures bigint[],
   p_seconds double precision[], p_quotes jsonb[], p_cost_quotes jsonb[], p_jobs jsonb[],
   p_metadatas jsonb[], p_prompt_digests text[], p_tasks jsonb[], p_keys jsonb[],
   -- In the order of the items; of a close, what became of its order by any close.
   OUT close_outcomes text[], OUT close_states text[], OUT close_captured bigint[],
   OUT close_overage bigint[],
   -- What the decision was made by: the budget that refused it, with its use, and what the pool had
-  -- available.
+  -- available: all of it, or where it was overexposed what those under way leave.
   OUT hold_outcomes text[], OUT hold_refusals jsonb[], OUT hold_available bigint[]
 )
 LANGUAGE plpgsql
@@ -61,7 +66,9 @@ DECLARE
   -- The budgets that the holds fall under, and of each hold the places of its own among them.
   budgets record; own int[]; n int;
   -- What holds come to while they are decided: by place, by budget, and by the first hold with a key.
-  available bigint[]; spent bigint[]; key_taken boolean[];
+  available bigint[]; uncovered bigint[]; spent bigint[]; key_taken boolean[];
+  -- Of the hold that is decided: what it can come to above its amount, and what is left for that.
+  excess bigint; cover bigint;
 BEGIN
   IF cardinality(p_organizations) > 1 THEN
     PERFORM set_config('lock_timeout', '250ms', true);
@@ -87,7 +94,8 @@ BEGIN
   IF p_closes IS NOT NULL THEN
     -- Decide which closes win: of those of one order the first that applies. Write them and their sums.
     WITH asked AS MATERIALIZED (
-      SELECT u.*, o.row, o.member_id, o.month, o.counts_in, o.hold, o.state, o.charge AS charged,
+      SELECT u.*, o.row, o.member_id, o.month, o.counts_in, o.hold, o.excess, o.state,
+             o.charge AS charged,
              coalesce(o.state = 'open' AND (u.task_end IS NULL OR (
                SELECT t.state = u.task_end ->> 'from'
                       AND t.lease = coalesce((u.task_end ->> 'lease')::bigint, t.lease)
@@ -101,7 +109,8 @@ BEGIN
                   AS x(place, id, charge, closer, input, output, unit, unit_price,
                        input_unit_price, basis, cost, call, task_end, i)) u
         LEFT JOIN LATERAL (
-          SELECT r.ctid AS row, r.member_id, r.month, r.counts_in, r.hold, r.state, r.charge
+          SELECT r.ctid AS row, r.member_id, r.month, r.counts_in, r.hold,
+                 coalesce(r.exposure - r.hold, 0) AS excess, r.state, r.charge
             FROM orders r
            WHERE r.organization_id = u.organization_id AND r.id = u.id OFFSET 0) o ON true
     ), decided AS MATERIALIZED (
@@ -138,9 +147,11 @@ BEGIN
                GROUP BY w.organization_id, counted.id) s
        WHERE r.ctid = s.row
     ), funds AS (
-      UPDATE pools r SET balance = r.balance - s.charged, held = r.held - s.freed
+      UPDATE pools r SET balance = r.balance - s.charged, held = r.held - s.freed,
+                         uncovered = r.uncovered - s.excess
         FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = w.organization_id) AS row,
-                     sum(w.hold)::bigint AS freed, sum(w.new_charge)::bigint AS charged
+                     sum(w.hold)::bigint AS freed, sum(w.new_charge)::bigint AS charged,
+                     sum(w.excess)::bigint AS excess
                 FROM won w GROUP BY w.organization_id) s
        WHERE r.ctid = s.row RETURNING s.freed
     )
@@ -190,11 +201,12 @@ BEGIN
        WHERE t.ctid = e.row;
     END IF;
     IF p_orphans IS NOT NULL THEN
-      INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason, answer)
+      INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason, answer, usage)
         SELECT p_organizations[u.place], u.id,
                (SELECT r.job FROM orders r
                  WHERE r.organization_id = p_organizations[u.place] AND r.id = u.id),
-               u.orphan ->> 'upstream_id', u.orphan ->> 'reason', u.orphan -> 'answer'
+               u.orphan ->> 'upstream_id', u.orphan ->> 'reason', u.orphan -> 'answer',
+               u.orphan -> 'usage'
           FROM unnest(close_outcomes, p_close_places, p_closes, p_orphans)
             AS u(outcome, place, id, orphan)
          WHERE u.outcome = 'won' AND u.orphan IS NOT NULL;
@@ -230,7 +242,7 @@ BEGIN
     spent := array_fill(0::bigint, ARRAY[coalesce(cardinality(budgets.ids), 0)]);
     -- Decide which holds are taken, each as if those before it had come before.
     FOR request IN
-      SELECT u.i, u.place, u.amount, p.free, p.is_stopped, m.is_member,
+      SELECT u.i, u.place, u.amount, u.exposure, p.free, p.uncovered, p.credit, p.is_stopped, m.is_member,
              (SELECT true FROM orders r
                WHERE r.organization_id = u.organization_id AND r.id = u.id) AS is_known,
              (SELECT q.expires_at > now() FROM idempotency_keys q
@@ -238,18 +250,24 @@ BEGIN
              CASE WHEN u.key IS NOT NULL THEN min(u.i) OVER (PARTITION BY u.place, u.key) END
                AS key_first
         FROM (SELECT p_organizations[x.place] AS organization_id, x.item ->> 'key' AS key, x.*
-                FROM unnest(p_hold_places, p_holds, p_members, p_api_keys, p_amounts, p_keys)
+                FROM unnest(p_hold_places, p_holds, p_members, p_api_keys, p_amounts, p_exposures,
+                            p_keys)
                        WITH ORDINALITY
-                  AS x(place, id, member_id, key_id, amount, item, i)) u
+                  AS x(place, id, member_id, key_id, amount, exposure, item, i)) u
         LEFT JOIN LATERAL (
           SELECT true AS is_member FROM members r
            WHERE r.organization_id = u.organization_id AND r.id = u.member_id OFFSET 0) m ON true
        CROSS JOIN LATERAL (
-          SELECT r.balance - r.held AS free, r.stopped_at IS NOT NULL AS is_stopped FROM pools r
+          SELECT r.balance - r.held AS free, r.uncovered, r.credit,
+                 r.stopped_at IS NOT NULL AS is_stopped
+            FROM pools r
            WHERE r.organization_id = u.organization_id OFFSET 0) p
        ORDER BY u.i
     LOOP
       available[request.place] := coalesce(available[request.place], request.free);
+      uncovered[request.place] := coalesce(uncovered[request.place], request.uncovered);
+      excess := coalesce(request.exposure - request.amount, 0);
+      cover := available[request.place] + request.credit - uncovered[request.place];
       refusal := NULL;
       own := coalesce(budgets.hold_places[request.i]::int[], '{}');
       FOREACH n IN ARRAY own LOOP
@@ -266,12 +284,15 @@ BEGIN
         WHEN refusal IS NOT NULL THEN 'budget_exceeded'
         WHEN request.is_stopped THEN 'stopped'
         WHEN request.amount > available[request.place] THEN 'insufficient_balance'
+        WHEN uncovered[request.place] > 0 AND request.amount > cover THEN 'overexposed'
         ELSE 'held' END;
       hold_outcomes := hold_outcomes || outcome;
       hold_refusals := hold_refusals || refusal;
-      hold_available := hold_available || available[request.place];
+      hold_available := hold_available
+        || CASE outcome WHEN 'overexposed' THEN cover ELSE available[request.place] END;
       CONTINUE WHEN outcome <> 'held';
       available[request.place] := available[request.place] - request.amount;
+      uncovered[request.place] := uncovered[request.place] + excess;
       FOREACH n IN ARRAY own LOOP spent[n] := spent[n] + request.amount; END LOOP;
       IF request.key_first IS NOT NULL THEN key_taken[request.key_first] := true; END IF;
     END LOOP;
@@ -285,17 +306,18 @@ BEGIN
     WITH held AS MATERIALIZED (
       SELECT p_organizations[u.place] AS organization_id, u.*
         FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_api_keys, p_models,
-                    p_modalities, budgets.hold_ids, p_amounts, p_seconds, p_quotes, p_cost_quotes, p_jobs,
+                    p_modalities, budgets.hold_ids, p_amounts, p_exposures, p_seconds, p_quotes, p_cost_quotes, p_jobs,
                     p_metadatas, p_prompt_digests, p_tasks)
-          AS u(outcome, place, id, member_id, key_id, model, modality, counts_in, amount, seconds,
+          AS u(outcome, place, id, member_id, key_id, model, modality, counts_in, amount, exposure, seconds,
                quote, cost_quote, job, metadata, prompt_digest, task)
        WHERE u.outcome = 'held'
     ), written AS (
       INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, is_task, month,
-                          counts_in, hold, quote, cost_quote, job, metadata, prompt_digest,
+                          counts_in, hold, exposure, quote, cost_quote, job, metadata, prompt_digest,
                           expires_at)
         SELECT h.organization_id, h.id, h.member_id, h.key_id, h.model, h.modality,
-               h.task IS NOT NULL, month_start::date, h.counts_in::text[], h.amount, h.quote, h.cost_quote, h.job,
+               h.task IS NOT NULL, month_start::date, h.counts_in::text[], h.amount,
+               h.exposure, h.quote, h.cost_quote, h.job,
                h.metadata, h.prompt_digest, now() + make_interval(secs => h.seconds)
           FROM held h
     ), months AS (
@@ -311,9 +333,10 @@ BEGIN
                WHERE u.amount > 0) s
        WHERE r.ctid = s.row
     )
-    UPDATE pools r SET held = r.held + s.amount
+    UPDATE pools r SET held = r.held + s.amount, uncovered = r.uncovered + s.excess
       FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = h.organization_id) AS row,
-                   sum(h.amount)::bigint AS amount
+                   sum(h.amount)::bigint AS amount,
+                   sum(coalesce(h.exposure - h.amount, 0))::bigint AS excess
               FROM held h GROUP BY h.organization_id) s
      WHERE r.ctid = s.row;
     IF p_metadatas IS NOT NULL THEN

@@ -48,10 +48,10 @@ moved AS (
   SELECT * FROM transfers
    WHERE created_at >= p_from AND (p_organization IS NULL OR organization_id = p_organization)),
 touched AS (
-  SELECT o.organization_id, o.id, o.member_id, o.month, o.counts_in, o.hold, o.state, o.charge, o.overage,
+  SELECT o.organization_id, o.id, o.member_id, o.month, o.counts_in, o.hold, o.exposure, o.state, o.charge, o.overage,
          o.key_id, o.model, o.created_at, o.closed_at, o.input, o.output, o.unit_price,
          o.input_unit_price,
-         o.quote ->> 'holdNano' AS quoted
+         o.quote ->> 'holdNano' AS quoted, o.quote ->> 'exposureNano' AS quoted_exposure
     FROM (SELECT * FROM orders WHERE created_at >= p_from OR closed_at >= p_from
           UNION ALL
           SELECT * FROM open_orders() WHERE created_at < p_from) o
@@ -64,9 +64,9 @@ ongoing AS (
   UNION ALL SELECT * FROM tasks WHERE p_from > '-infinity' AND state = 'submitting'
   UNION ALL SELECT * FROM tasks WHERE p_from > '-infinity' AND state = 'processing'),
 books AS (
-  SELECT p.organization_id, p.balance, p.held,
+  SELECT p.organization_id, p.balance, p.held, p.uncovered,
          coalesce(a.moved, 0) + coalesce(t.deposited, 0) - coalesce(e.charged, 0) AS moved,
-         coalesce(a.overage, 0) + coalesce(e.overage, 0) AS overage, coalesce(o.held, 0) AS open
+         coalesce(a.overage, 0) + coalesce(e.overage, 0) AS overage, coalesce(o.held, 0) AS open, coalesce(o.excess, 0) AS open_excess
     FROM pools p
     LEFT JOIN ledger_audited_pools a
            ON a.organization_id = p.organization_id AND p_from > '-infinity'
@@ -76,7 +76,7 @@ books AS (
     LEFT JOIN (SELECT organization_id, sum(charge) AS charged,
                       sum(overage) AS overage
                  FROM ends GROUP BY 1) e ON e.organization_id = p.organization_id
-    LEFT JOIN (SELECT organization_id, sum(hold) AS held
+    LEFT JOIN (SELECT organization_id, sum(hold) AS held, sum(exposure - hold) AS excess
                  FROM touched WHERE state = 'open' GROUP BY 1) o
            ON o.organization_id = p.organization_id
    WHERE p_organization IS NULL OR p.organization_id = p_organization),
@@ -126,6 +126,10 @@ SELECT 'I1', organization_id, 'transfer of an organisation without a pool', id::
 UNION ALL
 SELECT 'I2', organization_id, 'held is not the sum of open holds', organization_id
   FROM books WHERE held <> open OR held < 0
+UNION ALL
+SELECT 'I2', organization_id, 'uncovered is not what open orders can come to above their holds',
+       organization_id
+  FROM books WHERE uncovered <> open_excess
 UNION ALL
 SELECT 'I2', organization_id, 'order of an organisation without a pool', id
   FROM touched WHERE organization_id NOT IN (SELECT organization_id FROM pools)
@@ -183,6 +187,9 @@ HAVING (sum(count), sum(failed), sum(charge), sum(returned), sum(units)) <> (0, 
 UNION ALL
 SELECT 'I4', organization_id, 'hold is not the amount of its quote', id
   FROM touched WHERE quoted <> hold::text
+UNION ALL
+SELECT 'I4', organization_id, 'exposure is not that of its quote', id
+  FROM touched WHERE quoted_exposure IS DISTINCT FROM exposure::text
 UNION ALL
 SELECT 'I4', organization_id, 'charge is not units times price', id
   FROM touched

@@ -23,6 +23,8 @@ import { makeSetCap } from "../money/BudgetsPostgres.ts"
 const organizationColumns = columnsOf(OrganizationRecord, "o", {
   balanceNano: "p.balance",
   heldNano: "p.held",
+  uncoveredNano: "p.uncovered",
+  creditNano: "p.credit",
   lowNano: "p.low_balance",
   stoppedReason: "p.stopped_reason"
 })
@@ -180,14 +182,19 @@ export const layerAccounts = Layer.effect(
         )
       ),
       organization: Effect.fn("Accounts.organization")(organization),
-      changeOrganization: Effect.fn("Accounts.changeOrganization")((id, { name, enabled }) =>
-        Effect.andThen(
-          write(sql`
-            UPDATE organizations SET name = ${kept("name", name)}, disabled_at = ${disabledAt(enabled)}
-             WHERE id = ${id}`),
-          organization(id)
-        )
-      ),
+      changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (
+        id,
+        { name, enabled, creditNano }
+      ) {
+        yield* write(sql`
+          UPDATE organizations SET name = ${kept("name", name)}, disabled_at = ${disabledAt(enabled)}
+           WHERE id = ${id}`)
+        if (creditNano !== undefined) {
+          yield* repeatable(sql`
+            UPDATE pools SET credit = ${creditNano}::bigint WHERE organization_id = ${id}`)
+        }
+        return yield* organization(id)
+      }),
       members: Effect.fn("Accounts.members")((filter, page) =>
         list(members, ofMembers(filter), page)
       ),

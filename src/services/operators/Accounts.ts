@@ -9,6 +9,9 @@ export const OrganizationRecord = Schema.Struct({
   name: Schema.String,
   balanceNano: Schema.BigInt,
   heldNano: Schema.BigInt,
+  /** What open orders can come to above their holds, and how far that may take the balance below zero. */
+  uncoveredNano: Schema.BigInt,
+  creditNano: Schema.BigInt,
   /** Below it `balance.low` is told; null is never. */
   lowNano: Schema.NullOr(Schema.BigInt),
   /** Why its spending is stopped, as its books are broken; null where it is not. */
@@ -46,12 +49,16 @@ export const KeyRecord = Schema.Struct({
 export type KeyRecord = typeof KeyRecord.Type
 
 /** What is left out stays as it is. */
-export interface OrganizationChange {
+interface AccountChange {
   readonly name?: string
   readonly enabled?: boolean
 }
 
-export interface MemberChange extends OrganizationChange {
+export interface OrganizationChange extends AccountChange {
+  readonly creditNano?: bigint
+}
+
+export interface MemberChange extends AccountChange {
   readonly monthlyCapNano?: bigint | null
 }
 

@@ -90,6 +90,14 @@ export const layerLedgerMemory = Layer.effect(
           heldNano: pool.heldNano
         }))
       ),
+      pool: Effect.fn("Ledger.pool")((organizationId) =>
+        Effect.map(booksOf(organizationId), ({ pool }) => ({
+          balanceNano: pool.balanceNano,
+          heldNano: pool.heldNano,
+          uncoveredNano: pool.uncoveredNano,
+          creditNano: pool.creditNano
+        }))
+      ),
       lowBalance: (organizationId) =>
         Effect.map(booksOf(organizationId), ({ pool }) => pool.lowNano),
       memberMonth: Effect.fn("Ledger.memberMonth")(function* (organizationId, memberId) {

@@ -88,6 +88,9 @@ export interface StoredOrder {
 export interface StoredPool {
   balanceNano: bigint
   heldNano: bigint
+  /** What open orders can come to above their holds. */
+  uncoveredNano: bigint
+  creditNano: bigint
   stoppedReason: string | null
   lowNano: bigint | null
   lowTold: boolean
@@ -241,7 +244,10 @@ export const makeBooks = (id: string, name: string, createdAt: Date): Books => (
   createdAt,
   disabledAt: null,
   members: new Map(),
-  pool: { balanceNano: 0n, heldNano: 0n, stoppedReason: null, lowNano: null, lowTold: false },
+  pool: {
+    ...{ balanceNano: 0n, heldNano: 0n, uncoveredNano: 0n, creditNano: 0n },
+    ...{ stoppedReason: null, lowNano: null, lowTold: false }
+  },
   months: new Map(),
   budgets: new Map(),
   orders: new Map(),

@@ -12,7 +12,7 @@ import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "./Memor
 export const addOrphan = (
   state: MemoryState,
   { chargeNano, job, request: { id, organizationId, amountNano } }: StoredOrder,
-  { upstreamId, reason, answer }: Doubt,
+  { upstreamId, reason, answer, usage }: Doubt,
   nowMillis: number
 ): void => {
   const { orphans } = state
@@ -35,6 +35,7 @@ export const addOrphan = (
     upstreamId: upstreamId === null ? null : storable(upstreamId),
     reason,
     answer: answer ?? null,
+    usage: usage ?? null,
     heldNano: amountNano,
     chargeNano,
     createdAt: new Date(nowMillis),

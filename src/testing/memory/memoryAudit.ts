@@ -10,18 +10,24 @@ const sum = (amounts: Iterable<bigint>): bigint => {
   return total
 }
 
-const isQuote = Schema.is(Schema.Struct({ holdNano: Schema.String }))
+const isQuote = Schema.is(
+  Schema.Struct({ holdNano: Schema.String, exposureNano: Schema.optionalKey(Schema.String) })
+)
 
 type Note = (invariant: string, detail: string, subject: string) => void
 
 const heldOf = (orders: ReadonlyArray<StoredOrder>): bigint =>
   sum(orders.map(({ state, request }) => (state === "open" ? request.amountNano : 0n)))
 
+/** The most that an order can come to above its hold. */
+const excessOf = ({ request: { amountNano, exposureNano = amountNano } }: StoredOrder): bigint =>
+  exposureNano - amountNano
+
 const chargedOf = (orders: ReadonlyArray<StoredOrder>): bigint =>
   sum(orders.map(({ chargeNano }) => chargeNano))
 
 const checkPool = ({ id, pool, transfers, orders }: Books, note: Note): void => {
-  const { balanceNano, heldNano } = pool
+  const { balanceNano, heldNano, uncoveredNano } = pool
   const all = [...orders.values()]
   const moved = transfers.map(({ kind, amountNano }) =>
     kind === "withdrawal" ? -amountNano : amountNano
@@ -30,6 +36,10 @@ const checkPool = ({ id, pool, transfers, orders }: Books, note: Note): void => 
     note("I1", "pool balance is not the fold of its transfers", id)
   }
   if (heldNano !== heldOf(all)) note("I2", "held is not the sum of open holds", id)
+  const open = all.filter(({ state }) => state === "open")
+  if (uncoveredNano !== sum(open.map(excessOf))) {
+    note("I2", "uncovered is not what open orders can come to above their holds", id)
+  }
   if (balanceNano - heldNano < 0n && balanceNano - heldNano + sum(all.map(overageOf)) < 0n) {
     note("I5", "pool is below zero by more than its overage", id)
   }
@@ -81,6 +91,12 @@ const checkOrder = (id: string, order: StoredOrder, note: Note): void => {
   }
   if (isQuote(request.quote) && request.quote.holdNano !== String(request.amountNano)) {
     note("I4", "hold is not the amount of its quote", id)
+  }
+  if (isQuote(request.quote)) {
+    const { exposureNano = request.quote.holdNano } = request.quote
+    if (exposureNano !== String(request.exposureNano ?? request.amountNano)) {
+      note("I4", "exposure is not that of its quote", id)
+    }
   }
   if (usage !== null && usage.input === 0n && chargeNano !== usage.output * usage.unitPriceNano) {
     note("I4", "charge is not units times price", id)

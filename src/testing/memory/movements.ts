@@ -4,8 +4,10 @@ import { transferAccounts } from "../../domain/money/transfers.ts"
 import { storable } from "../../domain/plainText.ts"
 import {
   accountsOf,
+  availableOf,
   type Capture,
   type Closed,
+  coverOf,
   type HoldRequest,
   type JournalEntry,
   journalId,
@@ -81,7 +83,7 @@ export const holdFunds = (
   request: HoldRequest,
   when: Now & { readonly keySeconds: number }
 ): HoldOutcome => {
-  const { id, memberId, amountNano, key } = request
+  const { id, memberId, amountNano, exposureNano = amountNano, key } = request
   const { nowMillis, timeZone } = when
   const answer = (outcome: HoldOutcome["outcome"], amounts: Partial<HoldOutcome> = {}) => ({
     ...{ outcome, available: 0n, budget: null },
@@ -99,8 +101,10 @@ export const holdFunds = (
     return answer(budget.isCap ? "member_cap_exceeded" : "budget_exceeded", { budget })
   }
   if (books.pool.stoppedReason !== null) return answer("stopped")
-  const available = books.pool.balanceNano - books.pool.heldNano
+  const available = availableOf(books.pool)
   if (amountNano > available) return answer("insufficient_balance", { available })
+  const cover = coverOf(books.pool)
+  if (cover !== null && amountNano > cover) return answer("overexposed", { available: cover })
   const month = monthAt(nowMillis, timeZone)
   books.orders.set(id, {
     request,
@@ -127,6 +131,7 @@ export const holdFunds = (
   monthOf(books, memberId, month).heldNano += amountNano
   countIn(state, books, countsIn, { heldNano: amountNano, capturedNano: 0n }, when)
   books.pool.heldNano += amountNano
+  books.pool.uncoveredNano += exposureNano - amountNano
   return answer("held")
 }
 
@@ -193,7 +198,7 @@ export const closeHold = (
   if (order === undefined) return null
   const won = order.state === "open" && applies(order.task, request.task)
   if (won) {
-    const { memberId, amountNano } = order.request
+    const { memberId, amountNano, exposureNano = amountNano } = order.request
     const month = monthOf(books, memberId, order.month)
     if ("chargeNano" in request) {
       if (request.chargeNano <= 0n) throw new Error("a charge is greater than 0")
@@ -214,6 +219,7 @@ export const closeHold = (
     const amounts = { heldNano: -amountNano, capturedNano: order.chargeNano }
     countIn(state, books, order.countsIn, amounts, now)
     books.pool.heldNano -= amountNano
+    books.pool.uncoveredNano -= exposureNano - amountNano
     books.pool.balanceNano -= order.chargeNano
     tellOfPool(state, books, nowMillis)
     if (order.task !== null && request.task !== null) {

@@ -26,9 +26,9 @@ const organizationRecord = ({
   createdAt,
   disabledAt
 }: Books): OrganizationRecord => {
-  const { balanceNano, heldNano, lowNano, stoppedReason } = pool
+  const { balanceNano, heldNano, uncoveredNano, creditNano, lowNano, stoppedReason } = pool
   return {
-    ...{ id, name, balanceNano, heldNano, lowNano, stoppedReason },
+    ...{ id, name, balanceNano, heldNano, uncoveredNano, creditNano, lowNano, stoppedReason },
     ...{ createdAt, disabledAt }
   }
 }
@@ -148,10 +148,11 @@ export const layerAccountsMemory = Layer.effect(
       ),
       changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (
         id,
-        { name, enabled }
+        { name, enabled, creditNano }
       ) {
         const books = yield* found(organizations.get(id), "organisation")
         yield* write((now) => {
+          books.pool.creditNano = creditNano ?? books.pool.creditNano
           books.name = name ?? books.name
           books.disabledAt = disabledAfter(books.disabledAt, enabled, now)
         })

@@ -3,6 +3,9 @@ import { Result, Schema } from "effect"
 import { TokenPrices } from "../../../src/domain/catalog/Prices.ts"
 import { MAX_AMOUNT_NANO } from "../../../src/domain/money/Money.ts"
 import { chargeText, quoteText } from "../../../src/domain/text/TextQuote.ts"
+import { expectedTokens } from "../../support/expectedTokens.ts"
+
+const counts = (inputTokens: bigint, outputTokens: bigint) => ({ inputTokens, outputTokens })
 
 const quote = Result.getOrThrow(
   quoteText(
@@ -11,17 +14,16 @@ const quote = Result.getOrThrow(
       per_million_input: "2",
       per_million_output: "8"
     }),
-    { inputTokens: 10n, outputTokens: 20n }
+    { ...counts(10n, 20n), leastInput: 2n, mostInput: 1000n, mostOutput: 2000n }
   )
 )
-const counts = (inputTokens: bigint, outputTokens: bigint) => ({ inputTokens, outputTokens })
-const formula = counts(10n, 7n)
+/** 7 tokens. */
+const written = { outputBytes: 20 }
 
 describe("the charge", () => {
   it.each([
     ["by the vendor's count", counts(4n, 5n), "upstream_usage", 4n * 2000n + 5n * 8000n],
     ["by its count above the hold", counts(1000n, 2000n), "upstream_usage", 18_000_000n],
-    ["by its count of output alone", counts(0n, 5n), "upstream_usage", 40_000n],
     ["by the formula where it counted none", null, "formula", 10n * 2000n + 7n * 8000n],
     ["by the formula where it counted nothing", counts(0n, 0n), "formula", 76_000n],
     [
@@ -30,26 +32,35 @@ describe("the charge", () => {
       "formula",
       76_000n
     ],
-    ["by its count far above the hold", counts(10n ** 7n, 10n ** 7n), "upstream_usage", 10n ** 11n],
-    ["by the formula for too much input", counts(10n ** 7n + 1n, 1n), "formula", 76_000n],
-    ["by the formula for too much output", counts(1n, 10n ** 7n + 1n), "formula", 76_000n]
+    ["by the formula for too little input", counts(1n, 5n), "formula", 76_000n],
+    ["at the most input there can be", counts(1001n, 5n), "largest_plausible", 2_040_000n],
+    ["at the most output there can be", counts(4n, 9_900_000n), "largest_plausible", 16_008_000n]
   ] as const)("is %s", (_, reported, basis, chargeNano) => {
-    assert.deepInclude(chargeText(quote, reported, formula), { basis, chargeNano })
+    assert.deepInclude(chargeText(quote, reported, written), { basis, chargeNano })
   })
 
   it("is by the vendor's count of input where nothing was written", () => {
-    assert.deepInclude(chargeText(quote, counts(4n, 0n), counts(10n, 0n)), {
+    assert.deepInclude(chargeText(quote, counts(4n, 0n), { outputBytes: 0 }), {
       basis: "upstream_usage",
       chargeNano: 8000n
     })
   })
 
-  it("is by the vendor's count up to a hundred times a large estimate", () => {
-    const large = { ...quote, inputTokens: 10n ** 6n }
-    const settled = (inputTokens: bigint) =>
-      chargeText(large, counts(inputTokens, 1n), formula).basis
-    assert.strictEqual(settled(10n ** 8n), "upstream_usage")
-    assert.strictEqual(settled(10n ** 8n + 1n), "formula")
+  it("is by the count of what was written, also beyond the client's bounds", () => {
+    assert.deepInclude(chargeText(quote, counts(4n, 3000n), { outputBytes: 9000 }), {
+      basis: "upstream_usage",
+      outputTokens: 3000n
+    })
+  })
+
+  it("tells what was counted where no such order can have it", () => {
+    const told = (reported: ReturnType<typeof counts> | null, outputBytes = 20) =>
+      chargeText(quote, reported, { outputBytes }).implausible
+    assert.isNull(told(null))
+    assert.isNull(told(counts(4n, 5n)))
+    assert.deepStrictEqual(told(counts(4n, 9_900_000n)), { input: 4n, output: 9_900_000n })
+    assert.deepStrictEqual(told(counts(1n, 5n)), { input: 1n, output: 5n })
+    assert.deepStrictEqual(told(counts(4n, 0n)), { input: 4n, output: 0n })
   })
 
   it("is what the books can hold, at the highest price too", () => {
@@ -60,23 +71,28 @@ describe("the charge", () => {
           per_million_input: "1000000000",
           per_million_output: "1000000000"
         }),
-        counts(10n, 20n)
+        expectedTokens(10n, 20n)
       )
     )
     const million = 10n ** 6n
-    assert.deepInclude(chargeText(dear, counts(1n, million - 1n), formula), {
-      basis: "upstream_usage",
-      chargeNano: MAX_AMOUNT_NANO
+    const settled = (reported: ReturnType<typeof counts> | null, outputBytes = 20) => {
+      const { inputTokens, outputTokens, chargeNano, basis } = chargeText(dear, reported, {
+        outputBytes
+      })
+      return { inputTokens, outputTokens, chargeNano, basis }
+    }
+    const most = { chargeNano: MAX_AMOUNT_NANO }
+    assert.deepStrictEqual(settled(counts(1n, million - 1n)), {
+      ...{ ...counts(1n, million - 1n), ...most, basis: "upstream_usage" }
     })
-    assert.deepInclude(chargeText(dear, counts(1n, million), formula), {
-      basis: "formula",
-      outputTokens: 7n
+    assert.deepStrictEqual(settled(counts(1n, million)), {
+      ...{ ...counts(1n, million - 1n), ...most, basis: "largest_plausible" }
     })
-    assert.deepStrictEqual(chargeText(dear, null, counts(10n, 45n * million)), {
-      inputTokens: 10n,
-      outputTokens: million - 10n,
-      chargeNano: MAX_AMOUNT_NANO,
-      basis: "formula"
+    assert.deepStrictEqual(settled(counts(2n * million, 1n)), {
+      ...{ ...counts(million, 0n), ...most, basis: "largest_plausible" }
+    })
+    assert.deepStrictEqual(settled(null, 135_000_000), {
+      ...{ ...counts(10n, million - 10n), ...most, basis: "formula" }
     })
   })
 
@@ -87,10 +103,10 @@ describe("the charge", () => {
     [Count, Count, Count, Count],
     ([input, output, lessInput, lessOutput]) => {
       const expected = counts(input + 1n, output)
-      const held = { ...quote, ...expected, holdNano: 0n }
+      const held = { ...quote, ...expected, mostInput: input + 1n, holdNano: 0n }
       const hold = expected.inputTokens * 2000n + expected.outputTokens * 8000n
       const used = counts(lessInput % (input + 2n), lessOutput % (output + 1n))
-      const { chargeNano } = chargeText(held, used, counts(input + 1n, 0n))
+      const { chargeNano } = chargeText({ ...held, leastInput: 0n }, used, { outputBytes: 0 })
       assert.isTrue(chargeNano > 0n && chargeNano <= hold)
     }
   )

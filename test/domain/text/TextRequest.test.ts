@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 
+import { usualLimits } from "../../../src/domain/catalog/ModelLimits.ts"
 import {
   ChatBody,
   EmbeddingBody,
   estimateChat,
-  estimateEmbedding,
-  tokensOfBytes
+  estimateEmbedding
 } from "../../../src/domain/text/TextRequest.ts"
 import { writtenBytes } from "../../../src/domain/text/textSize.ts"
+import { tokensOfBytes } from "../../../src/domain/text/tokenSize.ts"
 
 const decodeChat = Schema.decodeUnknownResult(ChatBody)
 const decodeOrThrow = Schema.decodeUnknownSync(ChatBody)
@@ -20,6 +21,7 @@ const chat = (content: unknown, more: object = {}, message: object = {}) =>
   )
 
 const sound = (data: string) => ({ type: "input_audio", input_audio: { data } })
+const film = { type: "video_url", video_url: "https://a.test/1" }
 const image = (url: string) => ({ type: "image_url", image_url: { url } })
 
 const otherModels = [
@@ -55,8 +57,24 @@ describe("the tokens a chat is held for", () => {
     [
       "a sound",
       chat([{ type: "input_audio", input_audio: { data: "A".repeat(30_000) } }]),
-      4n + 1500n
+      4n + 1500n + 22_500n
     ],
+    ...(
+      [
+        ["a film by address", { type: "video_url", video_url: { url: "https://a.test/1.mp4" } }],
+        ["a film in an image's place", image("https://a.test/1.MP4?a=b")],
+        ["a sound by address", { type: "audio_url", audio_url: "https://a.test/1" }],
+        ["a document by address", { type: "file", file: { url: "https://a.test/1" } }],
+        ["a file of the vendor's", { type: "file", file: { file_id: "file-1" } }],
+        ["a bare file of the vendor's", { type: "input_file", input_file: "file-1" }],
+        ["a film in a store", { type: "video", video: ["gs://a/1.mp4"] }],
+        [
+          "a document of an unknown form",
+          { type: "document", source: { type: "url", url: "https://a.test/1" } }
+        ]
+      ] as const
+    ).map(([says, part]) => [says, chat([part]), 1_000_000n] as const),
+    ["a text with an address in it", chat([{ type: "text", text: "https://a.test/1.mp4" }]), 11n],
     ["settings", chat("abc", { temperature: 1, stream: true, seed: 7 }), 4n + 1n],
     ["a user", chat("abc", { user: "somebody" }), 4n + 1n + 3n],
     ["a field nobody knows, with its name", chat("abc", { abcd: [1234, true] }), 4n + 1n + 4n],
@@ -65,12 +83,12 @@ describe("the tokens a chat is held for", () => {
     ["text beside a medium", chat([{ ...image("https://a.test/1.png"), text: "abc" }]), 1505n],
     [
       "two media in one part",
-      chat([{ ...image("https://a.test/1.png"), video_url: "https://a.test/1.mp4" }]),
+      chat([{ ...image("https://a.test/1.png"), image: "https://a.test/2.png" }]),
       3004n
     ],
     [
       "media in an array",
-      chat([{ type: "video", video: ["https://a.test/1.png", "https://a.test/2.png"] }]),
+      chat([{ type: "image", image: ["https://a.test/1.png", "https://a.test/2.png"] }]),
       3004n
     ],
     [
@@ -97,7 +115,7 @@ describe("the tokens a chat is held for", () => {
     [
       "base64 of a known file",
       chat([{ type: "file", file: { file_data: `JVBERi0${"A".repeat(3000)}` } }]),
-      4n + 1500n
+      4n + 1500n + 2256n
     ],
     [
       "a file that says only that it is one",
@@ -114,7 +132,7 @@ describe("the tokens a chat is held for", () => {
         [
           `a sound of type "${type}"`,
           chat([sound(`data:${type};base64,${"A".repeat(30_000)}`)]),
-          4n + 1500n
+          4n + 1500n + 22_500n
         ] as const
     ),
     ...["UklGR", "IyFBTVIK", "IyFBTVIt", "AAAAIGZ0eXB"].map(
@@ -124,7 +142,7 @@ describe("the tokens a chat is held for", () => {
           chat([
             { type: "file", file: { file_data: `data:;base64,${beginning}${"A".repeat(3000)}` } }
           ]),
-          4n + 1500n
+          4n + 1500n + BigInt(Math.ceil(((3000 + beginning.length) * 3) / 4))
         ] as const
     ),
     [
@@ -133,8 +151,8 @@ describe("the tokens a chat is held for", () => {
       4n + 1500n + 1000n
     ],
     ["a sound that is a text", chat([sound("data:;base64,QUJD QUJD")]), 4n + 1500n + 8n],
-    ["a sound with filling", chat([sound("QUI=")]), 4n + 1500n],
-    ["a sound with more filling", chat([sound("QQ==")]), 4n + 1500n],
+    ["a sound with filling", chat([sound("QUI=")]), 4n + 1500n + 3n],
+    ["a sound with more filling", chat([sound("QQ==")]), 4n + 1500n + 3n],
     ["a sound with too much filling", chat([sound("Q===")]), 4n + 1500n + 2n],
     ["a sound of filling alone", chat([sound("==")]), 4n + 1500n + 1n],
     [
@@ -198,6 +216,42 @@ describe("the tokens a chat is held for", () => {
   })
 })
 
+describe("what a vendor may count of a chat", () => {
+  const bounds = (content: unknown, more: object = {}) => {
+    const { leastInput, mostInput, mostOutput } = estimateChat(chat(content, more))
+    return [leastInput, mostInput, mostOutput] as const
+  }
+  const own = 1024n + 16n
+
+  it.each([
+    ["a short text", bounds("x".repeat(40)), [1n, own + 40n, 4n * 4096n]],
+    ["a long text", bounds("x".repeat(3200)), [100n, own + 3200n, 4n * 4096n]],
+    ["a bound", bounds("", { max_tokens: 100 }), [0n, own, 116n]],
+    [
+      "choices and thoughts",
+      bounds("", { max_tokens: 9, n: 2, thinking_budget: 1 }),
+      [0n, own, 52n]
+    ],
+    ["an image", bounds([image("https://a.test/1.png")]), [0n, own + 16_384n, 4n * 4096n]],
+    ["a sound", bounds([sound("A".repeat(400))]), [0n, own + 16_384n + 300n, 4n * 4096n]],
+    ["a film elsewhere", bounds([film]), [0n, 10n ** 6n, 4n * 4096n]],
+    ["a very long text", bounds("x".repeat(2_000_000)), [62_500n, 10n ** 6n, 4n * 4096n]]
+  ] as const)("of %s", (_, found, expected) => {
+    assert.deepStrictEqual(found, expected)
+  })
+
+  it("lies within the model's limits", () => {
+    const limits = { ...usualLimits, input_tokens: 5000, output_tokens: 100, image_tokens: 20_000 }
+    const elsewhere = estimateChat(chat([film]), limits)
+    assert.deepStrictEqual([elsewhere.inputTokens, elsewhere.mostInput], [5000n, 5000n])
+    const picture = estimateChat(chat([image("https://a.test/1.png")]), limits)
+    assert.deepStrictEqual(
+      [picture.inputTokens, picture.mostInput, picture.outputTokens, picture.mostOutput],
+      [20_004n, 20_004n, 100n, 400n]
+    )
+  })
+})
+
 describe("the tokens of embeddings", () => {
   it.each([
     ["a text", "abcd", 2n],
@@ -206,7 +260,7 @@ describe("the tokens of embeddings", () => {
     ["lists of tokens", [[5, 6], [7]], 3n]
   ] as const)("%s", (_, input, expected) => {
     const body = Result.getOrThrow(decodeEmbedding({ model: "m", input }))
-    assert.deepStrictEqual(estimateEmbedding(body), { inputTokens: expected, outputTokens: 0n })
+    assert.deepInclude(estimateEmbedding(body), { inputTokens: expected, outputTokens: 0n })
   })
 
   it("are those of fields nobody knows, too", () => {

@@ -12,6 +12,7 @@ import { Asked } from "../../parts/Asked.tsx"
 import { Facts } from "../../parts/controls/Facts.tsx"
 import { Amount, Id, Moment } from "../../parts/texts.tsx"
 import { keysKey, membersKey, organizationsKey } from "./accessKeys.ts"
+import { CreditDialog } from "./CreditDialog.tsx"
 import { EnableDialog, EnabledBadge } from "./EnabledBadge.tsx"
 import { KeyList } from "./KeyList.tsx"
 import { MemberList } from "./MemberList.tsx"
@@ -22,7 +23,7 @@ type Change = typeof OrganizationChangeBody.Type
 
 const Actions = ({ organization }: { readonly organization: Organization }) => {
   const { t } = useTranslation("access")
-  const [opened, setOpened] = useState<"rename" | "enable" | null>(null)
+  const [opened, setOpened] = useState<"rename" | "credit" | "enable" | null>(null)
   const { id, name, enabled } = organization
   const change = useDo(
     (payload: Change) => (gateway) =>
@@ -45,6 +46,9 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
       <Button variant="default" onClick={() => open("rename")}>
         {t("rename")}
       </Button>
+      <Button variant="default" onClick={() => open("credit")}>
+        {t("setCredit")}
+      </Button>
       <Button variant="default" onClick={() => open("enable")}>
         {t(enabled ? "disable" : "enable")}
       </Button>
@@ -55,6 +59,14 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
           name={name}
           doing={change}
           onDo={(form) => change.mutate({ name: form.name }, done(t("renamed")))}
+          onClose={close}
+        />
+      ) : null}
+      {opened === "credit" ? (
+        <CreditDialog
+          credit={organization.credit}
+          doing={change}
+          onDo={(credit) => change.mutate({ credit }, done(t("creditSet")))}
           onClose={close}
         />
       ) : null}
@@ -118,6 +130,11 @@ export const OrganizationPage = ({ id }: { readonly id: string }) => {
                   name: t("available"),
                   value: <Amount value={one.available} currency={one.currency} />
                 },
+                {
+                  name: t("exposure"),
+                  value: <Amount value={one.exposure} currency={one.currency} />
+                },
+                { name: t("credit"), value: <Amount value={one.credit} currency={one.currency} /> },
                 {
                   name: t("lowBalance"),
                   value:

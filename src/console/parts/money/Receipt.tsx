@@ -60,6 +60,14 @@ export const Receipt = ({
               {receipt.formula}
             </span>
           ],
+          ...(receipt.exposure === undefined
+            ? []
+            : ([
+                [
+                  t("receipt.exposure"),
+                  <Amount value={receipt.exposure} currency={currency} key="exposure" />
+                ]
+              ] as const)),
           [t("receipt.basis"), receipt.basis],
           [
             t("usage.unitPrice"),

@@ -33,6 +33,12 @@ export const access = {
   balance: "Balance",
   held: "Held",
   available: "Available",
+  exposure: "Exposure",
+  credit: "Credit",
+  setCredit: "Set credit",
+  creditHint:
+    "A prepaid pool covers every hold. Credit is how far below zero open orders of unknown size may take it together; 0 until it is set.",
+  creditSet: "The credit was set.",
   lowBalance: "Low below",
   never: "never",
   neverExpires: "never",

@@ -81,6 +81,7 @@ export const money = {
     difference: "Charge less hold",
     corrected: "Given back since",
     formula: "How the hold was reckoned",
+    exposure: "Could come to",
     basis: "Where the units come from",
     units: "Units charged",
     inputUnits: "Input units",

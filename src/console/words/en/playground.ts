@@ -119,6 +119,11 @@ export const playground = {
   quote: "Price before ordering",
   quoting: "The price is asked for",
   hold: "Set aside when ordered",
+  exposure: "Up to",
+  exposureNote:
+    "The length of a reference video is not known before the vendor has it, so the order may cost more than its hold.",
+  promise:
+    "A prepaid pool takes a further order only where its balance and credit cover all that the orders under way can come to, and that order's hold.",
   expected: "Expected charge",
   left: {
     pool: "The pool has",

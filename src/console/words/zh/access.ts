@@ -35,6 +35,12 @@ export const access: Translated<typeof english> = {
   balance: "余额",
   held: "冻结",
   available: "可用",
+  exposure: "最大敞口",
+  credit: "信用额度",
+  setCredit: "设置信用额度",
+  creditHint:
+    "预付资金池足以支付所有预扣。信用额度是未结束且费用未知的订单合计可使余额低于零的最大金额，默认为 0。",
+  creditSet: "信用额度已设置。",
   lowBalance: "低余额阈值",
   never: "不提醒",
   neverExpires: "永不过期",

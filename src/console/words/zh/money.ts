@@ -84,6 +84,7 @@ export const money: Translated<typeof english> = {
     difference: "收取减预扣",
     corrected: "之后退回",
     formula: "预扣计算方式",
+    exposure: "最高可能费用",
     basis: "用量来源",
     units: "计费用量",
     inputUnits: "输入用量",

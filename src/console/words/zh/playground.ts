@@ -121,6 +121,10 @@ export const playground: Translated<typeof english> = {
   quote: "下单前的报价",
   quoting: "正在询价",
   hold: "下单时预扣",
+  exposure: "最高",
+  exposureNote: "供应商收到参考视频之前无法得知其长度，因此实际费用可能高于预扣。",
+  promise:
+    "仅当余额与信用额度足以支付所有未结束订单的最高费用以及新订单的预扣时，预付资金池才会接受新订单。",
   expected: "预计费用",
   left: { pool: "资金池可用", cap: "本月上限剩余", budget: "最紧预算剩余" },
   tooLittle: "不足",

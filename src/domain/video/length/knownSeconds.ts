@@ -47,22 +47,31 @@ const orderBounds = (): ReadBounds => ({ reads: MAX_READS, bytes: MAX_BYTES })
 export const uploadedSeconds = (bytes: Buffer): number | null =>
   fileSeconds(bufferBytes(bytes, orderBounds()))
 
+/** The lengths of an order's reference videos, as far as the gateway can tell them. */
+export interface MeasuredLengths {
+  /** Total of those whose length is known; null where there is none. */
+  readonly seconds: number | null
+  /** Whether there is one whose length is not. */
+  readonly hasUnknown: boolean
+}
+
 /**
- * Total length in seconds of the reference videos whose length is known: those that came inline and can
- * be read, and those of `uploaded`, whose lengths stand by their ids. Null when there is none. Remote ones
- * are never fetched.
+ * Measures the reference videos that came inline and can be read, and takes the lengths of those of
+ * `uploaded` by their ids. Remote ones are never fetched.
  */
-export const knownSeconds = (
+export const measureLengths = (
   blocks: ReadonlyArray<VideoBlock>,
   uploaded: ReadonlyMap<string, number | null> = new Map()
-): number | null => {
+): MeasuredLengths => {
   const bounds = orderBounds()
-  const known = blocks.flatMap((block) => {
+  const lengths = blocks.flatMap((block) => {
     if (block.type !== "video") return []
-    const seconds = uploaded.has(block.url)
-      ? (uploaded.get(block.url) ?? null)
-      : videoSeconds(block.url, bounds)
-    return seconds === null ? [] : [seconds]
+    const known = uploaded.get(block.url)
+    return [known === undefined ? videoSeconds(block.url, bounds) : known]
   })
-  return known.length === 0 ? null : known.reduce((sum, seconds) => sum + seconds, 0)
+  const known = lengths.filter((seconds) => seconds !== null)
+  return {
+    seconds: known.length === 0 ? null : known.reduce((sum, seconds) => sum + seconds, 0),
+    hasUnknown: known.length < lengths.length
+  }
 }

@@ -44,6 +44,13 @@ export const OrphanView = Schema.Struct({
     }),
     "The vendor's answer that could not be used; null where none came"
   ),
+  usage: orNull(
+    Schema.Struct({
+      input_tokens: orNull(Schema.Int, "Input tokens; null where the vendor counts none apart"),
+      output_tokens: counted("Output tokens, or those of a video")
+    }),
+    "What the vendor counted and no such order can have, where that is the reason: the order was charged otherwise"
+  ),
   amount_held: amount("What had been held"),
   charge: decimalOrNull(
     "What the order is charged all the same, which a correction gives back; null where the hold was returned"
@@ -53,7 +60,8 @@ export const OrphanView = Schema.Struct({
   note: toldOrNull("What the operator wrote")
 }).annotate({
   identifier: "Orphan",
-  description: "A job the vendor may have made unpaid, or one that is charged and was not delivered"
+  description:
+    "A job the vendor may have made unpaid, or one that is charged and was not delivered or wrongly counted"
 })
 
 const Transition = Schema.Struct({
@@ -98,6 +106,7 @@ const LedgerEntry = Schema.Struct({
 const Quote = Schema.Struct({
   kind: oneOf(["token_video", "second_video", "image", "tokens"], "How it is billed"),
   amount: amount("What was held"),
+  exposure: Schema.optionalKey(amount("The most it could come to, where that was more")),
   unit_price: amount("Price of a token, second or image"),
   resolution: Schema.optionalKey(told("Resolution it was priced at")),
   tier: Schema.optionalKey(told("Price tier used")),

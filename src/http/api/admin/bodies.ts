@@ -1,6 +1,6 @@
 /** What operators write about organisations, members and keys. */
 import { Effect, Schema, SchemaTransformation, Struct } from "effect"
-import { PositiveAmount } from "../../../domain/money/Money.ts"
+import { Amount, PositiveAmount } from "../../../domain/money/Money.ts"
 import { plainText } from "../../../domain/plainText.ts"
 import { Scope, usualScopes } from "../../../services/Access.ts"
 import { AmountOrNull } from "../shared.ts"
@@ -32,7 +32,16 @@ const enabled = Schema.optionalKey(
 )
 
 /** What is left out of a change stays as it is. */
-export const OrganizationChangeBody = Schema.Struct({ name: Schema.optionalKey(Name), enabled })
+export const OrganizationChangeBody = Schema.Struct({
+  name: Schema.optionalKey(Name),
+  enabled,
+  credit: Schema.optionalKey(
+    Amount.annotate({
+      description:
+        "How far below zero orders of unknown size may take the pool together; 0 until it is set. Holds need balance all the same"
+    })
+  )
+})
 
 export const DepositBody = Schema.Struct({
   amount: PositiveAmount,
@@ -49,7 +58,7 @@ export const MemberBody = Schema.Struct({
 })
 
 export const MemberChangeBody = Schema.Struct({
-  ...OrganizationChangeBody.fields,
+  ...Struct.pick(OrganizationChangeBody.fields, ["name", "enabled"]),
   ...Struct.pick(MemberBody.fields, ["monthly_cap"])
 })
 

@@ -32,7 +32,10 @@ export const QuoteBody = Schema.StructWithRest(
 })
 
 const Affordable = Schema.Struct({
-  pool: flag("Whether the organisation's pool allows the hold at this moment", true),
+  pool: flag(
+    "Whether the organisation's pool allows the hold at this moment, beside all that the orders under way can come to",
+    true
+  ),
   pool_available: decimal("What the pool has available, as a decimal string; may be negative"),
   cap: flag("Whether the member's monthly cap allows the hold; true without a cap", true),
   cap_available: decimalOrNull(
@@ -56,6 +59,18 @@ const common = {
   modality: oneOf(["video", "image", "chat", "vlm", "embedding"], "The model's modality", "video"),
   currency,
   hold: decimal("What ordering sets aside before the vendor is called", "4.968"),
+  exposure: Schema.optionalKey(
+    decimal(
+      "The most the order can come to, where that is more than the hold: while it is under way, the pool takes no further order that this leaves no room for",
+      "12.096"
+    )
+  ),
+  exposure_reason: Schema.optionalKey(
+    told(
+      "Why it can come to more than the hold",
+      "The length of a reference video is not known before the vendor has it: the hold is for the least it is taken to be, and the exposure for the most the model takes."
+    )
+  ),
   expected_charge: decimal(
     "What the order is expected to cost: exact for seconds and images, and for tokens the formula, which the vendor's own count replaces",
     "4.968"

@@ -13,7 +13,7 @@ import { GatewayApi } from "../../api/GatewayApi.ts"
 import { strictly } from "../../api/shared.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { listView, pageOf } from "../respond.ts"
-import { formatNanoOrNull, isoOrNull, moneyView } from "../views.ts"
+import { formatNanoOrNull, isoOrNull, moneyView, poolView } from "../views.ts"
 
 const asOrganization = bodyOf(OrganizationChangeBody, strictly)
 const asMember = bodyOf(MemberChangeBody, strictly)
@@ -21,7 +21,7 @@ const asKey = bodyOf(KeyChangeBody, strictly)
 
 const organizationView = (currency: string) => (organization: OrganizationRecord) => ({
   ...{ id: organization.id, name: organization.name },
-  ...moneyView(organization),
+  ...poolView(organization),
   low_balance: formatNanoOrNull(organization.lowNano),
   currency,
   enabled: organization.disabledAt === null,
@@ -68,7 +68,13 @@ export const layerAccountsHandlers = HttpApiBuilder.group(
       .handleRaw(
         "changeOrganization",
         Effect.fn("accounts.changeOrganization")(function* ({ params }) {
-          return asView(yield* accounts.changeOrganization(params.id, yield* asOrganization))
+          const { credit, ...change } = yield* asOrganization
+          return asView(
+            yield* accounts.changeOrganization(params.id, {
+              ...change,
+              ...(credit === undefined ? {} : { creditNano: credit })
+            })
+          )
         })
       )
       .handleRaw(

@@ -23,9 +23,9 @@ import { strictly } from "../../api/shared.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { timeRange } from "../money/times.ts"
 import { listView, pageOf } from "../respond.ts"
-import { attemptViews, billingView, isoOrNull, usageView } from "../views.ts"
+import { attemptViews, billingView, exposureView, isoOrNull, usageView } from "../views.ts"
 
-const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
+const orphanView = ({ job, answer, usage, ...orphan }: OrphanRecord) => ({
   id: orphan.id,
   organization_id: orphan.organizationId,
   channel: job.channelId,
@@ -34,6 +34,10 @@ const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
   upstream_id: orphan.upstreamId,
   reason: orphan.reason,
   answer: answer && { ...answer, request_id: answer.requestId },
+  usage: usage && {
+    input_tokens: usage.input === null ? null : Number(usage.input),
+    output_tokens: Number(usage.output)
+  },
   amount_held: formatNano(orphan.heldNano),
   charge: orphan.chargeNano === 0n ? null : formatNano(orphan.chargeNano),
   created_at: orphan.createdAt.toISOString(),
@@ -82,6 +86,7 @@ const quoteView = (quote: JobHistory["quote"]) => {
   const { inputs, ...billing } = billingView(quote)
   return {
     amount: formatNano(quote.holdNano),
+    ...exposureView(quote),
     ...billing,
     ...inputs,
     ...(quote.kind === "second_video" ? { output_seconds: quote.outputSeconds } : {})

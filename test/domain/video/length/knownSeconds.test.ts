@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { knownSeconds, videoSeconds } from "../../../../src/domain/video/length/knownSeconds.ts"
+import { measureLengths, videoSeconds } from "../../../../src/domain/video/length/knownSeconds.ts"
 import type { VideoBlock } from "../../../../src/domain/video/VideoInput.ts"
 import { loadClip } from "../../../../src/simulator/media/clip.ts"
 import { bigEndian, box, brand, endless, inline, words } from "../../../support/videoFiles.ts"
@@ -14,6 +14,7 @@ const video = (bytes: Uint8Array, type?: string): VideoBlock => ({
 })
 const remote: VideoBlock = { type: "video", url: "https://x.test/v.mp4" }
 
+const knownSeconds = (blocks: ReadonlyArray<VideoBlock>) => measureLengths(blocks).seconds
 const secondsOf = (bytes: Uint8Array) => knownSeconds([video(bytes)])
 
 /** A movie whose header states its units in a second and its length. */
@@ -289,6 +290,26 @@ describe("the known seconds of an order's videos", () => {
       assert.strictEqual(knownSeconds([video(clip(7))]), 7)
       assert.strictEqual(knownSeconds([video(clip(7)), remote, video(clip(5)), broken]), 12)
       assert.strictEqual(knownSeconds([video(clip(3), "VIDEO/QuickTime;codecs=avc1")]), 3)
+    })
+  )
+
+  it.effect("are all of them only where each can be read", () =>
+    Effect.gen(function* () {
+      const clip = yield* loadClip
+      const broken = video(Buffer.from("no video"))
+      const files = new Map([
+        ["file_1", 3],
+        ["file_2", null]
+      ])
+      const isUnknown = (...blocks: ReadonlyArray<VideoBlock>) =>
+        measureLengths(blocks, files).hasUnknown
+      const file = (url: string): VideoBlock => ({ type: "video", url })
+      assert.isFalse(isUnknown(video(clip(7)), file("file_1")))
+      for (const unknown of [remote, broken, file("file_2"), file("file_3")]) {
+        assert.isTrue(isUnknown(video(clip(7)), unknown))
+        assert.isTrue(isUnknown(unknown))
+      }
+      assert.isFalse(isUnknown({ type: "text", text: "a film" }))
     })
   )
 

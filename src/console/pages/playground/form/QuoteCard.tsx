@@ -75,12 +75,22 @@ export const QuoteCard = ({ quote: { query, isRough, isCurrent } }: Props) => {
           <Amount value={data.hold} currency={data.currency} />
         </Text>
       </MoneyLine>
+      {data.exposure === undefined ? null : (
+        <MoneyLine label={t("exposure")}>
+          <Amount value={data.exposure} currency={data.currency} />
+        </MoneyLine>
+      )}
       <MoneyLine label={t("expected")}>
         <Amount value={data.expected_charge} currency={data.currency} />
       </MoneyLine>
       <Text size="xs" c="dimmed" className="said">
         {data.formula}
       </Text>
+      {data.exposure === undefined ? null : (
+        <Text size="xs" c="dimmed">
+          {t("exposureNote")} {t("promise")}
+        </Text>
+      )}
       <Affordable quote={data} />
       {isRough ? (
         <Text size="xs" c="dimmed">

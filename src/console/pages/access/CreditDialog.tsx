@@ -1,0 +1,38 @@
+/** How far below zero orders of unknown size may take an organisation's pool. */
+import { TextInput } from "@mantine/core"
+import { useForm } from "@mantine/form"
+import { useTranslation } from "react-i18next"
+import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
+import { typedNano } from "../../parts/money/amountFields.ts"
+
+interface Props {
+  readonly credit: string
+  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onDo: (credit: bigint) => void
+  readonly onClose: () => void
+}
+
+export const CreditDialog = ({ credit, doing, onDo, onClose }: Props) => {
+  const { t } = useTranslation("access")
+  const form = useForm({
+    initialValues: { credit },
+    validate: { credit: (text) => (typedNano(text) === null ? t("amountNeeded") : null) }
+  })
+  return (
+    <ActionDialog
+      title={t("setCredit")}
+      action={t("save")}
+      doing={doing}
+      onDo={form.onSubmit((values) => onDo(typedNano(values.credit) ?? 0n))}
+      onClose={onClose}
+    >
+      <TextInput
+        label={t("credit")}
+        description={t("creditHint")}
+        inputMode="decimal"
+        data-autofocus
+        {...form.getInputProps("credit")}
+      />
+    </ActionDialog>
+  )
+}

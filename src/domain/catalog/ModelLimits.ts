@@ -1,0 +1,55 @@
+/** The largest inputs and outputs a model takes, where its vendor states others than the usual ones. */
+import { Schema } from "effect"
+
+const whole = (minimum: number, maximum: number, description: string) =>
+  Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween(
+        { minimum, maximum },
+        { expected: `a whole number from ${minimum} to ${maximum}` }
+      )
+    ).annotate({ description })
+  )
+
+/** What is assumed where a model states no limit of its own. */
+export const usualLimits = {
+  input_video_seconds: 15,
+  input_tokens: 1_000_000,
+  output_tokens: 4096,
+  image_tokens: 1500
+} as const
+
+const MAX_TOKENS = 10_000_000
+
+export const ModelLimits = Schema.Struct({
+  input_video_seconds: whole(
+    1,
+    3600,
+    `Of video models billed by tokens: the most seconds of reference video an order may have; ${usualLimits.input_video_seconds} when left out`
+  ),
+  input_tokens: whole(
+    1,
+    MAX_TOKENS,
+    `Of text models: the most input tokens, which an order with media of unknown size is held for; ${usualLimits.input_tokens} when left out`
+  ),
+  output_tokens: whole(
+    1,
+    MAX_TOKENS,
+    `Of text models: the output tokens of a choice that are held where the client sets no bound; ${usualLimits.output_tokens} when left out`
+  ),
+  image_tokens: whole(
+    1,
+    MAX_TOKENS,
+    `Of text models: the input tokens an image is held for; ${usualLimits.image_tokens} when left out`
+  )
+}).annotate({
+  identifier: "ModelLimits",
+  description: "The largest an order of the model can be, as far as it is not the usual one"
+})
+export type ModelLimits = typeof ModelLimits.Type
+
+/** Each limit, the model's own or the usual one. */
+export type Limits = Readonly<Record<keyof ModelLimits, number>>
+
+export const limitsOf = ({ limits }: { readonly limits?: ModelLimits }): Limits =>
+  limits === undefined ? usualLimits : { ...usualLimits, ...limits }
