@@ -194,19 +194,21 @@ for (const kind of ["embedded", "postgres"] as const) {
             Effect.timeout("20 seconds"),
             Effect.orDie
           )
+        const trying = Effect.map(
+          sql<{ readonly by: string | null }>`SELECT max(tried_by) AS by FROM rests`,
+          ([row]) => row?.by ?? null
+        )
         yield* tried(poor, 402)
+        assert.isNull(yield* trying)
         yield* tried(bad, 502, POISON)
         const rested = yield* channelNow(CHANNEL)
         assert.lengthOf(rested.model_rests, 1)
         assert.isAtMost(Date.parse(rested.model_rests[0]?.until ?? ""), Date.now() + 1000)
         assert.strictEqual(rested.slowed_organizations[0]?.organization_id, bad.organizationId)
         const hanging = yield* Effect.forkChild(tried(other, 200, "sim:hang"))
-        yield* Effect.flatMap(
-          sql<{ readonly by: string | null }>`SELECT max(tried_by) AS by FROM rests`,
-          ([row]) => Effect.sync(() => row?.by === other.organizationId)
-        ).pipe(
+        yield* trying.pipe(
           Effect.delay("20 millis"),
-          Effect.repeat({ until: (isTrying) => isTrying }),
+          Effect.repeat({ until: (by) => by === other.organizationId }),
           Effect.timeout("20 seconds")
         )
         assert.strictEqual((yield* order(good)).status, 503)
