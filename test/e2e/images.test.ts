@@ -80,7 +80,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         ["sim:rate", 503, null],
         ["sim:http500", 502, "false"],
         ["sim:lost", 502, "false"],
-        ["sim:redirect", 502, null]
+        ["sim:redirect", 502, "false"]
       ] as const)("%s answers %i and costs nothing", ([word, status, shouldRetry]) =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
