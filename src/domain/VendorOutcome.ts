@@ -280,7 +280,7 @@ export const unreadDoubt = ({ upstreamId, answer }: VendorLost): Doubt => ({
 /** What the client is told of an order that is charged although its answer could not be read. */
 export const chargedUnread = (
   { message, status: told }: VendorLost,
-  { orderId, charge }: { readonly orderId: string; readonly charge: string }
+  { receiptId, charge }: { readonly receiptId: string; readonly charge: string }
 ): UpstreamError =>
   new UpstreamError({
     upstream: { status: told, body: null },
@@ -288,7 +288,7 @@ export const chargedUnread = (
     retryAfterSeconds: null,
     message:
       `${message}. It answered HTTP ${told}, so the order is charged ${charge} by the formula: ` +
-      `GET /v1/usage/${orderId} is the receipt, and the gateway's operator can correct it`,
+      `GET /v1/usage/${receiptId} is the receipt, and the gateway's operator can correct it`,
     status: 502
   })
 

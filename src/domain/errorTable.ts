@@ -110,7 +110,7 @@ export const errorTable = {
     status: 502,
     type: "upstream_error",
     meaning:
-      "The vendor refused, failed or could not be reached; nothing is charged but what a stream that broke off had delivered",
+      "The vendor refused, failed or could not be reached; nothing is charged but what a stream that broke off had delivered, and an answer of success that could not be read, as the message says",
     fields: {
       upstream: Schema.Struct({
         status: Schema.NullOr(Schema.Int).annotate({

@@ -2,6 +2,7 @@
 import { Exit } from "effect"
 import { formatNano } from "../domain/money/Money.ts"
 import { chargedUnread, unreadDoubt, type VendorLost } from "../domain/VendorOutcome.ts"
+import { usageId } from "../services/UsageLog.ts"
 import type { ChargeOf } from "./orderValue.ts"
 
 /**
@@ -14,7 +15,7 @@ export const unreadCharge = (
   { orderId, currency }: { readonly orderId: string; readonly currency: string }
 ) => {
   const amount = `${formatNano(charge.chargeNano)} ${currency}`
-  const error = chargedUnread(failure, { orderId, charge: amount })
+  const error = chargedUnread(failure, { receiptId: usageId(orderId), charge: amount })
   const finish: ChargeOf<never> = {
     ...charge,
     orphan: unreadDoubt(failure),

@@ -115,12 +115,11 @@ for (const kind of ["embedded", "postgres"] as const) {
             const answer = yield* order
             assert.strictEqual(answer.status, 502, answer.text)
             assert.strictEqual(answer.headers.get("x-should-retry"), "false")
-            assert.include(answer.text, "is charged 0.4 CNY by the formula: GET /v1/usage/im_")
+            assert.include(answer.text, "is charged 0.4 CNY by the formula: GET /v1/usage/us_im_")
             const again = yield* order
             assert.deepStrictEqual(again.body, answer.body)
             assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
             assert.deepInclude(yield* gateway.balance(who), { balance: "0.6", held: "0" })
-            assert.lengthOf(yield* gateway.simulator.requests, 1)
             yield* gateway.verify
           })
       )

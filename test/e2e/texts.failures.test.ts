@@ -84,11 +84,17 @@ for (const kind of ["embedded", "postgres"] as const) {
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("1")
+        const begun = yield* ask(who, talk("x sim:breaks=1", { stream: true }))
+        assert.strictEqual(begun.status, 200)
+        assert.include(dataOf(begun.text).at(-1), "is charged")
+        const { basis, charge } = (yield* latestUsage(who)) ?? {}
+        assert.strictEqual(basis, "unread_answer")
+        const left = toDecimal(toNano("1") - toNano(charge ?? ""))
+        assert.deepInclude(yield* gateway.balance(who), { balance: left, held: "0" })
+        // Here nothing came of an answer.
         const none = yield* ask(who, talk("x sim:breaks=0", { stream: true }))
         assert.strictEqual(none.status, 502, none.text)
-        assert.strictEqual(none.headers.get("x-should-retry"), "false")
-        const usage = yield* latestUsage(who)
-        assert.deepInclude(usage, { output: 0 })
+        assert.deepInclude(yield* gateway.balance(who), { balance: left, held: "0" })
         yield* gateway.verify
       })
     )

@@ -75,68 +75,82 @@ const reckonedEmbedding = ({ input = "", ...order }: Order): number => {
   return (typeof input === "string" ? 1 : input.length) * one
 }
 
-const seeds = Array.from({ length: CASES }, (_, index) => SEED + index)
+const seedsOf = (count: number) => Array.from({ length: count }, (_, index) => SEED + index)
+/** Longer runs need longer. */
+const PATIENCE_MILLIS = 60_000 + CASES * 20
 
 describe(`the largest answer of an order (PROPERTY_SEED=${SEED})`, () => {
-  it("of a chat is read whole or refused, and as much as it says is taken", () => {
-    const counts = { taken: 0, refused: 0 }
-    for (const seed of seeds) {
-      const order = drawChat(diceOf(seed))
-      const check = (more: object) => {
-        const body = asChat({ model: "m", messages, ...order, ...more })
-        const output = chatOutput(body)
-        const expected = { inputTokens: 9n, outputTokens: 0n }
-        return checkChatAnswer(body, output, expected, bounds)
-      }
-      const body = asChat({ model: "m", messages, ...order })
-      assert.isAtLeast(chatAnswerSize(body, chatOutput(body)).bytes, reckonedChat(order), `${seed}`)
-      const checked = check({})
-      if (order.stream === true || Result.isSuccess(checked)) {
-        assert.isTrue(Result.isSuccess(checked))
-        const seconds = ((order.max_tokens ?? 0) * 3600) / bounds.textTokensPerHour
-        if (order.stream !== true) {
-          assert.isAtMost(reckonedChat(order), maxAnswerBytes)
-          assert.isAtMost(seconds, bounds.wholeTextSeconds)
+  it(
+    "of a chat is read whole or refused, and as much as it says is taken",
+    () => {
+      const counts = { taken: 0, refused: 0 }
+      for (const seed of seedsOf(CASES)) {
+        const order = drawChat(diceOf(seed))
+        const check = (more: object) => {
+          const body = asChat({ model: "m", messages, ...order, ...more })
+          const output = chatOutput(body)
+          const expected = { inputTokens: 9n, outputTokens: 0n }
+          return checkChatAnswer(body, output, expected, bounds)
         }
-        counts.taken += 1
-        continue
+        const body = asChat({ model: "m", messages, ...order })
+        assert.isAtLeast(
+          chatAnswerSize(body, chatOutput(body)).bytes,
+          reckonedChat(order),
+          `${seed}`
+        )
+        const checked = check({})
+        if (order.stream === true || Result.isSuccess(checked)) {
+          assert.isTrue(Result.isSuccess(checked))
+          const seconds = ((order.max_tokens ?? 0) * 3600) / bounds.textTokensPerHour
+          if (order.stream !== true) {
+            assert.isAtMost(reckonedChat(order), maxAnswerBytes)
+            assert.isAtMost(seconds, bounds.wholeTextSeconds)
+          }
+          counts.taken += 1
+          continue
+        }
+        counts.refused += 1
+        const { message, param } = checked.failure
+        const most = Number(/Expected at most (\d+)/.exec(message)?.[1])
+        assert.include(["n", "max_tokens"], param, message)
+        const again = check({ [param ?? ""]: most })
+        const isSamePlace = Result.isFailure(again) && again.failure.param === param
+        assert.isFalse(isSamePlace, `${seed}: ${message}`)
       }
-      counts.refused += 1
-      const { message, param } = checked.failure
-      const most = Number(/Expected at most (\d+)/.exec(message)?.[1])
-      assert.include(["n", "max_tokens"], param, message)
-      const again = check({ [param ?? ""]: most })
-      const isSamePlace = Result.isFailure(again) && again.failure.param === param
-      assert.isFalse(isSamePlace, `${seed}: ${message}`)
-    }
-    assert.isAbove(counts.taken, CASES / 20)
-    assert.isAbove(counts.refused, CASES / 20)
-  })
+      assert.isAbove(counts.taken, CASES / 20)
+      assert.isAbove(counts.refused, CASES / 20)
+    },
+    PATIENCE_MILLIS
+  )
 
-  it("of embeddings is read whole or refused, and as much as it says is taken", () => {
-    const counts = { taken: 0, refused: 0 }
-    for (const seed of seeds.slice(0, CASES / 10)) {
-      const order = drawEmbedding(diceOf(seed))
-      const body = asEmbedding({ model: "m", ...order })
-      assert.isAtLeast(embeddingAnswerSize(body).bytes, reckonedEmbedding(order), `${seed}`)
-      const checked = checkEmbeddingAnswer(body, bounds)
-      if (Result.isSuccess(checked)) {
-        assert.isAtMost(reckonedEmbedding(order), maxAnswerBytes)
-        counts.taken += 1
-        continue
+  it(
+    "of embeddings is read whole or refused, and as much as it says is taken",
+    () => {
+      const counts = { taken: 0, refused: 0 }
+      for (const seed of seedsOf(Math.max(200, CASES / 10))) {
+        const order = drawEmbedding(diceOf(seed))
+        const body = asEmbedding({ model: "m", ...order })
+        assert.isAtLeast(embeddingAnswerSize(body).bytes, reckonedEmbedding(order), `${seed}`)
+        const checked = checkEmbeddingAnswer(body, bounds)
+        if (Result.isSuccess(checked)) {
+          assert.isAtMost(reckonedEmbedding(order), maxAnswerBytes)
+          counts.taken += 1
+          continue
+        }
+        counts.refused += 1
+        assert.strictEqual(checked.failure.param, "input")
+        const most = Number(/at most (\d+)/.exec(checked.failure.message)?.[1])
+        const fewer = {
+          ...body,
+          input: ["x", ...Array.from({ length: most - 1 }, () => "x")] as const
+        }
+        assert.isTrue(Result.isSuccess(checkEmbeddingAnswer(asEmbedding(fewer), bounds)))
       }
-      counts.refused += 1
-      assert.strictEqual(checked.failure.param, "input")
-      const most = Number(/at most (\d+)/.exec(checked.failure.message)?.[1])
-      const fewer = {
-        ...body,
-        input: ["x", ...Array.from({ length: most - 1 }, () => "x")] as const
-      }
-      assert.isTrue(Result.isSuccess(checkEmbeddingAnswer(asEmbedding(fewer), bounds)))
-    }
-    assert.isAbove(counts.taken, 0)
-    assert.isAbove(counts.refused, 0)
-  })
+      assert.isAbove(counts.taken, 0)
+      assert.isAbove(counts.refused, 0)
+    },
+    PATIENCE_MILLIS
+  )
 
   it("of the usual orders is never refused", () => {
     const taken = [
@@ -336,16 +350,19 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: textCatalog() })
     })
   )
 
-  it.effect(`any order (PROPERTY_SEED=${SEED})`, () =>
-    Effect.gen(function* () {
-      const gateway = yield* Gateway
-      const { state, who } = yield* prepared
-      for (const seed of seeds.slice(0, Math.ceil(CASES / 200))) {
-        const ordered = drawOrdered(diceOf(seed))
-        if (isSmall(ordered)) yield* tried(who, state, ordered)
-      }
-      yield* gateway.verify
-    })
+  it.effect(
+    `any order (PROPERTY_SEED=${SEED})`,
+    () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { state, who } = yield* prepared
+        for (const seed of seedsOf(Math.ceil(CASES / 200))) {
+          const ordered = drawOrdered(diceOf(seed))
+          if (isSmall(ordered)) yield* tried(who, state, ordered)
+        }
+        yield* gateway.verify
+      }),
+    PATIENCE_MILLIS
   )
 
   it.effect.each([
