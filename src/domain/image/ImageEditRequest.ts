@@ -9,6 +9,7 @@ import {
   MAX_FIELD_FAULTS,
   optional
 } from "../requestFields.ts"
+import { namesInName } from "../unpricedWork.ts"
 import { standardOptions } from "./ImageProtocol.ts"
 import { type ImageRequest, MASK, orderFields, partialImagesCheck } from "./ImageRequest.ts"
 import { imageDimensions } from "./imagePrices.ts"
@@ -74,7 +75,7 @@ const nameFaults = (body: object): ReadonlyArray<FieldFault> =>
     .slice(0, MAX_FIELD_FAULTS)
     .map((name) => {
       const path = name.slice(0, MAX_NAME).toWellFormed()
-      const meant = path.split(/[[\]]+/).flatMap((part) => fieldMeant(fieldKey(part)) ?? [])
+      const meant = namesInName(path).flatMap((part) => fieldMeant(fieldKey(part)) ?? [])
       const question = meant.length === 0 ? "" : `; did you mean ${meant.at(-1)}?`
       return { path, message: `Expected a name without brackets${question}` }
     })
