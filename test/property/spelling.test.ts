@@ -550,7 +550,7 @@ layer(
     const { orders } = yield* Vendor
     const before = (yield* orders).length
     const answer = yield* send(who, ...order)
-    assert.strictEqual(answer.status, 400, answer.text)
+    assert.strictEqual(answer.status, 400, `${inWords(order)}: ${answer.text}`)
     assert.strictEqual((yield* orders).length, before)
     assert.deepInclude(yield* (yield* Gateway).balance(who), { balance: "100", held: "0" })
     const error = yield* errorOf(answer)
