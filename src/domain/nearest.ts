@@ -27,13 +27,14 @@ const lookAlikes: ReadonlyMap<string, string> = new Map(
       h: "һнհħʜ"
     },
     ...{ i: "іιɪɩ", j: "јյȷᴊ", k: "кκᴋқ", l: "ӏłʟǀɭ", m: "мϻᴍ", n: "пηոпɴπ", o: "оοσօøᴏө" },
-    ...{ p: "рρᴘþ", q: "ԛզɋ", r: "гɾʀᴦ", s: "ѕꜱʂς", t: "тτŧᴛ", u: "υսʊᴜц", v: "ѵνᴠ", w: "ԝωѡᴡш" },
+    ...{ p: "рρᴘþ", q: "ԛզɋ", r: "гɾʀᴦ", s: "ѕꜱʂ", t: "тτŧᴛ", u: "υսʊᴜц", v: "ѵνᴠ", w: "ԝωѡᴡш" },
     ...{ x: "хχ×", y: "уүγʏ", z: "ᴢƶʐȥз", ae: "æ", oe: "œ" }
   }).flatMap(([letter, others]) => [...others].map((other) => [other, letter] as const))
 )
 
-/** Names with none of these are words of another language. */
-const latin = /[a-z\p{Script=Latin}\p{So}]/u
+/** Words of another language, whose letters are all of one alphabet. */
+const foreign =
+  /^(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{N}]+|[\p{Script=Cyrillic}\p{N}]+|[\p{Script=Greek}\p{N}]+|[\p{Script=Armenian}\p{N}]+|[\p{Script=Georgian}\p{N}]+|[\p{Script=Hebrew}\p{N}]+|[\p{Script=Arabic}\p{N}]+|[\p{Script=Devanagari}\p{N}]+|[\p{Script=Thai}\p{N}]+)$/u
 /** A letter may look like two, as some do that were printed as one. */
 const LETTERS_PER_CHARACTER = 2
 
@@ -63,17 +64,13 @@ const canBe = (
 
 /**
  * Finds what stands under a name by the `fieldKey` of whatever resembles it. Nobody knows every
- * letter that a reader takes for another, so one beyond ASCII among others may stand for any.
+ * letter that a reader takes for another, so one beyond ASCII may stand for any, but in a word whose
+ * letters are all of one other alphabet.
  */
 export const resemblances = <A>(entries: Iterable<readonly [name: string, value: A]>) => {
   const byKey = new Map([...entries].map(([name, value]) => [fieldKey(name), value] as const))
   const longest = Math.max(0, ...[...byKey.keys()].map((key) => key.length))
-  return (key: string): A | undefined => {
-    const match = byKey.get(key)
-    if (match !== undefined || isPlain(key)) return match
-    const letters = [...key]
-    const lookAlike = byKey.get(letters.map((letter) => lookAlikes.get(letter) ?? letter).join(""))
-    if (lookAlike !== undefined || !latin.test(key)) return lookAlike
+  const find = (key: string): A | undefined => {
     const parts = knownParts(key)
     const least = parts.reduce((sum, { known }) => sum + known.length, 0)
     if (least > longest) return undefined
@@ -82,6 +79,14 @@ export const resemblances = <A>(entries: Iterable<readonly [name: string, value:
       if (other.length >= least && other.length <= most && canBe(other, parts)) return value
     }
     return undefined
+  }
+  return (key: string): A | undefined => {
+    const match = byKey.get(key)
+    if (match !== undefined || isPlain(key)) return match
+    const alike = [...key].map((letter) => lookAlikes.get(letter) ?? letter).join("")
+    const lookAlike = byKey.get(alike)
+    if (lookAlike !== undefined || foreign.test(key)) return lookAlike
+    return find(alike) ?? find(key)
   }
 }
 

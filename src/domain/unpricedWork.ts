@@ -275,7 +275,9 @@ const readJson = (text: string): unknown => {
   }
 }
 
-const steps = /[.[\]/:]+/
+/** The names in a name that some vendors read as a path. */
+export const namesInName = (name: string): ReadonlyArray<string> =>
+  name.split(/[.[\]/:]+/).filter((part) => part !== "")
 
 interface Place extends Pick<Field, "path" | "under" | "isOfBody" | "value"> {
   /** Null where it is no field: the body itself, or an item of an array. */
@@ -335,7 +337,7 @@ export function* otherFields(body: unknown, own: Names = new Set()): Generator<F
     const key = fieldKey(name)
     yield { ...place, name, key }
     let { under, isOfBody } = place
-    const parts = steps.test(name) ? name.split(steps).filter((part) => part !== "") : []
+    const parts = namesInName(name)
     for (const [index, part] of parts.length > 1 ? parts.entries() : []) {
       const inner = fieldKey(part)
       if (index === parts.length - 1) yield { path, name: part, key: inner, under, isOfBody, value }

@@ -16,11 +16,18 @@ export interface Disguise {
   readonly isClear: boolean
 }
 
+export interface DisguiseOptions {
+  /** In a form there are texts alone. */
+  readonly isForm: boolean
+  /** What the gateway reads, which is no other place for it. */
+  readonly own: ReadonlyArray<string>
+}
+
 /** Letters that look like one of ASCII, or become it when they are folded. */
 const alike: Readonly<Record<string, Choices<string>>> = {
   a: ["а", "α", "á"],
   b: ["Ь", "ƅ"],
-  c: ["с", "ϲ", "ç"],
+  c: ["с", "ç"],
   d: ["ԁ", "ⅾ"],
   e: ["е", "є", "é"],
   f: ["ƒ", "ḟ"],
@@ -48,6 +55,7 @@ const alike: Readonly<Record<string, Choices<string>>> = {
 /** Nobody has a table of all of these. */
 const strange: Readonly<Record<string, Choices<string>>> = {
   a: ["Ꭺ", "ꓮ"],
+  c: ["ϲ", "Ꮯ"],
   e: ["Ꭼ", "ꓰ"],
   i: ["Ꭵ", "ꓲ"],
   o: ["ꓳ", "ഠ"],
@@ -102,7 +110,7 @@ const spaced = (dice: Dice, name: string): string => {
     case 2:
       return [...name].join(between) === name ? `_${name}` : [...name].join(between)
     case 3:
-      return name.length < 2 ? `${name}_` : `${name.slice(0, 1)}${between}${name.slice(1)}`
+      return `${[...name].slice(0, 1).join("")}${between}${[...name].slice(1).join("")}`
     case 4:
       return name.replaceAll("_", between)
     default:
@@ -150,8 +158,17 @@ export const bodies: Choices<string> = [
 const objectOf = (name: string, value: unknown): Readonly<Record<string, unknown>> =>
   Object.fromEntries([[name, value]])
 
-const nested = (dice: Dice, name: string, value: unknown, isForm: boolean): Disguise => {
-  const outer = dice.pick(bodies)
+const nested = (
+  dice: Dice,
+  name: string,
+  value: unknown,
+  { isForm, own }: DisguiseOptions
+): Disguise => {
+  const another = () => {
+    const body = dice.pick(bodies)
+    return own.includes(body) ? "extra_body" : body
+  }
+  const outer = another()
   const clear = { top: outer, isNested: true, isClear: true }
   switch (isForm ? dice.roll(3) : dice.roll(6)) {
     case 0: {
@@ -167,7 +184,7 @@ const nested = (dice: Dice, name: string, value: unknown, isForm: boolean): Disg
       return { ...clear, top, fields: objectOf(top, value), path: top }
     }
     case 3: {
-      const inner = dice.pick(bodies)
+      const inner = another()
       const fields = objectOf(outer, objectOf(inner, objectOf(name, value)))
       return { ...clear, fields, path: `${outer}.${inner}.${name}` }
     }
@@ -187,13 +204,18 @@ const nested = (dice: Dice, name: string, value: unknown, isForm: boolean): Disg
 }
 
 /** The field in another spelling, in another place, or both. */
-export const disguised = (dice: Dice, field: string, value: unknown, isForm = false): Disguise => {
+export const disguised = (
+  dice: Dice,
+  field: string,
+  value: unknown,
+  options: DisguiseOptions
+): Disguise => {
   const isNested = dice.chance(35)
   const { name, isClear } =
     isNested && dice.chance(60) ? { name: field, isClear: true } : spelling(dice, field)
   const twice = dice.chance(20) ? spelling(dice, name) : { name, isClear: true }
   const known = isClear && twice.isClear
-  if (isNested) return { ...nested(dice, twice.name, value, isForm), isClear: known }
+  if (isNested) return { ...nested(dice, twice.name, value, options), isClear: known }
   const fields = objectOf(twice.name, value)
   return { fields, top: twice.name, path: twice.name, isNested: false, isClear: known }
 }

@@ -36,6 +36,9 @@ const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
 /** An order over HTTP takes a hundred times as long. */
 const HTTP_CASES = Math.ceil(CASES / 40)
 
+/** Broken cases that are told of, at most. */
+const TOLD = 10
+
 type Json = Readonly<Record<string, unknown>>
 
 const kinds = ["image", "edit", "chat", "embedding", "video", "openai video"] as const
@@ -158,7 +161,7 @@ const drawn = (dice: Dice, kind: Kind, isForm = false): Drawn => {
   const [first = "", ...rest] = ownNames[kind]
   const field = dice.pick([first, ...rest])
   const value = isForm ? String(values[field] ?? "x") : (values[field] ?? "x")
-  return { kind, field, ...disguised(dice, field, value, isForm) }
+  return { kind, field, ...disguised(dice, field, value, { isForm, own: ownNames[kind] }) }
 }
 
 const joined = (...parts: ReadonlyArray<Json>): Json =>
@@ -186,18 +189,19 @@ const inWords = (value: unknown): string => JSON.stringify(value).slice(0, 300)
 
 describe("a field in another spelling or place", () => {
   it(`is refused by the name of the field meant (PROPERTY_SEED=${SEED})`, () => {
-    for (let index = 0; index < CASES; index++) {
+    const broken: Array<string> = []
+    for (let index = 0; index < CASES && broken.length < TOLD; index++) {
       const seed = SEED + index
       const dice = diceOf(seed)
       const order = drawn(dice, dice.pick(kinds))
       const body = joined(plain[order.kind], order.fields)
       const wrong = complaint(order, faultOf(order.kind, body))
-      if (wrong !== null) {
-        assert.fail(
-          `PROPERTY_SEED=${seed} PROPERTY_CASES=1 ${order.field}: ${wrong}: ${inWords(body)}`
-        )
-      }
+      if (wrong === null) continue
+      broken.push(
+        `PROPERTY_SEED=${seed} PROPERTY_CASES=1 ${order.field}: ${wrong}: ${inWords(body)}`
+      )
     }
+    if (broken.length > 0) assert.fail(`\n${broken.join("\n")}\n`)
   })
 
   it.each(kinds)("is refused for every field that is read of %s, first in line or last", (kind) => {
@@ -546,7 +550,7 @@ layer(
     const { orders } = yield* Vendor
     const before = (yield* orders).length
     const answer = yield* send(who, ...order)
-    assert.strictEqual(answer.status, 400, answer.text)
+    assert.strictEqual(answer.status, 400, `${inWords(order)}: ${answer.text}`)
     assert.strictEqual((yield* orders).length, before)
     assert.deepInclude(yield* (yield* Gateway).balance(who), { balance: "100", held: "0" })
     const error = yield* errorOf(answer)

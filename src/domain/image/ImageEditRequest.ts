@@ -9,6 +9,7 @@ import {
   MAX_FIELD_FAULTS,
   optional
 } from "../requestFields.ts"
+import { namesInName } from "../unpricedWork.ts"
 import { standardOptions } from "./ImageProtocol.ts"
 import { type ImageRequest, MASK, orderFields, partialImagesCheck } from "./ImageRequest.ts"
 import { imageDimensions } from "./imagePrices.ts"
@@ -67,16 +68,24 @@ const fieldMeant = resemblances(
   )
 )
 
-/** A form reads brackets in a name as a field within a field. */
+/** How a form writes a quote or the end of a line in a name. */
+const escapes = /%(?:0[ad]|22)/gi
+
+/** A form reads brackets in a name as a field within a field, and may leave out what it has to write so. */
 const nameFaults = (body: object): ReadonlyArray<FieldFault> =>
   Object.keys(body)
-    .filter((name) => /[[\]]/.test(name))
+    .filter((name) => /[[\]]/.test(name) || name.search(escapes) >= 0)
     .slice(0, MAX_FIELD_FAULTS)
     .map((name) => {
       const path = name.slice(0, MAX_NAME).toWellFormed()
-      const meant = path.split(/[[\]]+/).flatMap((part) => fieldMeant(fieldKey(part)) ?? [])
+      const meant = namesInName(path.replaceAll(escapes, "")).flatMap(
+        (part) => fieldMeant(fieldKey(part)) ?? []
+      )
       const question = meant.length === 0 ? "" : `; did you mean ${meant.at(-1)}?`
-      return { path, message: `Expected a name without brackets${question}` }
+      return {
+        path,
+        message: `Expected a name without brackets, quotes and ends of lines${question}`
+      }
     })
 
 const MAX_NAME = 100

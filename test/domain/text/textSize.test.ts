@@ -70,7 +70,7 @@ const valueFor = (dice: Dice, texts: Texts, levels = 3): unknown => {
 const mediaNames = ["image", "video", "audio", "file", "input_audio", "input_image"] as const
 const otherNames = ["caption", "name", "tool_calls", "refusal", "reasoning_content"] as const
 const topNames = [
-  ...["tools", "functions", "prediction", "user", "stop", "response_format"],
+  ...["tool_choice", "functions", "prediction", "user", "stop", "response_format"],
   ...["logit_bias", "seed", "temperature", "reasoning_effort", "images", "file", "instructions"]
 ] as const
 
