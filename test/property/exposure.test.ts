@@ -25,6 +25,8 @@ import { type Dice, diceOf } from "../support/randomOrders.ts"
 const CASES = Number(process.env.PROPERTY_CASES ?? 150)
 const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
 const STEPS = 40
+/** 20,000 cases take some minutes. */
+const LONGEST_MILLIS = 3_600_000
 const casesOn = { memory: CASES, postgres: Math.ceil(CASES / 30) }
 
 const filmPrices = Schema.decodeUnknownSync(TokenVideoPrices)({
@@ -246,40 +248,43 @@ const makeWatchedPool = Effect.fnUntraced(function* (
 const unit = NANO_PER_UNIT
 
 for (const kind of ["memory", "postgres"] as const) {
-  layer(layerStoresOf(kind), { excludeTestServices: true, timeout: "20 minutes" })(
+  layer(layerStoresOf(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `open exposure (${kind})`,
     (it) => {
-      it.effect("is bounded by the pool and its credit, whatever vendors report", () =>
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const met = { taken: 0, refused: 0, implausible: 0 }
-          for (let run = 0; run < casesOn[kind]; run++) {
-            const label = `PROPERTY_SEED=${SEED}, case ${run} (${kind})`
-            const dice = diceOf(SEED + run)
-            const pool = yield* makeWatchedPool(
-              BigInt(1 + dice.roll(120)) * unit,
-              BigInt(dice.pick([0, 0, 5, 40])) * unit,
-              label
-            )
-            for (let step = 0; step < STEPS; step++) {
-              const settled = pool.open.length > 0 && dice.chance(40)
-              if (!settled) {
-                met[(yield* pool.place(drawOrder(dice))) ? "taken" : "refused"]++
-                continue
+      it.effect(
+        "is bounded by the pool and its credit, whatever vendors report",
+        () =>
+          Effect.gen(function* () {
+            const ledger = yield* Ledger
+            const met = { taken: 0, refused: 0, implausible: 0 }
+            for (let run = 0; run < casesOn[kind]; run++) {
+              const label = `PROPERTY_SEED=${SEED}, case ${run} (${kind})`
+              const dice = diceOf(SEED + run)
+              const pool = yield* makeWatchedPool(
+                BigInt(1 + dice.roll(120)) * unit,
+                BigInt(dice.pick([0, 0, 5, 40])) * unit,
+                label
+              )
+              for (let step = 0; step < STEPS; step++) {
+                const settled = pool.open.length > 0 && dice.chance(40)
+                if (!settled) {
+                  met[(yield* pool.place(drawOrder(dice))) ? "taken" : "refused"]++
+                  continue
+                }
+                const index = dice.roll(pool.open.length)
+                const order = pool.open[index]?.order
+                const settlement =
+                  order === undefined || dice.chance(15) ? null : drawSettlement(dice, order)
+                if (settlement !== null && settlement.implausible !== null) met.implausible++
+                yield* pool.settle(index, settlement)
               }
-              const index = dice.roll(pool.open.length)
-              const order = pool.open[index]?.order
-              const settlement =
-                order === undefined || dice.chance(15) ? null : drawSettlement(dice, order)
-              if (settlement !== null && settlement.implausible !== null) met.implausible++
-              yield* pool.settle(index, settlement)
+              if (run % 50 === 0) {
+                assert.deepStrictEqual(yield* ledger.verifyOf([pool.organizationId]), [], label)
+              }
             }
-            if (run % 50 === 0) {
-              assert.deepStrictEqual(yield* ledger.verifyOf([pool.organizationId]), [], label)
-            }
-          }
-          assert.isTrue(met.taken > 0 && met.refused > 0 && met.implausible > 0)
-        })
+            assert.isTrue(met.taken > 0 && met.refused > 0 && met.implausible > 0)
+          }),
+        LONGEST_MILLIS
       )
 
       it.effect("a pool of 0.5 takes no chat with a film by address", () =>

@@ -67,10 +67,16 @@ describe("the reason of a charge", () => {
       "The vendor reported 100000 completion tokens at 0.000046 CNY each; 4.968 was held, so 0.368 less was charged than held."
     ],
     [
-      "a single token",
+      "fewer tokens than the video can have",
       film,
       reported(1n),
-      "The vendor reported 1 completion token at 0.000046 CNY each; 4.968 was held, so 4.967954 less was charged than held."
+      "The vendor reported no usable token count, so the formula applies: (0 + 5) s x 21600 tokens/s x 0.000046 = 4.968, at 0.000046 CNY each; exactly the 4.968 that was held was charged."
+    ],
+    [
+      "more tokens than the video can have",
+      film,
+      reported(1_089_000n),
+      "The vendor reported more completion tokens than such an order can have, so the most that it can have are charged: 216000 completion tokens at 0.000046 CNY each; 4.968 was held, so 4.968 more was charged than held."
     ],
     [
       "a reference video",
