@@ -3,33 +3,18 @@
  * turns out to be a customer's costs the address nothing; of keys that nobody has it may try so many a
  * minute, and is slowed down beyond them. It is not shut out: other clients may share its address.
  */
-import { isIPv6 } from "node:net"
 import { Effect, Exit, identity, Option, RcMap, type Redacted, Scope, Semaphore } from "effect"
 import type { RateLimited } from "../../../domain/Errors.ts"
 import { makeRequestRates } from "../../../runtime/RequestRates.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { type LookUpGuard, tokenHash } from "../../../services/bearerTokens.ts"
+import { clientOf } from "./clientAddress.ts"
 import { tooMany } from "./keyRates.ts"
 
 /** Different keys of one address that are looked up at a time. */
 const QUICK_TURNS = 8
 /** Different keys that may wait when the address is slowed down and has one looked up at a time. */
 export const SLOW_WAITS = 64
-
-/**
- * Whose unknown keys count together: a client of IPv4 has one address, and one of IPv6 all that
- * begin with the same 64 bits.
- */
-export const clientOf = (address: string | undefined): string => {
-  if (address === undefined) return "none"
-  const embedded = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (embedded !== undefined || !isIPv6(address)) return embedded ?? address
-  const [head = "", tail] = address.split("%", 1).join("").split("::")
-  const first = head === "" ? [] : head.split(":")
-  const last = tail === undefined || tail === "" ? [] : tail.split(":")
-  const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0")
-  return `${[...first, ...zeros, ...last].slice(0, 4).join(":").toLowerCase()}::/64`
-}
 
 /** Guards the look-ups of this process. Memory is kept only for addresses with some under way. */
 export const makeKeyLookUps = Effect.gen(function* () {
