@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { clientOf } from "../../src/http/server/access/clientAddress.ts"
+import { clientOf } from "../../src/http/server/clientAddress.ts"
 
 it.each([
   [undefined, "none"],

@@ -2,6 +2,7 @@
 import { Duration, Effect, type Scope } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
+import { makeRoom } from "../../runtime/AnswerBudget.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
@@ -75,6 +76,22 @@ const isStream = (contentType: unknown, begun: ReadonlyArray<Uint8Array>): boole
   return isEventStream(contentType) ? !/^[{[]/.test(text) : startsEvents(text)
 }
 
+/** Shorter events do not count while they come: those of all streams fit into memory. */
+const COUNTED_BYTES = 256 * 1024
+
+/**
+ * Has a long event that is not whole yet wait for room among the answers in memory. It waits as long as
+ * its vendor may be silent, and is read on all the same then: by that time clients that take nothing are cut.
+ */
+const makeEventRoom = Effect.map(
+  makeRoom,
+  (awaitRoom) =>
+    (pendingBytes: number, { idle }: StreamOptions) =>
+      pendingBytes > COUNTED_BYTES
+        ? Effect.ignore(Effect.timeout(awaitRoom(pendingBytes), idle))
+        : awaitRoom(0)
+)
+
 const exchange = Effect.fnUntraced(function* (
   wire: VendorWire["Service"],
   request: VendorRequest,
@@ -84,6 +101,7 @@ const exchange = Effect.fnUntraced(function* (
   const throughout = makePatience(options.timeout)
   const atFirst = makePatience(options.begin)
   const response = yield* waitFor(throughout, atFirst, (left) => wire.open(request, left))
+  const awaitRoom = yield* makeEventRoom
   const begun: Array<Uint8Array> = []
   const { "content-type": contentType } = response.headers
   let streamed = response.status < 300 ? isStream(contentType, begun) : false
@@ -110,6 +128,7 @@ const exchange = Effect.fnUntraced(function* (
   const head = headOf(response)
   const seen = { events: 0, bytes: 0 }
   for (let isOver = false; !isOver; ) {
+    yield* awaitRoom(reader.pendingBytes(), options)
     const patience = seen.bytes === 0 ? atFirst : makePatience(options.idle)
     const chunk = begun.shift() ?? (yield* waitFor(throughout, patience, response.read))
     seen.bytes += chunk?.byteLength ?? 0

@@ -7,7 +7,7 @@ import { IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Effect } from "effect"
 import type { AnswerBudget, AnswerCount } from "../../runtime/AnswerBudget.ts"
-import { clientOf } from "./access/clientAddress.ts"
+import { clientOf } from "./clientAddress.ts"
 
 /** While more than this wait on a connection, nothing is read from it. */
 const MAX_WAITING = 16

@@ -8,7 +8,7 @@ import type { RateLimited } from "../../../domain/Errors.ts"
 import { makeRequestRates } from "../../../runtime/RequestRates.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { type LookUpGuard, tokenHash } from "../../../services/bearerTokens.ts"
-import { clientOf } from "./clientAddress.ts"
+import { clientOf } from "../clientAddress.ts"
 import { tooMany } from "./keyRates.ts"
 
 /** Different keys of one address that are looked up at a time. */

@@ -1,8 +1,9 @@
+/** Clients by their address, for bounds on what comes without a key. */
 import { isIPv6 } from "node:net"
 
 /**
- * The client that an address stands for, whose requests without a known key count together: one of
- * IPv4 has one address, and one of IPv6 all that begin with the same 64 bits.
+ * Who counts as one client where nothing else is known: a client of IPv4 has one address, and one of IPv6 all that
+ * begin with the same 64 bits.
  */
 export const clientOf = (address: string | undefined): string => {
   if (address === undefined) return "none"
