@@ -16,6 +16,7 @@ const CASES = Number(process.env.PROPERTY_CASES ?? 6)
 const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
 /** Clients of one mix, at most. */
 const MAX_CLIENTS = 12
+const LONGEST_MILLIS = 24 * 3_600_000
 const MEBIBYTE = 1024 * 1024
 
 const settings = {
@@ -134,10 +135,13 @@ const play = (url: string, { manner, wish }: Client, key: string) =>
     return socket
   })
 
-layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeout: 3_600_000 })(
-  `readers of any manner, seed ${SEED}`,
-  (it) => {
-    it.effect("leave nothing behind, and nobody else is refused", () =>
+layer(layerTestGateway("postgres", settings), {
+  excludeTestServices: true,
+  timeout: LONGEST_MILLIS
+})(`readers of any manner, seed ${SEED}`, (it) => {
+  it.effect(
+    "leave nothing behind, and nobody else is refused",
+    () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const vendor = yield* serving((request, response) => {
@@ -191,7 +195,7 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
           .balance(reader)
           .pipe(Effect.repeat({ until: ({ held }) => held === "0" }), Effect.timeout("60 seconds"))
         yield* gateway.verify
-      }).pipe(Effect.scoped)
-    )
-  }
-)
+      }).pipe(Effect.scoped),
+    LONGEST_MILLIS
+  )
+})
