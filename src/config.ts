@@ -85,7 +85,6 @@ const numbers = Record.map(
     addressUnknownKeysPerMinute: ["GATEWAY_ADDRESS_UNKNOWN_KEYS_PER_MINUTE", wholeOrAny],
     organizationInFlight: ["GATEWAY_ORGANIZATION_IN_FLIGHT", positiveWhole],
     organizationWaits: ["GATEWAY_ORGANIZATION_WAITS", positiveWhole],
-    listsInFlight: ["GATEWAY_LISTS_IN_FLIGHT", positiveWhole],
     organizationLists: ["GATEWAY_ORGANIZATION_LISTS", positiveWhole],
     organizationListQueue: ["GATEWAY_ORGANIZATION_LIST_QUEUE", positiveWhole],
     channelInFlight: ["GATEWAY_CHANNEL_IN_FLIGHT", positiveWhole],
@@ -112,6 +111,15 @@ const numbers = Record.map(
   ([name, schema], field) =>
     Config.schema(schema, name).pipe(Config.withDefault(defaultSettings[field]))
 )
+
+/** Empty is by the database. */
+const listsInFlight = Config.schema(
+  Schema.Union([Schema.Literal(""), positiveWhole]),
+  "GATEWAY_LISTS_IN_FLIGHT"
+).pipe(Config.withDefault(""))
+
+/** Of the connections to a server; the embedded database has one. */
+const SHARE_OF_LISTS = 0.25
 
 const settings = Config.all({
   currency: Config.String("GATEWAY_CURRENCY").pipe(Config.withDefault(defaultSettings.currency)),
@@ -177,6 +185,7 @@ const gatewayConfig = Config.all({
   archiveRedirect: Config.Boolean("GATEWAY_ARCHIVE_REDIRECT").pipe(Config.withDefault(false)),
   webhookAllowPrivate: Config.option(Config.Boolean("GATEWAY_WEBHOOK_ALLOW_PRIVATE")),
   telemetry: telemetryConfig,
+  listsInFlight,
   settings
 })
 
@@ -229,7 +238,13 @@ export interface GatewayConfig {
 
 export const loadConfig = Effect.map(
   gatewayConfig,
-  ({ archiveRedirect, publicUrl, webhookAllowPrivate, ...config }): GatewayConfig => ({
+  ({
+    archiveRedirect,
+    publicUrl,
+    webhookAllowPrivate,
+    listsInFlight,
+    ...config
+  }): GatewayConfig => ({
     ...config,
     settings: {
       ...defaultSettings,
@@ -241,6 +256,12 @@ export const loadConfig = Effect.map(
       hasArchive: config.archive !== null,
       archiveRedirect,
       publicUrl,
+      listsInFlight:
+        listsInFlight !== ""
+          ? listsInFlight
+          : config.databaseUrl === null
+            ? 1
+            : Math.max(1, Math.floor(config.databasePool * SHARE_OF_LISTS)),
       // The demo is a machine of one's own.
       webhookAllowPrivate: Option.getOrElse(webhookAllowPrivate, () => config.demo)
     }

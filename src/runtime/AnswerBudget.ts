@@ -60,6 +60,7 @@ export const makeAnswerBudget = (budgetBytes: number) => {
   const waiting = new Set<Waiter>()
   let all = 0
   let allReservations = 0
+  let isAdmitting = false
 
   const bytesOf = (owner: string): number => counted.get(owner) ?? 0
   const add = (amounts: Map<string, number>, owner: string, by: number): void => {
@@ -70,7 +71,13 @@ export const makeAnswerBudget = (budgetBytes: number) => {
   const change = (owner: string, by: number): void => {
     add(counted, owner, by)
     all += by
-    if (by < 0) admit()
+    if (by >= 0 || waiting.size === 0 || isAdmitting) return
+    isAdmitting = true
+    // Once for all that leaves in this turn of the event loop.
+    setImmediate(() => {
+      isAdmitting = false
+      admit()
+    })
   }
   const changeReservations = (owner: string, by: 1 | -1): void => {
     add(reservations, owner, by)
@@ -86,10 +93,14 @@ export const makeAnswerBudget = (budgetBytes: number) => {
 
   /** Gives free room to those who wait; the owner that has least comes first. */
   const admit = (): void => {
-    if (waiting.size === 0) return
-    const inTurn = [...waiting].toSorted((one, other) => bytesOf(one.owner) - bytesOf(other.owner))
-    for (const waiter of inTurn) {
-      if (isRoomFor(waiter.owner, waiter.bytes())) waiter.begin()
+    while (true) {
+      let next: Waiter | null = null
+      for (const waiter of waiting) {
+        const isFirst = next === null || bytesOf(waiter.owner) < bytesOf(next.owner)
+        if (isFirst && isRoomFor(waiter.owner, waiter.bytes())) next = waiter
+      }
+      if (next === null) return
+      next.begin()
     }
   }
 
@@ -152,10 +163,12 @@ export const makeAnswerBudget = (budgetBytes: number) => {
         const own = bytesOf(owner)
         return own < each && (all < budgetBytes || own < budgetBytes * SMALL_PART)
       },
-      isPressed: () =>
-        [...waiting].some(
-          (waiter) => waiter.owner === owner || fitsShare(waiter.owner, waiter.bytes())
-        ),
+      isPressed: () => {
+        for (const waiter of waiting) {
+          if (waiter.owner === owner || fitsShare(waiter.owner, waiter.bytes())) return true
+        }
+        return false
+      },
       grow,
       shrink: (less) => grow(-less),
       reserve: (expected, begin) => reserve(owner, expected, begin),
@@ -196,3 +209,31 @@ export const CurrentAnswer = Context.Reference<AnswerCount | null>(
     defaultValue: () => null
   }
 )
+
+/**
+ * Makes room for what comes of an answer piece by piece, as long as the scope is open: an effect that
+ * takes the bytes that are in memory, and waits where there is no room for them.
+ */
+export const makeRoom = Effect.gen(function* () {
+  const answer = yield* CurrentAnswer
+  let reservation: Reservation | null = null
+  const leave = () => {
+    reservation?.leave()
+    reservation = null
+  }
+  yield* Effect.addFinalizer(() => Effect.sync(leave))
+  return (bytes: number): Effect.Effect<void> => {
+    if (answer === null) return Effect.void
+    if (bytes === 0) {
+      leave()
+      return Effect.void
+    }
+    if (reservation !== null) {
+      reservation.reach(bytes)
+      return Effect.void
+    }
+    return Effect.callback<void>((resume) => {
+      reservation = answer.reserve(bytes, () => resume(Effect.void))
+    })
+  }
+})

@@ -110,10 +110,11 @@ export const defaultSettings = {
   organizationWaits: 1000,
   /**
    * Lists (every read of more than one thing by its id) this gateway makes at a time, of all
-   * organisations and operators together. They take turns by organisation.
+   * organisations and operators together, who take turns. Absent: a quarter of `DATABASE_POOL`, and 1
+   * with the embedded database.
    */
   listsInFlight: 4,
-  /** The same of one organisation. */
+  /** Lists of one organisation that this gateway makes at a time. */
   organizationLists: 2,
   /** Lists of one organisation that wait for their turn; more are answered 429. */
   organizationListQueue: 1000,

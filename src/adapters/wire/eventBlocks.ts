@@ -47,6 +47,8 @@ export const makeEventReader = (maxBytes: number) => {
       const isTooLong = events.some(({ length }) => length > maxBytes)
       return isTooLong || heldLength + pending.length > maxBytes ? null : events
     },
+    /** Bytes of an event that is not whole yet. */
+    pendingBytes: (): number => heldLength + pending.length,
     /** What came after the last empty line, as if one followed. */
     rest: (): ReadonlyArray<Uint8Array> => {
       const last = [...held, pending].join("")

@@ -2,6 +2,7 @@
 import { Duration, Effect, type Scope } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
+import { makeRoom } from "../../runtime/AnswerBudget.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
@@ -76,6 +77,22 @@ const isStream = (contentType: unknown, begun: ReadonlyArray<Uint8Array>): boole
   return isEventStream(contentType) ? !/^[{[]/.test(text) : startsEvents(text)
 }
 
+/** Shorter events do not count while they come: those of all streams fit into memory. */
+const COUNTED_BYTES = 256 * 1024
+
+/**
+ * Has a long event that is not whole yet wait for room among the answers in memory. It waits as long as
+ * its vendor may be silent, and is read on all the same then: by that time clients that take nothing are cut.
+ */
+const makeEventRoom = Effect.map(
+  makeRoom,
+  (awaitRoom) =>
+    (pendingBytes: number, { idle }: StreamOptions) =>
+      pendingBytes > COUNTED_BYTES
+        ? Effect.ignore(Effect.timeout(awaitRoom(pendingBytes), idle))
+        : awaitRoom(0)
+)
+
 const exchange = Effect.fnUntraced(function* (
   wire: VendorWire["Service"],
   request: VendorRequest,
@@ -85,6 +102,7 @@ const exchange = Effect.fnUntraced(function* (
   const throughout = makePatience(options.timeout)
   const atFirst = makePatience(options.begin)
   const response = yield* waitFor(throughout, atFirst, (left) => wire.open(request, left))
+  const awaitRoom = yield* makeEventRoom
   const begun: Array<Uint8Array> = []
   let bytes = 0
   const read = (patience: Patience) =>
@@ -118,6 +136,7 @@ const exchange = Effect.fnUntraced(function* (
   const head = headOf(response)
   let events = 0
   for (let isOver = false; !isOver; ) {
+    yield* awaitRoom(reader.pendingBytes(), options)
     const patience = bytes === 0 ? atFirst : makePatience(options.idle)
     const chunk = begun.shift() ?? (yield* read(patience))
     const whole = chunk === null ? reader.rest() : reader.push(chunk)
