@@ -72,7 +72,7 @@ inBrowser("health in the console", layerTestGateway("embedded", settings), (it) 
       const page = yield* browser.open("/health/orphans", { session: asOwner })
       const dialog = page.getByRole("dialog")
       yield* steps(async () => {
-        await page.getByRole("cell", { name: "connection_lost" }).waitFor()
+        await page.getByRole("cell", { name: "Connection lost" }).waitFor()
         await page.getByRole("cell", { name: "0.2" }).waitFor()
         await page.getByRole("button", { name: "Resolve" }).click()
         await dialog.getByRole("button", { name: "Note and close" }).click()

@@ -3,6 +3,7 @@ import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { type ErrorCode, type ErrorType, errorTable } from "../../src/domain/Errors.ts"
 import { AnsweredError } from "../../src/http/api/apiErrors.ts"
+import { toNano } from "../support/amounts.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import { declaredErrors } from "./codes/declaredErrors.ts"
 import type { Facts, Row } from "./codes/Row.ts"
@@ -64,10 +65,15 @@ const decodeError = Schema.decodeUnknownSync(AnsweredError, { onExcessProperty: 
 
 const numberOf = (header: string | null) => (header === null ? Number.NaN : Number(header))
 
-const factsOf = (path: string, { headers }: HttpAnswer, between: Facts["between"]): Facts => ({
+const factsOf = (
+  path: string,
+  { headers, text }: HttpAnswer,
+  between: Facts["between"]
+): Facts => ({
   path,
   wait: numberOf(headers.get("retry-after")),
   waitMillis: numberOf(headers.get("retry-after-ms")),
+  text,
   between
 })
 
@@ -80,8 +86,13 @@ const moneyOf = (organizationId: string) =>
     })
   )
 
+const decodeBalance = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ balance: Schema.String }))
+)
+const balanceOf = (money: string): bigint => toNano(decodeBalance(money).balance)
+
 const checkAnswer = (row: Row, answer: HttpAnswer, facts: Facts) => {
-  const { message, param = null, more = {}, status, headers = {} } = row.says(facts)
+  const { message, param = null, more = {}, status, headers = {}, charge } = row.says(facts)
   const [itsStatus, type] = contract[row.code]
   assert.deepStrictEqual(
     answer.body,
@@ -92,6 +103,7 @@ const checkAnswer = (row: Row, answer: HttpAnswer, facts: Facts) => {
   assert.deepStrictEqual(watched(answer), headers)
   assert.strictEqual(answer.headers.get("content-type"), "application/json")
   assert.match(answer.headers.get("x-request-id") ?? "", REQUEST_ID)
+  return { charge }
 }
 
 const provoke = Effect.fnUntraced(function* (row: Row) {
@@ -102,7 +114,8 @@ const provoke = Effect.fnUntraced(function* (row: Row) {
   const before = yield* surface.now
   const call = surface.call(path, options)
   const answer = yield* withoutStore ? surface.withoutStore(call) : call
-  checkAnswer(row, answer, factsOf(path, answer, [before, yield* surface.now]))
+  const facts = factsOf(path, answer, [before, yield* surface.now])
+  const { charge } = checkAnswer(row, answer, facts)
 
   assert.strictEqual(decodeError(answer.body)._tag, row.code)
   const method =
@@ -115,7 +128,9 @@ const provoke = Effect.fnUntraced(function* (row: Row) {
     assert.include(declared, `${answer.status} ${row.code}`, `${method} ${path}`)
   }
 
-  assert.strictEqual(yield* moneyOf(who.organizationId), money)
+  const left = yield* moneyOf(who.organizationId)
+  if (charge === undefined) assert.strictEqual(left, money)
+  else assert.strictEqual(balanceOf(left), balanceOf(money) - toNano(charge))
   assert.strictEqual((yield* surface.vendorCalls) - calls, row.vendorCalls)
   yield* surface.verify
 }, Effect.scoped)

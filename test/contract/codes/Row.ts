@@ -23,6 +23,8 @@ export interface Said {
   readonly more?: Json
   /** Where it is not the code's own. */
   readonly status?: number
+  /** What the order is charged all the same, as the message says it. */
+  readonly charge?: string
   /** Those of `watchedHeaders` that are there. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -34,6 +36,8 @@ export interface Facts {
   readonly wait: number
   /** The same in milliseconds. */
   readonly waitMillis: number
+  /** The answer as it came. */
+  readonly text: string
   /** The gateway's clock before and after the request, in milliseconds. */
   readonly between: readonly [before: number, after: number]
 }

@@ -136,16 +136,26 @@ const unproved = Object.entries(orders).flatMap(([kind, asked]) =>
 
 const NO_ANSWER = { status: null, body: null }
 
+const UNREAD = "The vendor's answer could not be read"
+const CHARGED = /is charged ([\d.]+) CNY by the formula: GET \/v1\/usage\/(us_(?:im|tx)_[\w-]+) is/
+
+/** Text and images that were answered with success are charged. */
+const chargedUnread = (text: string) => {
+  const [, charge = "", receipt = ""] = CHARGED.exec(text) ?? []
+  const message = `${UNREAD}. It answered HTTP 200, so the order is charged ${charge} CNY by the formula: GET /v1/usage/${receipt} is the receipt, and the gateway's operator can correct it`
+  return { message, charge }
+}
+
 const lost = Object.entries(orders).flatMap(([kind, asked]) => [
   row(
     "upstream_error",
     `an answer to ${kind} that is none`,
     whileVendor({ does: "mumble", body: { hello: 1 } }, asRich(asked)),
-    {
+    ({ text }) => ({
       status: 502,
-      message: "The vendor's answer could not be read",
+      ...(kind === "video" ? { message: UNREAD } : chargedUnread(text)),
       ...said({ status: 200, body: null }, false)
-    },
+    }),
     1
   ),
   row(

@@ -16,6 +16,7 @@ import {
   useAddressValue
 } from "../../parts/controls/addressFields.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
+import { OrphanReason } from "../../parts/OrphanReason.tsx"
 import { Amount, Id, Moment } from "../../parts/texts.tsx"
 
 type Orphan = typeof OrphanView.Type
@@ -125,7 +126,7 @@ export const OrphanList = () => {
     },
     { name: "at", label: t("at"), cell: (row) => <Moment at={row.created_at} /> },
     { name: "channel", label: t("channel"), cell: (row) => row.channel },
-    { name: "reason", label: t("reason"), cell: (row) => row.reason },
+    { name: "reason", label: t("reason"), cell: (row) => <OrphanReason reason={row.reason} /> },
     {
       name: "held",
       label: t("held"),

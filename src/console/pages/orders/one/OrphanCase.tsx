@@ -7,6 +7,7 @@ import type { OrphanView } from "../../../../http/api/admin/HistoryApi.ts"
 import { useDo, useSession } from "../../../gateway/hooks.tsx"
 import { mayAct } from "../../../gateway/session.ts"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { OrphanReason } from "../../../parts/OrphanReason.tsx"
 import { Amount, Id, Moment } from "../../../parts/texts.tsx"
 import { Facts, Section } from "./orderFrame.tsx"
 
@@ -65,7 +66,7 @@ export const OrphanCase = ({ orphan }: { readonly orphan: typeof OrphanView.Type
       <Facts
         label={t("orphan.label")}
         facts={{
-          [t("orphan.reason")]: orphan.reason,
+          [t("orphan.reason")]: <OrphanReason reason={orphan.reason} />,
           [t("orphan.held")]: <Amount value={orphan.amount_held} />,
           [t("orphan.charge")]:
             orphan.charge === null ? t("orphan.returned") : <Amount value={orphan.charge} />,

@@ -1,0 +1,22 @@
+/** Why an operator should ask a vendor, in words where there are some. */
+import { useTranslation } from "react-i18next"
+
+const named = [
+  "unread_answer",
+  "timeout",
+  "connection_lost",
+  "broken_answer",
+  "vendor_error",
+  "gateway_defect",
+  "gateway_stopped",
+  "not_recorded",
+  "accepted_late",
+  "deadline_exceeded",
+  "task_lost"
+] as const
+
+export const OrphanReason = ({ reason }: { readonly reason: string }) => {
+  const { t } = useTranslation("health")
+  const known = named.find((one) => one === reason)
+  return known === undefined ? reason : t(`orphanReasons.${known}`)
+}
