@@ -109,11 +109,13 @@ const ChatFields = Schema.Struct({
     description: "Number of choices; 1 when left out",
     examples: [1]
   }),
-  tools: Schema.optionalKey(Schema.Unknown).annotate({
-    description: "Tools that the client runs, of type function or custom"
+  tools: optional(Schema.Array(Schema.Unknown), "an array of tools").annotate({
+    description: "Tools that the client runs, each of type function or custom",
+    examples: [[{ type: "function", function: { name: "look_up" } }]]
   }),
-  store: Schema.optionalKey(Schema.Unknown).annotate({
-    description: "Whether the vendor keeps the answer; with true it also gets the metadata"
+  store: optionalBoolean.annotate({
+    description: "Whether the vendor keeps the answer; with true it also gets the metadata",
+    examples: [false]
   }),
   metadata: MetadataField
 })
