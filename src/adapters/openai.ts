@@ -5,8 +5,9 @@
  */
 import { Effect, Predicate, Result, Schema } from "effect"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
-import { type ChatBody, chatOutput } from "../domain/text/TextRequest.ts"
+import type { ChatBody } from "../domain/text/TextRequest.ts"
 import { chatAnswerSize } from "../domain/text/textAnswerSize.ts"
+import { chatOutput } from "../domain/text/textEstimate.ts"
 import { type VendorFailure, VendorLost } from "../domain/VendorOutcome.ts"
 import type {
   ChannelAccount,

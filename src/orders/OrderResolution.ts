@@ -22,18 +22,13 @@ import { priceImages } from "../domain/image/pricedImages.ts"
 import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
 import { type ExpectedTokens, quoteText } from "../domain/text/TextQuote.ts"
-import {
-  type ChatBody,
-  chatOutput,
-  type EmbeddingBody,
-  estimateChat,
-  estimateEmbedding
-} from "../domain/text/TextRequest.ts"
+import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import {
   type AnswerBounds,
   checkChatAnswer,
   checkEmbeddingAnswer
 } from "../domain/text/textAnswerSize.ts"
+import { chatOutput, estimateChat, estimateEmbedding } from "../domain/text/textEstimate.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { wholeTextSeconds } from "../runtime/vendorBounds.ts"

@@ -9,13 +9,14 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { ImageBody } from "../../src/domain/image/ImageRequest.ts"
 import { imageAnswerBytes } from "../../src/domain/image/imageAnswerSize.ts"
-import { ChatBody, chatOutput, EmbeddingBody } from "../../src/domain/text/TextRequest.ts"
+import { ChatBody, EmbeddingBody } from "../../src/domain/text/TextRequest.ts"
 import {
   chatAnswerSize,
   checkChatAnswer,
   checkEmbeddingAnswer,
   embeddingAnswerSize
 } from "../../src/domain/text/textAnswerSize.ts"
+import { chatOutput } from "../../src/domain/text/textEstimate.ts"
 import { defaultSettings } from "../../src/runtime/Settings.ts"
 import { wholeTextSeconds } from "../../src/runtime/vendorBounds.ts"
 import { toNano } from "../support/amounts.ts"
@@ -24,7 +25,7 @@ import { type Customer, Gateway, layerTestGateway, quickSettings } from "../supp
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 import {
-  INPUT_TOKENS,
+  inputTokensOf,
   largestAnswer,
   largestReply,
   type Order,
@@ -208,8 +209,8 @@ const models = { chat: "talk-held", embedding: "vector-held", image: "paint-1" }
 /** Nano-units of an order by its vendor's count. */
 const chargeOf = (kind: Kind, order: Order): bigint => {
   if (kind === "image") return 200_000_000n * BigInt(order.n ?? 1)
-  if (kind === "embedding") return 500n * BigInt(INPUT_TOKENS)
-  return 2000n * BigInt(INPUT_TOKENS) + 8000n * BigInt(outputTokensOf(order))
+  if (kind === "embedding") return 500n * BigInt(inputTokensOf(order))
+  return 2000n * BigInt(inputTokensOf(order)) + 8000n * BigInt(outputTokensOf(order))
 }
 
 const withoutUsage = (body: string): string =>

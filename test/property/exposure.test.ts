@@ -9,7 +9,8 @@ import { TokenPrices, TokenVideoPrices } from "../../src/domain/catalog/Prices.t
 import { NANO_PER_UNIT } from "../../src/domain/money/Money.ts"
 import { exposureOf, Quote } from "../../src/domain/money/Quote.ts"
 import { chargeText, quoteText, type TextQuote } from "../../src/domain/text/TextQuote.ts"
-import { ChatBody, estimateChat } from "../../src/domain/text/TextRequest.ts"
+import { ChatBody } from "../../src/domain/text/TextRequest.ts"
+import { estimateChat } from "../../src/domain/text/textEstimate.ts"
 import type { ReportedUsage } from "../../src/domain/VendorOutcome.ts"
 import {
   chargeVideo,

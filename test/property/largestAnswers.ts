@@ -17,8 +17,11 @@ export type Order = typeof Order.Type
 
 const decodeOrder = Schema.decodeUnknownSync(Schema.fromJsonString(Order))
 
-/** What a vendor counts of every order's input. */
-export const INPUT_TOKENS = 9
+/** What a vendor counts of an order's input, where that is one text. */
+const INPUT_TOKENS = 9
+/** Of as many texts as there are, one for each. */
+export const inputTokensOf = ({ input = "" }: Order): number =>
+  typeof input === "string" ? INPUT_TOKENS : Math.max(INPUT_TOKENS, input.length)
 
 const WORD = " lighthouse"
 const candidate = {
@@ -64,14 +67,16 @@ const streamed = (order: Order): string => {
   return `data: {${head},"choices":${choices}}\n\ndata: ${counted}\n\ndata: [DONE]\n\n`
 }
 
-const embeddings = ({ input = "", dimensions = 3, encoding_format }: Order): string => {
+const embeddings = (order: Order): string => {
+  const { input = "", dimensions = 3, encoding_format } = order
+  const counted = inputTokensOf(order)
   const count = typeof input === "string" ? 1 : input.length
   const vector =
     encoding_format === "base64"
       ? JSON.stringify(Buffer.alloc(dimensions * 4, 77).toString("base64"))
       : listOf("-0.012345678901234567", dimensions)
   const data = listOf(`{"object":"embedding","index":0,"embedding":${vector}}`, count)
-  return `{"object":"list","data":${data},"model":"m","usage":{"prompt_tokens":${INPUT_TOKENS},"total_tokens":${INPUT_TOKENS}}}`
+  return `{"object":"list","data":${data},"model":"m","usage":{"prompt_tokens":${counted},"total_tokens":${counted}}}`
 }
 
 const images = ({ n = 1 }: Order, imageBytes: number): string => {

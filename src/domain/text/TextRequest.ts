@@ -1,13 +1,10 @@
 /**
- * What a client may write in a chat or embeddings request, and how many tokens it is taken to be
- * before the vendor has counted. Everything is handed on; only what the gateway relies on is
- * looked at.
+ * What a client may write in a chat or embeddings request. Everything is handed on; only what the gateway
+ * relies on is looked at.
  */
-import { Predicate, Schema } from "effect"
-import { type Limits, usualLimits } from "../catalog/ModelLimits.ts"
+import { Schema } from "effect"
 import { MediaUrl } from "../mediaUrls.ts"
 import { MetadataField } from "../money/metadata.ts"
-import { resemblances } from "../nearest.ts"
 import {
   anyFields,
   fieldCheck,
@@ -15,18 +12,10 @@ import {
   optionalBoolean,
   optionalWholeNumber
 } from "../requestFields.ts"
-import {
-  type OwnFields,
-  otherFields,
-  otherSpellings,
-  ownFields,
-  unpricedTextWork
-} from "../unpricedWork.ts"
-import type { ExpectedTokens } from "./TextQuote.ts"
-import { bytesIn, bytesOf, contentSize, fieldBytes, partFields } from "./textSize.ts"
-import { leastTokensOf, MOST_BYTES_PER_TOKEN, tokensOfBytes } from "./tokenSize.ts"
+import { type OwnFields, otherSpellings, ownFields, unpricedTextWork } from "../unpricedWork.ts"
+import { partFields } from "./textSize.ts"
 
-const MAX_OUTPUT_TOKENS = 10_000_000
+export const MAX_OUTPUT_TOKENS = 10_000_000
 const MAX_CHOICES = 128
 
 /** An object within a body: it is handed on with all its fields, each of its own in one spelling. */
@@ -169,214 +158,3 @@ export const EmbeddingBody = Schema.StructWithRest(EmbeddingFields, anyFields).c
   pricedWork(embeddingFields)
 )
 export type EmbeddingBody = typeof EmbeddingFields.Type
-
-/** What every message costs beside its text: its role and its borders. */
-const TOKENS_PER_MESSAGE = 4
-/** The most that a vendor counts for one image. */
-const MOST_TOKENS_PER_IMAGE = 16_384
-/** What a vendor may put before a request: a template, or how its tools are called. */
-const VENDOR_TOKENS = 1024
-/** The same of each message, and of each choice. */
-const VENDOR_TOKENS_EACH = 16
-/** Where the client sets no bound, vendors go on to their model's own, which is 128k at most today. */
-const UNBOUNDED_TIMES = 32
-
-/** Beside those of the gateway, what is set by a number or a word and is no text for the model. */
-const settingFields: ReadonlySet<string> = new Set([
-  ...chatFields.names,
-  ...["temperature", "top_p", "top_k", "min_p", "seed", "logprobs", "top_logprobs", "modalities"],
-  ...["frequency_penalty", "presence_penalty", "repetition_penalty", "parallel_tool_calls"],
-  ...["reasoning_effort", "verbosity", "service_tier", "store", "enable_thinking"],
-  ...["thinking_budget", "encoding_format", "dimensions"]
-])
-
-const roles: ReadonlySet<string> = new Set([
-  ...["system", "developer", "user", "assistant", "tool", "function"]
-])
-
-/** Other names of bounds of the output; a vendor may keep to any of them. */
-const isBound = resemblances(
-  [
-    ...["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"],
-    ...["max_gen_tokens", "max_generation_tokens", "max_tokens_to_sample", "max_response_tokens"],
-    ...["max_length", "num_predict", "n_predict"],
-    ...["min_tokens", "min_new_tokens", "min_output_tokens", "min_completion_tokens", "min_length"]
-  ].map((name) => [name, true] as const)
-)
-/** What may be thought beside the answer; vendors bill it as output. */
-const isThought = resemblances(
-  ["thinking_budget", "budget_tokens", "reasoning_budget", "max_thinking_tokens"].map(
-    (name) => [name, true] as const
-  )
-)
-
-interface InputSize {
-  /** Held for, without media of unknown size. */
-  readonly tokens: bigint
-  /** At most, without media of unknown size. */
-  readonly mostTokens: number
-  readonly plainBytes: number
-  readonly unsized: number
-}
-
-const messageSize = (message: ChatBody["messages"][number], imageTokens: number): InputSize => {
-  const { content, role, ...rest } = message
-  const { bytes, plainBytes, media, inlineBytes, unsized } = contentSize(content)
-  const allBytes = bytes + (roles.has(role) ? 0 : bytesOf(role)) + fieldBytes(rest)
-  const tokens = TOKENS_PER_MESSAGE + media * imageTokens + inlineBytes
-  return {
-    tokens: BigInt(tokens) + tokensOfBytes(allBytes),
-    mostTokens:
-      VENDOR_TOKENS_EACH +
-      allBytes +
-      inlineBytes +
-      media * Math.max(MOST_TOKENS_PER_IMAGE, imageTokens),
-    plainBytes,
-    unsized
-  }
-}
-
-/** Bytes of all that is sent beside `model` and the messages or the input. */
-const otherBytes = (body: object): number =>
-  Object.entries(body).reduce((sum, [name, value]) => {
-    if (name === "model" || name === "messages" || name === "input") return sum
-    const isObject = Predicate.isObjectOrArray(value)
-    if (name === "stream_options" && isObject) {
-      return sum + fieldBytes(value, (field) => field === "include_usage")
-    }
-    if (!settingFields.has(name)) return sum + bytesOf(name) + bytesIn(value)
-    return isObject || typeof value === "string" ? sum + bytesIn(value) : sum
-  }, 0)
-
-/** A number of tokens, also where it is written as a text; 0 for anything else. */
-const tokenNumber = (value: unknown): number => {
-  const tokens = typeof value === "number" || typeof value === "string" ? Number(value) : 0
-  return tokens > 0 ? Math.ceil(Math.min(tokens, MAX_OUTPUT_TOKENS)) : 0
-}
-
-/** How much a vendor may write for a chat. */
-export interface ChatOutput {
-  /** Of one choice, with what may be thought beside it. */
-  readonly tokens: number
-  readonly choices: number
-  /** The field that allows the most of it; null where the client sets no bound. */
-  readonly boundBy: string | null
-  /** Whether a bound of the answer came, and not of the thoughts alone. */
-  readonly isBounded: boolean
-}
-
-/** All bounds are handed on and a vendor may keep to any, so the largest one counts. */
-export const chatOutput = (body: ChatBody, limits: Limits = usualLimits): ChatOutput => {
-  const { max_tokens: ours, max_completion_tokens: other } = body
-  let bound = Math.max(ours ?? 0, other ?? 0)
-  let boundBy = bound === 0 ? null : bound === ours ? "max_tokens" : "max_completion_tokens"
-  let isBounded = bound > 0
-  if (!isBounded) bound = limits.output_tokens
-  let thoughts = 0
-  for (const { key, path, value } of otherFields(body, chatFields.names)) {
-    const isOutput = isBound(key) === true
-    const tokens = isOutput || isThought(key) === true ? tokenNumber(value) : 0
-    if (isOutput && tokens > 0) isBounded = true
-    if (isOutput && tokens >= bound) {
-      bound = tokens
-      boundBy = path
-    } else if (!isOutput && tokens > thoughts) {
-      thoughts = tokens
-      boundBy ??= path
-    }
-  }
-  return { tokens: bound + thoughts, choices: body.n ?? 1, boundBy, isBounded }
-}
-
-const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other)
-
-/**
- * The tokens a chat request is held for. Input, by size: one token for 3 bytes of UTF-8 of all text
- * in it (of the fields the gateway does not know with their names, numbers and the like), 4 for
- * each message, and 1500 for each image in a content part, whatever its size, beside the text that
- * stands with it. Other files count their bytes as well, as far as the model's largest input; where
- * they are not in the request, that is what is held. Output: all the client allows, by the largest of
- * its bounds and what may be thought beside the answer, for every choice.
- */
-/** What is held for the output, and the most of it that a vendor may count. */
-const expectedOutput = ({
-  tokens,
-  choices,
-  isBounded
-}: ChatOutput): Pick<ExpectedTokens, "outputTokens" | "mostOutput"> => {
-  const held = tokens * choices
-  const most = isBounded ? held + VENDOR_TOKENS_EACH * choices : held * UNBOUNDED_TIMES
-  return { outputTokens: BigInt(held), mostOutput: BigInt(most) }
-}
-
-export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): ExpectedTokens => {
-  const beside = otherBytes(body)
-  let tokens = tokensOfBytes(beside)
-  let most = VENDOR_TOKENS + beside
-  let [plainBytes, unsized] = [0, 0]
-  for (const message of body.messages) {
-    const size = messageSize(message, limits.image_tokens)
-    tokens += size.tokens
-    most += size.mostTokens
-    plainBytes += size.plainBytes
-    unsized += size.unsized
-  }
-  const largestInput = BigInt(limits.input_tokens)
-  const inputTokens = unsized === 0 ? tokens : largest(tokens, largestInput)
-  return {
-    inputTokens,
-    leastInput: leastTokensOf(plainBytes),
-    mostInput: unsized === 0 ? mostInputOf(BigInt(most), inputTokens, largestInput) : inputTokens,
-    ...expectedOutput(chatOutput(body, limits))
-  }
-}
-
-/** No vendor reads more than the model's largest input, as far as the gateway knows that rightly. */
-const mostInputOf = (most: bigint, held: bigint, largestInput: bigint): bigint =>
-  most < largestInput ? most : largest(held, largestInput)
-
-const inputSize = (input: EmbeddingBody["input"]): InputSize => {
-  const sized = (tokens: bigint, textBytes: number, mostTokens: number): InputSize => ({
-    ...{ tokens, plainBytes: textBytes, mostTokens, unsized: 0 }
-  })
-  const ofText = (text: string) => {
-    const bytes = bytesOf(text)
-    return sized(tokensOfBytes(bytes), bytes, bytes + VENDOR_TOKENS_EACH)
-  }
-  const ofTokens = (count: number) =>
-    // As many tokens are no fewer than half of them, also where another model counts.
-    sized(BigInt(count), (count * MOST_BYTES_PER_TOKEN) / 2, 2 * count + VENDOR_TOKENS_EACH)
-  if (typeof input === "string") return ofText(input)
-  let [tokens, plainBytes, mostTokens] = [0n, 0, 0]
-  for (const item of input) {
-    const size =
-      typeof item === "string" ? ofText(item) : ofTokens(typeof item === "number" ? 1 : item.length)
-    tokens += size.tokens
-    plainBytes += size.plainBytes
-    mostTokens += size.mostTokens
-  }
-  return sized(tokens, plainBytes, mostTokens)
-}
-
-/**
- * Texts and other fields by their size as in `estimateChat`, tokens by their number; there is no
- * output.
- */
-export const estimateEmbedding = (
-  body: EmbeddingBody,
-  limits: Limits = usualLimits
-): ExpectedTokens => {
-  const { tokens, mostTokens, plainBytes } = inputSize(body.input)
-  const beside = otherBytes(body)
-  const inputTokens = tokens + tokensOfBytes(beside)
-  const most = BigInt(VENDOR_TOKENS + mostTokens + beside)
-  // Of a list, each text may be as large as the model takes.
-  const texts = Array.isArray(body.input) ? BigInt(body.input.length) : 1n
-  return {
-    inputTokens,
-    leastInput: leastTokensOf(plainBytes),
-    mostInput: mostInputOf(most, inputTokens, texts * BigInt(limits.input_tokens)),
-    outputTokens: 0n,
-    mostOutput: 0n
-  }
-}

@@ -8,13 +8,8 @@ import { fieldKey } from "../nearest.ts"
 import { type FieldFault, withoutFaults } from "../requestFields.ts"
 import { otherFields } from "../unpricedWork.ts"
 import type { TokenCounts } from "./TextQuote.ts"
-import {
-  type ChatBody,
-  type ChatOutput,
-  chatFields,
-  type EmbeddingBody,
-  embeddingFields
-} from "./TextRequest.ts"
+import { type ChatBody, chatFields, type EmbeddingBody, embeddingFields } from "./TextRequest.ts"
+import type { ChatOutput } from "./textEstimate.ts"
 
 /** What is read of an answer, and waited for. */
 export interface AnswerBounds {

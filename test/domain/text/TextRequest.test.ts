@@ -2,12 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 
 import { usualLimits } from "../../../src/domain/catalog/ModelLimits.ts"
-import {
-  ChatBody,
-  EmbeddingBody,
-  estimateChat,
-  estimateEmbedding
-} from "../../../src/domain/text/TextRequest.ts"
+import { ChatBody, EmbeddingBody } from "../../../src/domain/text/TextRequest.ts"
+import { estimateChat, estimateEmbedding } from "../../../src/domain/text/textEstimate.ts"
 import { writtenBytes } from "../../../src/domain/text/textSize.ts"
 import { tokensOfBytes } from "../../../src/domain/text/tokenSize.ts"
 
@@ -224,18 +220,18 @@ describe("what a vendor may count of a chat", () => {
   const own = 1024n + 16n
 
   it.each([
-    ["a short text", bounds("x".repeat(40)), [1n, own + 40n, 4n * 4096n]],
-    ["a long text", bounds("x".repeat(3200)), [100n, own + 3200n, 4n * 4096n]],
+    ["a short text", bounds("x".repeat(40)), [1n, own + 40n, 32n * 4096n]],
+    ["a long text", bounds("x".repeat(3200)), [100n, own + 3200n, 32n * 4096n]],
     ["a bound", bounds("", { max_tokens: 100 }), [0n, own, 116n]],
     [
       "choices and thoughts",
       bounds("", { max_tokens: 9, n: 2, thinking_budget: 1 }),
       [0n, own, 52n]
     ],
-    ["an image", bounds([image("https://a.test/1.png")]), [0n, own + 16_384n, 4n * 4096n]],
-    ["a sound", bounds([sound("A".repeat(400))]), [0n, own + 16_384n + 300n, 4n * 4096n]],
-    ["a film elsewhere", bounds([film]), [0n, 10n ** 6n, 4n * 4096n]],
-    ["a very long text", bounds("x".repeat(2_000_000)), [62_500n, 10n ** 6n, 4n * 4096n]]
+    ["an image", bounds([image("https://a.test/1.png")]), [0n, own + 16_384n, 32n * 4096n]],
+    ["a sound", bounds([sound("A".repeat(400))]), [0n, own + 16_384n + 300n, 32n * 4096n]],
+    ["a film elsewhere", bounds([film]), [0n, 10n ** 6n, 32n * 4096n]],
+    ["a very long text", bounds("x".repeat(2_000_000)), [62_500n, 10n ** 6n, 32n * 4096n]]
   ] as const)("of %s", (_, found, expected) => {
     assert.deepStrictEqual(found, expected)
   })
@@ -247,7 +243,7 @@ describe("what a vendor may count of a chat", () => {
     const picture = estimateChat(chat([image("https://a.test/1.png")]), limits)
     assert.deepStrictEqual(
       [picture.inputTokens, picture.mostInput, picture.outputTokens, picture.mostOutput],
-      [20_004n, 20_004n, 100n, 400n]
+      [20_004n, 20_004n, 100n, 3200n]
     )
   })
 })

@@ -1,12 +1,8 @@
 /** The estimate of random requests, against the text that was put into them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import {
-  ChatBody,
-  EmbeddingBody,
-  estimateChat,
-  estimateEmbedding
-} from "../../../src/domain/text/TextRequest.ts"
+import { ChatBody, EmbeddingBody } from "../../../src/domain/text/TextRequest.ts"
+import { estimateChat, estimateEmbedding } from "../../../src/domain/text/textEstimate.ts"
 import { type Dice, diceOf } from "../../support/randomOrders.ts"
 
 const BODIES = Number(process.env.ESTIMATE_BODIES ?? 2000)
