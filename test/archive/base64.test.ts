@@ -81,7 +81,7 @@ for (const kind of ["embedded", "postgres"] as const) {
       })
     )
 
-    it.effect("beside addresses are not delivered, nor charged, and leave no file", () =>
+    it.effect("beside addresses are charged as what cannot be read, and leave no file", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const sql = yield* SqlClient.SqlClient
@@ -92,7 +92,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         ])
         assert.strictEqual(ended.task_status, "failed")
         assert.isNotNull(yield* orphanOf(id))
-        assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
+        assert.deepInclude(yield* gateway.balance(who), { balance: "0.6", held: "0" })
         const rows = yield* sql`SELECT state FROM archives WHERE task_id = ${id}`
         assert.deepStrictEqual(rows, [{ state: "removing" }])
         yield* gateway.verify

@@ -43,7 +43,7 @@ const videoDone = (id: string) => ({
   id,
   status: "succeeded",
   content: { video_url: "https://files.test/o.mp4" },
-  usage: { completion_tokens: 1000 }
+  usage: { completion_tokens: 108_900 }
 })
 
 /** How a vendor answers an order and a question about its job. */
@@ -207,7 +207,7 @@ for (const [database, gateways] of [
               balances.map(({ held }) => held),
               ["0", "0"]
             )
-            const price = kind === "videos" ? 0.046 : 0.17
+            const price = kind === "videos" ? 5.0094 : 0.17
             const left = balances.reduce((sum, { balance }) => sum + Number(balance), 0)
             assert.closeTo(left, 200 - price, 1e-9)
             const orphans = (yield* Effect.forEach(customers, orphansOf)).flat()

@@ -162,7 +162,7 @@ layer(layerTestGateway("embedded", settings, { catalogFor: textCatalog() }), {
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const who = yield* somebody
-      const json = talk("x", { max_tokens: 10_000_000, n: 128 })
+      const json = talk("x", { max_tokens: 10_000_000, n: 128, stream: true })
       const answer = yield* gateway.call("/v1/chat/completions", { key: who.key, json })
       assert.strictEqual(answer.status, 402, answer.text)
       const more = { ...json, max_tokens: 10_000_001 }

@@ -21,7 +21,7 @@ const shapeOf = ({ status, headers, body, text }: HttpAnswer) => ({
   ),
   body: Predicate.isObject(body)
     ? { ...body, ...("id" in body ? { id: typeof body.id } : {}), created: null, data: null }
-    : text.replaceAll(/"(?:id|created)":(?:"[^"]*"|\d+)/g, "")
+    : text.replaceAll(/"(?:id|created)":(?:"[^"]*"|\d+)|us_tx_[0-9a-f-]{36}/g, "")
 })
 
 const image = { model: "paint-1", prompt: "x" }

@@ -160,7 +160,7 @@ export const largeBodies = (mebibytes: number): ReadonlyArray<LargeBody> => {
     ),
     body("lists of tokens", embeddings, () => utf8(`${vector}${tokens}}`)),
     body("short lists of tokens", embeddings, () =>
-      utf8(`${vector}${list("[1,2,3,4,5,6]", 49_000)}}`)
+      utf8(`${vector}${list("[1,2,3,4,5,6]", 49_000)},"dimensions":3}`)
     ),
     body("numbers beside a medium", embeddings, () => utf8(`${vector}${tokens},${beside}}`)),
     body("many names beside a medium", images, () =>
