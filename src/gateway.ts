@@ -42,7 +42,7 @@ import {
   layerAdminRoles
 } from "./http/server/access/adminAuthorization.ts"
 import { layerAuthorization } from "./http/server/access/authorization.ts"
-import { layerListLane } from "./http/server/access/listLane.ts"
+import { layerReadLanes } from "./http/server/access/readLanes.ts"
 import { layerAdminAuditing } from "./http/server/adminAuditing.ts"
 import { layerConsolePages } from "./http/server/consolePages.ts"
 import { layerDocsPage } from "./http/server/docsPage.ts"
@@ -177,7 +177,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
 export const layerRoutes = (secrets: Secrets) =>
   Layer.mergeAll(layerApi, layerDocsPage, layerConsolePages, layerNoIds, layerEdge).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken)),
-    Layer.provide([layerListLane, layerAnswers])
+    Layer.provide([layerReadLanes, layerAnswers])
   )
 
 /** Paths have one spelling: `GENERATIONS` is the id of a task, and no word of another route. */

@@ -9,6 +9,7 @@ import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Changes, isFresh, type Mark } from "../runtime/Changes.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
+import { CurrentTurn } from "../runtime/FairLane.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
@@ -107,7 +108,8 @@ export const layerVideoSettlement = Layer.effect(
     /** Keeps what may be answered again as it is. */
     const find = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const mark = changes.mark("tasks", yield* Clock.Clock)
-      const task = yield* tasks.find(organizationId, id)
+      const inTurn = yield* CurrentTurn
+      const task = yield* inTurn(tasks.find(organizationId, id))
       if (task.finished && isShown(task)) {
         finished.set(nameOf(organizationId, id), { task, mark })
       }

@@ -1,10 +1,10 @@
 /**
  * A lane for work that would take a shared resource from everybody if it ran whenever it came: few run
  * at a time, of one owner fewer still, and those that wait take turns by owner, so that an owner with
- * many waiting delays its own work and nobody else's. While some wait, each place stands idle for half of
- * the time, which leaves the resource to what does not go through the lane.
+ * many waiting delays its own work and nobody else's. After its work each place rests for as long as that
+ * took, which leaves the resource to what does not go through the lane for half of the time.
  */
-import { Effect } from "effect"
+import { Context, Effect, identity } from "effect"
 
 export interface LaneBounds {
   /** Places of the lane. */
@@ -23,7 +23,8 @@ interface Entry {
   beganAt: number
 }
 
-/** A place rests after its work for as long as the work took, where others wait, but for no longer. */
+/** Bounds of a place's rest after its work. */
+const SHORTEST_REST_MILLIS = 1
 const LONGEST_REST_MILLIS = 50
 
 export const makeFairLane = ({ together, each, waiting }: LaneBounds) => {
@@ -67,13 +68,12 @@ export const makeFairLane = ({ together, each, waiting }: LaneBounds) => {
   const leave = (entry: Entry): void => {
     if (entry.state === "waiting") take(entry)
     else {
-      const giveBack = () => {
+      const tookMillis = performance.now() - entry.beganAt
+      const restMillis = Math.min(Math.max(SHORTEST_REST_MILLIS, tookMillis), LONGEST_REST_MILLIS)
+      setTimeout(() => {
         changeRunning(entry.owner, -1)
         advance()
-      }
-      const tookMillis = performance.now() - entry.beganAt
-      if (queues.size === 0) giveBack()
-      else setTimeout(giveBack, Math.min(tookMillis, LONGEST_REST_MILLIS)).unref()
+      }, restMillis).unref()
     }
     entry.state = "left"
   }
@@ -113,3 +113,8 @@ export const makeFairLane = ({ together, each, waiting }: LaneBounds) => {
 }
 
 export type FairLane = ReturnType<typeof makeFairLane>
+
+/** Runs a piece of work in the turn of whoever makes the request that is being handled; at once where nobody does. */
+export const CurrentTurn = Context.Reference<
+  <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+>("gateway/runtime/CurrentTurn", { defaultValue: () => identity })

@@ -110,13 +110,13 @@ export const defaultSettings = {
   organizationWaits: 1000,
   /**
    * Lists (every read of more than one thing by its id) this gateway makes at a time, of all
-   * organisations and operators together, who take turns. Absent: a quarter of `DATABASE_POOL`, and 1
+   * organisations and operators together, who take turns; and as many look-ups. Absent: a quarter of `DATABASE_POOL`, and 1
    * with the embedded database.
    */
   listsInFlight: 4,
-  /** Lists of one organisation that this gateway makes at a time. */
+  /** Lists of one organisation that this gateway makes at a time, and as many look-ups. */
   organizationLists: 2,
-  /** Lists of one organisation that wait for their turn; more are answered 429. */
+  /** Lists of one organisation that wait for their turn, and as many look-ups; more are answered 429. */
   organizationListQueue: 1000,
   /**
    * Paid calls this gateway has open at one channel's vendor at a time; one organisation has half of

@@ -5,7 +5,7 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Authorization } from "../../src/http/api/middlewares.ts"
 import { layerAuthorization } from "../../src/http/server/access/authorization.ts"
-import { layerListLane } from "../../src/http/server/access/listLane.ts"
+import { layerReadLanes } from "../../src/http/server/access/readLanes.ts"
 import { Access, allScopes, type Scope, usualScopes } from "../../src/services/Access.ts"
 import { layerContentLinks } from "../../src/services/results/ContentLinks.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
@@ -160,7 +160,7 @@ it.live("a route that names no scope lets nobody in", () =>
           )
         ),
         Layer.provide(layerAuthorization),
-        Layer.provide(layerListLane),
+        Layer.provide(layerReadLanes),
         Layer.provide(layerContentLinks(Redacted.make(new Uint8Array(32)))),
         Layer.provide(HttpServer.layerServices),
         Layer.provide(

@@ -5,7 +5,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { GatewayApi } from "../../src/http/api/GatewayApi.ts"
-import { isList } from "../../src/http/server/access/listLane.ts"
+import { readOf } from "../../src/http/server/access/readLanes.ts"
 import { MAX_PAGE_BYTES } from "../../src/runtime/Page.ts"
 import {
   bodyAs,
@@ -117,7 +117,7 @@ layer(layerTestGateway("postgres", bounded), { excludeTestServices: true, timeou
         assert.isAtLeast(refused.length, 20)
         for (const answer of refused) {
           const { message } = yield* assertLimited(answer)
-          assert.include(message, "3 lists waiting")
+          assert.include(message, "3 reads waiting")
         }
         const again = yield* listFiles(reader)
         assert.strictEqual(again.status, 200, again.text)
@@ -222,15 +222,28 @@ describe("every route that reads", () => {
     "/admin/v1/me",
     "/metrics"
   ]
+  /** They wait for a task, or for the vendor whose file they pass on. */
+  const waiting = [
+    "/v1/videos/:task_id",
+    "/v1/videos/:task_id/events",
+    "/v1/videos/:task_id/content",
+    "/v1/images/:task_id",
+    "/v1/images/:task_id/events",
+    "/v1/images/:task_id/content/:n"
+  ]
   const unguarded = ["/healthz", "/readyz"]
 
   it("takes its turn among the lists, but for look-ups by an id and a few that are named", () => {
-    const lookUps = reads.filter((endpoint) => !isList(endpoint)).map(({ path }) => path)
+    const lookUps = reads.filter((endpoint) => readOf(endpoint) !== "list").map(({ path }) => path)
     const others = lookUps.filter((path) => !/\/:\w+$/.test(path) && !cheap.includes(path))
     assert.deepStrictEqual(others, [])
-    const lists = reads.filter(isList).map(({ path }) => path)
+    const lists = reads.filter((endpoint) => readOf(endpoint) === "list").map(({ path }) => path)
     assert.includeMembers(lists, ["/v1/usage", "/v1/usage/series", "/v1/models", "/v1/files"])
     assert.includeMembers(lists, ["/admin/v1/ledger/verify", "/v1/statements/:month/focus"])
+    assert.deepStrictEqual(
+      reads.filter((endpoint) => readOf(endpoint) === "task").map(({ path }) => path),
+      waiting
+    )
     // No check of keys, and so no turns: they read what is in memory.
     assert.deepStrictEqual(
       reads.filter(({ middlewares }) => middlewares.size === 0).map(({ path }) => path),

@@ -14,11 +14,11 @@ import {
 import { admitAnswer } from "../countedAnswers.ts"
 import { errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
-import { isList, ListLane } from "./listLane.ts"
+import { ReadLanes } from "./readLanes.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** Whose lists and answers those of operators are. */
+/** Whose reads and answers those of operators are. */
 const OPERATORS = "operators"
 
 /** Null: no token is configured, and operators are let in by tokens of their own alone. */
@@ -27,7 +27,7 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
     AdminAuthorization,
     Effect.gen(function* () {
       const operators = yield* Operators
-      const lists = yield* ListLane
+      const reads = yield* ReadLanes
       const guardOf = yield* makeKeyLookUps
 
       const entered = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
@@ -48,10 +48,9 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
             onFailure: (error) => Effect.succeed(errorResponse(error)),
             onSuccess: (operator) => {
               const answering = Effect.provideService(handler, CurrentOperator, operator)
-              const answered = isList(endpoint) ? lists.inTurn(OPERATORS, answering) : answering
               return Effect.matchEffect(admitAnswer(OPERATORS), {
                 onFailure: (error) => Effect.succeed(errorResponse(error)),
-                onSuccess: () => answered
+                onSuccess: () => reads.inTurn(endpoint, OPERATORS, answering)
               })
             }
           })

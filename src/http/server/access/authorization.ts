@@ -29,7 +29,7 @@ import { admitAnswer } from "../countedAnswers.ts"
 import { errorOf, errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
 import { makeKeyRates } from "./keyRates.ts"
-import { isList, ListLane } from "./listLane.ts"
+import { ReadLanes } from "./readLanes.ts"
 
 /** Takes one of an organisation's places, which is kept until the answer has left. */
 const makeRequestPlaces = (bound: number, kind: string) => {
@@ -86,7 +86,7 @@ export const layerAuthorization = Layer.effect(
     const access = yield* Access
     const links = yield* ContentLinks
     const { organizationInFlight, organizationWaits } = yield* Settings
-    const lists = yield* ListLane
+    const reads = yield* ReadLanes
     const rates = yield* makeKeyRates
     const guardOf = yield* makeKeyLookUps
     const takeWorking = makeRequestPlaces(organizationInFlight, "requests at this gateway")
@@ -102,10 +102,14 @@ export const layerAuthorization = Layer.effect(
       const caller = yield* unsent(access.authenticate(credential, guard))
       const { disabled = null } = caller
       if (disabled !== null) return yield* disabledCaller(disabled)
-      yield* rates.within("default", caller)
-      if (hasBody(endpoint)) yield* rates.within("refusals", caller)
+      const within = (policy: Parameters<typeof rates.within>[0]) =>
+        Effect.tapError(rates.within(policy, caller), () =>
+          reads.beforeRefusal(caller.organizationId)
+        )
+      yield* within("default")
+      if (hasBody(endpoint)) yield* within("refusals")
       const free = Context.getOrUndefined(endpoint.annotations, FreeCall)
-      if (free !== undefined) yield* rates.within(free, caller)
+      if (free !== undefined) yield* within(free)
       const oneOf = [Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []].flat()
       if (!oneOf.some((scope) => caller.scopes.has(scope))) {
         if (hasBody(endpoint)) yield* rates.countRefusal(caller)
@@ -154,12 +158,11 @@ export const layerAuthorization = Layer.effect(
           onFailure: (error) => Effect.succeed(errorResponse(error)),
           onSuccess: (caller) => {
             const answering = Effect.provideService(handler, CurrentCaller, caller)
-            if (isList(endpoint)) return lists.inTurn(caller.organizationId, answering)
             return hasBody(endpoint)
               ? Effect.onExit(answering, (exit) =>
                   isOwnFault(exit) ? rates.countRefusal(caller) : Effect.void
                 )
-              : answering
+              : reads.inTurn(endpoint, caller.organizationId, answering)
           }
         })
     })
