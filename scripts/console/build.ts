@@ -34,7 +34,7 @@ const digestOfSources = async (): Promise<string> => {
 }
 
 const compressible = new Set([".js", ".css", ".html", ".svg", ".json"])
-const QUALITY = 10
+const QUALITY = 11
 
 /** Bytes of each file, compressed where that helps; the compressed one stands beside it. */
 const compressAll = async (): Promise<ReadonlyMap<string, number>> => {

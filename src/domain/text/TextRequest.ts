@@ -146,11 +146,10 @@ const EmbeddingFields = Schema.Struct({
     description: "A text or a list of tokens, or an array of either",
     examples: ["a lighthouse at dusk"]
   }),
-  encoding_format: Schema.optionalKey(
-    Schema.Unknown.annotate({
-      description: "Whether vectors come as numbers (`float`) or in `base64`"
-    })
-  ),
+  encoding_format: optional(Schema.String, "a text").annotate({
+    description: "Whether vectors come as numbers (`float`) or in `base64`",
+    examples: ["float"]
+  }),
   metadata: MetadataField
 })
 export const embeddingFields = ownFields(Object.keys(EmbeddingFields.fields), ["user"])

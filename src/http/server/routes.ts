@@ -34,7 +34,8 @@ const CHARACTER =
 /** A part of a path between slashes, which is no step to another one. */
 const SEGMENT = `(?!\\.{1,2}(?:[/?]|$))${CHARACTER}+`
 
-const BELOW = `(?:/(?:${SEGMENT}(?:/${SEGMENT})*)?)?`
+/** Below the console its own router reads the path, which ends in a slash where that comes back to a page. */
+const BELOW = `(?:/(?:${SEGMENT}/)*(?:${SEGMENT})?)?`
 
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replace(/:[^/]+/g, () => SEGMENT).replace("/*", () => BELOW)}$`)

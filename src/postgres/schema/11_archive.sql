@@ -44,7 +44,7 @@ CREATE TRIGGER tasks_archived AFTER UPDATE ON tasks FOR EACH ROW
 -- Images of a task that failed may have been put there before: by a gateway that was killed, or that
 -- came too late and is still at it.
 CREATE TRIGGER tasks_not_archived AFTER UPDATE ON tasks FOR EACH ROW
-  WHEN (new.is_archived AND old.state = 'submitting' AND new.state = 'rejected'
+  WHEN (new.is_archived AND old.state = 'submitting' AND new.state IN ('rejected', 'failed')
         AND new.id LIKE 'im!_%' ESCAPE '!')
   EXECUTE FUNCTION archive_result();
 
