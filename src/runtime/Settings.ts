@@ -133,7 +133,7 @@ export const defaultSettings = {
    * that clients have not taken. One organisation may have half of them; it is answered 429 while it
    * has, before anything is ordered, and large answers of vendors are not read before there is room.
    */
-  answerBudgetBytes: 512 * 1024 * 1024,
+  answerBudgetBytes: 384 * 1024 * 1024,
   /**
    * A client that takes nothing of its answer for so long is cut off, and charged all the same; while
    * answers wait for room, after a sixth of the time.
