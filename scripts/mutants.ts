@@ -504,6 +504,7 @@ try {
     "test",
     "scripts",
     "package.json",
+    "package-lock.json",
     "tsconfig.json",
     "vitest.config.ts"
   ]) {

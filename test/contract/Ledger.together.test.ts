@@ -116,6 +116,35 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
       })
     )
 
+    it.effect("answers each by what its own orders can come to", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const ledger = yield* Ledger
+        const [exposed, other] = [yield* organization(100n), yield* organization(100n)]
+        const film = { exposureNano: 90n, quote: { holdNano: "10", exposureNano: "90" } }
+        const moved = yield* moveTogether(sql, "UTC", [
+          holding(exposed.hold(10n, film)),
+          holding(other.hold(60n)),
+          holding(exposed.hold(11n)),
+          holding(other.hold(10n, film)),
+          holding(exposed.hold(10n)),
+          holding(other.hold(1n))
+        ])
+        assert.deepStrictEqual(
+          moved.map((one) => told(one).slice(0, 2)),
+          [
+            ["held", 100n],
+            ["held", 100n],
+            ["overexposed", 10n],
+            ["held", 40n],
+            ["held", 90n],
+            ["overexposed", -50n]
+          ]
+        )
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
     it.effect("closes an order once, also where the first close of it does not apply", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient

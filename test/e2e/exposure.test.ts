@@ -142,6 +142,41 @@ for (const kind of ["embedded", "postgres"] as const) {
         })
       )
 
+      it.effect("a model's own limits decide, and are told with the model", () =>
+        Effect.gen(function* () {
+          const { gateway, ask } = yield* countedAs({ video: 0, text: 1 })
+          const catalog = textCatalog()(gateway.simulator.url)
+          const limits: Readonly<Record<string, object>> = {
+            "film-1": { input_video_seconds: 60 },
+            "talk-1": { input_tokens: 20_000 }
+          }
+          const put = (more: object) =>
+            gateway.admin("/catalog", {
+              method: "PUT",
+              json: {
+                ...catalog,
+                models: catalog.models.map((model) => {
+                  const own = limits[model.id]
+                  return own === undefined ? model : { ...model, limits: { ...own, ...more } }
+                })
+              }
+            })
+          const wrong = yield* put({ seconds: 3 })
+          assert.strictEqual(wrong.status, 400)
+          assert.include(wrong.text, "limits.seconds")
+          assert.strictEqual((yield* put({})).status, 200)
+          const who = yield* gateway.customer("100")
+          const quote = yield* bodyAs(Quoted, yield* ask(who.key, "/v1/quotes", film))
+          // 65 seconds and a tenth.
+          assert.deepInclude(quote, { hold: "5.4432", exposure: "43.2432" })
+          const filmed = chat([{ type: "video_url", video_url: { url: REMOTE } }])
+          const text = yield* bodyAs(Quoted, yield* ask(who.key, "/v1/quotes", filmed))
+          assert.strictEqual(text.hold, "0.0408")
+          const model = yield* gateway.call("/v1/models/film-1", { key: who.key })
+          assert.deepNestedInclude(model.body, { limits: { input_video_seconds: 60 } })
+        })
+      )
+
       it.effect("a pool of 0.5 takes no chat with a film by address", () =>
         Effect.gen(function* () {
           const { gateway, ask, pool } = yield* countedAs({ video: 1, text: 1_000_000 })

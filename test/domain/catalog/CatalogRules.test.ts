@@ -106,6 +106,14 @@ describe("a contradiction", () => {
     ],
     ["a model listed twice", [], [film, clip, film], [], "models[2].id", '"film"'],
     [
+      "a limit of another modality",
+      [],
+      [film, { ...film, id: "film-2", limits: { input_video_seconds: 60, input_tokens: 9 } }],
+      [],
+      "models[1].limits.input_tokens",
+      "no such limit"
+    ],
+    [
       "a mount of no model",
       [channel("one")],
       [],
