@@ -161,14 +161,19 @@ const isOverescaped = (segment: string): boolean =>
     /[\w.~-]/.test(String.fromCharCode(Number.parseInt(code, 16)))
   )
 
+/** The only route whose id may hold slashes as they are. */
+const SLASHED = "/v1/models/:id"
+
 /** Whether a path is the route's, by comparing segment with segment. */
 const isExact = (declared: string, path: string): boolean => {
   const open = declared.endsWith("/*")
+  const isLonger = open || declared === SLASHED
   const expected = declared.replace("/*", "").split("/")
   const segments = path.split("/")
-  const inside = open && path === `${declared.slice(0, -1)}` ? segments.slice(0, -1) : segments
+  // The console writes a slash at the end.
+  const inside = open && path.endsWith("/") ? segments.slice(0, -1) : segments
   return (
-    (open ? inside.length >= expected.length : inside.length === expected.length) &&
+    (isLonger ? inside.length >= expected.length : inside.length === expected.length) &&
     inside.every((segment, index) => {
       const word = expected[index] ?? ":"
       return word.startsWith(":")
