@@ -276,7 +276,8 @@ layer(
         const [books] = yield* sql`
           SELECT (SELECT count(*)::int FROM orders WHERE state = 'open') AS open,
                  (SELECT count(*)::int FROM pools p
-                   WHERE p.balance <> coalesce((SELECT sum(t.amount) FROM transfers t
+                   WHERE p.balance <> coalesce((SELECT sum(CASE t.credit WHEN 'pool' THEN t.amount ELSE -t.amount END)
+                                      FROM transfers t
                                      WHERE t.organization_id = p.organization_id), 0)
                                     - coalesce((SELECT sum(o.charge) FROM orders o
                                      WHERE o.organization_id = p.organization_id), 0)) AS wrong`
