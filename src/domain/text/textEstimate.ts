@@ -25,23 +25,56 @@ const UNBOUNDED_TIMES = 32
 /** Beside those of the gateway, what is set by a number or a word and is no text for the model. */
 const settingFields: ReadonlySet<string> = new Set([
   ...chatFields.names,
-  ...["temperature", "top_p", "top_k", "min_p", "seed", "logprobs", "top_logprobs", "modalities"],
-  ...["frequency_penalty", "presence_penalty", "repetition_penalty", "parallel_tool_calls"],
-  ...["reasoning_effort", "verbosity", "service_tier", "store", "enable_thinking"],
-  ...["thinking_budget", "encoding_format", "dimensions"]
+  "temperature",
+  "top_p",
+  "top_k",
+  "min_p",
+  "seed",
+  "logprobs",
+  "top_logprobs",
+  "modalities",
+  "frequency_penalty",
+  "presence_penalty",
+  "repetition_penalty",
+  "parallel_tool_calls",
+  "reasoning_effort",
+  "verbosity",
+  "service_tier",
+  "store",
+  "enable_thinking",
+  "thinking_budget",
+  "encoding_format",
+  "dimensions"
 ])
 
 const roles: ReadonlySet<string> = new Set([
-  ...["system", "developer", "user", "assistant", "tool", "function"]
+  "system",
+  "developer",
+  "user",
+  "assistant",
+  "tool",
+  "function"
 ])
 
 /** Other names of bounds of the output; a vendor may keep to any of them. */
 const isBound = resemblances(
   [
-    ...["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"],
-    ...["max_gen_tokens", "max_generation_tokens", "max_tokens_to_sample", "max_response_tokens"],
-    ...["max_length", "num_predict", "n_predict"],
-    ...["min_tokens", "min_new_tokens", "min_output_tokens", "min_completion_tokens", "min_length"]
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "max_new_tokens",
+    "max_gen_tokens",
+    "max_generation_tokens",
+    "max_tokens_to_sample",
+    "max_response_tokens",
+    "max_length",
+    "num_predict",
+    "n_predict",
+    "min_tokens",
+    "min_new_tokens",
+    "min_output_tokens",
+    "min_completion_tokens",
+    "min_length"
   ].map((name) => [name, true] as const)
 )
 /** What may be thought beside the answer; vendors bill it as output. */
@@ -178,7 +211,10 @@ const mostInputOf = (most: bigint, held: bigint, largestInput: bigint): bigint =
 
 const inputSize = (input: EmbeddingBody["input"]): InputSize => {
   const sized = (tokens: bigint, textBytes: number, mostTokens: number): InputSize => ({
-    ...{ tokens, plainBytes: textBytes, mostTokens, unsized: 0 }
+    tokens,
+    plainBytes: textBytes,
+    mostTokens,
+    unsized: 0
   })
   const ofText = (text: string) => {
     const bytes = bytesOf(text)
