@@ -11,10 +11,11 @@ import { clientOf } from "./clientAddress.ts"
 
 /** While more than this wait on a connection, nothing is read from it. */
 const MAX_WAITING = 16
-/** While others wait for room, a client may take nothing for this part of the time. */
-const PRESSED_PATIENCE = 1 / 6
+/** While others wait for room, or after another of its owner was cut, a client has this part of the time. */
+const PRESSED_PATIENCE = 1 / 8
 /** How often connections are looked at within the time that a client may take nothing. */
 const LOOKS = 24
+const MAX_LOOK_MILLIS = 500
 
 /** One request, from its arrival until its answer has left. */
 interface Turn {
@@ -63,6 +64,8 @@ export const takeTurns = (
   const connections = new WeakMap<Socket, Connection>()
   /** Those with a request that is not answered. */
   const busy = new Set<Connection>()
+  /** When a client of each owner was last cut: of those that were within the time. */
+  const cuts = new Map<string, number>()
 
   const isFull = ({ turns }: Connection): boolean => turns.length > MAX_WAITING
 
@@ -105,6 +108,7 @@ export const takeTurns = (
 
   const look = (): void => {
     const now = performance.now()
+    for (const [owner, cutAt] of cuts) if (now - cutAt > patienceMillis) cuts.delete(owner)
     for (const connection of busy) {
       const { socket, turns } = connection
       const takenBytes = socket.bytesWritten - socket.writableLength
@@ -115,9 +119,12 @@ export const takeTurns = (
       }
       const [first] = turns
       if (first === undefined) continue
-      const patience = first.answer.isPressed() ? patienceMillis * PRESSED_PATIENCE : patienceMillis
+      const owner = first.answer.owner()
+      const isPressed = first.answer.isPressed() || cuts.has(owner)
+      const patience = isPressed ? patienceMillis * PRESSED_PATIENCE : patienceMillis
       if (now - connection.takenAtMillis < patience) continue
-      onCut(first.answer.owner())
+      cuts.set(owner, now)
+      onCut(owner)
       socket.destroy()
     }
   }
@@ -126,6 +133,6 @@ export const takeTurns = (
   server.on("request", arrive)
   // Of a request whose client waits for a word before it sends the body.
   server.on("checkContinue", arrive)
-  const timer = setInterval(look, Math.min(1000, patienceMillis / LOOKS)).unref()
+  const timer = setInterval(look, Math.min(MAX_LOOK_MILLIS, patienceMillis / LOOKS)).unref()
   return () => clearInterval(timer)
 }
