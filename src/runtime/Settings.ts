@@ -136,7 +136,7 @@ export const defaultSettings = {
   answerBudgetBytes: 384 * 1024 * 1024,
   /**
    * A client that takes nothing of its answer for so long is cut off, and charged all the same; while
-   * answers wait for room, after a sixth of the time.
+   * answers wait for room, after an eighth of the time.
    */
   answerStallSeconds: 30,
   /**

@@ -24,7 +24,7 @@ interface ModalityRules {
   readonly protocols: keyof ProtocolTables | null
 }
 
-const textLimits = ["input_tokens", "output_tokens", "image_tokens"] as const
+const textLimits = ["input_tokens", "output_tokens", "image_tokens", "thought_tokens"] as const
 
 const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
   chat: { prices: ["tokens"], protocols: "text", limits: textLimits },

@@ -16,7 +16,8 @@ export const usualLimits = {
   input_video_seconds: 15,
   input_tokens: 1_000_000,
   output_tokens: 4096,
-  image_tokens: 1500
+  image_tokens: 1500,
+  thought_tokens: 0
 } as const
 
 const MAX_TOKENS = 10_000_000
@@ -41,6 +42,11 @@ export const ModelLimits = Schema.Struct({
     1,
     MAX_TOKENS,
     `Of text models: the input tokens an image is held for; ${usualLimits.image_tokens} when left out`
+  ),
+  thought_tokens: whole(
+    1,
+    MAX_TOKENS,
+    "Of text models whose vendor counts what is thought beside the client's bound: the most output tokens that may be thought for a choice, which are charged above the hold; none when left out"
   )
 }).annotate({
   identifier: "ModelLimits",

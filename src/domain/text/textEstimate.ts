@@ -165,13 +165,13 @@ export const chatOutput = (body: ChatBody, limits: Limits = usualLimits): ChatOu
 const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /** What is held for the output, and the most of it that a vendor may count. */
-const expectedOutput = ({
-  tokens,
-  choices,
-  isBounded
-}: ChatOutput): Pick<ExpectedTokens, "outputTokens" | "mostOutput"> => {
+const expectedOutput = (
+  { tokens, choices, isBounded }: ChatOutput,
+  { thought_tokens }: Limits
+): Pick<ExpectedTokens, "outputTokens" | "mostOutput"> => {
   const held = tokens * choices
-  const most = isBounded ? held + VENDOR_TOKENS_EACH * choices : held * UNBOUNDED_TIMES
+  const written = isBounded ? held + VENDOR_TOKENS_EACH * choices : held * UNBOUNDED_TIMES
+  const most = written + thought_tokens * choices
   return { outputTokens: BigInt(held), mostOutput: BigInt(most) }
 }
 
@@ -201,7 +201,7 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
     inputTokens,
     leastInput: leastTokensOf(plainBytes),
     mostInput: unsized === 0 ? mostInputOf(BigInt(most), inputTokens, largestInput) : inputTokens,
-    ...expectedOutput(chatOutput(body, limits))
+    ...expectedOutput(chatOutput(body, limits), limits)
   }
 }
 

@@ -245,6 +245,11 @@ describe("what a vendor may count of a chat", () => {
       [picture.inputTokens, picture.mostInput, picture.outputTokens, picture.mostOutput],
       [20_004n, 20_004n, 100n, 3200n]
     )
+    const thinking = estimateChat(chat("a", { max_tokens: 9, n: 2 }), {
+      ...limits,
+      thought_tokens: 500
+    })
+    assert.deepStrictEqual([thinking.outputTokens, thinking.mostOutput], [18n, 18n + 32n + 1000n])
   })
 })
 
