@@ -38,7 +38,8 @@ const isDuration = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, max
 const toContentBlock = (block: VideoBlock) => {
   if (block.type === "text") return { type: "text", text: block.text }
   const type = `${block.type}_url`
-  const role = block.type === "image" ? block.role : `reference_${block.type}`
+  const role =
+    block.type === "image" ? (block.role ?? "reference_image") : `reference_${block.type}`
   return { type, role, [type]: { url: block.url } }
 }
 

@@ -39,7 +39,7 @@ const modeOf = (order: VideoOrder): Mode => {
   const { images, videos, audios } = countInputs(order.blocks)
   if (images + videos + audios === 0) return "text-to-video"
   const framed = order.blocks.every(
-    (block) => block.type !== "image" || block.role !== "reference_image"
+    (block) => block.type !== "image" || (block.role ?? "reference_image") !== "reference_image"
   )
   return videos === 0 && audios === 0 && (images === 1 || (images === 2 && framed))
     ? "image-to-video"
@@ -55,7 +55,10 @@ const toItem = (block: Exclude<VideoBlock, { readonly type: "text" }>, mode: Mod
     audio: "refer_audio",
     video: "feature_video"
   }
-  return { type: types[block.type === "image" ? block.role : block.type], url: block.url }
+  return {
+    type: types[block.type === "image" ? (block.role ?? "reference_image") : block.type],
+    url: block.url
+  }
 }
 
 const setsRatio: ReadonlySet<string> = new Set(["first_frame", "last_frame", "feature_video"])

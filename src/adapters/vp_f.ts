@@ -49,7 +49,7 @@ const kinds: Readonly<Record<string, Kind>> = { t2v: "text", i2v: "image", r2v: 
 /** The kind an order needs, where the model's id does not say which it is. */
 const kindOfInputs = (media: ReadonlyArray<MediaBlock>): Kind => {
   const references = media.filter(
-    (block) => block.type === "image" && block.role === "reference_image"
+    (block) => block.type === "image" && (block.role ?? "reference_image") === "reference_image"
   ).length
   if (references > 1 || media.some(({ type }) => type === "video")) return "reference"
   return media.some(({ type }) => type === "image") ? "image" : "text"
@@ -129,7 +129,10 @@ const toItem = (block: MediaBlock, kind: Kind) => {
     audio: "driving_audio",
     video: "reference_video"
   }
-  return { type: types[block.type === "image" ? block.role : block.type], url: block.url }
+  return {
+    type: types[block.type === "image" ? (block.role ?? "reference_image") : block.type],
+    url: block.url
+  }
 }
 
 /** Where the media of an order go; what has no place is refused instead of left out. */

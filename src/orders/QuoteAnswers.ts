@@ -6,7 +6,6 @@ import {
   type InsufficientBalance,
   type MemberCapExceeded,
   ModalityMismatch,
-  type UpstreamError,
   type VideoSkuInvalid,
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
@@ -47,7 +46,7 @@ export interface Quoted {
 
 /** Quotes are refused as the orders they are about, but for want of money. */
 export type QuoteRefusal =
-  | Exclude<OrderRefusal, InsufficientBalance | MemberCapExceeded | BudgetExceeded | UpstreamError>
+  | Exclude<OrderRefusal, InsufficientBalance | MemberCapExceeded | BudgetExceeded>
   | VideoSkuInvalid
   | VideoUnsupportedProtocol
   | ImageUnsupportedProtocol

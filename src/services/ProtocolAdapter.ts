@@ -46,6 +46,8 @@ export interface VideoTaskRef {
   readonly upstreamModel: string
   /** As it was when the task was ordered. */
   readonly listedProtocol: string
+  /** Whether a file that is marked as made by AI was ordered; false when left out. */
+  readonly isMarked?: boolean
 }
 
 export type VideoStatus =
@@ -68,6 +70,8 @@ interface Checked {
 }
 
 export interface VideoAdapter extends Checked {
+  /** Fails as `submit` does where the vendor's interface has no place for the order; asks nobody. */
+  readonly place?: (order: VideoOrder) => Result.Result<void, VendorFailure>
   /**
    * Starts a paid job and answers the vendor's task id, with what else a poll needs to find it.
    * Never repeated on failure.

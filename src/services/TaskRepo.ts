@@ -133,6 +133,8 @@ export const ClaimedTask = Schema.Struct({
   /** The account of its channel that it was made with, and the key of that. */
   accountVersion: Schema.Int,
   keyName: Schema.String,
+  /** Whether a file that is marked as made by AI was ordered. */
+  isMarked: Schema.Boolean,
   ageSeconds: Schema.Number,
   /** From the answer before this question, or from the vendor's acceptance. */
   sinceAskedSeconds: Schema.Number,

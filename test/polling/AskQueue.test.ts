@@ -15,6 +15,7 @@ const task: ClaimedTask = {
   upstreamModel: "k-3",
   upstreamId: "901",
   accountVersion: 1,
+  isMarked: false,
   keyName: "default",
   ageSeconds: 1,
   sinceAskedSeconds: 1,

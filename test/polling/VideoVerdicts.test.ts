@@ -18,6 +18,7 @@ const claimed: ClaimedTask = {
   upstreamModel: "k-3",
   upstreamId: "901",
   accountVersion: 1,
+  isMarked: false,
   keyName: "default",
   ageSeconds: 1,
   lease: 7n,

@@ -1,5 +1,5 @@
 /** The calls of every adapter, made from what its protocol writes and reads. */
-import { Clock, Duration, Effect, Metric, Result } from "effect"
+import { Clock, Duration, Effect, Metric, Redacted, Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
@@ -94,6 +94,14 @@ export const checkOver = (
   return (account: ChannelAccount): Effect.Effect<void, VendorFailure> => ask(account, undefined)
 }
 
+/** Where an order goes does not depend on who orders. */
+const nobody: ChannelAccount = {
+  channelId: "",
+  baseUrl: "https://vendor.invalid",
+  apiKey: Redacted.make(""),
+  appId: null
+}
+
 export const videoCalls = (protocol: string, dialect: VideoDialect) =>
   Effect.gen(function* () {
     const wire = yield* VendorWire
@@ -118,6 +126,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
       absentStatuses: absentTask
     }
     return {
+      place: (order) => Result.map(submitRequest(nobody, order), () => undefined),
       submit: (account, order) => inSpan(submit(account, order)),
       poll: call(pollRequest, readPolled, limits.poll),
       check: checkOver(wire, checks, limits),

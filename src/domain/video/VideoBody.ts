@@ -32,7 +32,8 @@ const TextBlock = Schema.Struct({
 const ImageBlock = Schema.Struct({
   type: blockType("image_url"),
   role: optional(ImageRole, "a role: reference_image, first_frame or last_frame").annotate({
-    description: "What the image is for; reference_image when left out"
+    description:
+      "What the image is for. Left out, a lone image is the first frame where the model has one, and else a reference"
   }),
   image_url: MediaRef
 })

@@ -16,9 +16,10 @@ import {
   vendorFieldsOf
 } from "./VideoBody.ts"
 
+/** The role of an image is null where the client wrote none: the model decides then. */
 export type VideoBlock =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image"; readonly role: ImageRole; readonly url: string }
+  | { readonly type: "image"; readonly role: ImageRole | null; readonly url: string }
   | { readonly type: "audio"; readonly url: string }
   | { readonly type: "video"; readonly url: string }
 
@@ -43,7 +44,7 @@ const toBlock = (block: ContentBlock): VideoBlock => {
     case "image_url":
       return {
         type: "image",
-        role: block.role ?? "reference_image",
+        role: block.role ?? null,
         url: urlOf(block.image_url)
       }
     case "audio_url":

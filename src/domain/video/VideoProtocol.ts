@@ -1,4 +1,5 @@
 /** The video protocols: what a client may order and how it is billed. */
+import type { VideoFamily } from "./families/VideoFamily.ts"
 import type { Ratio } from "./sizes.ts"
 import type { Resolution } from "./tiers.ts"
 import {
@@ -17,6 +18,8 @@ export type RelayFamily = "a" | "d" | "e" | "f"
 
 /** What one protocol offers; a new vendor begins with such a row. */
 export interface VideoProtocolRow extends VideoParameters {
+  /** What is known of its vendor's models, the first that an id fits; others go by their inputs alone. */
+  readonly families?: ReadonlyArray<VideoFamily>
   /** Closed interval of whole seconds. */
   readonly seconds: readonly [min: number, max: number]
   /** Who may ask for -1, the length the model chooses itself. */

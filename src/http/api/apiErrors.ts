@@ -72,7 +72,7 @@ const answered = <S extends ErrorClass>(
 const upstreamBody = bodyOf("upstream_error")
 
 /** The vendor's own status where it says something about the request, a gateway's elsewhere. */
-const upstreamErrorAt = (status: number) =>
+export const upstreamErrorAt = (status: number) =>
   answered(Errors.UpstreamError, upstreamBody, { status }).annotate({ httpApiStatus: status })
 
 /** Every error as it is answered; of the upstream's, the status is beside the body. */

@@ -88,7 +88,8 @@ export const makeVideoOrder = (
               listedProtocol: model.protocol,
               summary: {
                 ...{ ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
-                ...(size === null ? {} : { size })
+                ...(size === null ? {} : { size }),
+                ...(input.parameters.watermark === true ? { marked: true } : {})
               },
               dialect: wish === null ? "own" : "openai",
               submitSeconds: submitDeadlineSeconds,

@@ -4,6 +4,7 @@ import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Errors.ts"
 import { videoReferences } from "../../domain/files/fileReferences.ts"
+import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
 import { inputAsWished, type OpenaiWish, sizeWishOf } from "../../domain/video/OpenaiVideoBody.ts"
 import { checkSize, type SizeWish, sizeOfferOf } from "../../domain/video/sizes.ts"
@@ -127,11 +128,18 @@ export const makeVideoResolution = Effect.gen(function* () {
 
     const mounts = yield* checkMounts(ordered, {
       speak,
-      fit: ({ row, adapter, protocol, own }) =>
+      fit: ({ row, adapter, protocol, own }, upstreamModel) =>
         Result.gen(function* () {
           const parameters = yield* readParameters(input, own, protocol)
           yield* checkSized([row])
-          return { ...(yield* priceVideo(row, model.prices, measured)), adapter, parameters }
+          const priced = yield* priceVideo(row, model.prices, measured)
+          if (adapter.place !== undefined) {
+            const { seconds, resolution } = priced.sku
+            const ordered = { ...input, parameters, seconds, resolution }
+            const of = { taskId: "", upstreamModel, listedProtocol: model.protocol }
+            yield* Result.mapError(adapter.place({ ...ordered, ...of }), upstreamErrorOf)
+          }
+          return { ...priced, adapter, parameters }
         }),
       priceBy: ({ sku }, prices) =>
         prices.kind === "token_video" || prices.kind === "second_video"

@@ -8,6 +8,7 @@ import { ClaimedTask, type TaskRepo } from "../../services/TaskRepo.ts"
 import { columnsOf, decodeRows, oneTry, rowsOf, secondsSince } from "../client/rows.ts"
 
 const claimedColumns = columnsOf(ClaimedTask, "t", {
+  isMarked: "coalesce(t.summary -> 'marked' = 'true'::jsonb, false)",
   ageSeconds: secondsSince("t.created_at"),
   sinceAskedSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)"),
   unknownForSeconds: secondsSince("t.unknown_since"),

@@ -70,6 +70,8 @@ const toTask = (row: Row, now: number): Task => {
   }
 }
 
+const isMarked = Schema.is(Schema.Struct({ marked: Schema.Literal(true) }))
+
 const toClaimed = (
   { request, job, cost, task, createdAt }: Row,
   upstreamId: string,
@@ -85,6 +87,7 @@ const toClaimed = (
   upstreamId,
   accountVersion: task.accountVersion ?? 1,
   keyName: task.keyName ?? DEFAULT_KEY,
+  isMarked: isMarked(task.ordered.summary),
   ageSeconds: secondsBetween(createdAt, now),
   sinceAskedSeconds: secondsBetween(task.askedAt ?? createdAt, now),
   lease: task.lease,

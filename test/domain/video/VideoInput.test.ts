@@ -16,7 +16,7 @@ const normalise = (body: Readonly<Record<string, unknown>>) => Result.getOrThrow
 const one = "https://media.example/1"
 const two = "data:image/png;base64,AAAA"
 const text = (value: string): VideoBlock => ({ type: "text", text: value })
-const image = (url: string): VideoBlock => ({ type: "image", role: "reference_image", url })
+const image = (url: string): VideoBlock => ({ type: "image", role: null, url })
 const audio = (url: string): VideoBlock => ({ type: "audio", url })
 const video = (url: string): VideoBlock => ({ type: "video", url })
 

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { anyFields } from "../../../domain/requestFields.ts"
 import { PriceTier } from "../../../domain/video/tiers.ts"
-import { bodyErrors, errors } from "../apiErrors.ts"
+import { bodyErrors, errors, upstreamErrorAt } from "../apiErrors.ts"
 import {
   chatExamples,
   embeddingExamples,
@@ -180,7 +180,8 @@ export class QuotesGroup extends HttpApiGroup.make("quotes").add(
       errors.ImageUnsupportedProtocol,
       errors.VideoSkuInvalid,
       errors.BillingUnavailable,
-      errors.ChannelUnavailable
+      errors.ChannelUnavailable,
+      upstreamErrorAt(400)
     ]
   })
     .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])
