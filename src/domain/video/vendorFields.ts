@@ -9,6 +9,7 @@ import {
 } from "../catalog/vendorParameters.ts"
 import { InvalidRequest } from "../Errors.ts"
 import { type FieldFault, MAX_FIELD_FAULTS } from "../requestFields.ts"
+import { familyOf } from "./families/VideoFamily.ts"
 import { flagOf, isParameterFlag } from "./flagTable.ts"
 import { holdsFlags } from "./PromptFlags.ts"
 import { unknownVideoFields, type VideoBody, videoFieldNames } from "./VideoBody.ts"
@@ -42,9 +43,12 @@ export const parametersOf = (
   const family = listed?.relayFamily ?? null
   const { parameters, modelsWith = {} }: VideoParameters =
     row.relays && family !== null ? relayedParameters[family] : row
-  return Object.fromEntries(
-    Object.entries(parameters).filter(([name]) => modelsWith[name]?.test(upstreamModel) ?? true)
-  )
+  const known = familyOf((row.relays ? listed : row)?.families ?? [], upstreamModel)
+  const isOf = (name: string): boolean =>
+    known === null
+      ? (modelsWith[name]?.test(upstreamModel) ?? true)
+      : known.parameters.includes(name)
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => isOf(name)))
 }
 
 /** Every field that a protocol has for some model. */

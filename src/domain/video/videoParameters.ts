@@ -8,7 +8,7 @@ import type { VendorParameter, VendorParameters } from "../catalog/vendorParamet
 export interface VideoParameters {
   /** By the name clients give them. */
   readonly parameters: VendorParameters
-  /** Of those that only some of the vendor's models have: what the ids of these look like. */
+  /** Of those that only some of the vendor's models have: what the ids of these look like, where no family knows them. */
   readonly modelsWith?: Readonly<Record<string, RegExp>>
 }
 
