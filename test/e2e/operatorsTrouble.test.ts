@@ -79,7 +79,7 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true })(
   "an account in trouble",
   (it) => {
     const ordered = Effect.fnUntraced(function* (
-      [protocol, status, body]: (typeof troubles)[number],
+      [protocol, status, body]: readonly [Protocol, number, object],
       isDouble: boolean
     ) {
       const gateway = yield* Gateway
