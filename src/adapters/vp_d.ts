@@ -143,8 +143,8 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   })
 }
 
-/** With ids of 64 characters this is an address of some 3,300, which every server takes. */
-const MOST_TOGETHER = 50
+/** The vendor refuses questions about more tasks. */
+const MOST_TOGETHER = 20
 /** Ids as the vendor gives them out; a comma in one would be read as two. */
 const listable = /^[\w.-]{1,64}$/
 
