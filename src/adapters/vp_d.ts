@@ -80,7 +80,7 @@ const itemTypes: Readonly<Record<InputRole, string>> = {
 const hasRole = ({ media }: Placed, role: InputRole): boolean =>
   media.some((medium) => medium.role === role)
 
-/** A reference video excludes native sound at this vendor, who refuses it where it is ordered all the same. */
+/** A reference video excludes native sound; where it is ordered all the same, the vendor refuses. */
 const soundOf = ({ generateAudio }: VideoOrder, sound: SoundOfModel, placed: Placed) => {
   if (sound !== "switch") return null
   const wanted = generateAudio ?? (hasRole(placed, "reference_video") ? false : null)
@@ -216,7 +216,7 @@ const words: TaskWords = {
 /** Rows of a poll: an array by most sources, a single object by one. */
 const rowsOf = (data: unknown): ReadonlyArray<unknown> => [data ?? []].flat()
 
-/** Where no marked file is shown though one was ordered, the plain one: the video is made and paid for. */
+/** Without a marked file where one was ordered, the plain one: the video is made and paid for. */
 const addressOf = (
   outputs: ReadonlyArray<unknown>,
   isMarked: VideoTaskRef["isMarked"]

@@ -129,7 +129,7 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
     : Result.fail(flatFailure(account, answer))
 }
 
-/** Where no marked file is shown though one was ordered, the plain one: the video is made and paid for. */
+/** Without a marked file where one was ordered, the plain one: the video is made and paid for. */
 const addressOf = (
   creations: ReadonlyArray<unknown>,
   isMarked: VideoTaskRef["isMarked"]

@@ -479,7 +479,15 @@ const subject: VideoSubject = {
   failedWith: (message) => row("failed", { message })
 }
 
-videoAdapterSuite(subject)
+/** What the vendor makes of it depends on the media beside it. */
+const shotsOfTheMixedMode = [true, false].map((multi_shot) => ({
+  says: `multi_shot goes out to the mixed mode as it was said: ${multi_shot}`,
+  order: { upstreamModel: OMNI, parameters: { multi_shot } },
+  path: omniPath,
+  body: mediaBody([promptItem], { aspect_ratio: "16:9", multi_shot })
+}))
+
+videoAdapterSuite({ ...subject, wires: [...subject.wires, ...shotsOfTheMixedMode] })
 
 videoSimulatorSuite({
   ...subject,

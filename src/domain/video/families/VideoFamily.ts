@@ -32,7 +32,7 @@ export interface VideoForm<Mode extends string = string> {
 /** Whether a model makes sound: as it is told to, always, never, or by itself in a way nobody can set. */
 export type SoundOfModel = "switch" | "always" | "never" | "unset"
 
-/** Whether an order's sound can be had. A switch that no field has must not be dropped, as it would order another video. */
+/** Whether an order's sound can be had: a wish that no field has must not be dropped, as it orders another video. */
 export const canSound = (sound: SoundOfModel, wanted: boolean | null): boolean =>
   wanted === null || sound === "switch" || sound === (wanted ? "always" : "never")
 
