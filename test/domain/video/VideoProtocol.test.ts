@@ -35,6 +35,7 @@ describe("the video protocols", () => {
     "%s offers what its row says",
     (protocol, min, max, smart, resolutions, billing, needsAppId, relayFamily) => {
       const {
+        families: ____,
         parameters: _,
         modelsWith: __,
         ratios: ___,
