@@ -1,5 +1,6 @@
 /** The video protocols: what a client may order and how it is billed. */
 import type { VideoFamily } from "./families/VideoFamily.ts"
+import { contentFamilies } from "./families/vp_a.ts"
 import type { Ratio } from "./sizes.ts"
 import type { Resolution } from "./tiers.ts"
 import {
@@ -49,6 +50,7 @@ export const videoProtocols = {
     needsAppId: false,
     relays: false,
     relayFamily: "a",
+    families: contentFamilies,
     ...blockParameters
   },
   vp_b: {
@@ -59,6 +61,7 @@ export const videoProtocols = {
     needsAppId: true,
     relays: false,
     relayFamily: "a",
+    families: contentFamilies,
     ...noParameters
   },
   vp_c: {
