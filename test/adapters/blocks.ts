@@ -12,7 +12,10 @@ export const VIDEO = "https://x.test/v.mp4"
 export const OUTPUT = "https://files.test/o.mp4?Expires=1"
 
 export const prompt = textBlock(PROMPT)
-export const image = (url: string = IMAGE, role: ImageRole = "reference_image"): VideoBlock => ({
+export const image = (
+  url: string = IMAGE,
+  role: ImageRole | null = "reference_image"
+): VideoBlock => ({
   type: "image",
   role,
   url
@@ -22,9 +25,9 @@ export const video: VideoBlock = { type: "video", url: VIDEO }
 
 /** Content blocks of these on the wire. */
 export const wireText = { type: "text", text: PROMPT }
-export const wireImage = (url: string = IMAGE, role: ImageRole = "reference_image") => ({
+export const wireImage = (url: string = IMAGE, role: ImageRole | null = "reference_image") => ({
   type: "image_url",
-  role,
+  ...(role === null ? {} : { role }),
   image_url: { url }
 })
 export const wireAudio = {
