@@ -15,11 +15,9 @@ import {
 } from "./common/adapterCalls.ts"
 import { makeImageStream } from "./common/imageStream.ts"
 import { standardRefusals } from "./common/standardErrors.ts"
-import { type Fields, imagesIn, isAnswer } from "./common/standardImages.ts"
-import { errorOf, saysError } from "./wire/errorText.ts"
+import { type Fields, imagesFailure, imagesIn } from "./common/standardImages.ts"
 import { isFileUrl, isFormValue } from "./wire/multipartBody.ts"
-import { decodedWhole, type VendorAnswer } from "./wire/vendorAnswer.ts"
-import { refusal, unusable } from "./wire/vendorFailures.ts"
+import { decodedWhole } from "./wire/vendorAnswer.ts"
 import { bearer, post, postForm, standardUrl, type VendorRequest } from "./wire/vendorRequest.ts"
 
 // Wire schemas: those of `common/standardImages.ts`
@@ -62,14 +60,6 @@ const generateRequest: ImageDialect["generateRequest"] = (
 
 // From the vendor
 
-/** Where every image was refused on its own, the first one speaks for the order. */
-const failure = (account: ChannelAccount, answer: VendorAnswer) => {
-  const refused = isAnswer(answer.body) ? answer.body.data.find(saysError) : undefined
-  return refused === undefined || saysError(answer.body)
-    ? unusable(account, answer)
-    : refusal(account, answer, { message: errorOf(refused).message })
-}
-
 /** Passes the answer on as it came where nothing in it is to be changed, else what it holds. */
 export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) => {
   const images = imagesIn(answer, imageCount(order.body))
@@ -79,7 +69,7 @@ export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) =
       ? Result.succeed({ result: large.raw, surplus: 0 })
       : readGenerated(account, decodedWhole(answer), order)
   }
-  return images === null ? Result.fail(failure(account, answer)) : Result.succeed(images)
+  return images === null ? Result.fail(imagesFailure(account, answer)) : Result.succeed(images)
 }
 
 // Calls
