@@ -3,6 +3,7 @@
  * relay answers in the same form.
  */
 import { Result } from "effect"
+import { type ImageFamily, imageFamilyOf, imageProtocols } from "../domain/image/ImageProtocol.ts"
 import { type ImageEdit, imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { modelsCheck } from "./common/accountCheck.ts"
@@ -46,16 +47,28 @@ const editRequest = (account: ChannelAccount, fields: Fields, edit: ImageEdit): 
   return postForm(url, bearer(account), form, fileFields)
 }
 
-const generateRequest: ImageDialect["generateRequest"] = (
-  account,
-  { body, edit = null, upstreamModel }
-) => {
-  const fields = { ...body, model: upstreamModel }
-  return Result.succeed(
-    edit === null
-      ? post(standardUrl(account, "images/generations"), bearer(account), fields)
-      : editRequest(account, fields, edit)
-  )
+const familyOf = (upstreamModel: string): ImageFamily =>
+  imageFamilyOf(imageProtocols.ip_a, upstreamModel)
+
+/** Models that make one image a call have no field for a number. */
+const fieldsOf = ({ body, upstreamModel: model }: ImageOrder): Fields => {
+  const { n: _, ...others } = body
+  return { ...(familyOf(model).isOneByOne === true ? others : body), model }
+}
+
+/** One picture is a text, which the models take that have room for no more. */
+const pictureField = ({ references: [first, ...others] }: ImageEdit): Fields =>
+  first === undefined ? {} : { image: others.length === 0 ? first : [first, ...others] }
+
+const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
+  const { edit = null, upstreamModel } = order
+  const fields = fieldsOf(order)
+  if (edit !== null && familyOf(upstreamModel).edits !== "field") {
+    return Result.succeed(editRequest(account, fields, edit))
+  }
+  const pictures = edit === null ? {} : pictureField(edit)
+  const body = { ...fields, ...pictures }
+  return Result.succeed(post(standardUrl(account, "images/generations"), bearer(account), body))
 }
 
 // From the vendor
@@ -77,6 +90,7 @@ export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) =
 export const makeIpA = imageCalls("ip_a", {
   generateRequest,
   readGenerated,
+  isOneByOne: ({ upstreamModel }) => familyOf(upstreamModel).isOneByOne === true,
   refusals: () => standardRefusals,
   readStream: makeImageStream,
   check: modelsCheck
