@@ -1,8 +1,11 @@
 /** The cloud's images in the standard form: each is refused in its own place, and made by a call of its own. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
-import { Gateway, layerTestGateway } from "../support/gateway.ts"
+import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
+import { errorOf } from "../support/orders.ts"
+
+const Images = Schema.Struct({ data: Schema.Array(Schema.Struct({ url: Schema.String })) })
 
 const sensitive = (code = "OutputImageSensitiveContentDetected") => ({
   error: { code, message: `The image may contain sensitive information: ${code}` }
@@ -64,6 +67,70 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true })("the cloud's 
         assert.include(answer.text, "may contain sensitive information")
         assert.isNull(answer.headers.get("x-should-retry"))
         assert.deepStrictEqual([balance, held], ["10", "0"])
+      })
+    )
+  )
+
+  const upstreamModel = "doubao-seedream-4-5-251128"
+  const drawn = answerOf({ url: "https://files.test/1.png" })
+
+  it.effect.each([
+    ["all of them", (_: number) => drawn, 4],
+    ["some of them", (call: number) => (call < 3 ? drawn : answerOf(sensitive())), 2]
+  ] as const)("made one a call, %s, are one order that is charged by n", ([, replyTo, made]) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        let calls = 0
+        const order = ordered(() => replyTo(++calls), { n: 4 }, { upstreamModel })
+        const { answer, balance, held, sent } = yield* order
+        assert.strictEqual(answer.status, 200, answer.text)
+        const { data } = yield* bodyAs(Images, answer)
+        assert.deepStrictEqual(data, Array(made).fill({ url: "https://files.test/1.png" }))
+        assert.deepStrictEqual([balance, held, sent.length], ["9.2", "0", 4])
+      })
+    )
+  )
+
+  it.effect("made one a call, of which the first is refused, are refused and not charged", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const order = ordered(() => answerOf(sensitive()), { n: 4 }, { upstreamModel })
+        const { answer, balance, sent } = yield* order
+        assert.strictEqual(answer.status, 400, answer.text)
+        assert.deepStrictEqual([balance, sent.length], ["10", 1])
+      })
+    )
+  )
+
+  it.effect.each([
+    ["n", "generations", { n: 2, stream: true }],
+    ["mask", "edits", { image: "https://x.test/1.png", mask: "https://x.test/2.png" }]
+  ] as const)("%s is refused where the model has no place for it", ([param, path, json]) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { answer, balance, sent } = yield* ordered(() => drawn, json, { path, upstreamModel })
+        assert.strictEqual(answer.status, 400, answer.text)
+        assert.strictEqual((yield* errorOf(answer)).param, param)
+        assert.deepStrictEqual([balance, sent.length], ["10", 0])
+      })
+    )
+  )
+
+  it.effect("of an edit go out as new ones, the pictures beside them", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const json = { image: "https://x.test/1.png" }
+        const { answer, sent } = yield* ordered(() => drawn, json, { path: "edits", upstreamModel })
+        assert.strictEqual(answer.status, 200, answer.text)
+        assert.deepStrictEqual(
+          sent.map(({ target, body }) => [target, JSON.parse(body)]),
+          [
+            [
+              "/api/v3/images/generations",
+              { model: upstreamModel, prompt: "a lighthouse", image: "https://x.test/1.png" }
+            ]
+          ]
+        )
       })
     )
   )
