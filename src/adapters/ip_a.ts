@@ -7,16 +7,10 @@ import { type ImageFamily, imageFamilyOf, imageProtocols } from "../domain/image
 import { type ImageEdit, imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { modelsCheck } from "./common/accountCheck.ts"
-import {
-  type Drawn,
-  type ImageDialect,
-  imageCalls,
-  isDated,
-  type Read
-} from "./common/adapterCalls.ts"
+import { type ImageDialect, imageCalls, isDated, type Read } from "./common/adapterCalls.ts"
 import { makeImageStream } from "./common/imageStream.ts"
 import { standardRefusals } from "./common/standardErrors.ts"
-import { type Fields, imagesFailure, imagesIn } from "./common/standardImages.ts"
+import { type Drawn, type Fields, imagesFailure, imagesIn } from "./common/standardImages.ts"
 import { isFileUrl, isFormValue } from "./wire/multipartBody.ts"
 import { decodedWhole } from "./wire/vendorAnswer.ts"
 import { bearer, post, postForm, standardUrl, type VendorRequest } from "./wire/vendorRequest.ts"

@@ -12,7 +12,6 @@ import type {
   ImageAdapter,
   ImageOrder,
   ImagePiece,
-  ImageResult,
   VideoAdapter,
   VideoOrder,
   VideoPollTogether,
@@ -30,6 +29,7 @@ import { type StreamOptions, sendForEvents } from "../wire/vendorStream.ts"
 import { absentTask, type CheckDialect, NO_TASK, readCheck } from "./accountCheck.ts"
 import type { ImageStream } from "./imageStream.ts"
 import { drawOneByOne } from "./oneByOne.ts"
+import type { Drawn } from "./standardImages.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
 
@@ -146,14 +146,6 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
           })
     } satisfies VideoAdapter
   })
-
-/** Images that are there. */
-export interface Drawn {
-  /** In the standard form; the time is filled in where the vendor tells none. */
-  readonly result: ImageResult
-  /** Images that came beyond those ordered, and are left out. */
-  readonly surplus: number
-}
 
 /** A task that a vendor of images answers where it has not made them yet. */
 export interface Drawing {

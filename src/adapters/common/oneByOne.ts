@@ -6,7 +6,7 @@ import { monotonicMillis } from "../../runtime/monotonic.ts"
 import type { ImageResult } from "../../services/ProtocolAdapter.ts"
 import { listOf } from "../wire/vendorAnswer.ts"
 import { timedOut } from "../wire/vendorFailures.ts"
-import type { Drawn } from "./adapterCalls.ts"
+import type { Drawn } from "./standardImages.ts"
 
 /** Calls of one order that are under way together. */
 const CALLS_TOGETHER = 4

@@ -4,7 +4,7 @@ import { WebAddress } from "../../domain/plainText.ts"
 import { anyFields } from "../../domain/requestFields.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import { holdsAddress, markedBytes, mediaIn } from "../../hiding/patterns.ts"
-import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
+import type { ChannelAccount, ImageResult } from "../../services/ProtocolAdapter.ts"
 import { errorOf, saysError } from "../wire/errorText.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal, unusable } from "../wire/vendorFailures.ts"
@@ -46,6 +46,14 @@ export const plain = (fields: Fields, keeps: (name: string, value: unknown) => b
     ([name, value]) => keeps(name, value) || isHarmless(value)
   )
   return kept.length === Object.keys(fields).length ? fields : Object.fromEntries(kept)
+}
+
+/** Images that are there. */
+export interface Drawn {
+  /** In the standard form; the time is filled in where the vendor tells none. */
+  readonly result: ImageResult
+  /** Images that came beyond those ordered, and are left out. */
+  readonly surplus: number
 }
 
 export interface StandardImages {

@@ -35,10 +35,10 @@ describe("the video protocols", () => {
     "%s offers what its row says",
     (protocol, min, max, smart, resolutions, billing, needsAppId, relayFamily) => {
       const {
+        families: ____,
         parameters: _,
         modelsWith: __,
         ratios: ___,
-        families: ____,
         isShapedByImage,
         ...row
       } = rowOf(protocol)
