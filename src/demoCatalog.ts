@@ -48,6 +48,7 @@ const motion: Sort = {
   forms: ["text", "image"],
   prices: { kind: "second_video", per_second: { "540p": "0.3", "720p": "0.5", "1080p": "0.8" } }
 }
+const takingOnly = (sort: Sort, ...forms: Sort["forms"]): Sort => ({ ...sort, forms })
 const paint = (per_image: string, ...forms: Sort["forms"]): Sort => ({
   modality: "image",
   forms,
@@ -67,9 +68,9 @@ const vector: Sort = {
 }
 
 /** In the order newcomers should meet them. */
-const models: ReadonlyArray<DemoModel> = [
-  { ...film, id: "film-1", protocol: "vp_a", upstream: "sim-film-2" },
-  { ...clip("text", "image", "video"), id: "clip-1", protocol: "vp_d", upstream: "sim-clip-3.0" },
+const usual: ReadonlyArray<DemoModel> = [
+  { ...film, id: "film-1", protocol: "vp_a", upstream: "doubao-seedance-2-0-260128" },
+  { ...clip("text", "image", "video"), id: "clip-1", protocol: "vp_d", upstream: "kling-v3-omni" },
   { ...paint("0.2", "text"), id: "paint-1", protocol: "ip_a", upstream: "sim-paint-1" },
   { ...film, id: "film-2", protocol: "vp_b", upstream: "sim-film-3" },
   { ...motion, id: "motion-1", protocol: "vp_e", upstream: "viduq3-pro" },
@@ -114,6 +115,63 @@ const models: ReadonlyArray<DemoModel> = [
   { ...look, id: "look-1", protocol: "openai", upstream: "sim-look-1" },
   { ...vector, id: "vector-1", protocol: "openai", upstream: "sim-vector-1" }
 ]
+
+/** The other families of models of the same vendors, a model each: what they take differs. */
+const otherFamilies: ReadonlyArray<DemoModel> = [
+  ...(
+    [
+      ["film-1.0", "doubao-seedance-1-0-pro-250528"],
+      ["film-1.5", "doubao-seedance-1-5-pro-251215"]
+    ] as const
+  ).map(([id, upstream]) => ({
+    ...takingOnly(film, "text", "image"),
+    id,
+    protocol: "vp_a",
+    upstream
+  })),
+  ...(
+    [
+      ["film-2.0-fast", "doubao-seedance-2-0-fast-260128"],
+      ["film-2.0-mini", "doubao-seedance-2-0-mini-260128"],
+      ["film-2.5", "doubao-seedance-2-5-260905"]
+    ] as const
+  ).map(([id, upstream]) => ({ ...film, id, protocol: "vp_a", upstream })),
+  ...(
+    [
+      ["clip-o1", "kling-o1", "video"],
+      ["clip-3.0", "kling-v3", "image"],
+      ["clip-3.0-turbo", "kling-v3-turbo", "image"],
+      ["clip-2.6", "kling-v2-6", "image"],
+      ["clip-2.5-turbo", "kling-v2-5-turbo", "image"]
+    ] as const
+  ).map(([id, upstream, form]) => ({ ...clip("text", form), id, protocol: "vp_d", upstream })),
+  ...(
+    [
+      ["motion-1-turbo", "viduq3-turbo", "text", "image"],
+      ["motion-1-fast", "viduq3-pro-fast", "image"],
+      ["motion-1-mix", "viduq3-mix", "image"],
+      ["motion-1-reference", "viduq3", "image"]
+    ] as const
+  ).map(([id, upstream, ...forms]) => ({
+    ...takingOnly(motion, ...forms),
+    id,
+    protocol: "vp_e",
+    upstream
+  })),
+  ...(
+    [
+      ["scene-2.6-image", "wan2.6-i2v", "image"],
+      ["scene-2.6-flash", "wan2.6-i2v-flash", "image"],
+      ["scene-2.6-reference", "wan2.6-r2v", "image", "video"],
+      ["scene-2.7", "wan2.7-t2v", "text", "audio"],
+      ["scene-2.7-image", "wan2.7-i2v", "image", "audio"],
+      ["scene-2.7-reference", "wan2.7-r2v", "image", "video"],
+      ["scene-3.0", "wan3.0-video", "text", "image", "video", "audio"]
+    ] as const
+  ).map(([id, upstream, ...forms]) => ({ ...clip(...forms), id, protocol: "vp_f", upstream }))
+]
+
+const models = [...usual, ...otherFamilies]
 
 /** Listed, and mounted nowhere: calling them tells that they are not open yet. */
 const reserved = [

@@ -1,15 +1,25 @@
 /** vp_d: unified task interface with the model in the path; billed by ordered seconds. */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
-import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
+import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
+import {
+  canSound,
+  familyOf,
+  type InputRole,
+  inputsInWords,
+  type PlacedOrder,
+  placeMedia,
+  type SoundOfModel
+} from "../domain/video/families/VideoFamily.ts"
+import { type UnifiedMode, unifiedFamilies, unknownUnified } from "../domain/video/families/vp_d.ts"
+import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
+import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorOf } from "./wire/errorText.ts"
 import { flatNumber, meanings, refusalTable } from "./wire/refusalTable.ts"
 import { listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
-import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
+import { brokenAnswer, refusal, refusedUnsent } from "./wire/vendorFailures.ts"
 import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
@@ -27,84 +37,114 @@ const isRow = Schema.is(
     outputs: Schema.optional(Schema.Unknown)
   })
 )
-const isVideo = Schema.is(Schema.Struct({ type: Schema.Literal("video"), url: WebAddress }))
+const video = { type: Schema.Literal("video") }
+const isVideo = Schema.is(Schema.Struct({ ...video, url: WebAddress }))
+const isMarkedVideo = Schema.is(Schema.Struct({ ...video, watermark_url: WebAddress }))
 
 // To the vendor
 
 type Together = NonNullable<VideoDialect["together"]>
 
-type Mode = "text-to-video" | "image-to-video" | "omni-video"
+type Placed = PlacedOrder<UnifiedMode>
 
-const modeOf = (order: VideoOrder): Mode => {
-  const { images, videos, audios } = countInputs(order.blocks)
-  if (images + videos + audios === 0) return "text-to-video"
-  const framed = order.blocks.every(
-    (block) => block.type !== "image" || (block.role ?? "reference_image") !== "reference_image"
+const invalid = (message: string) =>
+  Result.fail(refusedUnsent({ code: 1201, message: `Invalid value: ${message}` }))
+
+/** Of a model that no row knows, a picture without a role is a reference beside other media. */
+const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<VideoBlock> =>
+  blocks.filter(({ type }) => type !== "text").length === 1
+    ? blocks
+    : blocks.map((block) =>
+        block.type === "image" ? { ...block, role: block.role ?? "reference_image" } : block
+      )
+
+const familyFor = ({ upstreamModel }: VideoOrder) => familyOf(unifiedFamilies, upstreamModel)
+
+const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
+  const known = familyFor(order)
+  const family = known ?? unknownUnified
+  const blocks = known === null ? rolesBesideOthers(order.blocks) : order.blocks
+  return Result.orElse(placeMedia(family, blocks), () =>
+    invalid(`contents. ${family.name} takes ${inputsInWords(family)}`)
   )
-  return videos === 0 && audios === 0 && (images === 1 || (images === 2 && framed))
-    ? "image-to-video"
-    : "omni-video"
 }
 
-/** A lone reference image is the first frame: image mode has no other item for it. */
-const toItem = (block: Exclude<VideoBlock, { readonly type: "text" }>, mode: Mode) => {
-  const types = {
-    first_frame: "first_frame",
-    last_frame: "last_frame",
-    reference_image: mode === "image-to-video" ? "first_frame" : "refer_image",
-    audio: "refer_audio",
-    video: "feature_video"
+const itemTypes: Readonly<Record<InputRole, string>> = {
+  first_frame: "first_frame",
+  last_frame: "last_frame",
+  reference_image: "refer_image",
+  reference_video: "feature_video",
+  reference_audio: "refer_audio"
+}
+
+const hasRole = ({ media }: Placed, role: InputRole): boolean =>
+  media.some((medium) => medium.role === role)
+
+/** A reference video excludes native sound; where it is ordered all the same, the vendor refuses. */
+const soundOf = ({ generateAudio }: VideoOrder, sound: SoundOfModel, placed: Placed) => {
+  if (sound !== "switch") return null
+  const wanted = generateAudio ?? (hasRole(placed, "reference_video") ? false : null)
+  return wanted === null ? null : wanted ? "native" : "off"
+}
+
+/** A first frame or a video decides the ratio; without either, the mixed mode must be told one. */
+const ratioOf = ({ ratio }: VideoOrder, placed: Placed): string | null => {
+  switch (placed.mode) {
+    case "text-to-video":
+      return ratio
+    case "image-to-video":
+      return null
+    case "omni-video":
+      return hasRole(placed, "first_frame") || hasRole(placed, "reference_video")
+        ? null
+        : (ratio ?? "16:9")
   }
-  return {
-    type: types[block.type === "image" ? (block.role ?? "reference_image") : block.type],
-    url: block.url
-  }
 }
 
-const setsRatio: ReadonlySet<string> = new Set(["first_frame", "last_frame", "feature_video"])
-
-const soundOf = (order: VideoOrder, mode: Mode) => {
-  // A reference video excludes native sound at this vendor.
-  if (mode === "omni-video" && countInputs(order.blocks).videos > 0) return "off"
-  return order.generateAudio === null ? null : order.generateAudio ? "native" : "off"
-}
-
-/** Where a frame or a video is given, the picture's own ratio decides and none may be sent. */
-const ratioOf = (order: VideoOrder, contents: ReadonlyArray<ReturnType<typeof toItem>>) =>
-  contents.some(({ type }) => setsRatio.has(type)) ? null : order.ratio
-
-const toBody = (order: VideoOrder, mode: Mode) => {
+const toBody = (order: VideoOrder, placed: Placed, sound: SoundOfModel) => {
   const prompt = textOf(order.blocks)
-  const media = order.blocks.filter((block) => block.type !== "text")
-  const contents = media.map((block) => toItem(block, mode))
   const settings = given({
     resolution: order.resolution?.toLowerCase(),
-    aspect_ratio: ratioOf(order, contents),
+    aspect_ratio: ratioOf(order, placed),
     duration: secondsOf(order),
-    audio: soundOf(order, mode),
+    audio: soundOf(order, sound, placed),
+    // Left out, the vendor decides: what it takes depends on the media beside it.
     multi_shot: order.parameters.multi_shot
   })
   const options = {
     external_task_id: order.taskId,
     watermark_info: { enabled: order.parameters.watermark ?? false }
   }
-  return mode === "text-to-video"
+  const contents = [
+    ...(prompt === "" ? [] : [{ type: "prompt", text: prompt }]),
+    ...placed.media.map(({ role, url }) => ({ type: itemTypes[role], url }))
+  ]
+  return placed.mode === "text-to-video"
     ? { prompt, settings, options }
-    : {
-        contents: [...(prompt === "" ? [] : [{ type: "prompt", text: prompt }]), ...contents],
-        settings,
-        options
-      }
+    : { contents, settings, options }
 }
 
+const soundInWords: Readonly<Record<SoundOfModel, string>> = {
+  switch: "makes sound as it is told",
+  always: "always makes sound",
+  never: "makes no sound",
+  unset: "decides itself whether it makes sound"
+}
+
+/** What has no place on the paths of its model is not sent: on other paths the model does not exist. */
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
-  const mode = modeOf(order)
-  const url = `${rootOf(account)}/${mode}/${encodeURIComponent(order.upstreamModel)}`
-  return Result.succeed(post(url, bearer(account), toBody(order, mode)))
+  const { name, sound } = familyFor(order) ?? unknownUnified
+  if (!canSound(sound, order.generateAudio)) {
+    return invalid(`settings.audio. ${name} ${soundInWords[sound]}`)
+  }
+  return Result.map(place(order), (placed) => {
+    const url = `${rootOf(account)}/${placed.mode}/${encodeURIComponent(order.upstreamModel)}`
+    return post(url, bearer(account), toBody(order, placed, sound))
+  })
 }
 
-/** With ids of 64 characters this is an address of some 3,300, which every server takes. */
-const MOST_TOGETHER = 50
+/** The vendor refuses questions about more tasks. */
+const MOST_TOGETHER = 20
 /** Ids as the vendor gives them out; a comma in one would be read as two. */
 const listable = /^[\w.-]{1,64}$/
 
@@ -176,21 +216,29 @@ const words: TaskWords = {
 /** Rows of a poll: an array by most sources, a single object by one. */
 const rowsOf = (data: unknown): ReadonlyArray<unknown> => [data ?? []].flat()
 
+/** Without a marked file where one was ordered, the plain one: the video is made and paid for. */
+const addressOf = (
+  outputs: ReadonlyArray<unknown>,
+  isMarked: VideoTaskRef["isMarked"]
+): string | undefined =>
+  (isMarked === true ? outputs.find(isMarkedVideo)?.watermark_url : undefined) ??
+  outputs.find(isVideo)?.url
+
 const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
   Result.map(open(account, answer), (data) => {
-    const ids = tasks.map(({ upstreamId }) => upstreamId)
+    const ids = new Set(tasks.map(({ upstreamId }) => upstreamId))
     const rows = rowsOf(data)
-    const readable = rows.filter(isRow).filter(({ id }) => ids.includes(id))
+    const readable = rows.filter(isRow).filter(({ id }) => ids.has(id))
     // A row without a known place may be that of any id without one: those are not unknown.
     const isComplete = readable.length === rows.length
-    const statuses = ids.flatMap((id) => {
+    const statuses = tasks.flatMap(({ upstreamId: id, isMarked }) => {
       const row = readable.find((candidate) => candidate.id === id)
       if (row === undefined) {
         return isComplete ? [] : [[id, Result.fail(brokenAnswer(answer))] as const]
       }
       const status = taskStatus(account, answer, words, {
         word: row.status,
-        videoUrl: listOf(row.outputs).find(isVideo)?.url,
+        videoUrl: addressOf(listOf(row.outputs), isMarked),
         message: errorOf(row).message
       })
       return [[id, status] as const]

@@ -1,8 +1,16 @@
 /** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
 import { Redacted, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
-import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
-import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
+import type { VendorRefused } from "../domain/VendorOutcome.ts"
+import {
+  familyOf,
+  inputsInWords,
+  type PlacedOrder,
+  placeMedia
+} from "../domain/video/families/VideoFamily.ts"
+import { type TierMode, tierFamilies, unknownTier } from "../domain/video/families/vp_e.ts"
+import { countInputs, textOf } from "../domain/video/VideoInput.ts"
+import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { flatFailure } from "./common/flatErrors.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
@@ -19,31 +27,21 @@ const isPolled = Schema.is(
   Schema.Struct({ state: Schema.String, creations: Schema.optional(Schema.Unknown) })
 )
 const isCreation = Schema.is(Schema.Struct({ url: WebAddress }))
+const isMarkedCreation = Schema.is(Schema.Struct({ watermarked_url: WebAddress }))
 const isFailedSubmit = Schema.is(Schema.Struct({ state: Schema.Literal("failed") }))
 const isCoded = Schema.is(Schema.Struct({ err_code: Schema.NonEmptyString }))
 
 // To the vendor
 
-type Mode = "text2video" | "img2video" | "start-end2video" | "reference2video"
+type Placed = PlacedOrder<TierMode>
 
-type ImageBlock = Extract<VideoBlock, { readonly type: "image" }>
+const takesRatio: ReadonlySet<TierMode> = new Set(["text2video", "reference2video"])
 
-/** Frames come first frame first; a last frame without a first one is the vendor's to refuse. */
-const modeOf = (images: ReadonlyArray<ImageBlock>): Mode => {
-  if (images.length === 0) return "text2video"
-  const lasts = images.filter(({ role }) => role === "last_frame").length
-  const firsts = images.filter(({ role }) => role === "first_frame").length
-  if (images.length === 1) return lasts === 1 ? "start-end2video" : "img2video"
-  return images.length === 2 && firsts === 1 && lasts === 1 ? "start-end2video" : "reference2video"
-}
-
-const takesRatio: ReadonlySet<Mode> = new Set(["text2video", "reference2video"])
-
-const toBody = (order: VideoOrder, mode: Mode, images: ReadonlyArray<ImageBlock>) => {
+const toBody = (order: VideoOrder, { mode, media }: Placed) => {
   const ordered =
     mode === "start-end2video"
-      ? images.toSorted((a, b) => Number(a.role === "last_frame") - Number(b.role === "last_frame"))
-      : images
+      ? media.toSorted((a, b) => Number(a.role === "last_frame") - Number(b.role === "last_frame"))
+      : media
   return given({
     watermark: false,
     ...order.parameters,
@@ -58,12 +56,25 @@ const toBody = (order: VideoOrder, mode: Mode, images: ReadonlyArray<ImageBlock>
   })
 }
 
-const unwanted = (field: string) =>
-  Result.fail(
-    refusedUnsent({ code: 400, reason: "FieldUnwanted", message: `unwanted field: ${field}` })
-  )
+const unsent = (reason: string, message: string) =>
+  Result.fail(refusedUnsent({ code: 400, reason, message }))
 
-const apiUrl = (account: ChannelAccount): string => `${rootOf(account)}/ent/v2`
+const unwanted = (message: string) => unsent("FieldUnwanted", `unwanted field: ${message}`)
+
+/** The path is the model's and the pictures': on another one it does not exist. */
+const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
+  const family = familyOf(tierFamilies, order.upstreamModel) ?? unknownTier
+  return Result.orElse(placeMedia(family, order.blocks), () => {
+    const fault = `images. ${family.name} takes ${inputsInWords(family)}`
+    return countInputs(order.blocks).images === 0
+      ? unsent("FieldLacking", `missing field: ${fault}`)
+      : unwanted(fault)
+  })
+}
+
+/** The vendor's documents write its base with and without the version. */
+const apiUrl = (account: ChannelAccount): string =>
+  `${rootOf(account).replace(/\/ent\/v2$/, "")}/ent/v2`
 
 const authorized = (account: ChannelAccount) => ({
   authorization: `Token ${Redacted.value(account.apiKey)}`
@@ -74,10 +85,9 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const { audios, videos } = countInputs(order.blocks)
   if (audios > 0) return unwanted("audios")
   if (videos > 0) return unwanted("videos")
-  const images = order.blocks.filter((block) => block.type === "image")
-  const mode = modeOf(images)
-  const body = toBody(order, mode, images)
-  return Result.succeed(post(`${apiUrl(account)}/${mode}`, authorized(account), body))
+  return Result.map(place(order), (placed) =>
+    post(`${apiUrl(account)}/${placed.mode}`, authorized(account), toBody(order, placed))
+  )
 }
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
@@ -120,7 +130,15 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
     : Result.fail(flatFailure(account, answer))
 }
 
-const readPolled: VideoDialect["readPolled"] = (account, answer) => {
+/** Without a marked file where one was ordered, the plain one: the video is made and paid for. */
+const addressOf = (
+  creations: ReadonlyArray<unknown>,
+  isMarked: VideoTaskRef["isMarked"]
+): string | undefined =>
+  (isMarked === true ? creations.find(isMarkedCreation)?.watermarked_url : undefined) ??
+  creations.find(isCreation)?.url
+
+const readPolled: VideoDialect["readPolled"] = (account, answer, { isMarked }) => {
   if (answer.status === 404) return unknownTask
   if (answer.status >= 300 || !isPolled(answer.body)) {
     return Result.fail(flatFailure(account, answer))
@@ -128,7 +146,7 @@ const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   const { body } = answer
   return taskStatus(account, answer, words, {
     word: body.state,
-    videoUrl: listOf(body.creations).find(isCreation)?.url,
+    videoUrl: addressOf(listOf(body.creations), isMarked),
     code: isCoded(body) ? body.err_code : null,
     message: failedMessage(body)
   })

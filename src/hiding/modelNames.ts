@@ -10,7 +10,9 @@ const walk = (value: unknown, rename: (text: string) => string): unknown => {
   if (typeof value === "string") return rename(value)
   if (Array.isArray(value)) return value.map((item) => walk(item, rename))
   return Predicate.isObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item, rename)]))
+    ? Object.fromEntries(
+        Object.entries(value).map(([key, item]) => [rename(key), walk(item, rename)])
+      )
     : value
 }
 

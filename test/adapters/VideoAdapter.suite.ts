@@ -68,6 +68,8 @@ export interface VideoSubject {
     readonly body: unknown
     /** 200 when left out. */
     readonly httpStatus?: number
+    /** Whether a marked file was ordered; false when left out. */
+    readonly isMarked?: boolean
     readonly status: VideoStatus
   }>
   readonly brokenPolls: ReadonlyArray<{ readonly says: string; readonly body: unknown }>
@@ -94,9 +96,9 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
   const order = (more: Partial<VideoOrder> = {}) =>
     orderOf({ upstreamModel: subject.model, listedProtocol, ...more })
 
-  const pollBroken = Effect.fnUntraced(function* (reply: Reply) {
+  const pollBroken = Effect.fnUntraced(function* (reply: Reply, isMarked = false) {
     const vendor = yield* brokenVendor(reply)
-    return yield* (yield* videoAdapter(protocol)).poll(accountAt(vendor.url), ref)
+    return yield* (yield* videoAdapter(protocol)).poll(accountAt(vendor.url), { ...ref, isMarked })
   })
 
   layer(layerOverSockets)(
@@ -171,11 +173,12 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
         })
       )
 
-      it.effect.each(named(subject.polls))("a poll: %s", ([, { body, httpStatus, status }]) =>
+      it.effect.each(named(subject.polls))("a poll: %s", ([, poll]) =>
         Effect.gen(function* () {
+          const { body, httpStatus = 200, status, isMarked } = poll
           const { strangeWord, ...read } = {
             strangeWord: undefined,
-            ...(yield* pollBroken({ status: httpStatus ?? 200, body }))
+            ...(yield* pollBroken({ status: httpStatus, body }, isMarked))
           }
           assert.deepEqual<unknown>(read, status)
           if (JSON.stringify(body).includes('"unheard-of"')) {

@@ -12,6 +12,7 @@ export const VIDEO = "https://x.test/v.mp4"
 export const OUTPUT = "https://files.test/o.mp4?Expires=1"
 
 export const prompt = textBlock(PROMPT)
+/** The role is null where the client wrote none. */
 export const image = (
   url: string = IMAGE,
   role: ImageRole | null = "reference_image"

@@ -55,8 +55,8 @@ export const formsOfFamilyD = {
       body: body({ prompt: `${PROMPT}\nand at dawn` })
     },
     {
-      says: "one image goes to its own path and decides the ratio",
-      order: { blocks: [prompt, image()], ratio: "16:9" },
+      says: "a lone image without a role goes to its own path and decides the ratio",
+      order: { blocks: [prompt, image(IMAGE, null)], ratio: "16:9" },
       path: imagePath,
       body: body({ image: IMAGE })
     },
@@ -74,6 +74,11 @@ export const formsOfFamilyD = {
       says: "a second image",
       order: { blocks: [prompt, image(), image(SECOND_IMAGE)] },
       body: { code: 1201, message: "Only one image is supported" }
+    },
+    {
+      says: "a reference image, which would become a first frame",
+      order: { blocks: [prompt, image()] },
+      body: { code: 1201, message: "A reference image is not supported, only a first frame" }
     },
     {
       says: "a last frame",

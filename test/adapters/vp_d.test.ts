@@ -7,18 +7,25 @@ import { UPSTREAM_ID, type VideoSubject, videoAdapterSuite } from "./VideoAdapte
 import { videoSimulatorSuite } from "./VideoSimulator.suite.ts"
 import { plainBearer } from "./vendorCall.suite.ts"
 
-const MODEL = "k-3-omni"
+const MODEL = "kling-3.0"
+const OMNI = "kling-3.0-omni"
 const VIDEO_URL = "https://files.test/o.mp4?Expires=1"
+const MARKED_URL = "https://files.test/marked.mp4"
 
 const textPath = `/text-to-video/${MODEL}`
 const imagePath = `/image-to-video/${MODEL}`
-const omniPath = `/omni-video/${MODEL}`
+const omniPath = `/omni-video/${OMNI}`
 
 const prompt = textBlock("a lighthouse at dusk")
 const promptItem = { type: "prompt", text: "a lighthouse at dusk" }
-const image = (url: string, role: ImageRole): VideoBlock => ({ type: "image", role, url })
+const image = (url: string, role: ImageRole | null): VideoBlock => ({ type: "image", role, url })
+const film: VideoBlock = { type: "video", url: "https://x.test/v.mp4" }
+const filmItem = { type: "feature_video", url: "https://x.test/v.mp4" }
+const sound: VideoBlock = { type: "audio", url: "https://x.test/a.mp3" }
 const one = "https://x.test/1.png"
 const two = "https://x.test/2.png"
+
+const textAndFrames = "Kling 3.0 takes a text alone; or a first frame and a last frame"
 
 const settings = { resolution: "720p", duration: 5 }
 const options = { external_task_id: "vt_1", watermark_info: { enabled: false } }
@@ -37,11 +44,11 @@ const envelope = (data: unknown) => ({ code: 0, message: "SUCCEED", request_id: 
 const row = (status: string, more: object = {}) =>
   envelope([{ id: UPSTREAM_ID, status, message: "", billing: [], ...more }])
 const video = { type: "video", url: VIDEO_URL, duration: "5.041" }
-const done: VideoStatus = {
+const done = {
   _tag: "Succeeded",
   videoUrl: VIDEO_URL,
   usage: { completionTokens: null, outputSeconds: null }
-}
+} as const
 const failed = (message: string): VideoStatus => ({ _tag: "Failed", code: "failed", message })
 
 const errorOf = (code: number) => ({ code, message: `fault ${code}`, request_id: "r-1" })
@@ -108,8 +115,8 @@ const subject: VideoSubject = {
       body: { ...textBody(), options: { ...options, external_task_id: "vt_2" } }
     },
     {
-      says: "a lone image is the first frame, and its own ratio decides",
-      order: { blocks: [prompt, image(one, "reference_image")], ratio: "16:9" },
+      says: "a lone image without a role is the first frame, and its own ratio decides",
+      order: { blocks: [prompt, image(one, null)], ratio: "16:9" },
       path: imagePath,
       body: mediaBody([promptItem, { type: "first_frame", url: one }])
     },
@@ -124,21 +131,73 @@ const subject: VideoSubject = {
       ])
     },
     {
-      says: "two images are references of the mixed mode, which takes a ratio",
+      says: "an image without a prompt is the vendor's to refuse",
+      order: { blocks: [image(one, "first_frame")] },
+      path: imagePath,
+      body: mediaBody([{ type: "first_frame", url: one }]),
+      refusedWith: 400
+    },
+    {
+      says: "a last frame alone is the vendor's to refuse",
+      order: { blocks: [prompt, image(two, "last_frame")] },
+      path: imagePath,
+      body: mediaBody([promptItem, { type: "last_frame", url: two }]),
+      refusedWith: 400
+    },
+    {
+      says: "the mixed mode takes a text alone, and is told the usual ratio",
+      order: { upstreamModel: OMNI },
+      path: omniPath,
+      body: mediaBody([promptItem], { aspect_ratio: "16:9" })
+    },
+    {
+      says: "the mixed mode takes the ratio and the sound that are ordered",
+      order: { upstreamModel: OMNI, ratio: "9:16", generateAudio: true },
+      path: omniPath,
+      body: mediaBody([promptItem], { aspect_ratio: "9:16", audio: "native" })
+    },
+    {
+      says: "a lone image without a role is the first frame of the mixed mode, too",
+      order: { upstreamModel: OMNI, blocks: [prompt, image(one, null)], ratio: "16:9" },
+      path: omniPath,
+      body: mediaBody([promptItem, { type: "first_frame", url: one }])
+    },
+    {
+      says: "first and last frame stay in the mixed mode",
       order: {
-        blocks: [prompt, image(one, "reference_image"), image(two, "reference_image")],
-        ratio: "9:16",
-        generateAudio: true
+        upstreamModel: OMNI,
+        blocks: [prompt, image(one, "first_frame"), image(two, "last_frame")]
       },
+      path: omniPath,
+      body: mediaBody([
+        promptItem,
+        { type: "first_frame", url: one },
+        { type: "last_frame", url: two }
+      ])
+    },
+    {
+      says: "a lone reference image stays one",
+      order: {
+        upstreamModel: OMNI,
+        blocks: [prompt, image(one, "reference_image")],
+        ratio: "9:16"
+      },
+      path: omniPath,
+      body: mediaBody([promptItem, { type: "refer_image", url: one }], { aspect_ratio: "9:16" })
+    },
+    {
+      says: "two images are references of the mixed mode, and it is told the usual ratio",
+      order: { upstreamModel: OMNI, blocks: [prompt, image(one, null), image(two, null)] },
       path: omniPath,
       body: mediaBody(
         [promptItem, { type: "refer_image", url: one }, { type: "refer_image", url: two }],
-        { aspect_ratio: "9:16", audio: "native" }
+        { aspect_ratio: "16:9" }
       )
     },
     {
       says: "a frame beside a reference stays a frame in the mixed mode",
       order: {
+        upstreamModel: OMNI,
         blocks: [prompt, image(one, "first_frame"), image(two, "reference_image")],
         ratio: "9:16"
       },
@@ -150,45 +209,145 @@ const subject: VideoSubject = {
       ])
     },
     {
-      says: "a video goes to the mixed mode, without native sound and without a ratio",
+      says: "an image without a role beside a first frame is a reference",
       order: {
-        blocks: [prompt, { type: "video", url: "https://x.test/v.mp4" }],
-        ratio: "9:16",
-        generateAudio: true
+        upstreamModel: OMNI,
+        blocks: [prompt, image(one, "first_frame"), image(two, null)]
       },
       path: omniPath,
-      body: mediaBody([promptItem, { type: "feature_video", url: "https://x.test/v.mp4" }], {
-        audio: "off"
-      })
-    },
-    {
-      says: "audio has no place here and is the vendor's to refuse",
-      order: { blocks: [prompt, { type: "audio", url: "https://x.test/a.mp3" }] },
-      path: omniPath,
-      body: mediaBody([promptItem, { type: "refer_audio", url: "https://x.test/a.mp3" }]),
-      refusedWith: 400
-    },
-    {
-      says: "an image without a prompt is the vendor's to refuse",
-      order: { blocks: [image(one, "reference_image")] },
-      path: imagePath,
-      body: mediaBody([{ type: "first_frame", url: one }]),
-      refusedWith: 400
-    },
-    {
-      says: "a model without a mixed mode is the vendor's to refuse",
-      order: {
-        upstreamModel: "k-3",
-        blocks: [prompt, image(one, "reference_image"), image(two, "reference_image")]
-      },
-      path: "/omni-video/k-3",
       body: mediaBody([
         promptItem,
-        { type: "refer_image", url: one },
+        { type: "first_frame", url: one },
         { type: "refer_image", url: two }
-      ]),
+      ])
+    },
+    {
+      says: "a video goes to the mixed mode, without sound and without a ratio",
+      order: { upstreamModel: OMNI, blocks: [prompt, film], ratio: "9:16" },
+      path: omniPath,
+      body: mediaBody([promptItem, filmItem], { audio: "off" })
+    },
+    {
+      says: "sound that is ordered beside a video is the vendor's to refuse",
+      order: { upstreamModel: OMNI, blocks: [prompt, film], generateAudio: true },
+      path: omniPath,
+      body: mediaBody([promptItem, filmItem], { audio: "native" }),
+      refusedWith: 400
+    },
+    ...[true, false].map((multi_shot) => ({
+      says: `multi_shot goes out as it was said: ${multi_shot}`,
+      order: { parameters: { multi_shot } },
+      path: textPath,
+      body: textBody({ multi_shot })
+    })),
+    {
+      says: "the turbo model always sounds, so sound that is ordered needs no word",
+      order: { upstreamModel: "kling-3.0-turbo", generateAudio: true },
+      path: "/text-to-video/kling-3.0-turbo",
+      body: textBody()
+    },
+    {
+      says: "the turbo model takes a first frame",
+      order: { upstreamModel: "kling-3.0-turbo", blocks: [prompt, image(one, null)] },
+      path: "/image-to-video/kling-3.0-turbo",
+      body: mediaBody([promptItem, { type: "first_frame", url: one }])
+    },
+    {
+      says: "the silent turbo model has no word for it",
+      order: { upstreamModel: "kling-2.5-turbo", generateAudio: false },
+      path: "/text-to-video/kling-2.5-turbo",
+      body: textBody()
+    },
+    ...["kling-2.6", "kling-v2-6-cn", "kling-2.5-turbo", "kling-v3"].map((upstreamModel) => ({
+      says: `${upstreamModel} takes both frames in the image mode`,
+      order: {
+        upstreamModel,
+        blocks: [prompt, image(one, "first_frame"), image(two, "last_frame")]
+      },
+      path: `/image-to-video/${upstreamModel}`,
+      body: mediaBody([
+        promptItem,
+        { type: "first_frame", url: one },
+        { type: "last_frame", url: two }
+      ])
+    })),
+    ...["kling-v3-omni", "kling-o1", "kling-video-o1"].map((upstreamModel) => ({
+      says: `${upstreamModel} takes a text in the mixed mode`,
+      order: { upstreamModel, ratio: "1:1" },
+      path: `/omni-video/${upstreamModel}`,
+      body: mediaBody([promptItem], { aspect_ratio: "1:1" })
+    })),
+    {
+      says: "a model that nobody knows goes by its inputs: a lone reference is mixed",
+      order: { upstreamModel: "k-9", blocks: [prompt, image(one, "reference_image")] },
+      path: "/omni-video/k-9",
+      body: mediaBody([promptItem, { type: "refer_image", url: one }], { aspect_ratio: "16:9" }),
+      refusedWith: 403
+    },
+    {
+      says: "a model that nobody knows goes by its inputs: a lone image is a frame",
+      order: { upstreamModel: "k-9", blocks: [prompt, image(one, null)] },
+      path: "/image-to-video/k-9",
+      body: mediaBody([promptItem, { type: "first_frame", url: one }])
+    },
+    {
+      says: "a model that nobody knows goes by its inputs: beside a video, an image is a reference",
+      order: { upstreamModel: "k-9", blocks: [prompt, image(one, null), film, sound] },
+      path: "/omni-video/k-9",
+      body: mediaBody(
+        [
+          promptItem,
+          { type: "refer_image", url: one },
+          filmItem,
+          { type: "refer_audio", url: "https://x.test/a.mp3" }
+        ],
+        { audio: "off" }
+      ),
       refusedWith: 403
     }
+  ],
+  unsent: [
+    ...(
+      [
+        ["a reference image", MODEL, [prompt, image(one, "reference_image")], textAndFrames],
+        ["two images", MODEL, [prompt, image(one, null), image(two, null)], textAndFrames],
+        [
+          "an image without a role beside a first frame",
+          MODEL,
+          [prompt, image(one, "first_frame"), image(two, null)],
+          textAndFrames
+        ],
+        ["a video", "kling-v3-cn", [prompt, film], textAndFrames],
+        ["a sound", MODEL, [prompt, sound], textAndFrames],
+        [
+          "a last frame",
+          "kling-v3-turbo",
+          [prompt, image(one, "first_frame"), image(two, "last_frame")],
+          "Kling 3.0 Turbo takes a text alone; or a first frame"
+        ],
+        [
+          "a sound in the mixed mode",
+          OMNI,
+          [prompt, sound],
+          "Kling 3.0 Omni takes a first frame and a last frame and 7 reference images and a reference video"
+        ]
+      ] as const
+    ).map(([says, upstreamModel, blocks, takes]) => ({
+      says: `${says} for ${upstreamModel}`,
+      order: { upstreamModel, blocks },
+      body: { code: 1201, message: `Invalid value: contents. ${takes}` }
+    })),
+    ...(
+      [
+        ["kling-3.0-turbo", false, "Kling 3.0 Turbo always makes sound"],
+        ["kling-2.5-turbo", true, "Kling 2.5 Turbo makes no sound"],
+        ["kling-o1", true, "Kling O1 makes no sound"]
+      ] as const
+    ).map(([upstreamModel, generateAudio, why]) => ({
+      says: `sound ${generateAudio ? "on" : "off"} for ${upstreamModel}`,
+      order: { upstreamModel, generateAudio },
+      body: { code: 1201, message: `Invalid value: settings.audio. ${why}` }
+    }))
   ],
   bases: ["", "/", "//", "/relay", "/relay/"].map((base) => {
     const root = base.replace(/\/+$/, "")
@@ -261,6 +420,23 @@ const subject: VideoSubject = {
       status: done
     },
     {
+      says: "who ordered a mark gets the marked file",
+      isMarked: true,
+      body: row("succeeded", { outputs: [{ ...video, watermark_url: MARKED_URL }] }),
+      status: { ...done, videoUrl: MARKED_URL }
+    },
+    {
+      says: "who ordered no mark gets the plain file",
+      body: row("succeeded", { outputs: [{ ...video, watermark_url: MARKED_URL }] }),
+      status: done
+    },
+    ...[{}, { watermark_url: "" }, { watermark_url: null }, { watermark_url: 7 }].map((field) => ({
+      says: `a mark that is shown as ${JSON.stringify(field)} leaves the plain file`,
+      isMarked: true,
+      body: row("succeeded", { outputs: [{ ...video, ...field }] }),
+      status: done
+    })),
+    {
       says: "a single object is read like a list of one",
       body: envelope({ id: UPSTREAM_ID, status: "succeeded", outputs: [video] }),
       status: done
@@ -303,7 +479,15 @@ const subject: VideoSubject = {
   failedWith: (message) => row("failed", { message })
 }
 
-videoAdapterSuite(subject)
+/** What the vendor makes of it depends on the media beside it. */
+const shotsOfTheMixedMode = [true, false].map((multi_shot) => ({
+  says: `multi_shot goes out to the mixed mode as it was said: ${multi_shot}`,
+  order: { upstreamModel: OMNI, parameters: { multi_shot } },
+  path: omniPath,
+  body: mediaBody([promptItem], { aspect_ratio: "16:9", multi_shot })
+}))
+
+videoAdapterSuite({ ...subject, wires: [...subject.wires, ...shotsOfTheMixedMode] })
 
 videoSimulatorSuite({
   ...subject,

@@ -22,7 +22,7 @@ const done = {
   _tag: "Succeeded",
   videoUrl: video.url,
   usage: { completionTokens: null, outputSeconds: null }
-}
+} as const
 
 /** What is read for each id from an answer with these rows. */
 const readFrom = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, rows: unknown) {
@@ -57,6 +57,27 @@ layer(layerOverSockets)("vp_d, many tasks in one question", (it) => {
           ["902", { _tag: "Failed", code: "failed", message: "risk control" }],
           ["903", done]
         ])
+      )
+    })
+  )
+
+  it.effect("each task that was ordered with a mark is shown its marked file", () =>
+    Effect.gen(function* () {
+      const marked = "https://files.test/marked.mp4"
+      const rows = ["901", "902"].map((id) => ({
+        id,
+        status: "succeeded",
+        outputs: [{ ...video, watermark_url: marked }]
+      }))
+      const vendor = yield* brokenVendor({ body: envelope(rows) })
+      const tasks = [refOf("901"), { ...refOf("902"), isMarked: true }]
+      const answers = yield* (yield* together).poll(accountAt(vendor.url), tasks)
+      assert.deepStrictEqual(
+        [...answers].map(([id, answer]) => [id, Result.getOrNull(answer)]),
+        [
+          ["901", done],
+          ["902", { ...done, videoUrl: marked }]
+        ]
       )
     })
   )

@@ -37,6 +37,8 @@ const task = (state: string, more: object = {}) => ({
   creations: [],
   ...more
 })
+const MARKED = "https://files.test/marked.mp4"
+const marked = { ...done, videoUrl: MARKED }
 const creation = { id: "c1", url: OUTPUT, cover_url: "https://files.test/o.jpg" }
 
 const unwanted = (field: string) => ({
@@ -44,6 +46,61 @@ const unwanted = (field: string) => ({
   reason: "FieldUnwanted",
   message: `unwanted field: ${field}`
 })
+const lacking = (field: string) => ({
+  code: 400,
+  reason: "FieldLacking",
+  message: `missing field: ${field}`
+})
+const frames = "a first frame; or a first frame and a last frame"
+const references = "7 reference images"
+
+const orderedOf = {
+  text: [prompt],
+  lone: [prompt, image(IMAGE, null)],
+  first: [prompt, image(IMAGE, "first_frame")],
+  ends: [prompt, image(IMAGE, "first_frame"), image(SECOND_IMAGE, "last_frame")],
+  reference: [prompt, image()]
+}
+const imagesOf = {
+  text: {},
+  lone: { images: [IMAGE] },
+  first: { images: [IMAGE] },
+  ends: { images: [IMAGE, SECOND_IMAGE] },
+  reference: { images: [IMAGE] }
+}
+
+/** The path of each kind of order, by the model. */
+const paths: ReadonlyArray<readonly [model: string, kind: keyof typeof imagesOf, path: string]> = [
+  ["viduq3", "lone", "reference2video"],
+  ["viduq3", "reference", "reference2video"],
+  ["viduq3-mix", "lone", "reference2video"],
+  ["viduq3-mix-glb", "reference", "reference2video"],
+  ["viduq3-pro", "text", "text2video"],
+  ["viduq3-pro", "lone", "img2video"],
+  ["viduq3-pro", "first", "img2video"],
+  ["viduq3-pro-cn", "ends", "start-end2video"],
+  ["viduq3-pro-fast", "lone", "img2video"],
+  ["viduq3-pro-fast-cn", "first", "img2video"],
+  ["viduq3-turbo", "text", "text2video"],
+  ["viduq3-turbo", "lone", "img2video"],
+  ["viduq3-turbo", "ends", "start-end2video"],
+  ["viduq3-turbo", "reference", "reference2video"]
+]
+
+const takesRatio = ["text2video", "reference2video"]
+
+const ofFamilies = (prefix: string) =>
+  paths.map(([model, kind, path]) => ({
+    says: `${model} with ${kind} goes to ${path}`,
+    order: { upstreamModel: model, blocks: orderedOf[kind], ratio: "9:16" },
+    path: `${prefix}/ent/v2/${path}`,
+    body: body({
+      model,
+      ...imagesOf[kind],
+      ...(takesRatio.includes(path) ? { aspect_ratio: "9:16" } : {})
+    })
+  }))
+
 const inOk = { code: 400, reason: "FieldInvalid", message: "invalid field: duration" }
 const broke = { code: 400, reason: "CreditInsufficient", message: "no credits left" }
 
@@ -78,8 +135,8 @@ export const formsOfVpE = (prefix: string) =>
         body: body({ prompt: `${PROMPT}\nand at dawn` })
       },
       {
-        says: "one image is animated, and its own ratio decides",
-        order: { blocks: [prompt, image()], ratio: "16:9" },
+        says: "a lone image without a role is animated, and its own ratio decides",
+        order: { blocks: [prompt, image(IMAGE, null)], ratio: "16:9" },
         path: `${prefix}/ent/v2/img2video`,
         body: body({ images: [IMAGE] })
       },
@@ -106,24 +163,24 @@ export const formsOfVpE = (prefix: string) =>
         refusedWith: 400
       },
       {
+        says: "a lone reference image is one, and takes a ratio",
+        order: { blocks: [prompt, image()], ratio: "1:1" },
+        path: `${prefix}/ent/v2/reference2video`,
+        body: body({ images: [IMAGE], aspect_ratio: "1:1" })
+      },
+      {
         says: "two images are references, which take a ratio",
-        order: { blocks: [prompt, image(), image(SECOND_IMAGE)], ratio: "1:1" },
+        order: { blocks: [prompt, image(IMAGE, null), image(SECOND_IMAGE, null)], ratio: "1:1" },
         path: `${prefix}/ent/v2/reference2video`,
         body: body({ images: [IMAGE, SECOND_IMAGE], aspect_ratio: "1:1" })
       },
       {
-        says: "frames beside a third image are references",
-        order: {
-          blocks: [
-            prompt,
-            image(IMAGE, "first_frame"),
-            image(SECOND_IMAGE, "last_frame"),
-            image(third)
-          ]
-        },
-        path: `${prefix}/ent/v2/reference2video`,
-        body: body({ images: [IMAGE, SECOND_IMAGE, third] })
-      }
+        says: "an image without a role before a last frame is the first one",
+        order: { blocks: [prompt, image(SECOND_IMAGE, "last_frame"), image(IMAGE, null)] },
+        path: `${prefix}/ent/v2/start-end2video`,
+        body: body({ images: [IMAGE, SECOND_IMAGE] })
+      },
+      ...ofFamilies(prefix)
     ],
     unsent: [
       { says: "reference audio", order: { blocks: [prompt, audio] }, body: unwanted("audios") },
@@ -131,6 +188,49 @@ export const formsOfVpE = (prefix: string) =>
         says: "a reference video, also beside an image",
         order: { blocks: [prompt, image(), video] },
         body: unwanted("videos")
+      },
+      {
+        says: "frames beside a reference",
+        order: { blocks: [prompt, image(IMAGE, "first_frame"), image(third)] },
+        body: unwanted(`images. The interface takes a text alone; or ${frames}; or ${references}`)
+      },
+      {
+        says: "a second image without a role beside a first frame",
+        order: { blocks: [prompt, image(IMAGE, "first_frame"), image(third, null)] },
+        body: unwanted(`images. The interface takes a text alone; or ${frames}; or ${references}`)
+      },
+      {
+        says: "a reference image for viduq3-pro",
+        order: { upstreamModel: "viduq3-pro", blocks: [prompt, image()] },
+        body: unwanted(`images. viduq3-pro takes a text alone; or ${frames}`)
+      },
+      {
+        says: "two images without a role for viduq3-pro-cn",
+        order: {
+          upstreamModel: "viduq3-pro-cn",
+          blocks: [prompt, image(IMAGE, null), image(SECOND_IMAGE, null)]
+        },
+        body: unwanted(`images. viduq3-pro takes a text alone; or ${frames}`)
+      },
+      {
+        says: "a last frame for viduq3-pro-fast",
+        order: { upstreamModel: "viduq3-pro-fast", blocks: [image(IMAGE, "last_frame")] },
+        body: unwanted("images. viduq3-pro-fast takes a first frame")
+      },
+      ...(["viduq3", "viduq3-mix", "viduq3-cn"] as const).map((upstreamModel) => ({
+        says: `a text alone for ${upstreamModel}`,
+        order: { upstreamModel },
+        body: lacking(`images. ${upstreamModel.replace("-cn", "")} takes ${references}`)
+      })),
+      {
+        says: "a text alone for viduq3-pro-fast",
+        order: { upstreamModel: "viduq3-pro-fast" },
+        body: lacking("images. viduq3-pro-fast takes a first frame")
+      },
+      {
+        says: "a first frame for viduq3",
+        order: { upstreamModel: "viduq3", blocks: [prompt, image(IMAGE, "first_frame")] },
+        body: unwanted(`images. viduq3 takes ${references}`)
       }
     ],
     submitted,
@@ -192,6 +292,25 @@ export const formsOfVpE = (prefix: string) =>
         }),
         status: done
       },
+      {
+        says: "who ordered a mark gets the marked file",
+        isMarked: true,
+        body: task("success", { creations: [{ ...creation, watermarked_url: MARKED }] }),
+        status: marked
+      },
+      {
+        says: "who ordered no mark gets the plain file",
+        body: task("success", { creations: [{ ...creation, watermarked_url: MARKED }] }),
+        status: done
+      },
+      ...[{}, { watermarked_url: "" }, { watermarked_url: null }, { watermarked_url: 7 }].map(
+        (field) => ({
+          says: `a mark that is shown as ${JSON.stringify(field)} leaves the plain file`,
+          isMarked: true,
+          body: task("success", { creations: [{ ...creation, ...field }] }),
+          status: done
+        })
+      ),
       {
         says: "a failed task tells its code",
         body: task("failed", { err_code: "CreationPolicyViolation" }),

@@ -6,8 +6,11 @@ const subject: VideoSubject = {
   protocol: "vp_e",
   dialect: { scheme: "Token", headers: {} },
   ...formsOfVpE(""),
-  bases: ["", "/", "//", "/relay", "/relay/"].map((base) => {
-    const root = base.replace(/\/+$/, "")
+  bases: [
+    ...["", "/", "//", "/relay", "/relay/"],
+    ...["/ent/v2", "/ent/v2/", "/ent/v2//", "/relay/ent/v2"]
+  ].map((base) => {
+    const root = base.replace(/\/+$/, "").replace("/ent/v2", "")
     return {
       base,
       submit: `${root}/ent/v2/text2video`,

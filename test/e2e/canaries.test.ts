@@ -152,13 +152,20 @@ const environment = Effect.fnUntraced(function* (kind: DatabaseKind) {
 
 const mediaUrl = `https://files.test/in.png?Signature=${signature}`
 
+const takesOnePicture = /^(?:image-|relay-d$)/
+
 /** The least each model takes, with a prompt and media that must not be kept anywhere. */
 const bodyFor = ({ model, modality }: (typeof ways)[number]) => ({
   model,
   prompt,
   ...(modality === "image" || /^text-/.test(model)
     ? {}
-    : { images: [`data:image/png;base64,${picture}`, mediaUrl] }),
+    : {
+        images: [
+          `data:image/png;base64,${picture}`,
+          ...(takesOnePicture.test(model) ? [] : [mediaUrl])
+        ]
+      }),
   ...(modality === "image"
     ? { image: `data:image/png;base64,${picture}`, negative_prompt: prompt, user: prompt }
     : {})

@@ -83,7 +83,7 @@ layer(layerTestGateway("postgres", { ...quickSettings, pollerSeconds: 0.3 }), {
         Array.from({ length: 60 }, (_, index) => `job-${index + 1}`)
       )
       assert.isBelow(questions.length, 30)
-      for (const ids of questions) assert.isAtMost(ids.length, 50)
+      for (const ids of questions) assert.isAtMost(ids.length, 20)
       assert.strictEqual((yield* gateway.balance(who)).balance, "820")
     })
   )

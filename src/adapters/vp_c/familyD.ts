@@ -50,6 +50,10 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   if (videos > 0) return invalid("Video input is not supported")
   if (images.length > 1) return invalid("Only one image is supported")
   if (image?.role === "last_frame") return invalid("A last frame is not supported")
+  // The path has one field for a picture, which is the first frame.
+  if (image?.role === "reference_image") {
+    return invalid("A reference image is not supported, only a first frame")
+  }
   if (mode === undefined) return invalid(`Resolution ${order.resolution} is not supported`)
   const body = given({
     model_name: order.upstreamModel,

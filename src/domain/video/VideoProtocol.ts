@@ -1,6 +1,8 @@
 /** The video protocols: what a client may order and how it is billed. */
 import type { VideoFamily } from "./families/VideoFamily.ts"
 import { contentFamilies } from "./families/vp_a.ts"
+import { unifiedFamilies } from "./families/vp_d.ts"
+import { tierFamilies } from "./families/vp_e.ts"
 import type { Ratio } from "./sizes.ts"
 import type { Resolution } from "./tiers.ts"
 import {
@@ -75,6 +77,7 @@ export const videoProtocols = {
     ...noParameters
   },
   vp_d: {
+    families: unifiedFamilies,
     seconds: [3, 15],
     smart: "never",
     resolutions: ["720p", "1080p", "4K"],
@@ -87,6 +90,7 @@ export const videoProtocols = {
     ...unifiedParameters
   },
   vp_e: {
+    families: tierFamilies,
     seconds: [1, 16],
     smart: "never",
     resolutions: ["540p", "720p", "1080p"],

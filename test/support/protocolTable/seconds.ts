@@ -14,53 +14,47 @@ const itemsOf =
     options
   })
 
-const textOf =
-  (more: object = {}) =>
-  ({ prompt, seconds, tier }: Wish) => ({
-    prompt,
-    settings: { resolution: tier, duration: seconds, ...more },
-    options
-  })
+/** The mixed mode is told a ratio wherever no frame and no video has one. */
+const unshaped = { aspect_ratio: "16:9" }
 
-const modes = {
-  text: "/text-to-video/vendor-clip-omni",
-  image: "/image-to-video/vendor-clip-omni",
-  omni: "/omni-video/vendor-clip-omni"
-}
+const path = "/omni-video/vendor-clip-omni"
 
 const vp_d: ReadonlyArray<Form> = [
-  { says: "a text", input: inputs.text, path: modes.text, body: textOf() },
+  { says: "a text", input: inputs.text, path, body: itemsOf([], unshaped) },
   {
     says: "a text with ratio and sound",
     input: inputs.shaped,
-    path: modes.text,
-    body: textOf({ aspect_ratio: "9:16", audio: "native" })
+    path,
+    body: itemsOf([], { aspect_ratio: "9:16", audio: "native" })
   },
   {
     says: "an image",
     input: inputs.image,
-    path: modes.image,
+    path,
     body: itemsOf([{ type: "first_frame", url: I1 }])
   },
   {
     says: "an image with ratio and sound",
     input: { ...inputs.image, ...inputs.shaped },
-    path: modes.image,
+    path,
     body: itemsOf([{ type: "first_frame", url: I1 }], { audio: "native" })
   },
   {
     says: "two images",
     input: inputs.images,
-    path: modes.omni,
-    body: itemsOf([
-      { type: "refer_image", url: I1 },
-      { type: "refer_image", url: I2 }
-    ])
+    path,
+    body: itemsOf(
+      [
+        { type: "refer_image", url: I1 },
+        { type: "refer_image", url: I2 }
+      ],
+      unshaped
+    )
   },
   {
     says: "two frames",
     input: inputs.frames,
-    path: modes.image,
+    path,
     body: itemsOf([
       { type: "first_frame", url: I1 },
       { type: "last_frame", url: I2 }
@@ -69,24 +63,29 @@ const vp_d: ReadonlyArray<Form> = [
   {
     says: "a video",
     input: inputs.video,
-    path: modes.omni,
+    path,
     body: itemsOf([{ type: "feature_video", url: V1 }], { audio: "off" })
   },
   {
     says: "a video with ratio and sound",
     input: { ...inputs.video, ...inputs.shaped },
-    path: modes.omni,
-    body: itemsOf([{ type: "feature_video", url: V1 }], { audio: "off" })
+    path,
+    body: itemsOf([{ type: "feature_video", url: V1 }], { audio: "native" }),
+    refusal: () => ({
+      code: 1201,
+      message: "Invalid value: settings.audio native with a video",
+      request_id: "<id>"
+    })
   },
   {
     says: "a sound",
     input: inputs.audio,
-    path: modes.omni,
-    body: itemsOf([{ type: "refer_audio", url: "https://files.test/1.mp3" }]),
+    path: null,
+    body: () => null,
     refusal: () => ({
       code: 1201,
-      message: "Invalid value: contents[1].type",
-      request_id: "<id>"
+      message:
+        "Invalid value: contents. Kling 3.0 Omni takes a first frame and a last frame and 7 reference images and a reference video"
     })
   }
 ]

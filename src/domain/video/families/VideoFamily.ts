@@ -32,6 +32,10 @@ export interface VideoForm<Mode extends string = string> {
 /** Whether a model makes sound: as it is told to, always, never, or by itself in a way nobody can set. */
 export type SoundOfModel = "switch" | "always" | "never" | "unset"
 
+/** Whether an order's sound can be had: a wish that no field has must not be dropped, as it orders another video. */
+export const canSound = (sound: SoundOfModel, wanted: boolean | null): boolean =>
+  wanted === null || sound === "switch" || sound === (wanted ? "always" : "never")
+
 export interface VideoFamily<Mode extends string = string> {
   /** As people who know the vendor call it. */
   readonly name: string
@@ -94,17 +98,20 @@ const formFor = <Mode extends string>(
 
 /**
  * Where the media of an order go. One picture without a role is the first frame where the model has
- * one beside what else is ordered, else a reference; several without a role are references. Fails
- * where the model has no form for them.
+ * one beside what else is ordered and the client names no other, else a reference; several without a
+ * role are references. Fails where the model has no form for them.
  */
 export const placeMedia = <Mode extends string>(
   { forms }: Pick<VideoFamily<Mode>, "forms">,
   blocks: ReadonlyArray<VideoBlock>
 ): Result.Result<PlacedOrder<Mode>, void> => {
   const media = blocks.filter((block) => block.type !== "text")
-  const unsaid = media.filter((block) => block.type === "image" && block.role === null).length
+  const roles = media.flatMap((block) => (block.type === "image" ? [block.role] : []))
+  const isLone = roles.filter((role) => role === null).length === 1
   const meanings: ReadonlyArray<ImageRole> =
-    unsaid === 1 ? ["first_frame", "reference_image"] : ["reference_image"]
+    isLone && !roles.includes("first_frame")
+      ? ["first_frame", "reference_image"]
+      : ["reference_image"]
   for (const meaning of meanings) {
     const placed = media.map(placedAs(meaning))
     const form = formFor(forms, placed)

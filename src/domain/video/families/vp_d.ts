@@ -1,0 +1,83 @@
+/** The models of vp_d. Its paths end in the model's name, and most models have some of the paths only. */
+import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
+
+export type UnifiedMode = "text-to-video" | "image-to-video" | "omni-video"
+
+type Form = VideoForm<UnifiedMode>
+
+const text: Form = { mode: "text-to-video", takes: {} }
+const firstFrame: Form = { mode: "image-to-video", takes: { first_frame: 1 } }
+const frames: Form = { mode: "image-to-video", takes: { first_frame: 1, last_frame: 1 } }
+const omni: Form = {
+  mode: "omni-video",
+  takes: { first_frame: 1, last_frame: 1, reference_image: 7, reference_video: 1 }
+}
+
+/** The vendor's own ids and the relays' spellings: `kling-3.0-turbo`, `kling-v3-turbo-cn`. */
+const idsOf = (model: string): RegExp => new RegExp(`(?:^|[^a-z0-9])${model}(?:-cn|-glb)?$`, "i")
+
+export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
+  {
+    name: "Kling O1",
+    ids: idsOf("o1"),
+    forms: [omni],
+    seconds: [3, 10],
+    resolutions: ["720p", "1080p"],
+    sound: "never",
+    parameters: ["watermark"]
+  },
+  {
+    name: "Kling 3.0 Omni",
+    ids: idsOf("omni"),
+    forms: [omni],
+    seconds: [3, 15],
+    resolutions: ["720p", "1080p", "4K"],
+    sound: "switch",
+    parameters: ["watermark", "multi_shot"]
+  },
+  {
+    name: "Kling 3.0 Turbo",
+    ids: idsOf("kling-v?3(?:[.-]0)?-turbo"),
+    forms: [text, firstFrame],
+    seconds: [3, 15],
+    resolutions: ["720p", "1080p"],
+    sound: "always",
+    parameters: ["watermark"]
+  },
+  {
+    name: "Kling 3.0",
+    ids: idsOf("kling-v?3(?:[.-]0)?"),
+    forms: [text, frames],
+    seconds: [3, 15],
+    resolutions: ["720p", "1080p", "4K"],
+    sound: "switch",
+    parameters: ["watermark", "multi_shot"]
+  },
+  {
+    name: "Kling 2.6",
+    ids: idsOf("kling-v?2[.-]6"),
+    forms: [text, frames],
+    seconds: [5, 10],
+    onlySeconds: [5, 10],
+    resolutions: ["720p", "1080p"],
+    sound: "switch",
+    parameters: ["watermark"]
+  },
+  {
+    name: "Kling 2.5 Turbo",
+    ids: idsOf("kling-v?2[.-]5-turbo"),
+    forms: [text, frames],
+    seconds: [5, 10],
+    onlySeconds: [5, 10],
+    resolutions: ["720p", "1080p"],
+    sound: "never",
+    parameters: ["watermark"]
+  }
+]
+
+/** A model that no row knows: what is ordered decides the path, and the vendor refuses what it lacks. */
+export const unknownUnified: Pick<VideoFamily<UnifiedMode>, "name" | "forms" | "sound"> = {
+  name: "The model",
+  forms: [text, frames, { ...omni, takes: { ...omni.takes, reference_audio: 1 } }],
+  sound: "switch"
+}

@@ -1,0 +1,48 @@
+/** The models of vp_e. Each has some of its four paths, and a path is for pictures of one role. */
+import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
+
+export type TierMode = "text2video" | "img2video" | "start-end2video" | "reference2video"
+
+type Form = VideoForm<TierMode>
+
+const text: Form = { mode: "text2video", takes: {} }
+const firstFrame: Form = { mode: "img2video", takes: { first_frame: 1 }, needs: ["first_frame"] }
+const frames: Form = {
+  mode: "start-end2video",
+  takes: { first_frame: 1, last_frame: 1 },
+  needs: ["last_frame"]
+}
+const references: Form = {
+  mode: "reference2video",
+  takes: { reference_image: 7 },
+  needs: ["reference_image"]
+}
+
+const everyPath: ReadonlyArray<Form> = [text, firstFrame, frames, references]
+
+const tier = (
+  name: string,
+  family: Pick<VideoFamily<TierMode>, "forms"> & Partial<VideoFamily<TierMode>>
+): VideoFamily<TierMode> => ({
+  name,
+  ids: new RegExp(`(?:^|[^a-z0-9])${name}(?:-cn|-glb)?$`, "i"),
+  seconds: [1, 16],
+  resolutions: ["540p", "720p", "1080p"],
+  sound: "switch",
+  parameters: ["seed", "watermark"],
+  ...family
+})
+
+export const tierFamilies: ReadonlyArray<VideoFamily<TierMode>> = [
+  tier("viduq3", { forms: [references], seconds: [3, 16] }),
+  tier("viduq3-mix", { forms: [references], seconds: [3, 16] }),
+  tier("viduq3-pro", { forms: [text, firstFrame, frames] }),
+  tier("viduq3-pro-fast", { forms: [firstFrame] }),
+  tier("viduq3-turbo", { forms: everyPath })
+]
+
+/** A model that no row knows: the pictures decide the path, and the vendor refuses what it lacks. */
+export const unknownTier: Pick<VideoFamily<TierMode>, "name" | "forms"> = {
+  name: "The interface",
+  forms: everyPath
+}
