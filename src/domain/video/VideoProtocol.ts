@@ -63,7 +63,6 @@ export const videoProtocols = {
     needsAppId: true,
     relays: false,
     relayFamily: "a",
-    families: contentFamilies,
     ...noParameters
   },
   vp_c: {
