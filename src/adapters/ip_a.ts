@@ -3,23 +3,16 @@
  * relay answers in the same form.
  */
 import { Result } from "effect"
+import { type ImageFamily, imageFamilyOf, imageProtocols } from "../domain/image/ImageProtocol.ts"
 import { type ImageEdit, imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { modelsCheck } from "./common/accountCheck.ts"
-import {
-  type Drawn,
-  type ImageDialect,
-  imageCalls,
-  isDated,
-  type Read
-} from "./common/adapterCalls.ts"
+import { type ImageDialect, imageCalls, isDated, type Read } from "./common/adapterCalls.ts"
 import { makeImageStream } from "./common/imageStream.ts"
 import { standardRefusals } from "./common/standardErrors.ts"
-import { type Fields, imagesIn, isAnswer } from "./common/standardImages.ts"
-import { errorOf, saysError } from "./wire/errorText.ts"
+import { type Drawn, type Fields, imagesFailure, imagesIn } from "./common/standardImages.ts"
 import { isFileUrl, isFormValue } from "./wire/multipartBody.ts"
-import { decodedWhole, type VendorAnswer } from "./wire/vendorAnswer.ts"
-import { refusal, unusable } from "./wire/vendorFailures.ts"
+import { decodedWhole } from "./wire/vendorAnswer.ts"
 import { bearer, post, postForm, standardUrl, type VendorRequest } from "./wire/vendorRequest.ts"
 
 // Wire schemas: those of `common/standardImages.ts`
@@ -48,27 +41,31 @@ const editRequest = (account: ChannelAccount, fields: Fields, edit: ImageEdit): 
   return postForm(url, bearer(account), form, fileFields)
 }
 
-const generateRequest: ImageDialect["generateRequest"] = (
-  account,
-  { body, edit = null, upstreamModel }
-) => {
-  const fields = { ...body, model: upstreamModel }
-  return Result.succeed(
-    edit === null
-      ? post(standardUrl(account, "images/generations"), bearer(account), fields)
-      : editRequest(account, fields, edit)
-  )
+const familyOf = (upstreamModel: string): ImageFamily =>
+  imageFamilyOf(imageProtocols.ip_a, upstreamModel)
+
+/** Models that make one image a call have no field for a number. */
+const fieldsOf = ({ body, upstreamModel: model }: ImageOrder): Fields => {
+  const { n: _, ...others } = body
+  return { ...(familyOf(model).isOneByOne === true ? others : body), model }
+}
+
+/** One picture is a text, which the models take that have room for no more. */
+const pictureField = ({ references: [first, ...others] }: ImageEdit): Fields =>
+  first === undefined ? {} : { image: others.length === 0 ? first : [first, ...others] }
+
+const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
+  const { edit = null, upstreamModel } = order
+  const fields = fieldsOf(order)
+  if (edit !== null && familyOf(upstreamModel).edits !== "field") {
+    return Result.succeed(editRequest(account, fields, edit))
+  }
+  const pictures = edit === null ? {} : pictureField(edit)
+  const body = { ...fields, ...pictures }
+  return Result.succeed(post(standardUrl(account, "images/generations"), bearer(account), body))
 }
 
 // From the vendor
-
-/** Where every image was refused on its own, the first one speaks for the order. */
-const failure = (account: ChannelAccount, answer: VendorAnswer) => {
-  const refused = isAnswer(answer.body) ? answer.body.data.find(saysError) : undefined
-  return refused === undefined || saysError(answer.body)
-    ? unusable(account, answer)
-    : refusal(account, answer, { message: errorOf(refused).message })
-}
 
 /** Passes the answer on as it came where nothing in it is to be changed, else what it holds. */
 export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) => {
@@ -79,7 +76,7 @@ export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) =
       ? Result.succeed({ result: large.raw, surplus: 0 })
       : readGenerated(account, decodedWhole(answer), order)
   }
-  return images === null ? Result.fail(failure(account, answer)) : Result.succeed(images)
+  return images === null ? Result.fail(imagesFailure(account, answer)) : Result.succeed(images)
 }
 
 // Calls
@@ -87,6 +84,7 @@ export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) =
 export const makeIpA = imageCalls("ip_a", {
   generateRequest,
   readGenerated,
+  isOneByOne: ({ upstreamModel }) => familyOf(upstreamModel).isOneByOne === true,
   refusals: () => standardRefusals,
   readStream: makeImageStream,
   check: modelsCheck

@@ -1,6 +1,10 @@
 /** ip_c: the relay's images; the upstream model's name decides between its two families. */
 import { Result } from "effect"
-import { RELAYED_STANDARD_MODELS } from "../domain/image/ImageProtocol.ts"
+import {
+  imageFamilyOf,
+  imageProtocols,
+  relayedStandardModels
+} from "../domain/image/ImageProtocol.ts"
 import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { type ImageDialect, imageCalls } from "./common/adapterCalls.ts"
@@ -17,7 +21,7 @@ import { bearer, post, rootOf } from "./wire/vendorRequest.ts"
 
 /** Family a takes the common standard form, as ip_a sends it, and family f the messages of ip_b. */
 const isStandard = ({ upstreamModel }: ImageOrder): boolean =>
-  upstreamModel.startsWith(RELAYED_STANDARD_MODELS)
+  relayedStandardModels.test(upstreamModel)
 
 const familyUrl = (account: ChannelAccount, order: ImageOrder): string =>
   rootOf(familyAccount(account, isStandard(order) ? "a" : "f"))
@@ -50,6 +54,8 @@ const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
 export const makeIpC = imageCalls("ip_c", {
   generateRequest,
   readGenerated,
+  isOneByOne: ({ upstreamModel }) =>
+    imageFamilyOf(imageProtocols.ip_c, upstreamModel).isOneByOne === true,
   refusals: (order) => (isStandard(order) ? standardFamily : messageFamily),
   // One key is for both families, and family a has no tasks.
   check: taskCheck(tasksUrl, messageFamily)

@@ -4,6 +4,9 @@
  */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
+import { familyOf } from "../domain/video/families/VideoFamily.ts"
+import { contentFamilies } from "../domain/video/families/vp_a.ts"
+import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
@@ -27,27 +30,43 @@ const isTask = Schema.is(
   })
 )
 const isContent = Schema.is(Schema.Struct({ video_url: WebAddress }))
-const isUsage = Schema.is(
-  Schema.Struct({ completion_tokens: Schema.Int.check(Schema.isGreaterThan(0)) })
-)
+const isUsage = Schema.is(Schema.Struct({ completion_tokens: Schema.Unknown }))
+const isCount = Schema.is(Schema.Int.check(Schema.isGreaterThan(0)))
 /** Whole seconds of a plausible video. */
 const isDuration = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3600 })))
 
 // To the vendor
 
-const toContentBlock = (block: VideoBlock) => {
+const takesReferences = (upstreamModel: string): boolean =>
+  familyOf(contentFamilies, upstreamModel)?.forms.some(
+    ({ takes }) => takes.reference_image !== undefined
+  ) ?? true
+
+const isReference = (block: VideoBlock): boolean =>
+  block.type === "image" ? block.role === "reference_image" : block.type !== "text"
+
+/**
+ * The role of images whose client wrote none. Without one the vendor takes an image for the first
+ * frame, which cannot stand beside references.
+ */
+const roleUnsaid = ({ upstreamModel, blocks }: VideoOrder): ImageRole | null => {
+  const unsaid = blocks.filter((block) => block.type === "image" && block.role === null)
+  const isFirstFrame = unsaid.length === 1 && !blocks.some(isReference)
+  return isFirstFrame || !takesReferences(upstreamModel) ? null : "reference_image"
+}
+
+const toContentBlock = (unsaid: ImageRole | null) => (block: VideoBlock) => {
   if (block.type === "text") return { type: "text", text: block.text }
   const type = `${block.type}_url`
-  const role =
-    block.type === "image" ? (block.role ?? "reference_image") : `reference_${block.type}`
-  return { type, role, [type]: { url: block.url } }
+  const role = block.type === "image" ? (block.role ?? unsaid) : `reference_${block.type}`
+  return given({ type, role, [type]: { url: block.url } })
 }
 
 /** The fields that vp_b takes as well. */
 export const commonFields = (order: VideoOrder) =>
   given({
     model: order.upstreamModel,
-    content: order.blocks.map(toContentBlock),
+    content: order.blocks.map(toContentBlock(roleUnsaid(order))),
     duration: secondsOf(order),
     ratio: order.ratio,
     generate_audio: order.generateAudio
@@ -87,8 +106,14 @@ const words: TaskWords = {
   open: ["queued", "running", "pending", "processing"],
   finished: ["succeeded"],
   failed: ["failed"],
-  cancelled: ["cancelled"],
+  cancelled: ["cancelled", "canceled"],
   expired: ["expired"]
+}
+
+/** A count, also as digits in a text; null where it is no exact one. */
+const countOf = (value: unknown): bigint | null => {
+  const count = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value
+  return isCount(count) ? BigInt(count) : null
 }
 
 /** `failureOf` tells why any other answer is of no use, by the errors the vendor has. */
@@ -104,7 +129,7 @@ export const readPolledElse =
       word: status,
       videoUrl: isContent(content) ? content.video_url : undefined,
       usage: {
-        completionTokens: isUsage(usage) ? BigInt(usage.completion_tokens) : null,
+        completionTokens: isUsage(usage) ? countOf(usage.completion_tokens) : null,
         outputSeconds: isDuration(duration) ? duration : null
       },
       ...errorText(error)

@@ -26,9 +26,9 @@ export const video: VideoBlock = { type: "video", url: VIDEO }
 
 /** Content blocks of these on the wire. */
 export const wireText = { type: "text", text: PROMPT }
-export const wireImage = (url: string = IMAGE, role: ImageRole = "reference_image") => ({
+export const wireImage = (url: string = IMAGE, role: ImageRole | null = "reference_image") => ({
   type: "image_url",
-  role,
+  ...(role === null ? {} : { role }),
   image_url: { url }
 })
 export const wireAudio = {

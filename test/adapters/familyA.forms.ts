@@ -69,6 +69,31 @@ export const formsOfFamilyA = {
       body: body(wireImage(), wireAudio, wireVideo)
     },
     {
+      says: "a lone image without a role has none",
+      order: { blocks: [prompt, image(IMAGE, null)] },
+      path,
+      body: body(wireImage(IMAGE, null))
+    },
+    {
+      says: "several images without a role are references",
+      order: { blocks: [prompt, image(IMAGE, null), image(SECOND_IMAGE, null)] },
+      path,
+      body: body(wireImage(), wireImage(SECOND_IMAGE))
+    },
+    {
+      says: "several images without a role have none on the first generation",
+      order: {
+        upstreamModel: "doubao-seedance-1-5-pro-251215-cn",
+        blocks: [prompt, image(IMAGE, null), image(SECOND_IMAGE, null)]
+      },
+      path,
+      body: {
+        ...body(wireImage(IMAGE, null), wireImage(SECOND_IMAGE, null)),
+        model: "doubao-seedance-1-5-pro-251215-cn"
+      },
+      refusedWith: 400
+    },
+    {
       says: "frames keep their roles",
       order: { blocks: [prompt, image(IMAGE, "first_frame"), image(SECOND_IMAGE, "last_frame")] },
       path,
@@ -98,17 +123,22 @@ export const formsOfFamilyA = {
       body: succeeded({ usage: { completion_tokens: 108900 }, duration: 5 }),
       status: done(108900n, 5)
     },
+    {
+      says: "tokens are read from a text as well",
+      body: succeeded({ usage: { completion_tokens: "108900" } }),
+      status: done(108900n)
+    },
     { says: "no usage is none", body: succeeded({ usage: null }), status: done(null) },
     {
       says: "a failed task tells its code and message",
       body: task("failed", { error: { code: "OutputVideoSensitive", message: "not this" } }),
       status: failed("OutputVideoSensitive", "not this")
     },
-    {
-      says: "a cancelled task has failed",
-      body: task("cancelled"),
-      status: failed("cancelled", "The vendor cancelled the task")
-    },
+    ...["cancelled", "canceled"].map((status) => ({
+      says: `a task that is ${status} has failed`,
+      body: task(status),
+      status: failed(status, "The vendor cancelled the task")
+    })),
     {
       says: "an expired task has failed",
       body: task("expired"),

@@ -10,6 +10,7 @@ const inline = { b64_json: "iVBORw0KGgo=" }
 const indecent = {
   error: { code: "OutputImageSensitiveContentDetected", message: "not this one" }
 }
+const sensitive = (code: string) => ({ error: { code, message: "not this one" } })
 const refusedItem = { error: { code: "moderation_blocked", message: "not this one" } }
 
 const everyField = {
@@ -179,6 +180,32 @@ const subject: ImageSubject = {
         200,
         { created, data: [indecent, indecent] },
         { effectiveStatus: 400, message: "not this one" }
+      )
+    },
+    ...[
+      [
+        "OutputImageSensitiveContentDetected.PolicyViolation",
+        "OutputImageSensitiveContentDetected"
+      ],
+      ["InputTextSensitiveContentDetected", "OutputImageSensitiveContentDetected"],
+      ["InputImageSensitiveContentDetected.PrivacyInformation"],
+      ["SensitiveContentDetected.SevereViolation"]
+    ].map((codes) => ({
+      says: `${codes.join(" and ")} are refused as an order is`,
+      reply: { body: { created, data: codes.map(sensitive), usage: { generated_images: 0 } } },
+      failure: refused(
+        200,
+        { created, data: codes.map(sensitive) },
+        { effectiveStatus: 400, message: "not this one" }
+      )
+    })),
+    {
+      says: "one that failed beside one that was found indecent is a failure",
+      reply: { body: { created, data: [indecent, sensitive("InternalServiceError")] } },
+      failure: refused(
+        200,
+        { created, data: [indecent, sensitive("InternalServiceError")] },
+        { effectiveStatus: 502, message: "not this one" }
       )
     },
     {

@@ -1,3 +1,4 @@
+import type { ImageRole } from "../../src/domain/video/VideoBody.ts"
 import type { VideoBlock } from "../../src/domain/video/VideoInput.ts"
 import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { lost, refused } from "./failures.ts"
@@ -10,9 +11,10 @@ const path = "/api/v3/contents/generations/tasks"
 const VIDEO_URL = "https://files.test/o.mp4?Expires=1"
 
 const prompt = textBlock("a lighthouse at dusk")
-const image = (url: string, role: "reference_image" | "first_frame" | "last_frame") =>
+const image = (url: string, role: ImageRole | null = null) =>
   ({ type: "image", role, url }) as const
 const wireImage = (url: string, role: string) => ({ type: "image_url", role, image_url: { url } })
+const bareImage = (url: string) => ({ type: "image_url", image_url: { url } })
 
 const content = (...media: ReadonlyArray<object>) => ({
   model: "m-1",
@@ -32,6 +34,94 @@ const withMedia = (
   path,
   body: content(...wire)
 })
+
+/** Pictures without a role, on the vendor's own models. */
+const onModel = (
+  upstreamModel: string,
+  says: string,
+  blocks: ReadonlyArray<VideoBlock>,
+  wire: ReadonlyArray<object>,
+  refusedWith?: number
+) => ({
+  says: `${upstreamModel}: ${says}`,
+  order: { upstreamModel, blocks: [prompt, ...blocks] },
+  path,
+  body: { ...content(...wire), model: upstreamModel },
+  ...(refusedWith === undefined ? {} : { refusedWith })
+})
+
+const [one, two] = ["https://x.test/1.png", "https://x.test/2.png"] as const
+const sound = { type: "audio", url: "https://x.test/a.mp3" } as const
+const film = { type: "video", url: "https://x.test/v.mp4" } as const
+const wireSound = { type: "audio_url", role: "reference_audio", audio_url: { url: sound.url } }
+const wireFilm = { type: "video_url", role: "reference_video", video_url: { url: film.url } }
+
+const oldModels = [
+  "doubao-seedance-1-0-pro-250528",
+  "doubao-seedance-1-0-pro-fast-251015",
+  "doubao-seedance-1-5-pro-251215",
+  "seedance-1.5-pro"
+]
+const newModels = [
+  "m-1",
+  "doubao-seedance-2-0-260128",
+  "dreamina-seedance-2-0-fast-260128-cn",
+  "bytedance/seedance-2.0-mini",
+  "seedance-2-5-pro"
+]
+
+const rolesUnsaid = [
+  ...[...oldModels, ...newModels].map((model) =>
+    onModel(model, "a lone image has no role", [image(one)], [bareImage(one)])
+  ),
+  ...oldModels.map((model) =>
+    onModel(
+      model,
+      "of several images none has a role",
+      [image(one), image(two)],
+      [bareImage(one), bareImage(two)],
+      400
+    )
+  ),
+  ...newModels.flatMap((model) => [
+    onModel(
+      model,
+      "several images are references",
+      [image(one), image(two)],
+      [wireImage(one, "reference_image"), wireImage(two, "reference_image")]
+    ),
+    onModel(
+      model,
+      "an image beside a reference video is a reference",
+      [image(one), film],
+      [wireImage(one, "reference_image"), wireFilm]
+    ),
+    onModel(
+      model,
+      "an image beside a reference sound is a reference",
+      [image(one), sound],
+      [wireImage(one, "reference_image"), wireSound]
+    ),
+    onModel(
+      model,
+      "an image beside a reference image is one as well",
+      [image(one), image(two, "reference_image")],
+      [wireImage(one, "reference_image"), wireImage(two, "reference_image")]
+    ),
+    onModel(
+      model,
+      "an image beside a last frame has no role",
+      [image(one), image(two, "last_frame")],
+      [bareImage(one), wireImage(two, "last_frame")]
+    )
+  ]),
+  onModel(
+    "doubao-seedance-1-5-pro-251215",
+    "a reference image goes out as one, and the vendor answers",
+    [image(one, "reference_image")],
+    [wireImage(one, "reference_image")]
+  )
+]
 
 const succeeded = (more: object) => ({
   id: UPSTREAM_ID,
@@ -141,6 +231,7 @@ const subject: VideoSubject = {
       path,
       body: { ...content(), seed: -1, camera_fixed: false, watermark: true }
     },
+    ...rolesUnsaid,
     {
       says: "audio without a picture is the vendor's to refuse",
       order: { blocks: [prompt, { type: "audio", url: "https://x.test/a.mp3" }] },
@@ -189,7 +280,30 @@ const subject: VideoSubject = {
     { says: "no usage is none", body: succeeded({}), status: done(null) },
     { says: "a usage of null is none", body: succeeded({ usage: null }), status: done(null) },
     { says: "a usage that is a number is none", body: succeeded({ usage: 7 }), status: done(null) },
-    ...[0, -5, 1.5, "108900", null, true, 2 ** 53].map((tokens) => ({
+    ...["108900", "0108900"].map((tokens) => ({
+      says: `completion_tokens ${JSON.stringify(tokens)} are a number in a text`,
+      body: usage(tokens),
+      status: done(108900n)
+    })),
+    {
+      says: "the largest count that is exact is read from a text",
+      body: usage(`${Number.MAX_SAFE_INTEGER}`),
+      status: done(9007199254740991n)
+    },
+    {
+      says: "fields nobody knows are harmless, wherever they stand",
+      body: {
+        ...succeeded({ usage: { completion_tokens: 7, tool_usage: { web_search: null } } }),
+        content: { video_url: VIDEO_URL, last_frame_url: null, extra: [{}] },
+        error: null,
+        draft_task_id: { deep: [1] }
+      },
+      status: done(7n)
+    },
+    ...[
+      ...[0, -5, 1.5, null, true, 2 ** 53],
+      ...["0", "-5", "1.5", "1e3", "0x10", "", " 7", "9007199254740992", "9007199254740993"]
+    ].map((tokens) => ({
       says: `completion_tokens ${JSON.stringify(tokens)} are none`,
       body: usage(tokens),
       status: done(null)
@@ -216,11 +330,11 @@ const subject: VideoSubject = {
       body: { status: "failed", error: "out of luck" },
       status: failed("failed", "out of luck")
     },
-    {
-      says: "a cancelled task has failed as cancelled",
-      body: { status: "cancelled", error: null },
-      status: failed("cancelled", "The vendor cancelled the task")
-    },
+    ...["cancelled", "canceled"].map((status) => ({
+      says: `a task that is ${status} has failed as cancelled`,
+      body: { status, error: null },
+      status: failed(status, "The vendor cancelled the task")
+    })),
     {
       says: "an expired task has failed as expired",
       body: { status: "expired" },

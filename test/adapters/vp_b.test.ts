@@ -97,6 +97,24 @@ const subject: VideoSubject = {
       body: body(wireImage())
     },
     {
+      says: "a lone image without a role has none",
+      order: { blocks: [prompt, image(IMAGE, null)] },
+      path,
+      body: body(wireImage(IMAGE, null))
+    },
+    {
+      says: "several images without a role are references",
+      order: { blocks: [prompt, image(IMAGE, null), image(SECOND_IMAGE, null)] },
+      path,
+      body: body(wireImage(), wireImage(SECOND_IMAGE))
+    },
+    {
+      says: "an image without a role is a reference beside others",
+      order: { blocks: [prompt, image(IMAGE, null), audio, video] },
+      path,
+      body: body(wireImage(), wireAudio, wireVideo)
+    },
+    {
       says: "frames keep their roles",
       order: { blocks: [prompt, image(IMAGE, "first_frame"), image(SECOND_IMAGE, "last_frame")] },
       path,
@@ -143,6 +161,11 @@ const subject: VideoSubject = {
       status: done(152100n, 7)
     },
     {
+      says: "tokens are read from a text as well",
+      body: succeeded({ usage: { completion_tokens: "152100" } }),
+      status: done(152100n, null)
+    },
+    {
       says: "a finished task may report no tokens, and then its length counts",
       body: succeeded({ duration: 7 }),
       status: done(null, 7)
@@ -157,11 +180,11 @@ const subject: VideoSubject = {
       body: task("failed", { error: { code: "OutputVideoSensitive", message: "not this" } }),
       status: failed("OutputVideoSensitive", "not this")
     },
-    {
-      says: "a cancelled task has failed",
-      body: task("cancelled"),
-      status: failed("cancelled", "The vendor cancelled the task")
-    },
+    ...["cancelled", "canceled"].map((status) => ({
+      says: `a task that is ${status} has failed`,
+      body: task(status),
+      status: failed(status, "The vendor cancelled the task")
+    })),
     {
       says: "an expired task has failed",
       body: task("expired"),

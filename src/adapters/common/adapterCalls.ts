@@ -1,5 +1,6 @@
 /** The calls of every adapter, made from what its protocol writes and reads. */
 import { Clock, Duration, Effect, Metric, Redacted, Result } from "effect"
+import { imageCount } from "../../domain/image/ImageRequest.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
@@ -11,7 +12,6 @@ import type {
   ImageAdapter,
   ImageOrder,
   ImagePiece,
-  ImageResult,
   VideoAdapter,
   VideoOrder,
   VideoPollTogether,
@@ -28,6 +28,8 @@ import type { VendorRequest } from "../wire/vendorRequest.ts"
 import { type StreamOptions, sendForEvents } from "../wire/vendorStream.ts"
 import { absentTask, type CheckDialect, NO_TASK, readCheck } from "./accountCheck.ts"
 import type { ImageStream } from "./imageStream.ts"
+import { drawOneByOne } from "./oneByOne.ts"
+import type { Drawn } from "./standardImages.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
 
@@ -145,14 +147,6 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     } satisfies VideoAdapter
   })
 
-/** Images that are there. */
-export interface Drawn {
-  /** In the standard form; the time is filled in where the vendor tells none. */
-  readonly result: ImageResult
-  /** Images that came beyond those ordered, and are left out. */
-  readonly surplus: number
-}
-
 /** A task that a vendor of images answers where it has not made them yet. */
 export interface Drawing {
   readonly taskId: string
@@ -165,6 +159,8 @@ export interface Drawing {
 export interface ImageDialect {
   readonly generateRequest: Write<ImageOrder>
   readonly readGenerated: Read<ImageOrder, Drawn | Drawing>
+  /** Whether a call makes one image of the order, so that several are as many calls. */
+  readonly isOneByOne?: (order: ImageOrder) => boolean
   readonly refusals?: RefusalsOf<ImageOrder>
   /** How images are read that come while they are made, where the vendor has that. */
   readonly readStream?: (
@@ -176,6 +172,8 @@ export interface ImageDialect {
   readonly check?: CheckDialect
 }
 
+type OnJob = NonNullable<Parameters<ImageAdapter["generate"]>[2]>
+
 /** Shorter texts of an answer are no images. */
 const LONG_IMAGE_BYTES = 1024
 
@@ -185,34 +183,48 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const limits = yield* VendorLimits
     const { timeout } = limits.image
     const { generateRequest, refusals = () => noRefusals, readStream, check } = dialect
+    const { isOneByOne = () => false } = dialect
     const readGenerated = judging(refusals, dialect.readGenerated)
-    const options = { ...limits.image, longTextBytes: LONG_IMAGE_BYTES }
-    const ask = callsOver(wire)(generateRequest, readGenerated, options)
+    const drawWith = (options: SendOptions) => {
+      const ask = callsOver(wire)(generateRequest, readGenerated, options)
+      /** A task is asked for until it is done; the time limit of an image call holds for all of it. */
+      return Effect.fnUntraced(function* (
+        account: ChannelAccount,
+        order: ImageOrder,
+        onJob: OnJob
+      ) {
+        const startedAt = yield* monotonicMillis
+        const said = yield* ask(account, order)
+        if (!("taskId" in said)) return said
+        yield* onJob(said.taskId)
+        return yield* awaitDrawn(wire, said, limits.poll).pipe(
+          Effect.timeoutOrElse({
+            duration: Duration.subtract(
+              timeout,
+              Duration.millis((yield* monotonicMillis) - startedAt)
+            ),
+            orElse: () => Effect.fail(timedOut(timeout))
+          }),
+          Effect.flatMap(Effect.fromResult),
+          Effect.mapError((failure) => ofTask(said.taskId, failure))
+        )
+      })
+    }
+    const draw = drawWith({ ...limits.image, longTextBytes: LONG_IMAGE_BYTES })
+    /** Answers that are joined are decoded whole. */
+    const drawDecoded = drawWith(limits.image)
 
-    /** A task is asked for until it is done; the time limit of an image call holds for all of it. */
     const inSpan = spanned(`${protocol}.generate`)
     const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (
       account,
       order,
       onJob = () => Effect.void
     ) {
-      const startedAt = yield* monotonicMillis
-      const said = yield* ask(account, order)
-      if ("taskId" in said) yield* onJob(said.taskId)
-      const drawn =
-        "taskId" in said
-          ? yield* awaitDrawn(wire, said, limits.poll).pipe(
-              Effect.timeoutOrElse({
-                duration: Duration.subtract(
-                  timeout,
-                  Duration.millis((yield* monotonicMillis) - startedAt)
-                ),
-                orElse: () => Effect.fail(timedOut(timeout))
-              }),
-              Effect.flatMap(Effect.fromResult),
-              Effect.mapError((failure) => ofTask(said.taskId, failure))
-            )
-          : said
+      const images = imageCount(order.body)
+      const one = { ...order, body: { ...order.body, n: 1 } }
+      const drawn = yield* images > 1 && isOneByOne(order)
+        ? drawOneByOne(drawDecoded(account, one, onJob), images, timeout)
+        : draw(account, order, onJob)
       yield* noteSurplus(account, drawn.surplus)
       const { result } = drawn
       return result instanceof RawAnswer || isDated(result)

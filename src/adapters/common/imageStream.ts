@@ -15,9 +15,17 @@ import {
   type SendOptions,
   type VendorAnswer
 } from "../wire/vendorAnswer.ts"
-import { brokenAnswer, refusal, unusable } from "../wire/vendorFailures.ts"
+import { brokenAnswer, refusal } from "../wire/vendorFailures.ts"
 import { standardRefusals } from "./standardErrors.ts"
-import { type Fields, imagesIn, isHarmless, isImage, isOwnImage, plain } from "./standardImages.ts"
+import {
+  type Fields,
+  imagesFailure,
+  imagesIn,
+  isHarmless,
+  isImage,
+  isOwnImage,
+  plain
+} from "./standardImages.ts"
 
 /** What becomes of an event; there is no piece where the client gets nothing of it. */
 interface SeenEvent {
@@ -105,7 +113,7 @@ export const makeImageStream = (
 
   const whole: ImageStream["whole"] = (answer) => {
     const images = imagesIn(decodedWhole(answer), ordered)
-    if (images === null) return unusable(account, decodedWhole(answer))
+    if (images === null) return imagesFailure(account, decodedWhole(answer))
     const { created, data } = images.result
     const made = (Array.isArray(data) ? data : []).filter(isImage)
     finished += made.length + images.surplus

@@ -1,5 +1,5 @@
 /** Errors in the common standard form, `{error: {message, type, param, code}}`, of all vendors that have it. */
-import { errorObject, meanings, refusalTable, type Shape } from "../wire/refusalTable.ts"
+import { errorObject, meaningOf, meanings, refusalTable, type Shape } from "../wire/refusalTable.ts"
 import { contentRates } from "./contentErrors.ts"
 import { isAnswer } from "./standardImages.ts"
 
@@ -26,17 +26,24 @@ const overloads = {
   slow_down: meanings.overload
 }
 
-/** Images that were all refused by the same code, each in its own place. */
-const refusedImages: Shape = (body) => {
-  const refused = isAnswer(body) ? body.data.map(errorObject) : []
-  const codes = new Set(refused.map((said) => said?.[0]))
-  const [code] = codes
-  return codes.size === 1 && code !== undefined ? [code] : null
+/** What is to be seen may not be, or what was made: the cloud says it of each image in its place. */
+const contentVerdicts = {
+  InputImageSensitiveContentDetected: meanings.order,
+  InputTextSensitiveContentDetected: meanings.order,
+  OutputImageSensitiveContentDetected: meanings.order,
+  OutputTextSensitiveContentDetected: meanings.order,
+  SensitiveContentDetected: meanings.order
 }
 
-export const standardRefusals = refusalTable([errorObject, refusedImages], {
-  OutputImageSensitiveContentDetected: meanings.order,
-  ...contentRates,
-  ...rates,
-  ...overloads
-})
+const codes = { ...contentVerdicts, ...contentRates, ...rates, ...overloads }
+const known = refusalTable([errorObject], codes)
+
+/** Images that were all refused with one meaning, each in its own place. */
+const refusedImages: Shape = (body) => {
+  const refused = isAnswer(body) ? body.data.map((image) => errorObject(image) ?? []) : []
+  const meant = new Set(refused.map((said) => meaningOf(known, said, 200)))
+  const [first] = refused
+  return meant.size === 1 && first !== undefined ? first : null
+}
+
+export const standardRefusals = refusalTable([errorObject, refusedImages], codes)

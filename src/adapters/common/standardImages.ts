@@ -2,8 +2,12 @@
 import { Predicate, Schema } from "effect"
 import { WebAddress } from "../../domain/plainText.ts"
 import { anyFields } from "../../domain/requestFields.ts"
+import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import { holdsAddress, markedBytes, mediaIn } from "../../hiding/patterns.ts"
+import type { ChannelAccount, ImageResult } from "../../services/ProtocolAdapter.ts"
+import { errorOf, saysError } from "../wire/errorText.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import { refusal, unusable } from "../wire/vendorFailures.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -44,6 +48,14 @@ export const plain = (fields: Fields, keeps: (name: string, value: unknown) => b
   return kept.length === Object.keys(fields).length ? fields : Object.fromEntries(kept)
 }
 
+/** Images that are there. */
+export interface Drawn {
+  /** In the standard form; the time is filled in where the vendor tells none. */
+  readonly result: ImageResult
+  /** Images that came beyond those ordered, and are left out. */
+  readonly surplus: number
+}
+
 export interface StandardImages {
   readonly result: Fields
   /** Images that came beyond those ordered, and are left out. */
@@ -72,4 +84,15 @@ export const imagesIn = (
     surplus: Math.max(0, -left),
     isUnchanged: isSame && fields === body
   }
+}
+
+/**
+ * Why an answer without images is of no use. Where every image was refused on its own, the first one
+ * speaks for the order.
+ */
+export const imagesFailure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure => {
+  const refused = isAnswer(answer.body) ? answer.body.data.find(saysError) : undefined
+  return refused === undefined || saysError(answer.body)
+    ? unusable(account, answer)
+    : refusal(account, answer, { message: errorOf(refused).message })
 }

@@ -3,8 +3,8 @@ import type { VendorParameters } from "../catalog/vendorParameters.ts"
 
 /** What the upstream models of one kind take and do. */
 export interface ImageFamily {
-  /** How their names begin; the first family of a protocol that fits counts. */
-  readonly models: string
+  /** What their names are like; the first family of a protocol that fits counts. */
+  readonly models: RegExp
   /** Whether the vendor also gets the fields the gateway does not know. */
   readonly passesOn: boolean
   /** Fields of the vendor's own. */
@@ -15,6 +15,10 @@ export interface ImageFamily {
   readonly streams: boolean
   /** Whether `auto` is a size that can be sent. */
   readonly hasAutoSize: boolean
+  /** Whether a call makes one image, so that several are as many calls. */
+  readonly isOneByOne?: boolean
+  /** Where the pictures of an edit go: to a path of its own, or as a field of an order of new images. */
+  readonly edits?: "path" | "field"
 }
 
 /** What one protocol offers; a new vendor begins with such a row. */
@@ -22,8 +26,10 @@ export interface ImageProtocolRow {
   readonly families: ReadonlyArray<ImageFamily>
 }
 
-/** How the relay's models begin that take images in the common standard form. */
-export const RELAYED_STANDARD_MODELS = "doubao"
+/** The relay's models that take images in the common standard form. */
+export const relayedStandardModels = /^doubao/
+
+const anyModel = /^/
 
 /** Longest name of a quality. */
 const MAX_WORD = 64
@@ -67,7 +73,7 @@ const standardParameters = {
 export const standardOptions: ReadonlyArray<string> = [...Object.keys(standardParameters), "style"]
 
 const standard = {
-  models: "",
+  models: anyModel,
   passesOn: true,
   parameters: standardParameters,
   references: { max: 16, mask: true },
@@ -76,7 +82,7 @@ const standard = {
 } as const satisfies ImageFamily
 
 const messages = {
-  models: "",
+  models: anyModel,
   passesOn: false,
   parameters: {
     negative_prompt: { type: "text", max_length: 500, description: "What is not to be seen" },
@@ -94,17 +100,25 @@ const messages = {
   hasAutoSize: false
 } as const satisfies ImageFamily
 
+/** The cloud's own models: one image a call, and no path for edits. */
+const seedream = {
+  ...standard,
+  models: /seed(?:ream|edit)/i,
+  references: { max: 14, mask: false },
+  hasAutoSize: false,
+  isOneByOne: true,
+  edits: "field"
+} as const satisfies ImageFamily
+
+const relayed = { references: { max: 14, mask: false }, streams: false, edits: "field" } as const
+
 export const imageProtocols = {
-  ip_a: { families: [standard] },
+  ip_a: { families: [seedream, standard] },
   ip_b: { families: [messages] },
   ip_c: {
     families: [
-      {
-        ...standard,
-        models: RELAYED_STANDARD_MODELS,
-        references: { max: 14, mask: false },
-        streams: false
-      },
+      { ...seedream, ...relayed, models: /^doubao.*seed(?:ream|edit)/i },
+      { ...standard, ...relayed, models: relayedStandardModels },
       messages
     ]
   }
@@ -113,7 +127,7 @@ export const imageProtocols = {
 export type ImageProtocol = keyof typeof imageProtocols
 
 const nothing: ImageFamily = {
-  models: "",
+  models: anyModel,
   passesOn: false,
   parameters: {},
   references: null,
@@ -123,7 +137,7 @@ const nothing: ImageFamily = {
 
 /** What the upstream model takes and does: nothing but the plain order where no family is its own. */
 export const imageFamilyOf = ({ families }: ImageProtocolRow, upstreamModel: string): ImageFamily =>
-  families.find(({ models }) => upstreamModel.startsWith(models)) ?? nothing
+  families.find(({ models }) => models.test(upstreamModel)) ?? nothing
 
 /** The vendor's own fields that orders of the upstream model may have. */
 export const imageParametersOf = (row: ImageProtocolRow, upstreamModel: string): VendorParameters =>

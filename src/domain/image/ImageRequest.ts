@@ -145,11 +145,21 @@ export const checkImages = (
     ...parameterFaults(body, family.parameters),
     ...strangeOptions(body, family),
     ...editFaults(edit, family),
-    ...(body.stream === true && !family.streams
-      ? [{ path: "stream", message: "Expected false: this model's images are answered whole" }]
-      : []),
+    ...streamFaults(body, family),
     ...(family.passesOn ? unpricedImageWork(body, ownImageFields(family)) : [])
   ])
+
+function* streamFaults(
+  body: ImageBody,
+  { streams, isOneByOne = false }: ImageFamily
+): Generator<FieldFault> {
+  if (body.stream !== true) return
+  if (!streams) {
+    yield { path: "stream", message: "Expected false: this model's images are answered whole" }
+  } else if (isOneByOne && imageCount(body) > 1) {
+    yield { path: "n", message: "Expected 1: this model has one image in a stream" }
+  }
+}
 
 function* strangeOptions(
   body: Readonly<Record<string, unknown>>,

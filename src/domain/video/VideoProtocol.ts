@@ -1,5 +1,6 @@
 /** The video protocols: what a client may order and how it is billed. */
 import type { VideoFamily } from "./families/VideoFamily.ts"
+import { contentFamilies } from "./families/vp_a.ts"
 import { unifiedFamilies } from "./families/vp_d.ts"
 import { tierFamilies } from "./families/vp_e.ts"
 import type { Ratio } from "./sizes.ts"
@@ -51,6 +52,7 @@ export const videoProtocols = {
     needsAppId: false,
     relays: false,
     relayFamily: "a",
+    families: contentFamilies,
     ...blockParameters
   },
   vp_b: {

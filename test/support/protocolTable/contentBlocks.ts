@@ -8,6 +8,8 @@ const image = (url: string, role = "reference_image") => ({
   role,
   image_url: { url }
 })
+/** By itself, and without a role of its client's, it is the first frame. */
+const loneImage = { type: "image_url", image_url: { url: I1 } }
 const audio = { type: "audio_url", role: "reference_audio", audio_url: { url: A1 } }
 const video = { type: "video_url", role: "reference_video", video_url: { url: V1 } }
 
@@ -44,7 +46,7 @@ const formsOf = (
       ratio: "9:16",
       generate_audio: true
     }),
-    form("an image", inputs.image, [image(I1)]),
+    form("an image", inputs.image, [loneImage]),
     form("two images", inputs.images, [image(I1), image(I2)]),
     form("two frames", inputs.frames, [image(I1, "first_frame"), image(I2, "last_frame")]),
     form("an image and a sound", inputs.imageAndAudio, [image(I1), audio]),

@@ -1,0 +1,92 @@
+/**
+ * vp_a: the families of its vendor. All inputs go out as content blocks, which have a place for every
+ * role, so nothing is refused by these rows: they tell clients what a model takes.
+ */
+import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
+
+type ContentForm = VideoForm<"content">
+
+const text: ContentForm = { mode: "content", takes: {} }
+const frames: ContentForm = { mode: "content", takes: { first_frame: 1, last_frame: 1 } }
+
+const standard = ["480p", "720p", "1080p"] as const
+const common = ["seed", "watermark"]
+
+type ContentFamily = VideoFamily<"content">
+
+const firstGeneration = {
+  forms: [text, frames],
+  resolutions: standard,
+  parameters: [...common, "camera_fixed"]
+} satisfies Partial<ContentFamily>
+
+const secondGeneration = {
+  isSmart: true,
+  sound: "switch",
+  parameters: common
+} satisfies Partial<ContentFamily>
+
+/** The vendor refuses a sound as the only reference. */
+const references: ContentForm = {
+  mode: "content",
+  takes: { reference_image: 9, reference_video: 3, reference_audio: 3 },
+  needs: ["reference_image", "reference_video"]
+}
+
+const version20 = {
+  ...secondGeneration,
+  forms: [text, frames, references],
+  seconds: [4, 15]
+} satisfies Partial<ContentFamily>
+
+/** Some resellers write the version with a dot. */
+export const contentFamilies: ReadonlyArray<ContentFamily> = [
+  {
+    ...secondGeneration,
+    name: "Seedance 2.5",
+    ids: /seedance[-_]?v?2[-._]5(?!\d)/i,
+    forms: [
+      text,
+      frames,
+      {
+        mode: "content",
+        takes: { reference_image: 30, reference_video: 10, reference_audio: 10 }
+      }
+    ],
+    seconds: [4, 30],
+    resolutions: standard
+  },
+  {
+    ...version20,
+    name: "Seedance 2.0 fast",
+    ids: /seedance[-_]?v?2[-._]0[-_]fast/i,
+    resolutions: ["480p", "720p"]
+  },
+  {
+    ...version20,
+    name: "Seedance 2.0 mini",
+    ids: /seedance[-_]?v?2[-._]0[-_]mini/i,
+    resolutions: ["480p", "720p"]
+  },
+  {
+    ...version20,
+    name: "Seedance 2.0",
+    ids: /seedance[-_]?v?2[-._]0(?!\d)/i,
+    resolutions: [...standard, "4K"]
+  },
+  {
+    ...firstGeneration,
+    name: "Seedance 1.5",
+    ids: /seedance[-_]?v?1[-._]5(?!\d)/i,
+    seconds: [4, 12],
+    isSmart: true,
+    sound: "switch"
+  },
+  {
+    ...firstGeneration,
+    name: "Seedance 1.0",
+    ids: /seedance[-_]?v?1[-._]0(?!\d)/i,
+    seconds: [2, 12],
+    sound: "never"
+  }
+]
