@@ -63,7 +63,7 @@ const unwanted = (field: string) =>
     refusedUnsent({ code: 400, reason: "FieldUnwanted", message: `unwanted field: ${field}` })
   )
 
-const apiUrl = (account: ChannelAccount): string => `${rootOf(account)}/ent/v2`
+const apiUrl = (account: ChannelAccount): string => `${rootOf(account, "/ent/v2")}/ent/v2`
 
 const authorized = (account: ChannelAccount) => ({
   authorization: `Token ${Redacted.value(account.apiKey)}`

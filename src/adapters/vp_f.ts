@@ -7,7 +7,7 @@ import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
-import type { VideoOrder } from "../services/ProtocolAdapter.ts"
+import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { cloudRefusals, flatFailure } from "./common/flatErrors.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
@@ -183,19 +183,19 @@ export const toBody = (
     }
   })
 
+const apiUrl = (account: ChannelAccount): string => `${rootOf(account, "/api/v1")}/api/v1`
+
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
   Result.map(toBody(order), (body) =>
     post(
-      `${rootOf(account)}/api/v1/services/aigc/video-generation/video-synthesis`,
+      `${apiUrl(account)}/services/aigc/video-generation/video-synthesis`,
       { ...bearer(account), "x-dashscope-async": "enable" },
       body
     )
   )
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
-  Result.succeed(
-    get(`${rootOf(account)}/api/v1/tasks/${encodeURIComponent(upstreamId)}`, bearer(account))
-  )
+  Result.succeed(get(`${apiUrl(account)}/tasks/${encodeURIComponent(upstreamId)}`, bearer(account)))
 
 // From the vendor
 
