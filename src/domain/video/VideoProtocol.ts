@@ -1,5 +1,6 @@
 /** The video protocols: what a client may order and how it is billed. */
 import type { VideoFamily } from "./families/VideoFamily.ts"
+import { cloudFamilies } from "./families/vp_f.ts"
 import type { Ratio } from "./sizes.ts"
 import type { Resolution } from "./tiers.ts"
 import {
@@ -105,6 +106,7 @@ export const videoProtocols = {
     needsAppId: false,
     relays: false,
     relayFamily: "f",
+    families: cloudFamilies,
     ...cloudParameters
   }
 } as const satisfies Record<string, VideoProtocolRow>
