@@ -34,9 +34,21 @@ const isPolled = Schema.is(
       video_url: Schema.optional(Schema.Unknown),
       code: Schema.optional(Schema.Unknown),
       message: Schema.optional(Schema.Unknown)
-    })
+    }),
+    usage: Schema.optional(Schema.Unknown)
   })
 )
+/** Lengths, of which older models tell one by another name. */
+const isUsage = Schema.is(
+  Schema.Struct({
+    duration: Schema.optional(Schema.Unknown),
+    input_video_duration: Schema.optional(Schema.Unknown),
+    output_video_duration: Schema.optional(Schema.Unknown),
+    video_duration: Schema.optional(Schema.Unknown)
+  })
+)
+/** Whole seconds of a plausible video. */
+const isLength = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3600 })))
 const isText = Schema.is(Schema.NonEmptyString)
 const isAddress = Schema.is(WebAddress)
 
@@ -285,15 +297,31 @@ const words: TaskWords = {
   cancelled: ["CANCELED", "CANCELLED"]
 }
 
+/** Counts come as digits in a text at times. */
+const lengthOf = (value: unknown): number | null => {
+  const seconds = typeof value === "string" ? Number(value) : value
+  return isLength(seconds) ? seconds : null
+}
+
+/** The vendor's own total counts the seconds of input videos as well. */
+const outputSecondsOf = (usage: unknown): number | null => {
+  if (!isUsage(usage)) return null
+  const rendered = lengthOf(usage.output_video_duration) ?? lengthOf(usage.video_duration)
+  const total = lengthOf(usage.duration) ?? 0
+  return rendered ?? lengthOf(total - (lengthOf(usage.input_video_duration) ?? 0))
+}
+
 const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   if (answer.status === 404) return unknownTask
   if (answer.status >= 300 || !isPolled(answer.body)) {
     return Result.fail(flatFailure(account, answer))
   }
-  const { task_status: word, video_url: url, code, message } = answer.body.output
+  const { output, usage } = answer.body
+  const { task_status: word, video_url: url, code, message } = output
   return taskStatus(account, answer, words, {
     word,
     videoUrl: isAddress(url) ? url : undefined,
+    usage: { completionTokens: null, outputSeconds: outputSecondsOf(usage) },
     code: isText(code) ? code : null,
     message: isText(message) ? message : null
   })
