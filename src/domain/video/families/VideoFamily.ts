@@ -27,14 +27,14 @@ export interface VideoForm<Mode extends string = string> {
   readonly takes: Readonly<Partial<Record<InputRole, number>>>
   /** Of these it has at least one; none is needed when left out. */
   readonly needs?: ReadonlyArray<InputRole>
-  /** A picture becomes a frame here only where its client calls it so. */
+  /** A picture is a first frame here only where its client calls it so. */
   readonly hasNamedFrames?: boolean
 }
 
 /** Whether a model makes sound: as it is told to, always, never, or by itself in a way nobody can set. */
 export type SoundOfModel = "switch" | "always" | "never" | "unset"
 
-/** Whether a model makes sound, or none, as it is wanted; null leaves that to the model. */
+/** Whether an order's sound can be had: a wish that no field has must not be dropped, as it orders another video. */
 export const canSound = (sound: SoundOfModel, wanted: boolean | null): boolean =>
   wanted === null || sound === "switch" || sound === (wanted ? "always" : "never")
 
@@ -104,8 +104,8 @@ const formFor = <Mode extends string>(
 
 /**
  * Where the media of an order go. One picture without a role is the first frame where the model has
- * one beside what else is ordered, else a reference, and the other way about beside a first frame that
- * its client calls so; several without a role are references. Fails where the model has no form for them.
+ * one beside what else is ordered and the client names no other, else a reference; several without a
+ * role are references. Fails where the model has no form for them.
  */
 export const placeMedia = <Mode extends string>(
   { forms }: Pick<VideoFamily<Mode>, "forms">,
@@ -114,11 +114,10 @@ export const placeMedia = <Mode extends string>(
   const media = blocks.filter((block) => block.type !== "text")
   const roles = media.flatMap((block) => (block.type === "image" ? [block.role] : []))
   const isLone = roles.filter((role) => role === null).length === 1
-  const meanings: ReadonlyArray<ImageRole> = !isLone
-    ? ["reference_image"]
-    : roles.includes("first_frame")
-      ? ["reference_image", "first_frame"]
-      : ["first_frame", "reference_image"]
+  const meanings: ReadonlyArray<ImageRole> =
+    isLone && !roles.includes("first_frame")
+      ? ["first_frame", "reference_image"]
+      : ["reference_image"]
   for (const meaning of meanings) {
     const placed = media.map(placedAs(meaning))
     const form = formFor(forms, placed)
