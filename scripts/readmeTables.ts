@@ -12,6 +12,7 @@ import { type GatewayConfig, loadConfig } from "../src/config.ts"
 import type { VendorParameter } from "../src/domain/catalog/vendorParameters.ts"
 import { type ErrorRow, errorTable, type RetryRule } from "../src/domain/errorTable.ts"
 
+import { inputsInWords, type SoundOfModel } from "../src/domain/video/families/VideoFamily.ts"
 import { type VideoProtocolRow, videoProtocols } from "../src/domain/video/VideoProtocol.ts"
 import { relayedParameters } from "../src/domain/video/vendorFields.ts"
 
@@ -169,6 +170,30 @@ const parameterRows = (): ReadonlyArray<string> => {
   })
 }
 
+const familyRows = (): ReadonlyArray<string> =>
+  Object.entries(videoProtocols).flatMap(([protocol, row]: readonly [string, VideoProtocolRow]) =>
+    (row.families ?? []).map((family) => {
+      const seconds = family.onlySeconds?.join(", ") ?? family.seconds.join(" to ")
+      const cells = [
+        `\`${protocol}\``,
+        family.name,
+        inputsInWords(family),
+        family.isSmart === true ? `${seconds}, -1` : seconds,
+        family.resolutions.join(", "),
+        soundWords[family.sound],
+        family.parameters.map((name) => `\`${name}\``).join(", ")
+      ]
+      return `| ${cells.join(" | ")} |`
+    })
+  )
+
+const soundWords: Readonly<Record<SoundOfModel, string>> = {
+  switch: "`generate_audio`",
+  always: "always",
+  never: "never",
+  unset: "no switch"
+}
+
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<string>): string =>
   [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n")
 
@@ -199,6 +224,15 @@ export const generated: ReadonlyArray<Generated> = [
     file: "src/http/README.md",
     name: "parameters",
     make: () => table(["protocol", "fields of the vendor's own"], parameterRows())
+  },
+  {
+    file: "src/http/README.md",
+    name: "families",
+    make: () =>
+      table(
+        ["protocol", "models", "inputs", "seconds", "resolutions", "sound", "fields of its own"],
+        familyRows()
+      )
   },
   {
     file: "src/operations/README.md",

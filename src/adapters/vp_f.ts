@@ -95,9 +95,7 @@ const formOfFamily = (
   const { picture, sound } = family
   const placed = placeMedia(family, order.blocks)
   if (Result.isFailure(placed) || !fits(placed.success)) {
-    return refuse(
-      `Not all of this input has a place: beside a text the model takes ${inputsInWords(family)}`
-    )
+    return refuse(`Not all of this input has a place: the model takes ${inputsInWords(family)}`)
   }
   return canSound(sound, order.generateAudio)
     ? Result.succeed({

@@ -79,7 +79,7 @@ const third: ReadonlyArray<Wire> = thirdGeneration.flatMap((model) => [
     items(["reference_image", IMAGE], ["reference_image", SECOND_IMAGE]),
     { resolution: "720P" }
   ),
-  // Beside a reference a frame is one only where its client says so.
+  // The vendor takes frames or references, so beside these a picture is one of them.
   wire(
     model,
     { blocks: [prompt, picture(), video] },
@@ -88,14 +88,8 @@ const third: ReadonlyArray<Wire> = thirdGeneration.flatMap((model) => [
   ),
   wire(
     model,
-    { blocks: [prompt, firstFrame, video] },
-    items(["first_frame", IMAGE], ["reference_video", VIDEO]),
-    { resolution: "720P" }
-  ),
-  wire(
-    model,
-    { blocks: [prompt, firstFrame, picture(SECOND_IMAGE)] },
-    items(["first_frame", IMAGE], ["reference_image", SECOND_IMAGE]),
+    { blocks: [prompt, picture(), audio] },
+    items(["reference_image", IMAGE], ["reference_audio", AUDIO]),
     { resolution: "720P" }
   )
 ])
@@ -185,8 +179,7 @@ const second: ReadonlyArray<Wire> = ["", "-cn", "-2026-06-12"].flatMap((ending) 
   )
 ])
 
-const beside = (inputs: string) =>
-  `Not all of this input has a place: beside a text the model takes ${inputs}`
+const takes = (inputs: string) => `Not all of this input has a place: the model takes ${inputs}`
 
 const alwaysSounds =
   "The model always makes sound: it has no field by which generate_audio can be false"
@@ -199,27 +192,43 @@ const refusals: ReadonlyArray<readonly [model: string, order: Order, message: st
       [prompt, firstFrame, firstFrame],
       [prompt, firstFrame, lastFrame],
       [prompt, picture(), video]
-    ].map((blocks) => [model, { blocks }, beside("a first frame and a reference sound")] as const)
+    ].map((blocks) => [model, { blocks }, takes("a first frame and a reference sound")] as const)
   ),
   [
     "wan2.7-i2v",
     { blocks: [prompt, reference] },
-    beside("a first frame and a last frame and a reference sound")
+    takes("a first frame and a last frame and a reference sound")
   ],
-  ["wan2.6-t2v", { blocks: [prompt, picture()] }, beside("a reference sound")],
-  ["wan2.7-t2v-cn", { blocks: [prompt, audio, audio] }, beside("a reference sound")],
+  ["wan2.6-t2v", { blocks: [prompt, picture()] }, takes("a text alone; or a reference sound")],
+  [
+    "wan2.7-t2v-cn",
+    { blocks: [prompt, audio, audio] },
+    takes("a text alone; or a reference sound")
+  ],
   [
     "wan2.6-r2v",
     { blocks: [prompt, firstFrame] },
-    beside("5 reference images and 3 reference videos")
+    takes("5 reference images and 3 reference videos")
   ],
   [
     "wan2.7-r2v",
     { blocks: [prompt, reference, audio] },
-    beside(
-      "5 reference images and 3 reference videos; or a first frame and 5 reference images and 3 reference videos"
-    )
+    takes("a first frame and 5 reference images and 3 reference videos")
   ],
+  ...[
+    [prompt, firstFrame, video],
+    [prompt, firstFrame, picture(SECOND_IMAGE)],
+    [prompt, lastFrame, audio]
+  ].map(
+    (blocks) =>
+      [
+        "wan3.0-video",
+        { blocks },
+        takes(
+          "a text alone; or a first frame and a last frame; or 10 reference images and 5 reference videos and 5 reference sounds"
+        )
+      ] as const
+  ),
   ["wan2.6-t2v", { generateAudio: false }, alwaysSounds],
   ["wan2.6-i2v-cn", { blocks: [prompt, picture()], generateAudio: false }, alwaysSounds],
   ["wan2.7-t2v", { generateAudio: false }, alwaysSounds],

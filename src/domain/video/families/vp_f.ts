@@ -29,6 +29,9 @@ const frames = { first_frame: 1, last_frame: 1 }
 const references = { reference_image: 5, reference_video: 3 }
 const moreReferences = { reference_image: 10, reference_video: 5, reference_audio: 5 }
 
+const textAlone = { mode: "fields", takes: {} } as const
+const texts = [textAlone, { mode: "fields", takes: { reference_audio: 1 } }] as const
+
 const image26 = {
   ...generation26,
   forms: [{ mode: "fields", takes: { first_frame: 1, reference_audio: 1 } }],
@@ -40,7 +43,7 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
     ...generation26,
     name: "wan 2.6 text to video",
     ids: /wan-?2\.6-t2v(?![a-z0-9])/i,
-    forms: [{ mode: "fields", takes: { reference_audio: 1 } }],
+    forms: texts,
     picture: "size"
   },
   {
@@ -64,7 +67,7 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
     ...second,
     name: "wan 2.7 text to video",
     ids: /wan-?2\.7-t2v(?![a-z0-9])/i,
-    forms: [{ mode: "fields", takes: { reference_audio: 1 } }],
+    forms: texts,
     picture: "resolution_and_ratio"
   },
   {
@@ -79,10 +82,7 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
     ...second,
     name: "wan 2.7 references to video",
     ids: /wan-?2\.7-r2v(?![a-z0-9])/i,
-    forms: [
-      { mode: "media", takes: references },
-      { mode: "media", takes: { first_frame: 1, ...references }, hasNamedFrames: true }
-    ],
+    forms: [{ mode: "media", takes: { first_frame: 1, ...references }, hasNamedFrames: true }],
     picture: "resolution_and_ratio"
   },
   {
@@ -90,11 +90,10 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
     // The faster `wan3.0-video-prime` as well.
     ids: /wan-?3\.0-video(?![a-z0-9])/i,
     forms: [
-      { mode: "fields", takes: {} },
+      textAlone,
       { mode: "media", takes: frames },
-      { mode: "media", takes: moreReferences },
-      // The list has a place for both; whether they go together is the vendor's to say.
-      { mode: "media", takes: { ...frames, ...moreReferences }, hasNamedFrames: true }
+      // The vendor takes frames or references, and never both.
+      { mode: "media", takes: moreReferences }
     ],
     seconds: [2, 30],
     isSmart: true,
