@@ -16,14 +16,17 @@ export interface CloudFamily extends VideoFamily<CloudMode> {
 
 const common = ["seed", "watermark", "prompt_extend"]
 
-const second = {
+const generation27 = {
   seconds: [2, 15],
   resolutions: ["720p", "1080p"],
   sound: "always",
   parameters: [...common, "negative_prompt"]
 } as const
 
-const generation26 = { ...second, parameters: [...second.parameters, "shot_type"] } as const
+const generation26 = {
+  ...generation27,
+  parameters: [...generation27.parameters, "shot_type"]
+} as const
 
 const frames = { first_frame: 1, last_frame: 1 }
 const references = { reference_image: 5, reference_video: 3 }
@@ -64,14 +67,14 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
     sound: "switch"
   },
   {
-    ...second,
+    ...generation27,
     name: "wan 2.7 text to video",
     ids: /wan-?2\.7-t2v(?![a-z0-9])/i,
     forms: texts,
     picture: "resolution_and_ratio"
   },
   {
-    ...second,
+    ...generation27,
     name: "wan 2.7 image to video",
     ids: /wan-?2\.7-i2v(?![a-z0-9])/i,
     forms: [{ mode: "media", takes: { ...frames, reference_audio: 1 } }],
@@ -79,7 +82,7 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
     soundItem: "driving_audio"
   },
   {
-    ...second,
+    ...generation27,
     name: "wan 2.7 references to video",
     ids: /wan-?2\.7-r2v(?![a-z0-9])/i,
     forms: [{ mode: "media", takes: { first_frame: 1, ...references }, hasNamedFrames: true }],
