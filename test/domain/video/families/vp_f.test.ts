@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { canSound, familyOf } from "../../../src/domain/video/families/VideoFamily.ts"
-import { cloudFamilies } from "../../../src/domain/video/families/vp_f.ts"
-import { type VideoProtocolRow, videoProtocols } from "../../../src/domain/video/VideoProtocol.ts"
-import { parametersOf } from "../../../src/domain/video/vendorFields.ts"
+import { familyOf } from "../../../../src/domain/video/families/VideoFamily.ts"
+import { cloudFamilies } from "../../../../src/domain/video/families/vp_f.ts"
+import {
+  type VideoProtocolRow,
+  videoProtocols
+} from "../../../../src/domain/video/VideoProtocol.ts"
+import { parametersOf } from "../../../../src/domain/video/vendorFields.ts"
 
 const { vp_c, vp_f } = videoProtocols
 
@@ -34,19 +37,5 @@ describe("the families of vp_f", () => {
     for (const row of rows) {
       assert.sameMembers(Object.keys(parametersOf(row, vp_f, model)), [...parameters])
     }
-  })
-})
-
-describe("sound", () => {
-  it.each([
-    ["switch", true, true],
-    ["always", true, false],
-    ["never", false, true],
-    ["unset", false, false]
-  ] as const)("of a model that has it %s", (sound, canHave, canLack) => {
-    assert.deepStrictEqual(
-      [true, false, null].map((wanted) => canSound(sound, wanted)),
-      [canHave, canLack, true]
-    )
   })
 })
