@@ -15,7 +15,6 @@ import { type ErrorRow, errorTable, type RetryRule } from "../src/domain/errorTa
 import { inputsInWords, type SoundOfModel } from "../src/domain/video/families/VideoFamily.ts"
 import { type VideoProtocolRow, videoProtocols } from "../src/domain/video/VideoProtocol.ts"
 import { relayedParameters } from "../src/domain/video/vendorFields.ts"
-import type { VideoParameters } from "../src/domain/video/videoParameters.ts"
 
 const root = new URL("../", import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), "utf8")
@@ -146,17 +145,26 @@ const valuesOf = (parameter: VendorParameter): string => {
   }
 }
 
+/** A row with the families whose models may lack some of its fields. */
+type ParameterRow = Pick<VideoProtocolRow, "parameters" | "modelsWith" | "families">
+
+const isOfSomeModels = ({ modelsWith = {}, families = [] }: ParameterRow, field: string): boolean =>
+  Object.hasOwn(modelsWith, field) || families.some(({ parameters }) => !parameters.includes(field))
+
 const parameterRows = (): ReadonlyArray<string> => {
+  const rows = Object.entries<VideoProtocolRow>(videoProtocols).filter(([, { relays }]) => !relays)
   const relay = Object.entries(relayedParameters).map(
-    ([family, row]): readonly [string, VideoParameters] => [`\`vp_c\`, family ${family}`, row]
+    ([family, parameters]): readonly [string, ParameterRow] => {
+      const listed = rows.filter(([, { relayFamily }]) => relayFamily === family)
+      const families = listed.flatMap(([, row]) => row.families ?? [])
+      return [`\`vp_c\`, family ${family}`, { ...parameters, families }]
+    }
   )
-  const protocols = Object.entries(videoProtocols)
-    .filter(([, { relays }]) => !relays)
-    .map(([name, row]): readonly [string, VideoParameters] => [`\`${name}\``, row])
-  return [...protocols, ...relay].map(([name, { parameters, modelsWith = {} }]) => {
-    const fields = Object.entries(parameters).map(
+  const direct = rows.map(([name, row]): readonly [string, ParameterRow] => [`\`${name}\``, row])
+  return [...direct, ...relay].map(([name, row]) => {
+    const fields = Object.entries(row.parameters).map(
       ([field, parameter]) =>
-        `\`${field}\`${valuesOf(parameter)}${Object.hasOwn(modelsWith, field) ? " \\*" : ""}`
+        `\`${field}\`${valuesOf(parameter)}${isOfSomeModels(row, field) ? " \\*" : ""}`
     )
     return `| ${name} | ${fields.length === 0 ? "none" : fields.join(", ")} |`
   })

@@ -76,7 +76,7 @@ export const toEnvelope = ({ upstreamModel, body, edit = null }: ImageOrder) => 
   }
 })
 
-const apiUrl = (account: ChannelAccount): string => `${rootOf(account)}/api/v1`
+const apiUrl = (account: ChannelAccount): string => `${rootOf(account, "/api/v1")}/api/v1`
 const tasksUrl = (account: ChannelAccount): string => `${apiUrl(account)}/tasks`
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) =>

@@ -14,7 +14,7 @@ const isSubmitted = Schema.is(Schema.Struct({ task_id: JobId }))
 
 // To the vendor
 
-const tasksUrl = (account: ChannelAccount): string => `${rootOf(account)}/v2/video/tasks`
+const tasksUrl = (account: ChannelAccount): string => `${rootOf(account, "/v2")}/v2/video/tasks`
 
 /** Without an id no header goes out, and the vendor says what is missing. */
 const authorized = (account: ChannelAccount) => ({

@@ -72,9 +72,7 @@ const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
   })
 }
 
-/** The vendor's documents write its base with and without the version. */
-const apiUrl = (account: ChannelAccount): string =>
-  `${rootOf(account).replace(/\/ent\/v2$/, "")}/ent/v2`
+const apiUrl = (account: ChannelAccount): string => `${rootOf(account, "/ent/v2")}/ent/v2`
 
 const authorized = (account: ChannelAccount) => ({
   authorization: `Token ${Redacted.value(account.apiKey)}`

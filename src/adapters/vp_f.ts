@@ -1,13 +1,23 @@
 /**
- * vp_f: cloud tasks whose wire form depends on the model; billed by ordered seconds. An upstream
- * model has a kind (text, image, reference) and a version, both read from its id; each pair has its
- * own places for media, size and ratio.
+ * vp_f: cloud tasks whose wire form depends on the model; billed by ordered seconds. The families of
+ * its vendor's models have their places for media, size and ratio in a table; of other models the kind
+ * (text, image, reference) and the version are read from the id, and what an id does not say from the
+ * order.
  */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
+import {
+  canSound,
+  familyOf,
+  type InputRole,
+  inputsInWords,
+  type PlacedOrder,
+  placeMedia
+} from "../domain/video/families/VideoFamily.ts"
+import { type CloudFamily, type CloudMode, cloudFamilies } from "../domain/video/families/vp_f.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
-import type { VideoOrder } from "../services/ProtocolAdapter.ts"
+import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { cloudRefusals, flatFailure } from "./common/flatErrors.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
@@ -24,39 +34,107 @@ const isPolled = Schema.is(
       video_url: Schema.optional(Schema.Unknown),
       code: Schema.optional(Schema.Unknown),
       message: Schema.optional(Schema.Unknown)
-    })
+    }),
+    usage: Schema.optional(Schema.Unknown)
   })
 )
+/** Lengths, of which older models tell one by another name. */
+const isUsage = Schema.is(
+  Schema.Struct({
+    duration: Schema.optional(Schema.Unknown),
+    input_video_duration: Schema.optional(Schema.Unknown),
+    output_video_duration: Schema.optional(Schema.Unknown),
+    video_duration: Schema.optional(Schema.Unknown)
+  })
+)
+/** Whole seconds of a plausible video. */
+const isLength = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3600 })))
 const isText = Schema.is(Schema.NonEmptyString)
 const isAddress = Schema.is(WebAddress)
 
 // To the vendor
 
+type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
+
+/** How an order is written for its model. */
+interface WrittenForm {
+  /** The media, at their places in `input`. */
+  readonly media: Readonly<Record<string, unknown>>
+  readonly picture: CloudFamily["picture"]
+  readonly hasSoundSwitch: boolean
+}
+
+const refuse = (message: string) =>
+  Result.fail(refusedUnsent({ code: "InvalidParameter", message }))
+
+const writeMedia = ({ soundItem }: CloudFamily, { mode, media }: PlacedOrder<CloudMode>) => {
+  const urlOf = (role: InputRole) => media.find((medium) => medium.role === role)?.url
+  switch (mode) {
+    case "fields":
+      return given({ img_url: urlOf("first_frame"), audio_url: urlOf("reference_audio") })
+    case "reference_urls":
+      return { reference_urls: media.map(({ url }) => url) }
+    case "media":
+      return {
+        media: media.map(({ role, url }) => ({
+          type: role === "reference_audio" ? soundItem : role,
+          url
+        }))
+      }
+  }
+}
+
+/** A field holds one address, so a second medium of its kind has no place. */
+const fits = ({ mode, media }: PlacedOrder<CloudMode>): boolean =>
+  mode !== "fields" || new Set(media.map(({ role }) => role)).size === media.length
+
+const formOfFamily = (
+  family: CloudFamily,
+  order: VideoOrder
+): Result.Result<WrittenForm, VendorRefused> => {
+  const { picture, sound } = family
+  const placed = placeMedia(family, order.blocks)
+  if (Result.isFailure(placed) || !fits(placed.success)) {
+    return refuse(`Not all of this input has a place: the model takes ${inputsInWords(family)}`)
+  }
+  return canSound(sound, order.generateAudio)
+    ? Result.succeed({
+        media: writeMedia(family, placed.success),
+        picture,
+        hasSoundSwitch: sound === "switch"
+      })
+    : refuse("The model always makes sound: it has no field by which generate_audio can be false")
+}
+
 type Kind = "text" | "image" | "reference"
 
-interface Form {
+interface Traits {
   readonly kind: Kind
-  /** Version 2.6 and older; every other id, also one without a version, takes the newest form. */
+  /** Version 2.6 and older; every other id, also one without a version, takes the newer form. */
   readonly old: boolean
   /** The variant whose sound can be switched off. */
   readonly flash: boolean
 }
 
-type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
-
 const kinds: Readonly<Record<string, Kind>> = { t2v: "text", i2v: "image", r2v: "reference" }
+
+const isReference = (block: MediaBlock): boolean =>
+  block.type === "video" || (block.type === "image" && block.role === "reference_image")
+
+const isFrame = (block: MediaBlock): boolean =>
+  block.type === "image" && (block.role === "first_frame" || block.role === "last_frame")
 
 /** The kind an order needs, where the model's id does not say which it is. */
 const kindOfInputs = (media: ReadonlyArray<MediaBlock>): Kind => {
-  const references = media.filter(
-    (block) => block.type === "image" && (block.role ?? "reference_image") === "reference_image"
-  ).length
-  if (references > 1 || media.some(({ type }) => type === "video")) return "reference"
-  return media.some(({ type }) => type === "image") ? "image" : "text"
+  const images = media.filter(({ type }) => type === "image")
+  if (media.some(isReference) || images.filter((block) => !isFrame(block)).length > 1) {
+    return "reference"
+  }
+  return images.length > 0 ? "image" : "text"
 }
 
 /** Ids are such as `x2.6-t2v`, `x2.6-i2v-flash` and, on a relay, `x2.7-r2v-cn`. */
-const formOf = (model: string, media: ReadonlyArray<MediaBlock>): Form => {
+const traitsOf = (model: string, media: ReadonlyArray<MediaBlock>): Traits => {
   const kind = /(?:^|[-_.])([tir]2v)(?![a-z0-9])/i.exec(model)?.[1]?.toLowerCase()
   const [, major, minor] = /(\d+)\.(\d+)/.exec(model) ?? []
   return {
@@ -66,8 +144,65 @@ const formOf = (model: string, media: ReadonlyArray<MediaBlock>): Form => {
   }
 }
 
-const refuse = (message: string) =>
-  Result.fail(refusedUnsent({ code: "InvalidParameter", message }))
+/** Fields that each hold one address; a second one of a type has no field. */
+const single = (media: ReadonlyArray<MediaBlock>, places: Readonly<Record<string, string>>) => {
+  const found = media.map(({ type, url }) => [places[type], type, url] as const)
+  for (const [index, [field, type]] of found.entries()) {
+    if (field === undefined) return refuse(`The model does not accept ${type} input`)
+    if (found.findIndex(([other]) => other === field) < index) {
+      return refuse(`The model accepts only one ${type} input`)
+    }
+  }
+  return Result.succeed(Object.fromEntries(found.map(([field, , url]) => [field, url])))
+}
+
+const toItem = (block: MediaBlock, kind: Kind) => {
+  const types = { audio: "driving_audio", video: "reference_video" }
+  const unsaid = kind === "image" ? "first_frame" : "reference_image"
+  return {
+    type: block.type === "image" ? (block.role ?? unsaid) : types[block.type],
+    url: block.url
+  }
+}
+
+/** Where the media of an order go; what has no place is refused instead of left out. */
+const mediaOf = (
+  media: ReadonlyArray<MediaBlock>,
+  { kind, old }: Traits
+): Result.Result<WrittenForm["media"], VendorRefused> => {
+  if (kind === "text") return single(media, { audio: "audio_url" })
+  if (kind === "image" && media.some(isReference)) {
+    return media.some(({ type }) => type === "video")
+      ? refuse("The model does not accept video input")
+      : refuse("The model does not accept a reference image: an image is its first frame")
+  }
+  if (!old) return Result.succeed({ media: media.map((block) => toItem(block, kind)) })
+  if (kind === "image") {
+    return media.some((block) => block.type === "image" && block.role === "last_frame")
+      ? refuse("The model does not accept a last frame")
+      : single(media, { image: "img_url", audio: "audio_url" })
+  }
+  if (media.some(({ type }) => type === "audio")) {
+    return refuse("The model does not accept audio input")
+  }
+  return media.some(isFrame)
+    ? refuse("The model does not accept frames: its images are references")
+    : Result.succeed({ reference_urls: media.map(({ url }) => url) })
+}
+
+const formByInputs = ({
+  upstreamModel,
+  blocks
+}: VideoOrder): Result.Result<WrittenForm, VendorRefused> => {
+  const ordered = blocks.filter((block) => block.type !== "text")
+  const traits = traitsOf(upstreamModel, ordered)
+  const { kind, old, flash } = traits
+  return Result.map(mediaOf(ordered, traits), (media) => ({
+    media,
+    picture: kind === "image" ? "resolution" : old ? "size" : "resolution_and_ratio",
+    hasSoundSwitch: kind === "reference" || (kind === "image" && flash)
+  }))
+}
 
 const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "720p": {
@@ -96,63 +231,14 @@ const sizeOf = (order: VideoOrder) => {
     : Result.succeed({ size })
 }
 
-/** An image's own shape decides, so no ratio goes out with it. */
+/** Where a first frame decides the shape, no ratio goes out with it. */
 const pictureOf = (
   order: VideoOrder,
-  { kind, old }: Form
+  picture: WrittenForm["picture"]
 ): Result.Result<object, VendorRefused> => {
-  if (kind !== "image" && old) return sizeOf(order)
-  const ratio = kind === "image" ? null : order.ratio
+  if (picture === "size") return sizeOf(order)
+  const ratio = picture === "resolution" ? null : order.ratio
   return Result.succeed({ resolution: order.resolution?.toUpperCase(), ratio })
-}
-
-const hasSound = ({ kind, flash }: Form): boolean =>
-  kind === "reference" || (kind === "image" && flash)
-
-/** Fields that each hold one address; a second one of a type has no field. */
-const single = (media: ReadonlyArray<MediaBlock>, places: Readonly<Record<string, string>>) => {
-  const found = media.map(({ type, url }) => [places[type], type, url] as const)
-  for (const [index, [field, type]] of found.entries()) {
-    if (field === undefined) return refuse(`The model does not accept ${type} input`)
-    if (found.findIndex(([other]) => other === field) < index) {
-      return refuse(`The model accepts only one ${type} input`)
-    }
-  }
-  return Result.succeed(Object.fromEntries(found.map(([field, , url]) => [field, url])))
-}
-
-const toItem = (block: MediaBlock, kind: Kind) => {
-  const types = {
-    first_frame: "first_frame",
-    last_frame: "last_frame",
-    reference_image: kind === "image" ? "first_frame" : "reference_image",
-    audio: "driving_audio",
-    video: "reference_video"
-  }
-  return {
-    type: types[block.type === "image" ? (block.role ?? "reference_image") : block.type],
-    url: block.url
-  }
-}
-
-/** Where the media of an order go; what has no place is refused instead of left out. */
-const mediaOf = (
-  media: ReadonlyArray<MediaBlock>,
-  { kind, old }: Form
-): Result.Result<Readonly<Record<string, unknown>>, VendorRefused> => {
-  if (kind === "text") return single(media, { audio: "audio_url" })
-  if (kind === "image" && media.some(({ type }) => type === "video")) {
-    return refuse("The model does not accept video input")
-  }
-  if (!old) return Result.succeed({ media: media.map((block) => toItem(block, kind)) })
-  if (kind === "image") {
-    return media.some((block) => block.type === "image" && block.role === "last_frame")
-      ? refuse("The model does not accept a last frame")
-      : single(media, { image: "img_url", audio: "audio_url" })
-  }
-  return media.some(({ type }) => type === "audio")
-    ? refuse("The model does not accept audio input")
-    : Result.succeed({ reference_urls: media.map(({ url }) => url) })
 }
 
 /** The whole envelope; fails with the refusal of an order that its model has no form for. */
@@ -163,39 +249,36 @@ export const toBody = (
   VendorRefused
 > =>
   Result.gen(function* () {
-    const media = order.blocks.filter((block) => block.type !== "text")
-    const form = formOf(order.upstreamModel, media)
+    const { upstreamModel: model, blocks, generateAudio } = order
+    const family = familyOf(cloudFamilies, model)
+    const form = yield* family === null ? formByInputs(order) : formOfFamily(family, order)
     const { negative_prompt, ...parameters } = order.parameters
     return {
-      model: order.upstreamModel,
-      input: given({
-        prompt: textOf(order.blocks),
-        negative_prompt,
-        ...(yield* mediaOf(media, form))
-      }),
+      model,
+      input: given({ prompt: textOf(blocks), negative_prompt, ...form.media }),
       parameters: given({
         watermark: false,
         ...parameters,
-        ...(yield* pictureOf(order, form)),
         duration: secondsOf(order),
-        audio: hasSound(form) ? order.generateAudio : null
+        ...(yield* pictureOf(order, form.picture)),
+        audio: form.hasSoundSwitch ? generateAudio : null
       })
     }
   })
 
+const apiUrl = (account: ChannelAccount): string => `${rootOf(account, "/api/v1")}/api/v1`
+
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
   Result.map(toBody(order), (body) =>
     post(
-      `${rootOf(account)}/api/v1/services/aigc/video-generation/video-synthesis`,
+      `${apiUrl(account)}/services/aigc/video-generation/video-synthesis`,
       { ...bearer(account), "x-dashscope-async": "enable" },
       body
     )
   )
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
-  Result.succeed(
-    get(`${rootOf(account)}/api/v1/tasks/${encodeURIComponent(upstreamId)}`, bearer(account))
-  )
+  Result.succeed(get(`${apiUrl(account)}/tasks/${encodeURIComponent(upstreamId)}`, bearer(account)))
 
 // From the vendor
 
@@ -212,15 +295,31 @@ const words: TaskWords = {
   cancelled: ["CANCELED", "CANCELLED"]
 }
 
+/** Counts come as digits in a text at times. */
+const lengthOf = (value: unknown): number | null => {
+  const seconds = typeof value === "string" ? Number(value) : value
+  return isLength(seconds) ? seconds : null
+}
+
+/** The vendor's own total counts the seconds of input videos as well. */
+const outputSecondsOf = (usage: unknown): number | null => {
+  if (!isUsage(usage)) return null
+  const rendered = lengthOf(usage.output_video_duration) ?? lengthOf(usage.video_duration)
+  const total = lengthOf(usage.duration) ?? 0
+  return rendered ?? lengthOf(total - (lengthOf(usage.input_video_duration) ?? 0))
+}
+
 const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   if (answer.status === 404) return unknownTask
   if (answer.status >= 300 || !isPolled(answer.body)) {
     return Result.fail(flatFailure(account, answer))
   }
-  const { task_status: word, video_url: url, code, message } = answer.body.output
+  const { output, usage } = answer.body
+  const { task_status: word, video_url: url, code, message } = output
   return taskStatus(account, answer, words, {
     word,
     videoUrl: isAddress(url) ? url : undefined,
+    usage: { completionTokens: null, outputSeconds: outputSecondsOf(usage) },
     code: isText(code) ? code : null,
     message: isText(message) ? message : null
   })

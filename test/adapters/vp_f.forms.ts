@@ -13,6 +13,26 @@ const submitted = { request_id: "r-1", output: { task_id: UPSTREAM_ID, task_stat
 const flat = (code: string) => ({ code, message: `fault ${code}`, request_id: "r-1" })
 const snake = { error: { code: "invalid_api_key", message: "who?", type: "invalid_request_error" } }
 
+/** What vendors say of the lengths, and what of it was rendered. */
+const usages: ReadonlyArray<readonly [usage: unknown, outputSeconds: number | null]> = [
+  [{ duration: 7, output_video_duration: 7, SR: 720, video_count: 1 }, 7],
+  [{ duration: 12, input_video_duration: 5, output_video_duration: 7 }, 7],
+  [{ duration: "12", input_video_duration: "5", output_video_duration: "7" }, 7],
+  [{ video_duration: 5, video_ratio: "16:9", video_count: 1 }, 5],
+  [{ duration: 9, SR: "720" }, 9],
+  [{ duration: 12, input_video_duration: 5 }, 7],
+  [{ duration: "12", input_video_duration: "5" }, 7],
+  [{ duration: 5, input_video_duration: 5 }, null],
+  [{ output_video_duration: 7.5 }, null],
+  [{ output_video_duration: -7, duration: "seven" }, null],
+  [{ duration: 1e9 }, null],
+  [{ output_video_duration: "" }, null],
+  [{ duration: [7] }, null],
+  [{}, null],
+  [null, null],
+  ["7", null]
+]
+
 /** `path` is where every order goes. */
 export const formsOfVpF = (path: string) =>
   ({
@@ -81,13 +101,15 @@ export const formsOfVpF = (path: string) =>
         status: processing
       })),
       {
-        says: "a finished task shows its video, and its seconds do not count",
-        body: {
-          ...task("SUCCEEDED", { video_url: OUTPUT, orig_prompt: PROMPT }),
-          usage: { duration: 7, output_video_duration: 7, SR: 720, video_count: 1 }
-        },
+        says: "a finished task shows its video",
+        body: task("SUCCEEDED", { video_url: OUTPUT, orig_prompt: PROMPT }),
         status: done
       },
+      ...usages.map(([usage, outputSeconds]) => ({
+        says: `${JSON.stringify(usage)} tells of ${outputSeconds} output seconds`,
+        body: { ...task("SUCCEEDED", { video_url: OUTPUT }), usage },
+        status: { ...done, usage: { ...done.usage, outputSeconds } }
+      })),
       {
         says: "a failed task tells its code and message",
         body: task("FAILED", { code: "InvalidParameter", message: "no such size" }),

@@ -3,6 +3,7 @@ import type { VideoOrder } from "../../src/services/ProtocolAdapter.ts"
 import { AUDIO, audio, IMAGE, image, PROMPT, prompt, SECOND_IMAGE, VIDEO, video } from "./blocks.ts"
 import { textBlock } from "./support.ts"
 import type { VideoSubject } from "./VideoAdapter.suite.ts"
+import { ordersOfFamilies, picture } from "./vp_f.families.ts"
 
 const T26 = "x2.6-t2v"
 const T27 = "x2.7-t2v"
@@ -42,8 +43,25 @@ const vague = [
   ["m-1", { blocks: [prompt, audio] }, { audio_url: AUDIO }, {}],
   [
     "m-1",
-    { blocks: [prompt, image()], ratio: "16:9" },
+    { blocks: [prompt, picture()], ratio: "16:9" },
     { media: [{ type: "first_frame", url: IMAGE }] },
+    {}
+  ],
+  [
+    "m-1",
+    { blocks: [prompt, image()], ratio: "16:9" },
+    { media: [{ type: "reference_image", url: IMAGE }] },
+    { ratio: "16:9" }
+  ],
+  [
+    "m-1",
+    { blocks: [prompt, picture(), picture(SECOND_IMAGE)] },
+    {
+      media: [
+        { type: "reference_image", url: IMAGE },
+        { type: "reference_image", url: SECOND_IMAGE }
+      ]
+    },
     {}
   ],
   [
@@ -96,8 +114,10 @@ export const ordersOfVpF = (path: string) => {
     body: refusedAs(message)
   })
 
+  const families = ordersOfFamilies(path)
   return {
     wires: [
+      ...families.wires,
       wire("a text alone has a size", T26, {}, {}, sized),
       ...sizes.map(([resolution, ratio, size]) =>
         wire(
@@ -137,7 +157,7 @@ export const ordersOfVpF = (path: string) => {
       wire(
         "the image decides the ratio",
         I26,
-        { blocks: [prompt, image()], ratio: "9:16", generateAudio: true },
+        { blocks: [prompt, picture()], ratio: "9:16", generateAudio: true },
         { img_url: IMAGE },
         tier
       ),
@@ -151,7 +171,7 @@ export const ordersOfVpF = (path: string) => {
       wire(
         "the sound switch goes out",
         `${I26}-flash`,
-        { blocks: [prompt, image()], generateAudio: false },
+        { blocks: [prompt, picture()], generateAudio: false },
         { img_url: IMAGE },
         { ...tier, audio: false }
       ),
@@ -159,7 +179,7 @@ export const ordersOfVpF = (path: string) => {
       wire(
         "an image and audio are media",
         I27,
-        { blocks: [prompt, image(), audio], ratio: "16:9" },
+        { blocks: [prompt, picture(), audio], ratio: "16:9" },
         {
           media: [
             { type: "first_frame", url: IMAGE },
@@ -219,6 +239,7 @@ export const ordersOfVpF = (path: string) => {
       )
     ],
     unsent: [
+      ...families.unsent,
       unsent(
         "a ratio without a size",
         T26,
@@ -258,7 +279,7 @@ export const ordersOfVpF = (path: string) => {
       unsent(
         "a second image",
         I26,
-        { blocks: [prompt, image(), image(SECOND_IMAGE)] },
+        { blocks: [prompt, picture(), picture(SECOND_IMAGE)] },
         "The model accepts only one image input"
       ),
       unsent(
@@ -266,6 +287,20 @@ export const ordersOfVpF = (path: string) => {
         I26,
         { blocks: [prompt, image(IMAGE, "last_frame")] },
         "The model does not accept a last frame"
+      ),
+      ...[I26, I27].map((model) =>
+        unsent(
+          "a reference image",
+          model,
+          { blocks: [prompt, image()] },
+          "The model does not accept a reference image: an image is its first frame"
+        )
+      ),
+      unsent(
+        "a first frame where images are references",
+        R26,
+        { blocks: [prompt, image(IMAGE, "first_frame")] },
+        "The model does not accept frames: its images are references"
       ),
       ...[I26, I27].map((model) =>
         unsent(

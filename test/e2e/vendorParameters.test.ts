@@ -19,9 +19,9 @@ const tier = { seed: "seed", watermark: "watermark" }
 const cloud = {
   seed: "parameters.seed",
   watermark: "parameters.watermark",
-  prompt_extend: "parameters.prompt_extend"
+  prompt_extend: "parameters.prompt_extend",
+  negative_prompt: "input.negative_prompt"
 }
-const negative = { negative_prompt: "input.negative_prompt" }
 const shots = { shot_type: "parameters.shot_type" }
 
 /** Where the vendor of each model has the fields that it takes, by the vendors' documents. */
@@ -32,11 +32,11 @@ const places: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "relay-b": blocks,
   "relay-d": {},
   "relay-e": tier,
-  "relay-f": { ...cloud, ...negative },
+  "relay-f": cloud,
   "clip-d": { watermark: "options.watermark_info.enabled", multi_shot: "settings.multi_shot" },
   "clip-e": tier,
-  "text-2.6": { ...cloud, ...negative, ...shots },
-  "text-2.7": { ...cloud, ...negative },
+  "text-2.6": { ...cloud, ...shots },
+  "text-2.7": cloud,
   "image-2.6": { ...cloud, ...shots },
   "image-2.7": cloud,
   "reference-2.6": { ...cloud, ...shots },

@@ -34,10 +34,15 @@ const segments: Readonly<Record<RelayFamily, string>> = {
 }
 
 /**
- * The account at one of the families. The host root is before it: operators tend to write the `/v1`
- * under which the relay has its chat interface.
+ * What operators write behind the host: the version of the relay's own chat interface, or that of a
+ * vendor behind it, also with its family.
  */
-export const familyAccount = (account: ChannelAccount, family: RelayFamily): ChannelAccount => {
-  const root = rootOf(account).replace(/\/v1$/, "").replace(/\/+$/, "")
-  return { ...account, baseUrl: `${root}/${segments[family]}` }
-}
+const versions = ["", ...Object.values(segments).map((segment) => `/${segment}`)]
+  .flatMap((family) => ["/api/v1", "/ent/v2", "/v1"].map((version) => `${family}${version}`))
+  .toSorted((one, other) => other.length - one.length)
+
+/** The account at one of the families. */
+export const familyAccount = (account: ChannelAccount, family: RelayFamily): ChannelAccount => ({
+  ...account,
+  baseUrl: `${rootOf(account, ...versions)}/${segments[family]}`
+})

@@ -19,8 +19,18 @@ export interface VendorRequest {
 
 type Headers = VendorRequest["headers"]
 
-/** Where a vendor's paths begin: the base address as the operator wrote it, without slashes at its end. */
-export const rootOf = ({ baseUrl }: ChannelAccount): string => baseUrl.replace(/\/+$/, "")
+const withoutSlashes = (base: string): string => base.replace(/\/+$/, "")
+
+/**
+ * Where a vendor's paths begin: the base address as the operator wrote it, without slashes at its end.
+ * Vendors' documents count the version of the interface to the base address, so the first of those given
+ * that stands there is taken off as well.
+ */
+export const rootOf = ({ baseUrl }: ChannelAccount, ...versions: ReadonlyArray<string>): string => {
+  const base = withoutSlashes(baseUrl)
+  const version = versions.find((one) => base.endsWith(one)) ?? ""
+  return withoutSlashes(base.slice(0, base.length - version.length))
+}
 
 /**
  * An address of the common standard form. The base holds the version segment; one without any path

@@ -3,6 +3,7 @@ import type { VideoFamily } from "./families/VideoFamily.ts"
 import { contentFamilies } from "./families/vp_a.ts"
 import { unifiedFamilies } from "./families/vp_d.ts"
 import { tierFamilies } from "./families/vp_e.ts"
+import { cloudFamilies } from "./families/vp_f.ts"
 import type { Ratio } from "./sizes.ts"
 import type { Resolution } from "./tiers.ts"
 import {
@@ -111,6 +112,7 @@ export const videoProtocols = {
     needsAppId: false,
     relays: false,
     relayFamily: "f",
+    families: cloudFamilies,
     ...cloudParameters
   }
 } as const satisfies Record<string, VideoProtocolRow>

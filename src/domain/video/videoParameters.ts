@@ -57,10 +57,7 @@ export const cloudParameters: VideoParameters = {
       description: "One shot or several; only where the prompt is rewritten"
     }
   },
-  modelsWith: {
-    negative_prompt: /^(?!.*[-_.][ir]2v(?![a-z0-9]))/i,
-    shot_type: /(?<!\d)2\.6(?!\d)/
-  }
+  modelsWith: { shot_type: /(?<!\d)2\.6(?!\d)/ }
 }
 
 export const noParameters: VideoParameters = { parameters: {} }

@@ -39,6 +39,7 @@ describe("the video protocols", () => {
         parameters: _,
         modelsWith: __,
         ratios: ___,
+        families: ____,
         isShapedByImage,
         ...row
       } = rowOf(protocol)

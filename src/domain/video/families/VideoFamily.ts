@@ -27,6 +27,8 @@ export interface VideoForm<Mode extends string = string> {
   readonly takes: Readonly<Partial<Record<InputRole, number>>>
   /** Of these it has at least one; none is needed when left out. */
   readonly needs?: ReadonlyArray<InputRole>
+  /** A picture is a first frame here only where its client calls it so. */
+  readonly hasNamedFrames?: boolean
 }
 
 /** Whether a model makes sound: as it is told to, always, never, or by itself in a way nobody can set. */
@@ -89,10 +91,14 @@ const formFor = <Mode extends string>(
   media: ReadonlyArray<PlacedMedium>
 ): VideoForm<Mode> | undefined => {
   const roles = new Set(media.map(({ role }) => role))
+  const areFramesNamed = media.every(
+    ({ role, ordered }) => role !== "first_frame" || ordered === role
+  )
   return forms.find(
-    ({ takes, needs }) =>
+    ({ takes, needs, hasNamedFrames = false }) =>
       [...roles].every((role) => takes[role] !== undefined) &&
-      (needs === undefined || needs.some((role) => roles.has(role)))
+      (needs === undefined || needs.some((role) => roles.has(role))) &&
+      (areFramesNamed || !hasNamedFrames)
   )
 }
 
@@ -132,9 +138,9 @@ const wordsOf = ({ takes }: VideoForm): string => {
   const media = inputRoles.flatMap((role) => {
     const most = takes[role]
     if (most === undefined) return []
-    return [most === 1 ? words[role][0] : `${most} ${words[role][1]}`]
+    return [most === 1 ? words[role][0] : `up to ${most} ${words[role][1]}`]
   })
-  return media.length === 0 ? "a text alone" : media.join(" and ")
+  return media.length === 0 ? "a text alone" : media.join(", ")
 }
 
 /** What a family takes, in words: each of its forms, with the most media of each kind. */

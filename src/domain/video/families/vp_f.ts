@@ -1,0 +1,109 @@
+/**
+ * The models of vp_f's vendor. One generation writes its orders otherwise than the next, and up to the
+ * third each kind of order has a model of its own.
+ */
+import type { VideoFamily } from "./VideoFamily.ts"
+
+/** Where in `input` the media stand: in a field for each kind, as bare addresses, or as items with a type. */
+export type CloudMode = "fields" | "reference_urls" | "media"
+
+export interface CloudFamily extends VideoFamily<CloudMode> {
+  /** How the picture is ordered; a resolution alone leaves its shape to the first frame. */
+  readonly picture: "size" | "resolution" | "resolution_and_ratio"
+  /** The type of a sound among `media`. */
+  readonly soundItem?: "driving_audio" | "reference_audio"
+}
+
+const common = ["seed", "watermark", "prompt_extend"]
+
+const generation27 = {
+  seconds: [2, 15],
+  resolutions: ["720p", "1080p"],
+  sound: "always",
+  parameters: [...common, "negative_prompt"]
+} as const
+
+const generation26 = {
+  ...generation27,
+  parameters: [...generation27.parameters, "shot_type"]
+} as const
+
+const frames = { first_frame: 1, last_frame: 1 }
+const references = { reference_image: 5, reference_video: 3 }
+const moreReferences = { reference_image: 10, reference_video: 5, reference_audio: 5 }
+
+const textAlone = { mode: "fields", takes: {} } as const
+const texts = [textAlone, { mode: "fields", takes: { reference_audio: 1 } }] as const
+
+const image26 = {
+  ...generation26,
+  forms: [{ mode: "fields", takes: { first_frame: 1, reference_audio: 1 } }],
+  picture: "resolution"
+} as const
+
+export const cloudFamilies: ReadonlyArray<CloudFamily> = [
+  {
+    ...generation26,
+    name: "wan 2.6 text to video",
+    ids: /wan-?2\.6-t2v(?![a-z0-9])/i,
+    forms: texts,
+    picture: "size"
+  },
+  {
+    ...image26,
+    name: "wan 2.6 image to video flash",
+    ids: /wan-?2\.6-i2v-flash(?![a-z0-9])/i,
+    sound: "switch"
+  },
+  { ...image26, name: "wan 2.6 image to video", ids: /wan-?2\.6-i2v(?![a-z0-9])/i },
+  {
+    ...generation26,
+    name: "wan 2.6 references to video",
+    // The flash variant as well.
+    ids: /wan-?2\.6-r2v(?![a-z0-9])/i,
+    forms: [{ mode: "reference_urls", takes: references }],
+    seconds: [2, 10],
+    picture: "size",
+    sound: "switch"
+  },
+  {
+    ...generation27,
+    name: "wan 2.7 text to video",
+    ids: /wan-?2\.7-t2v(?![a-z0-9])/i,
+    forms: texts,
+    picture: "resolution_and_ratio"
+  },
+  {
+    ...generation27,
+    name: "wan 2.7 image to video",
+    ids: /wan-?2\.7-i2v(?![a-z0-9])/i,
+    forms: [{ mode: "media", takes: { ...frames, reference_audio: 1 } }],
+    picture: "resolution",
+    soundItem: "driving_audio"
+  },
+  {
+    ...generation27,
+    name: "wan 2.7 references to video",
+    ids: /wan-?2\.7-r2v(?![a-z0-9])/i,
+    forms: [{ mode: "media", takes: { first_frame: 1, ...references }, hasNamedFrames: true }],
+    picture: "resolution_and_ratio"
+  },
+  {
+    name: "wan 3.0",
+    // The faster `wan3.0-video-prime` as well.
+    ids: /wan-?3\.0-video(?![a-z0-9])/i,
+    forms: [
+      textAlone,
+      { mode: "media", takes: frames },
+      // The vendor takes frames or references, and never both.
+      { mode: "media", takes: moreReferences }
+    ],
+    seconds: [2, 30],
+    isSmart: true,
+    resolutions: ["480p", "720p", "1080p"],
+    picture: "resolution_and_ratio",
+    sound: "switch",
+    soundItem: "reference_audio",
+    parameters: common
+  }
+]
