@@ -25,7 +25,7 @@ const sound: VideoBlock = { type: "audio", url: "https://x.test/a.mp3" }
 const one = "https://x.test/1.png"
 const two = "https://x.test/2.png"
 
-const textAndFrames = "Kling 3.0 takes a text alone; or a first frame and a last frame"
+const textAndFrames = "Kling 3.0 takes a text alone; or a first frame, a last frame"
 
 const settings = { resolution: "720p", duration: 5 }
 const options = { external_task_id: "vt_1", watermark_info: { enabled: false } }
@@ -329,7 +329,7 @@ const subject: VideoSubject = {
           "a sound in the mixed mode",
           OMNI,
           [prompt, sound],
-          "Kling 3.0 Omni takes a first frame and a last frame and 7 reference images and a reference video"
+          "Kling 3.0 Omni takes a first frame, a last frame, up to 7 reference images, a reference video"
         ]
       ] as const
     ).map(([says, upstreamModel, blocks, takes]) => ({

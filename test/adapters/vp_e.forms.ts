@@ -51,7 +51,7 @@ const lacking = (field: string) => ({
   reason: "FieldLacking",
   message: `missing field: ${field}`
 })
-const frames = "a first frame; or a first frame and a last frame"
+const frames = "a first frame; or a first frame, a last frame"
 const references = "7 reference images"
 
 const orderedOf = {

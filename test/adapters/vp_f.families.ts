@@ -192,12 +192,12 @@ const refusals: ReadonlyArray<readonly [model: string, order: Order, message: st
       [prompt, firstFrame, firstFrame],
       [prompt, firstFrame, lastFrame],
       [prompt, picture(), video]
-    ].map((blocks) => [model, { blocks }, takes("a first frame and a reference sound")] as const)
+    ].map((blocks) => [model, { blocks }, takes("a first frame, a reference sound")] as const)
   ),
   [
     "wan2.7-i2v",
     { blocks: [prompt, reference] },
-    takes("a first frame and a last frame and a reference sound")
+    takes("a first frame, a last frame, a reference sound")
   ],
   ["wan2.6-t2v", { blocks: [prompt, picture()] }, takes("a text alone; or a reference sound")],
   [
@@ -208,12 +208,12 @@ const refusals: ReadonlyArray<readonly [model: string, order: Order, message: st
   [
     "wan2.6-r2v",
     { blocks: [prompt, firstFrame] },
-    takes("5 reference images and 3 reference videos")
+    takes("5 reference images, up to 3 reference videos")
   ],
   [
     "wan2.7-r2v",
     { blocks: [prompt, reference, audio] },
-    takes("a first frame and 5 reference images and 3 reference videos")
+    takes("a first frame, up to 5 reference images, up to 3 reference videos")
   ],
   ...[
     [prompt, firstFrame, video],
@@ -225,7 +225,7 @@ const refusals: ReadonlyArray<readonly [model: string, order: Order, message: st
         "wan3.0-video",
         { blocks },
         takes(
-          "a text alone; or a first frame and a last frame; or 10 reference images and 5 reference videos and 5 reference sounds"
+          "a text alone; or a first frame, a last frame; or up to 10 reference images, up to 5 reference videos, up to 5 reference sounds"
         )
       ] as const
   ),

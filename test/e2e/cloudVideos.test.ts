@@ -42,8 +42,8 @@ layer(layerTestGateway("embedded", quickSettings), {
   it.effect.each([
     ["wan2.6-t2v", { generate_audio: false }, "always makes sound"],
     ["wan2.6-i2v", { image, generate_audio: false }, "always makes sound"],
-    ["wan2.6-i2v", { content: [text, reference] }, "takes a first frame and a reference sound"],
-    ["wan2.7-r2v", { audio: "https://files.test/in.mp3" }, "takes a first frame and 5 reference"]
+    ["wan2.6-i2v", { content: [text, reference] }, "takes a first frame, a reference sound"],
+    ["wan2.7-r2v", { audio: "https://files.test/in.mp3" }, "takes a first frame, up to 5 reference"]
   ] as const)("%s: what has no place is refused before the hold: %j", ([model, json, says]) =>
     Effect.scoped(
       Effect.gen(function* () {

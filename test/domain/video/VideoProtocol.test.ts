@@ -39,7 +39,6 @@ describe("the video protocols", () => {
         parameters: _,
         modelsWith: __,
         ratios: ___,
-        families: ____,
         isShapedByImage,
         ...row
       } = rowOf(protocol)

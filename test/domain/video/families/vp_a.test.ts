@@ -58,14 +58,14 @@ describe("the families of vp_a", () => {
   })
 
   it.each([
-    ["seedance-1-5-pro", "a text alone; or a first frame and a last frame"],
+    ["seedance-1-5-pro", "a text alone; or a first frame, a last frame"],
     [
       "seedance-2-0",
-      "a text alone; or a first frame and a last frame; or 9 reference images and 3 reference videos and 3 reference sounds"
+      "a text alone; or a first frame, a last frame; or up to 9 reference images, up to 3 reference videos, up to 3 reference sounds"
     ],
     [
       "seedance-2-5",
-      "a text alone; or a first frame and a last frame; or 30 reference images and 10 reference videos and 10 reference sounds"
+      "a text alone; or a first frame, a last frame; or up to 30 reference images, up to 10 reference videos, up to 10 reference sounds"
     ]
   ])("%s takes %s", (id, words) => {
     const family = familyOf(contentFamilies, id)
