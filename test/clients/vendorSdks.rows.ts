@@ -569,8 +569,8 @@ const wan3: ReadonlyArray<VideoRow> = [
   {
     model: third,
     says: "first and last frame",
-    call: { ...frames, ...hd },
-    booked: bookedHd,
+    call: { ...frames, ...hd, generateAudio: true },
+    booked: { ...bookedHd, generate_audio: true },
     inputs: { images: 2 }
   },
   {
