@@ -97,6 +97,7 @@ export const reasonRefusals = refusalTable([flatReason], {
   // An empty account is an HTTP 400 here, and must not look like the client's own fault.
   CreditInsufficient: meanings.balance,
   InternalServiceFailure: meanings.unsure,
+  ModelUnavailable: meanings.model,
   OperationInProcess: meanings.unsure,
   QuotaExceeded: meanings.rate,
   SystemThrottling: meanings.rate,

@@ -7,6 +7,8 @@ export interface Credentials {
   readonly apiKey: Redacted.Redacted
   /** Application id, for the protocols that need one. */
   readonly appId: string | null
+  /** Where it is called: that says who it is. */
+  readonly baseUrl: string
 }
 
 /** Shorter secrets would be found in any encoded text. */
@@ -30,11 +32,23 @@ const spellings = (secret: string): ReadonlyArray<string> =>
     ? spellingsOf(secret).filter((spelling) => spelling !== "")
     : [...spellingsOf(secret), ...encodings(secret)]
 
-const secretsOf = ({ apiKey, appId }: Credentials): ReadonlyArray<string> =>
-  [Redacted.value(apiKey), appId ?? ""].flatMap(spellings)
+/** With its port where it has one; a name without a dot may be any word. */
+const hostsOf = (baseUrl: string): ReadonlyArray<string> => {
+  const parsed = URL.parse(baseUrl)
+  return parsed === null ? [] : [parsed.host, parsed.hostname].filter((host) => /[.:]/.test(host))
+}
 
-/** How vendors name the accounts, projects and keys of their customers; ours, as no other customer is named. */
-const accountName = /\b(?:org-|proj_|sk-)(?=[\w*-]*\d)[\w*-]{8,}/g
+const secretsOf = ({ apiKey, appId, baseUrl }: Credentials): ReadonlyArray<string> => [
+  ...[Redacted.value(apiKey), appId ?? ""].flatMap(spellings),
+  ...hostsOf(baseUrl)
+]
+
+/**
+ * How vendors name the accounts, projects and keys of their customers; ours, as no other customer is named.
+ * Some write the number of an account behind the word.
+ */
+const accountName =
+  /\b(?:org-|proj_|sk-)(?=[\w*-]*\d)[\w*-]{8,}|(?<=(?:\b(?:account|user|uid)|账[号户])[\s:=#"'(]{0,3}(?:id[\s:=#"'(]{1,3})?)\d{6,}/gi
 
 const hide = (secrets: ReadonlyArray<string>, text: string): string =>
   secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text).replace(accountName, MASK)

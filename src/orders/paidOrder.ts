@@ -18,6 +18,7 @@ import {
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
+import { errorInClientsName } from "../hiding/modelNames.ts"
 import { withoutMedia } from "../hiding/promptsFromRecords.ts"
 import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -138,6 +139,12 @@ export const makePaidOrders = Effect.gen(function* () {
         return won
       }).pipe(inReleaseSpan)
 
+    const inClientsWords = (error: UpstreamError) =>
+      errorInClientsName(
+        { model: order.model.id, upstreamModel: mounted.now().job.upstreamModel },
+        error
+      )
+
     /** A failure is answered only when the money is back. */
     const giveBack = (error: UpstreamError, orphan: Doubt | null) =>
       Effect.andThen(returned(error, orphan), Effect.fail(error))
@@ -235,14 +242,14 @@ export const makePaidOrders = Effect.gen(function* () {
           isUnread(failure) && order.finishUnread !== undefined
             ? afterUnread(order.finishUnread(failure, id))
             : Effect.tapDefect(
-                giveBack(upstreamErrorOf(failure), doubtOf(failure)),
+                giveBack(inClientsWords(upstreamErrorOf(failure)), doubtOf(failure)),
                 () => abandoned
               ),
         onFailure: (rest) =>
           Effect.andThen(Cause.hasDies(cause) ? abandoned : Effect.void, Effect.failCause(rest))
       })
 
-    const finished = (finish: Finish<Answer>): Effect.Effect<Answer, UpstreamError> => {
+    const finishedBy = (finish: Finish<Answer>): Effect.Effect<Answer, UpstreamError> => {
       switch (finish._tag) {
         case "Accept":
           return inAcceptSpan(accept(finish))
@@ -252,6 +259,7 @@ export const makePaidOrders = Effect.gen(function* () {
           return finish.answer
       }
     }
+    const finished = (finish: Finish<Answer>) => Effect.mapError(finishedBy(finish), inClientsWords)
 
     const chargeNow: ChargeNow = (finish) =>
       pass("made").pipe(

@@ -9,6 +9,7 @@ import { unitOf } from "../domain/money/Quote.ts"
 import { implausibleUsage, type ReportedUsage } from "../domain/VendorOutcome.ts"
 import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
 import { chargeVideo, kindOf, type VideoUsage } from "../domain/video/VideoQuote.ts"
+import { inClientsName } from "../hiding/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { spanned, told } from "../runtime/spans.ts"
@@ -191,7 +192,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
             from: "processing",
             state: "failed",
             errorCode: status.code,
-            errorMessage: status.message,
+            errorMessage: inClientsName(task, status.message),
             lease: null
           },
           orphan: null

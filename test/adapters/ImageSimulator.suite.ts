@@ -82,13 +82,13 @@ export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
       })
     )
 
-    it.effect("a wrong key is refused with 401 and an unknown model with 404", () =>
+    it.effect("a wrong key is refused with 401, and an unknown model as one of the account", () =>
       Effect.gen(function* () {
         const wrongKey = yield* Effect.flip(generate(prompted("x"), "bad-key"))
         assert.propertyVal(failureOf(wrongKey), "effectiveStatus", 401)
         const order = { ...prompted("x"), upstreamModel: "missing-1" }
         const unknownModel = yield* Effect.flip(generate(order))
-        assert.propertyVal(failureOf(unknownModel), "effectiveStatus", 404)
+        assert.propertyVal(failureOf(unknownModel), "effectiveStatus", 403)
       })
     )
   })

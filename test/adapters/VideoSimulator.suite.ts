@@ -19,8 +19,6 @@ export interface SimulatedVideoSubject
   extends Pick<VideoSubject, "protocol" | "listedProtocol" | "model" | "wires"> {
   /** How simulated tasks end: the prompt's switch, the code, and how the message begins. */
   readonly endings: ReadonlyArray<readonly [word: string, code: string, message: string]>
-  /** Status of an unknown model; 404 when left out. */
-  readonly unknownModel?: number
   readonly usage: Extract<VideoStatus, { readonly _tag: "Succeeded" }>["usage"]
 }
 
@@ -153,12 +151,12 @@ export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {
       })
     )
 
-    it.effect("a wrong key is refused with 401, and an unknown model is refused", () =>
+    it.effect("a wrong key is refused with 401, and an unknown model as one of the account", () =>
       Effect.gen(function* () {
         const wrongKey = failureOf(yield* Effect.flip(submit(order(), "bad-key")))
         assert.propertyVal(wrongKey, "effectiveStatus", 401)
         const unknownModel = yield* Effect.flip(submit(order({ upstreamModel: "missing-1" })))
-        assert.propertyVal(failureOf(unknownModel), "effectiveStatus", subject.unknownModel ?? 404)
+        assert.propertyVal(failureOf(unknownModel), "effectiveStatus", 403)
       })
     )
   })

@@ -127,7 +127,6 @@ const simulated: ReadonlyArray<Omit<SimulatedVideoSubject, "protocol">> = [
     ...formsOfVpE("/vidu"),
     listedProtocol: "vp_e",
     endings: [["sim:moderate-output", "CreationPolicyViolation", ""]],
-    unknownModel: 400,
     usage: bySeconds
   },
   {

@@ -54,8 +54,8 @@ const codes = [
   [1103, 403],
   [1200, 400],
   [1201, 400],
-  [1202, 404],
-  [1203, 404],
+  [1202, 403],
+  [1203, 403],
   [1301, 400],
   [1302, 429],
   [1304, 429],
@@ -187,7 +187,7 @@ const subject: VideoSubject = {
         { type: "refer_image", url: one },
         { type: "refer_image", url: two }
       ]),
-      refusedWith: 404
+      refusedWith: 403
     }
   ],
   bases: ["", "/", "//", "/relay", "/relay/"].map((base) => {

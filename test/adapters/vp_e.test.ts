@@ -24,6 +24,5 @@ videoSimulatorSuite({
     ["sim:fail", "InternalServiceFailure", "The vendor failed to make the video"],
     ["sim:moderate-output", "CreationPolicyViolation", "The vendor failed to make the video"]
   ],
-  unknownModel: 400,
   usage: { completionTokens: null, outputSeconds: null }
 })

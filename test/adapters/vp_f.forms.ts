@@ -27,7 +27,7 @@ export const formsOfVpF = (path: string) =>
           ["InvalidApiKey", 401],
           ["Arrearage", 402],
           ["AccessDenied.Unpurchased", 403],
-          ["ModelNotFound", 404],
+          ["ModelNotFound", 403],
           ["RequestTimeOut", 408],
           ["Throttling.RateQuota", 429],
           ["InternalError.Timeout", 500],

@@ -5,7 +5,8 @@ import { errorObject, meanings, refusalTable } from "../wire/refusalTable.ts"
 export const contentRates = {
   AccountRateLimitExceeded: meanings.rate,
   ModelAccountRpmRateLimitExceeded: meanings.rate,
-  ModelNotOpen: meanings.closedModel,
+  InvalidEndpointOrModel: meanings.model,
+  ModelNotOpen: meanings.model,
   QuotaExceeded: meanings.rate,
   RateLimitExceeded: meanings.rate,
   RequestBurstTooFast: meanings.rate,

@@ -31,9 +31,8 @@ export const meanings = {
   credentials: { status: 401, proof: "credentials_refused" },
   access: { status: 403, proof: "credentials_refused" },
   balance: { status: 402, proof: "account_empty" },
-  /** There is such a model, and our account may not call it: the key is good for others. */
-  closedModel: { status: 403, proof: "model_unknown" },
-  model: { status: 404, proof: "model_unknown" },
+  /** The catalog has the model, so our account may not call it, or not under this name: the key is good for others. */
+  model: { status: 403, proof: "model_unknown" },
   rate: { status: 429, proof: "rate_limited" },
   maintenance: { status: 503, proof: "overloaded" },
   /** A word that vendors have for what they failed at as well. */
@@ -65,7 +64,8 @@ const accountCodes: Codes = {
   billing_not_active: meanings.balance,
   insufficient_balance: meanings.balance,
   insufficient_quota: meanings.balance,
-  invalid_api_key: meanings.credentials
+  invalid_api_key: meanings.credentials,
+  model_not_found: meanings.model
 }
 
 export const refusalTable = (shapes: ReadonlyArray<Shape>, codes: Codes): RefusalTable => ({

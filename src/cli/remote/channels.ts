@@ -5,6 +5,7 @@ import type { ChannelCheckView } from "../../http/api/admin/ChannelsApi.ts"
 import { EndsWith } from "../failures.ts"
 import { table, tell, tellPage } from "../output.ts"
 import { after, limit } from "./accounts.ts"
+import { tryChannel } from "./channelTry.ts"
 import { asOperator } from "./connection.ts"
 
 const channel = Argument.String("channel").pipe(Argument.withDescription("The channel's id"))
@@ -66,6 +67,7 @@ export const channelCommand = Command.make("channel").pipe(
   Command.withSubcommands([
     list,
     test,
+    tryChannel,
     switching("drain", "Give it no more orders; its tasks are asked to their end"),
     switching("enable", "Give it orders again, and end its rests")
   ])

@@ -87,7 +87,7 @@ const show = Command.make("show", { task }, ({ task }) =>
 
 const PAUSE = "1 second"
 /** The states that lead nowhere. */
-const ends: ReadonlySet<string> = new Set(
+export const ends: ReadonlySet<string> = new Set(
   Object.entries(transitions).flatMap(([state, next]) => (next.length === 0 ? [state] : []))
 )
 

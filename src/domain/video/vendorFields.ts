@@ -9,7 +9,7 @@ import {
 } from "../catalog/vendorParameters.ts"
 import { InvalidRequest } from "../Errors.ts"
 import { type FieldFault, MAX_FIELD_FAULTS } from "../requestFields.ts"
-import { familyOf } from "./families/VideoFamily.ts"
+import { familyOf, type VideoFamily } from "./families/VideoFamily.ts"
 import { flagOf, isParameterFlag } from "./flagTable.ts"
 import { holdsFlags } from "./PromptFlags.ts"
 import { unknownVideoFields, type VideoBody, videoFieldNames } from "./VideoBody.ts"
@@ -34,6 +34,18 @@ export const relayedParameters: Readonly<Record<RelayFamily, VideoParameters>> =
   f: cloudParameters
 }
 
+/**
+ * What is known of the vendor's models. A relay has them as the protocol does that a model is listed
+ * under, but for family d, which it calls by an older interface.
+ */
+export const familiesOf = (
+  row: VideoProtocolRow,
+  listed: VideoProtocolRow | undefined
+): ReadonlyArray<VideoFamily> => {
+  if (!row.relays) return row.families ?? []
+  return listed === undefined || listed.relayFamily === "d" ? [] : (listed.families ?? [])
+}
+
 /** What an order may say, by the protocol that calls the model and the one it is listed under. */
 export const parametersOf = (
   row: VideoProtocolRow,
@@ -43,7 +55,7 @@ export const parametersOf = (
   const family = listed?.relayFamily ?? null
   const { parameters, modelsWith = {} }: VideoParameters =
     row.relays && family !== null ? relayedParameters[family] : row
-  const known = familyOf((row.relays ? listed : row)?.families ?? [], upstreamModel)
+  const known = familyOf(familiesOf(row, listed), upstreamModel)
   const isOf = (name: string): boolean =>
     known === null
       ? (modelsWith[name]?.test(upstreamModel) ?? true)

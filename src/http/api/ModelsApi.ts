@@ -4,10 +4,35 @@ import { Modality } from "../../domain/catalog/Modality.ts"
 import { ModelLimits } from "../../domain/catalog/ModelLimits.ts"
 import { Prices } from "../../domain/catalog/Prices.ts"
 import { VendorParameter } from "../../domain/catalog/vendorParameters.ts"
+import type { InputRole } from "../../domain/video/families/VideoFamily.ts"
 import { errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { FreeCall, LookUp, RequiredScope } from "./middlewares.ts"
 import { counted, flag, many, oneOf, orNull, told } from "./shared.ts"
+
+const ModelTakes = Schema.Struct({
+  inputs: many(
+    Schema.Struct({
+      first_frame: Schema.optionalKey(counted("Pictures that the video begins with")),
+      last_frame: Schema.optionalKey(counted("Pictures that it ends with")),
+      reference_image: Schema.optionalKey(counted("Reference pictures")),
+      reference_video: Schema.optionalKey(counted("Reference videos")),
+      reference_audio: Schema.optionalKey(counted("Reference sounds"))
+    } satisfies Record<InputRole, unknown>),
+    "Media that may be given together, with the most of each; an empty one is a text alone"
+  ),
+  durations: Schema.Struct({
+    min: counted("Least seconds"),
+    max: counted("Most seconds"),
+    only: Schema.optionalKey(many(Schema.Int, "The seconds there are, where not all of them")),
+    smart: flag("Whether the model can choose its length")
+  }).annotate({ description: "Whole output seconds" }),
+  resolutions: many(Schema.String, "What it renders"),
+  sound: oneOf(
+    ["switch", "always", "never", "unset"],
+    "Whether generate_audio is its switch, or it sounds always, never, or as it likes"
+  )
+}).annotate({ identifier: "ModelTakes", description: "What a vendor takes of a model" })
 
 export const ModelEntry = Schema.Struct({
   id: told("The name to order it by"),
@@ -48,6 +73,12 @@ export const ModelEntry = Schema.Struct({
     )
   ),
   streams: Schema.optionalKey(flag("Of image models: whether images can come while they are made")),
+  takes: Schema.optionalKey(
+    many(
+      ModelTakes,
+      "Of video models, where it is known: what its vendors take of it. A hint: what is within the protocol's bounds is handed on, and the vendor says no itself"
+    )
+  ),
   limits: Schema.optionalKey(ModelLimits),
   currency: told("Currency of the prices"),
   prices: orNull(Prices, "Null where nothing can be ordered yet")

@@ -12,9 +12,10 @@ import {
   MIN_IMAGES
 } from "../../domain/image/ImageProtocol.ts"
 import { nearestName } from "../../domain/nearest.ts"
+import { familyOf } from "../../domain/video/families/VideoFamily.ts"
 import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
 import { mayBeSmart, offeredTogether } from "../../domain/video/VideoSku.ts"
-import { offeredParameters } from "../../domain/video/vendorFields.ts"
+import { familiesOf, offeredParameters } from "../../domain/video/vendorFields.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
@@ -44,6 +45,28 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
   }
 }
 
+/** What is known of a video model at the vendors of its mounts, the first to be called first. */
+const takesOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
+  const listed = protocols.video.get(model.protocol)
+  const families = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
+    const row = protocols.video.get(mountProtocol(model, mount))
+    return row === undefined
+      ? []
+      : (familyOf(familiesOf(row, listed), mount.upstream_model ?? model.id) ?? [])
+  })
+  return [...new Set(families)].map(({ forms, seconds, onlySeconds, isSmart, ...family }) => ({
+    inputs: forms.map(({ takes }) => takes),
+    durations: {
+      min: seconds[0],
+      max: seconds[1],
+      ...(onlySeconds === undefined ? {} : { only: onlySeconds }),
+      smart: isSmart ?? false
+    },
+    resolutions: family.resolutions,
+    sound: family.sound
+  }))
+}
+
 /** What a client may order of a model: all that the protocols of its mounts offer together. */
 const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   if (model.modality === "image") return imageLimitsOf(protocols, snapshot, model)
@@ -54,7 +77,9 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
   const offer = offeredTogether(rows)
   const [min, max] = offer.seconds
   const smart = mayBeSmart(offer, model.prices?.kind)
+  const takes = takesOf(protocols, snapshot, model)
   return {
+    ...(takes.length === 0 ? {} : { takes }),
     durations: { min, max, default: defaultSecondsOf(offer), smart },
     resolutions: offer.resolutions,
     parameters: offeredParameters(protocols.video, model, snapshot.mounts.get(model.id) ?? [])

@@ -1,0 +1,235 @@
+/**
+ * A channel tried for real: the smallest order of each form of its models. An organisation of its own
+ * pays for it from a pool that holds no more than may be spent, so that the books bound and prove the
+ * money as they do for everybody. The report says what was sent and what came, without keys and media.
+ */
+import { Clock, Effect, FileSystem, Option, Predicate, Result, Schedule, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { layer, MediaGateway } from "../../client/typedClient.ts"
+import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
+import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
+import { PositiveAmount } from "../../domain/money/Money.ts"
+import { answeredWords, EndsWith, Failed, failedTo } from "../failures.ts"
+import { table, tell } from "../output.ts"
+import { asOperator, type Gateway, type Remote } from "./connection.ts"
+import { ends } from "./tasks.ts"
+import { drawnImages, type TrialMedia, type TrialOrder, trialOrders } from "./trialOrders.ts"
+
+/** Vendors make few at a time for an account. */
+const AT_A_TIME = 2
+const PAUSE = "1 second"
+/** Vendors make a video in minutes. */
+const PATIENCE = "40 minutes"
+
+/** The models whose orders go to the channel first, of those that were asked for. */
+const modelsOf = (
+  { models, mounts }: CatalogDocument,
+  channel: string,
+  wanted: Option.Option<string>
+) =>
+  models.flatMap((model) => {
+    if (
+      model.modality !== "video" ||
+      !Option.getOrElse(
+        Option.map(wanted, (id) => id === model.id),
+        () => true
+      )
+    ) {
+      return []
+    }
+    const own = mounts.filter((mount) => mount.model === model.id && mount.enabled !== false)
+    const mount = own.find((one) => one.channel === channel)
+    const isFirst =
+      mount !== undefined && own.every((one) => one === mount || one.priority > mount.priority)
+    return isFirst
+      ? [
+          {
+            model: model.id,
+            protocol: mountProtocol(model, mount),
+            upstreamModel: mount.upstream_model ?? model.id
+          }
+        ]
+      : []
+  })
+
+/** Somebody to order as, with so much money. */
+const opened = Effect.fnUntraced(function* (
+  { gateway, address, token }: Remote,
+  channel: string,
+  spend: bigint
+) {
+  const name = `Trial of channel ${channel} ${new Date(yield* Clock.currentTimeMillis).toISOString()}`
+  const organization = yield* gateway.admin.createOrganization({ payload: { name } })
+  const params = { id: organization.id }
+  yield* gateway.money.adjust({
+    params,
+    payload: { amount: spend, kind: "credit", reason: "trial of a channel", reference: name }
+  })
+  const member = yield* gateway.admin.createMember({ params, payload: { name: "operator" } })
+  const key = yield* gateway.admin.createKey({
+    params: { id: member.id },
+    payload: {
+      name: "trial",
+      scopes: ["models", "videos"],
+      models: null,
+      expires_at: null,
+      requests_per_minute: null
+    }
+  })
+  const orders = yield* MediaGateway.pipe(
+    Effect.provide(layer({ baseUrl: address, apiKey: key.key, adminToken: token, retries: 0 }))
+  )
+  return { organization: organization.id, key: key.id, name, orders }
+})
+
+/** Nothing is left to order with, and what was not spent is taken back. */
+const closed = Effect.fnUntraced(function* (
+  gateway: Gateway,
+  { organization, key, name }: Effect.Success<ReturnType<typeof opened>>
+) {
+  const params = { id: organization }
+  yield* gateway.admin.revokeKey({ params: { id: key } })
+  const { available } = yield* gateway.accounts.readOrganization({ params })
+  const left = Schema.decodeUnknownOption(PositiveAmount)(available)
+  if (Option.isSome(left)) {
+    yield* gateway.money.adjust({
+      params,
+      payload: {
+        amount: left.value,
+        kind: "withdrawal",
+        reason: "trial of a channel",
+        reference: `${name}, the rest`
+      }
+    })
+  }
+})
+
+/** Media in the order are too long to be read by people. */
+const MAX_ADDRESS = 200
+const shortened = (value: unknown): unknown =>
+  typeof value === "string" && value.length > MAX_ADDRESS
+    ? `${value.slice(0, 40)}... (${value.length} characters)`
+    : Array.isArray(value)
+      ? value.map(shortened)
+      : Predicate.isObject(value)
+        ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]))
+        : value
+
+/** What came of one order, as it stands in the report. */
+const tried = Effect.fnUntraced(function* (
+  operator: Gateway,
+  orders: Gateway,
+  { form, body }: TrialOrder
+) {
+  const order = shortened(body)
+  const made = yield* Effect.result(orders.videos.create({ payload: body, headers: {} }))
+  if (Result.isFailure(made)) {
+    const says = answeredWords(made.failure) ?? String(made.failure)
+    return { form, order, id: null, state: "not ordered", says, calls: [], ledger: [] }
+  }
+  const { id } = made.success
+  const timeline = yield* operator.history.readTask({ params: { id } }).pipe(
+    Effect.repeat({ until: ({ state }) => ends.has(state), schedule: Schedule.spaced(PAUSE) }),
+    Effect.timeoutOrElse({
+      duration: PATIENCE,
+      orElse: () => operator.history.readTask({ params: { id } })
+    })
+  )
+  const { state, error, upstream_calls: calls, ledger, channel } = timeline
+  return { form, order, id, state, channel, says: error?.message ?? "", calls, ledger }
+})
+
+type Tried = Effect.Success<ReturnType<typeof tried>>
+
+/** Of what was held for it, what was spent in the end. */
+const spentOn = ({ ledger }: Pick<Tried, "ledger">): string =>
+  ledger.find(({ kind }) => kind === "capture")?.amount ?? "0"
+
+const url = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+export const tryChannel = Command.make(
+  "try",
+  {
+    channel: Argument.String("channel").pipe(Argument.withDescription("The channel's id")),
+    model: url("model", "Only this model of it"),
+    spend: Flag.String("spend").pipe(
+      Flag.withDescription("The most that may be spent, such as 5, by the catalog's prices"),
+      Flag.withSchema(PositiveAmount)
+    ),
+    image: url("image", "Address of a picture that the vendor can read; one is drawn without"),
+    secondImage: url("second-image", "The same of another one, for last frames and references"),
+    video: url("video", "Address of a reference video; without it none is tried"),
+    audio: url("audio", "Address of a reference sound; without it none is tried"),
+    output: Flag.File("output").pipe(
+      Flag.withAlias("o"),
+      Flag.withDescription("File for the report; channel-trial.json without"),
+      Flag.withDefault("channel-trial.json")
+    )
+  },
+  Effect.fn("cli.channelTry")(function* ({ channel, model, spend, output, ...given }) {
+    const [one, other] = yield* drawnImages
+    const media: TrialMedia = {
+      images: [
+        Option.getOrElse(given.image, () => one),
+        Option.getOrElse(given.secondImage, () => other)
+      ],
+      video: Option.getOrNull(given.video),
+      audio: Option.getOrNull(given.audio)
+    }
+    const report = yield* asOperator(
+      Effect.fnUntraced(function* (remote: Remote) {
+        const { gateway } = remote
+        const models = modelsOf(yield* gateway.admin.readCatalog(), channel, model)
+        if (models.length === 0) {
+          return yield* new Failed({
+            message: `No video model's orders go to the channel ${channel} first${Option.match(model, { onNone: () => "", onSome: (id) => `, or not those of ${id}` })}`
+          })
+        }
+        return yield* Effect.acquireUseRelease(
+          opened(remote, channel, spend),
+          ({ organization, orders }) =>
+            Effect.gen(function* () {
+              const results = yield* Effect.forEach(models, (served) =>
+                Effect.gen(function* () {
+                  const entry = yield* orders.models.read({ params: { id: served.model } })
+                  const trials = yield* Effect.forEach(
+                    trialOrders(entry, media),
+                    (trial) => tried(gateway, orders, trial),
+                    { concurrency: AT_A_TIME }
+                  )
+                  return { ...served, trials }
+                })
+              )
+              return { channel, organization, models: results }
+            }),
+          (who) => Effect.orDie(closed(gateway, who))
+        )
+      })
+    )
+    const files = yield* FileSystem.FileSystem
+    yield* Effect.mapError(
+      files.writeFileString(output, `${JSON.stringify(report, null, 2)}\n`),
+      failedTo(output)
+    )
+    const rows = report.models.flatMap(({ model, trials }) =>
+      trials.map((trial) => [model, trial.form, trial.state, spentOn(trial), trial.says])
+    )
+    yield* tell(
+      report,
+      () =>
+        `${table(["model", "ordered", "came to", "charge", "says"], rows)}\n\nThe report is in ${output}.`
+    )
+    if (rows.some(([, , state]) => state !== "succeeded")) return yield* new EndsWith({ code: 1 })
+  })
+).pipe(
+  Command.withDescription(
+    "Order the smallest video of each form from its vendor, within a bound of money, and write what was sent and what came; ends with 1 where one did not succeed"
+  ),
+  Command.withExamples([
+    {
+      command: "media-gateway channel try kling-main --model clip-1 --spend 5",
+      description: "The report can be handed on: it holds no keys and no media"
+    }
+  ])
+)

@@ -1,0 +1,128 @@
+/** The smallest order of each form of a model: what a channel is tried with. */
+import { Buffer } from "node:buffer"
+import { Array as Arr, Effect } from "effect"
+import { type InputRole, inputRoles } from "../../domain/video/families/VideoFamily.ts"
+import type { ContentBlock, VideoBody } from "../../domain/video/VideoBody.ts"
+import type { ModelEntry } from "../../http/api/ModelsApi.ts"
+import { drawPicture } from "../../simulator/media/picture.ts"
+
+/** Addresses that the vendor can read; pictures are drawn where none are given. */
+export interface TrialMedia {
+  readonly images: readonly [string, string]
+  readonly video: string | null
+  readonly audio: string | null
+}
+
+export interface TrialOrder {
+  /** What is tried, in words. */
+  readonly form: string
+  readonly body: VideoBody
+}
+
+const PROMPT = "A lighthouse at dusk, the lamp turns slowly"
+
+/** Within what every vendor takes of a picture: no side below 300 pixels. */
+const PICTURE_SIDE = 512
+
+export const drawnImages: Effect.Effect<TrialMedia["images"]> = Effect.all([
+  drawPicture("first", { width: PICTURE_SIDE, height: PICTURE_SIDE }),
+  drawPicture("second", { width: PICTURE_SIDE, height: PICTURE_SIDE })
+]).pipe(Effect.map(([one, other]) => [asDataUrl(one), asDataUrl(other)] as const))
+
+const asDataUrl = (png: Uint8Array): string =>
+  `data:image/png;base64,${Buffer.from(png).toString("base64")}`
+
+const images = (role: "reference_image" | "first_frame" | "last_frame", ...urls: Array<string>) =>
+  urls.map((url): ContentBlock => ({ type: "image_url", role, image_url: url }))
+
+/** The combinations of roles that are tried, with the media of each; those without media are left out. */
+const combinations = ({ images: [one, other], video, audio }: TrialMedia) => {
+  const frame = images("first_frame", one)
+  const reference = images("reference_image", one)
+  const rows: ReadonlyArray<
+    readonly [
+      form: string,
+      roles: ReadonlyArray<InputRole>,
+      blocks: ReadonlyArray<ContentBlock> | null
+    ]
+  > = [
+    ["text alone", [], []],
+    ["first frame", ["first_frame"], frame],
+    [
+      "first and last frame",
+      ["first_frame", "last_frame"],
+      [...frame, ...images("last_frame", other)]
+    ],
+    ["a reference image", ["reference_image"], reference],
+    ["two reference images", ["reference_image"], images("reference_image", one, other)],
+    [
+      "a reference video",
+      ["reference_video"],
+      video === null ? null : [{ type: "video_url", video_url: video }]
+    ],
+    [
+      "a reference image and a sound",
+      ["reference_image", "reference_audio"],
+      audio === null ? null : [...reference, { type: "audio_url", audio_url: audio }]
+    ]
+  ]
+  return rows.flatMap(([form, roles, blocks]) => (blocks === null ? [] : [{ form, roles, blocks }]))
+}
+
+type Takes = NonNullable<ModelEntry["takes"]>[number]
+
+const takesAll = ({ inputs }: Takes, roles: ReadonlyArray<InputRole>): boolean =>
+  inputs.some((form) => roles.every((role) => form[role] !== undefined))
+
+/** The least seconds that the model has and the gateway takes. */
+const leastSeconds = ({ durations }: ModelEntry, takes: Takes | undefined): number | null => {
+  if (durations === undefined) return null
+  const least = Math.max(durations.min, takes?.durations.min ?? durations.default)
+  return takes?.durations.only?.find((seconds) => seconds >= least) ?? least
+}
+
+const leastResolution = ({ resolutions = [] }: ModelEntry, takes: Takes | undefined) =>
+  resolutions.find((one) => takes === undefined || takes.resolutions.includes(one)) ??
+  resolutions[0] ??
+  null
+
+/**
+ * Each combination of inputs that the model is known to take (all of them where nothing is known), a
+ * picture without a role, silence where there is a switch, and a mark where there is a field for it.
+ */
+export const trialOrders = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialOrder> => {
+  const takes = model.takes?.[0]
+  const base = {
+    model: model.id,
+    duration: leastSeconds(model, takes),
+    resolution: leastResolution(model, takes)
+  }
+  const order = (
+    form: string,
+    blocks: ReadonlyArray<ContentBlock>,
+    more: object = {}
+  ): TrialOrder => ({
+    form,
+    body: { ...base, ...more, content: [{ type: "text", text: PROMPT }, ...blocks] }
+  })
+  const combined = combinations(media).filter(
+    ({ roles }) => takes === undefined || takesAll(takes, roles)
+  )
+  const [first] = Arr.filter(combined, ({ blocks }) => blocks.length === 0 || takes !== undefined)
+  const plain = order("a picture without a role", [
+    { type: "image_url", image_url: media.images[0] }
+  ])
+  const takesPicture =
+    takes === undefined ||
+    inputRoles.some((role) => role !== "reference_video" && takesAll(takes, [role]))
+  return [
+    ...combined.map(({ form, blocks }) => order(form, blocks)),
+    ...(takesPicture ? [plain] : []),
+    ...(first !== undefined && takes?.sound === "switch"
+      ? [order(`${first.form}, silent`, first.blocks, { generate_audio: false })]
+      : []),
+    ...(first !== undefined && model.parameters?.watermark !== undefined
+      ? [order(`${first.form}, marked`, first.blocks, { watermark: true })]
+      : [])
+  ]
+}

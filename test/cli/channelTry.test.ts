@@ -1,0 +1,87 @@
+/** A channel tried through the gateway, as an operator with an account at its vendor does it. */
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { demoCatalog } from "../../src/demoCatalog.ts"
+import { atGateway, documentOf } from "../support/commandLine.ts"
+import { temporaryDataDir } from "../support/databases.ts"
+import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+
+const Report = Schema.Struct({
+  organization: Schema.String,
+  models: Schema.Array(
+    Schema.Struct({
+      model: Schema.String,
+      protocol: Schema.String,
+      upstreamModel: Schema.String,
+      trials: Schema.Array(
+        Schema.Struct({
+          form: Schema.String,
+          state: Schema.String,
+          says: Schema.String,
+          calls: Schema.Array(
+            Schema.Struct({
+              purpose: Schema.String,
+              status: Schema.NullOr(Schema.Int),
+              request: Schema.Unknown,
+              answer: Schema.Unknown
+            })
+          )
+        })
+      )
+    })
+  )
+})
+
+layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("channel try", (it) => {
+  it.effect("orders each form, says what was sent and what came, and takes back the rest", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const output = join(yield* temporaryDataDir(), "report.json")
+      const cli = atGateway(gateway.url)
+      const words = ["channel", "try", "demo-vp_d", "--spend", "60", "-o", output]
+      const done = yield* cli(...words, "--video", "https://media.example/film.mp4", "--json")
+      const report = yield* documentOf(Report)(done)
+      const text = yield* Effect.promise(() => readFile(output, "utf8"))
+      assert.deepStrictEqual(JSON.parse(text), JSON.parse(done.stdout))
+      assert.notInclude(text, "demo-secret")
+      assert.notInclude(text, "mg_")
+      const [tried] = report.models
+      assert.isDefined(tried)
+      for (const { form, state, says, calls } of tried.trials) {
+        assert.include(["succeeded", "not ordered"], state, `${form}: ${says}`)
+        if (state !== "succeeded") continue
+        assert.deepStrictEqual(
+          calls.map(({ status }) => status),
+          calls.map(() => 200),
+          form
+        )
+        assert.include(JSON.stringify(calls[0]?.request), "settings", form)
+      }
+      assert.isTrue(tried.trials.some(({ state }) => state === "succeeded"))
+      const shown = yield* gateway.admin(`/organizations/${report.organization}`)
+      assert.deepInclude(shown.body, { available: "0", held: "0" }, shown.text)
+    })
+  )
+
+  it.effect("spends no more than it may, and says what is not there", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const output = join(yield* temporaryDataDir(), "report.json")
+      const cli = atGateway(gateway.url)
+      const poor = yield* cli("channel", "try", "demo-vp_e", "--spend", "0.001", "-o", output)
+      assert.strictEqual(poor.code, 1)
+      assert.include(poor.stdout, "insufficient_balance")
+      const none = yield* cli("channel", "try", "demo-openai", "--spend", "1", "-o", output)
+      assert.deepStrictEqual([none.code, none.stdout], [1, ""])
+      assert.include(none.stderr, "No video model's orders go to the channel demo-openai first")
+      const free = yield* cli("channel", "try", "demo-vp_d", "-o", output)
+      assert.strictEqual(free.code, 2)
+      assert.include(free.stderr, "--spend")
+    })
+  )
+})
