@@ -1,5 +1,4 @@
 /** Orders by the vendors' own packages, and the same orders as a client of the gateway writes them. */
-import { isDeepStrictEqual } from "node:util"
 import { createAlibaba } from "@ai-sdk/alibaba"
 import { createByteDance } from "@ai-sdk/bytedance"
 import { generateImage, experimental_generateVideo as generateVideo } from "ai"
@@ -127,18 +126,6 @@ export const watchingVendors = Effect.fnUntraced(function* <A, E, R>(
 const isJson = (value: unknown): value is Json => Predicate.isObject(value)
 const jsonOf = (value: unknown): Json => (isJson(value) ? value : {})
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
-
-/** What `expected` says and `actual` does not; lists and what is in them are compared as wholes. */
-export const missingIn = (actual: unknown, expected: unknown, path = ""): ReadonlyArray<string> => {
-  if (isJson(expected) && isJson(actual) && !Array.isArray(expected)) {
-    return Object.entries(expected).flatMap(([name, value]) =>
-      missingIn(actual[name], value, path === "" ? name : `${path}.${name}`)
-    )
-  }
-  return isDeepStrictEqual(expected, actual)
-    ? []
-    : [`${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`]
-}
 
 const isVideoAddress = (url: unknown) => typeof url === "string" && /\.(mp4|mov)$/.test(url)
 

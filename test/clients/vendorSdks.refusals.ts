@@ -2,10 +2,10 @@
  * Rows that cannot be ordered, by what is said of them. A row that can be ordered after all must go
  * from its list, and no row outside may fail: so the lists can only shrink.
  */
-export type Refusals = Readonly<Record<string, ReadonlyArray<string>>>
+import type { KnownFaults } from "../support/knownFaults.ts"
 
 /** What the simulated vendors refuse although the real ones take it. */
-export const atVendor: Refusals = {
+export const atVendor: KnownFaults = {
   "parameter `duration` specified in the request is not valid": [
     "seedance-1-0-pro-250528: two seconds",
     "dreamina-seedance-2-5-260928: thirty seconds"
@@ -43,7 +43,7 @@ export const atVendor: Refusals = {
 }
 
 /** What a vendor's own package can order of it, and a client of the gateway cannot. */
-export const atGateway: Refusals = {
+export const atGateway: KnownFaults = {
   // The gateway sends the role of a reference, which makes another video.
   "body.content is ": [
     "seedance-1-0-pro-250528: a lone image, which has no role",

@@ -9,11 +9,11 @@ import { Context, Effect, Layer, Schema } from "effect"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
+import { assertFaults, assertNames, type Faults, missingIn } from "../support/knownFaults.ts"
 import { finishVideo } from "../support/orders.ts"
 import {
   type Booked,
   gatewayOrder,
-  missingIn,
   orderImagesByPackage,
   orderVideoByPackage,
   type PackageOrder,
@@ -21,7 +21,7 @@ import {
   watchingVendors,
   withoutGiven
 } from "./vendorSdks.orders.ts"
-import { atGateway, atVendor, type Refusals } from "./vendorSdks.refusals.ts"
+import { atGateway, atVendor } from "./vendorSdks.refusals.ts"
 import {
   blockVideos,
   cloudVideos,
@@ -83,8 +83,6 @@ class Client extends Context.Service<Client, Customer>()("test/Client") {
 }
 
 // What is wrong with an order; nothing, where all is well
-
-type Faults = ReadonlyArray<string>
 
 const mostSeconds = 30
 
@@ -226,19 +224,9 @@ const gatewayFaults = Effect.fnUntraced(function* (
   ]
 })
 
-/** Nothing is wrong, or what the list says, which must go from the list once it is right. */
-const hold = (list: Refusals, { model, says }: Row, faults: Faults): void => {
-  const row = `${model}: ${says}`
-  const known = Object.entries(list).filter(([, rows]) => rows.includes(row))
-  const [[reason] = [null]] = known
-  assert.isAtMost(known.length, 1, `${row} stands twice in the list`)
-  if (reason === null) assert.strictEqual(faults.join("\n"), "")
-  else if (faults.length === 0) assert.fail(`${row} can be ordered: it must go from the list`)
-  else assert.include(faults.join("\n"), reason)
-}
-
+const nameOf = ({ model, says }: Row): string => `${model}: ${says}`
 const named = <R extends Row>(rows: ReadonlyArray<R>) =>
-  rows.map((row) => [`${row.model}: ${row.says}`, row] as const)
+  rows.map((row) => [nameOf(row), row] as const)
 const videos = [...blockVideos, ...cloudVideos]
 
 layer(
@@ -246,11 +234,11 @@ layer(
   { excludeTestServices: true, timeout: "60 seconds" }
 )("the vendors' own packages", (it) => {
   it.effect.each(named(videos))("a video of its vendor, %s", ([, row]) =>
-    Effect.map(videoAtVendor(row), ({ faults }) => hold(atVendor, row, faults))
+    Effect.map(videoAtVendor(row), ({ faults }) => assertFaults(atVendor, nameOf(row), faults))
   )
 
   it.effect.each(named(images))("images of their vendor, %s", ([, row]) =>
-    Effect.map(imagesAtVendor(row), ({ faults }) => hold(atVendor, row, faults))
+    Effect.map(imagesAtVendor(row), ({ faults }) => assertFaults(atVendor, nameOf(row), faults))
   )
 
   it.effect.each(named(videos))("the same video through the gateway, %s", ([, row]) =>
@@ -260,7 +248,7 @@ layer(
       const faults = yield* gatewayFaults(seen, { path: videoPath, json }, (booked) =>
         videoFaults(row, booked)
       )
-      hold(atGateway, row, faults)
+      assertFaults(atGateway, nameOf(row), faults)
     })
   )
 
@@ -271,20 +259,12 @@ layer(
       const faults = yield* gatewayFaults(seen, { path: imagePath, json }, (booked) =>
         imageFaults(row, booked)
       )
-      hold(atGateway, row, faults)
+      assertFaults(atGateway, nameOf(row), faults)
     })
   )
 
   it.effect("have different rows, and lists of rows that there are", () =>
-    Effect.sync(() => {
-      const names = [...named(videos), ...named(images)].map(([name]) => name)
-      assert.strictEqual(new Set(names).size, names.length)
-      const listed = [atVendor, atGateway].flatMap((list) => Object.values(list).flat())
-      assert.deepStrictEqual(
-        listed.filter((name) => !names.some((known) => known === name)),
-        []
-      )
-    })
+    Effect.sync(() => assertNames([atVendor, atGateway], [...videos, ...images].map(nameOf)))
   )
 
   it.effect("order no images of the cloud, as its package has none", () =>
