@@ -123,8 +123,7 @@ export const watchingVendors = Effect.fnUntraced(function* <A, E, R>(
   }
 })
 
-const isJson = (value: unknown): value is Json => Predicate.isObject(value)
-const jsonOf = (value: unknown): Json => (isJson(value) ? value : {})
+const jsonOf = (value: unknown): Json => (Predicate.isObject(value) ? { ...value } : {})
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
 const isVideoAddress = (url: unknown) => typeof url === "string" && /\.(mp4|mov)$/.test(url)

@@ -6,17 +6,12 @@ import { Predicate } from "effect"
 /** What is wrong, in words; empty where nothing is. */
 export type Faults = ReadonlyArray<string>
 
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  Predicate.isObject(value) && !Array.isArray(value)
-
 const words = (value: unknown): string =>
   inspect(value, { depth: 9, breakLength: Number.POSITIVE_INFINITY })
 
 /** What `expected` says and `actual` does not; lists and what is in them are compared as wholes. */
 export const missingIn = (actual: unknown, expected: unknown, path = ""): Faults => {
-  if (isFields(expected) && isFields(actual)) {
+  if (Predicate.isObject(expected) && Predicate.isObject(actual)) {
     return Object.entries(expected).flatMap(([name, value]) =>
       missingIn(actual[name], value, path === "" ? name : `${path}.${name}`)
     )
