@@ -517,7 +517,7 @@ const wan27: ReadonlyArray<VideoRow> = [
     call: { prompt },
     options: { media: [{ type: "reference_image", url: first, referenceVoice: sound }] },
     booked: {},
-    inputs: { images: 1 }
+    inputs: { images: 1, audios: 1 }
   },
   {
     model: "wan2.7-r2v",
