@@ -12,7 +12,9 @@ import {
   type KnownFaults,
   missingIn
 } from "../support/knownFaults.ts"
-import { drawn, polls, type RefusalRow, refusals, submits } from "./recordedAnswers.rows.ts"
+import { refusals } from "./recordedAnswers.refusals.ts"
+import type { RefusalRow } from "./recordedAnswers.rows.ts"
+import { drawn, polls, submits } from "./recordedAnswers.tasks.ts"
 import { accountAt, imageAdapter, layerOverSockets, orderOf, videoAdapter } from "./support.ts"
 
 /** Rows that are read otherwise than they are meant, by what is read. */

@@ -11,6 +11,9 @@ import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { assertFaults, assertNames, type Faults, missingIn } from "../support/knownFaults.ts"
 import { finishVideo } from "../support/orders.ts"
+import { blockVideos } from "./vendorSdks.blockVideos.ts"
+import { cloudVideos } from "./vendorSdks.cloudVideos.ts"
+import { images } from "./vendorSdks.images.ts"
 import {
   type Booked,
   gatewayOrder,
@@ -22,13 +25,7 @@ import {
   withoutGiven
 } from "./vendorSdks.orders.ts"
 import { atGateway, atVendor } from "./vendorSdks.refusals.ts"
-import {
-  blockVideos,
-  cloudVideos,
-  type ImageRow,
-  images,
-  type VideoRow
-} from "./vendorSdks.rows.ts"
+import type { ImageRow, VideoRow } from "./vendorSdks.rows.ts"
 
 globalThis.AI_SDK_LOG_WARNINGS = false
 
