@@ -52,7 +52,7 @@ const lacking = (field: string) => ({
   message: `missing field: ${field}`
 })
 const frames = "a first frame; or a first frame, a last frame"
-const references = "7 reference images"
+const references = "up to 7 reference images"
 
 const orderedOf = {
   text: [prompt],

@@ -208,7 +208,7 @@ const refusals: ReadonlyArray<readonly [model: string, order: Order, message: st
   [
     "wan2.6-r2v",
     { blocks: [prompt, firstFrame] },
-    takes("5 reference images, up to 3 reference videos")
+    takes("up to 5 reference images, up to 3 reference videos")
   ],
   [
     "wan2.7-r2v",
