@@ -158,7 +158,7 @@ const takesOnePicture = /^(?:image-|relay-d$)/
 const bodyFor = ({ model, modality }: (typeof ways)[number]) => ({
   model,
   prompt,
-  ...(modality === "image" || /^text-/.test(model)
+  ...(modality === "image" || /^(?:text-|relay-f$)/.test(model)
     ? {}
     : {
         images: [
