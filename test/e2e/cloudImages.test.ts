@@ -7,9 +7,9 @@ import { errorOf } from "../support/orders.ts"
 
 const Images = Schema.Struct({ data: Schema.Array(Schema.Struct({ url: Schema.String })) })
 
-const sensitive = (code = "OutputImageSensitiveContentDetected") => ({
-  error: { code, message: `The image may contain sensitive information: ${code}` }
-})
+const errorWith = (code: string, message: string) => ({ error: { code, message, type: "x" } })
+const sensitive = () =>
+  errorWith("OutputImageSensitiveContentDetected", "The image may contain sensitive information.")
 const answerOf = (...data: ReadonlyArray<object>) => ({
   body: { model: "m", created: 1767225600, data, usage: { generated_images: 0 } }
 })
@@ -89,6 +89,20 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true })("the cloud's 
         assert.deepStrictEqual([balance, held, sent.length], ["9.2", "0", 4])
       })
     )
+  )
+
+  it.effect.each(["ModelAccountIpmRateLimitExceeded", "APIAccountRpmRateLimitExceeded"])(
+    "that come too fast, as %s says, may be ordered again",
+    (code) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const reply = { status: 429, body: errorWith(code, "too many images") }
+          const { answer, balance } = yield* ordered(() => reply, { n: 2 }, { upstreamModel })
+          assert.strictEqual(answer.status, 503, answer.text)
+          assert.isNull(answer.headers.get("x-should-retry"))
+          assert.strictEqual(balance, "10")
+        })
+      )
   )
 
   it.effect("made one a call, of which the first is refused, are refused and not charged", () =>

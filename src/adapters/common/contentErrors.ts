@@ -4,8 +4,11 @@ import { errorObject, meanings, refusalTable } from "../wire/refusalTable.ts"
 /** Its images are called in the standard form, and refused by the same codes. */
 export const contentRates = {
   AccountRateLimitExceeded: meanings.rate,
-  ModelAccountRpmRateLimitExceeded: meanings.rate,
+  APIAccountRpmRateLimitExceeded: meanings.rate,
   InvalidEndpointOrModel: meanings.model,
+  // Images a minute.
+  ModelAccountIpmRateLimitExceeded: meanings.rate,
+  ModelAccountRpmRateLimitExceeded: meanings.rate,
   ModelNotOpen: meanings.model,
   QuotaExceeded: meanings.rate,
   RateLimitExceeded: meanings.rate,

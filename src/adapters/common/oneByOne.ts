@@ -13,6 +13,7 @@ const CALLS_TOGETHER = 4
 
 type Draw = Effect.Effect<Drawn, VendorFailure>
 
+/** The calls decode what they read, so none is raw. */
 const fieldsOf = (result: ImageResult): Readonly<Record<string, unknown>> =>
   result instanceof RawAnswer ? {} : result
 
