@@ -81,7 +81,8 @@ export const playground = {
   media: "Reference media",
   forms: "Takes {{forms}}",
   uses: {
-    reference_image: "Image",
+    image: "Image",
+    reference_image: "Reference image",
     first_frame: "First frame",
     last_frame: "Last frame",
     reference_audio: "Sound",

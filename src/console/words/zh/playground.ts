@@ -84,7 +84,8 @@ export const playground: Translated<typeof english> = {
   media: "参考素材",
   forms: "支持：{{forms}}",
   uses: {
-    reference_image: "图片",
+    image: "图片",
+    reference_image: "参考图片",
     first_frame: "首帧",
     last_frame: "尾帧",
     reference_audio: "音频",

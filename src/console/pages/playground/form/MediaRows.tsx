@@ -39,7 +39,7 @@ const mediumUseOf = (type: string): MediumUse =>
     ? "reference_audio"
     : type.startsWith("video/")
       ? "reference_video"
-      : "reference_image"
+      : "image"
 
 const accepted = (uses: ReadonlyArray<MediumUse>): string =>
   uses.includes("reference_video") ? "image/*,audio/*,video/*" : "image/*"
@@ -133,10 +133,7 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
             leftSection={<IconLink size={14} />}
             onClick={() =>
               change({
-                media: [
-                  ...media,
-                  { id: newId(), use: uses[0] ?? "reference_image", url: "", file: null }
-                ]
+                media: [...media, { id: newId(), use: uses[0] ?? "image", url: "", file: null }]
               })
             }
           >

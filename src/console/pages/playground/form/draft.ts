@@ -2,6 +2,7 @@
 import type { ModelEntry } from "../../../../http/api/ModelsApi.ts"
 
 export const mediumUses = [
+  "image",
   "reference_image",
   "first_frame",
   "last_frame",
@@ -99,11 +100,7 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
 
 /** Media that an order of the model can carry. */
 export const usesOf = ({ modality }: ModelEntry): ReadonlyArray<MediumUse> =>
-  modality === "video"
-    ? mediumUses
-    : modality === "image" || modality === "vlm"
-      ? ["reference_image"]
-      : []
+  modality === "video" ? mediumUses : modality === "image" || modality === "vlm" ? ["image"] : []
 
 export type OrderedKind = "video" | "image" | "chat" | "embedding"
 
@@ -127,7 +124,7 @@ const notesIn = (notes: ReadonlyArray<Note>) => {
 const blockOf = ({ use, url }: Medium) => {
   const type =
     use === "reference_audio" ? "audio_url" : use === "reference_video" ? "video_url" : "image_url"
-  return { type, role: use, [type]: { url } }
+  return { type, ...(use === "image" ? {} : { role: use }), [type]: { url } }
 }
 
 const videoBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
