@@ -31,7 +31,7 @@ const inside = (bytes: Buffer, ...path: ReadonlyArray<string>): Buffer =>
 const video = (seconds: number | string) => `/media/videos/${seconds}/cgt-1.mp4?Expires=1`
 
 layer(layerSimulator({ port: 0 }))("media", (it) => {
-  it.effect.each([1, 5, 16])("a video of %i seconds has as many fragments and says so", (seconds) =>
+  it.effect.each([1, 5, 16, 30])("a video of %i seconds has as many fragments and says so", (seconds) =>
     Effect.gen(function* () {
       const answer = yield* send("GET", video(seconds), { authorization: null })
       assert.strictEqual(answer.status, 200)
@@ -111,7 +111,7 @@ layer(layerSimulator({ port: 0 }))("media", (it) => {
 
   it.effect.each([
     video(0),
-    video(17),
+    video(31),
     video("x"),
     "/media/images/0x5/a.png",
     "/media/images/4097x5/a.png",
@@ -119,6 +119,19 @@ layer(layerSimulator({ port: 0 }))("media", (it) => {
   ])("%s is not there", (path) =>
     Effect.gen(function* () {
       assert.strictEqual((yield* send("GET", path)).status, 404)
+    })
+  )
+
+  it.effect("a marked video is another file of the same length", () =>
+    Effect.gen(function* () {
+      const plain = yield* send("GET", video(3))
+      const marked = yield* send("GET", "/media/videos/3/cgt-1.watermarked.mp4?Expires=1")
+      assert.strictEqual(marked.status, 200)
+      assert.deepStrictEqual(
+        boxes(Buffer.from(marked.bytes)).map(({ type }) => type),
+        [...boxes(Buffer.from(plain.bytes)).map(({ type }) => type), "free"]
+      )
+      assert.strictEqual(inside(Buffer.from(marked.bytes), "free").toString(), "watermark")
     })
   )
 
