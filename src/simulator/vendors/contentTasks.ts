@@ -118,15 +118,16 @@ export const refuseWith =
   }
 
 /** What is wrong with an order whose fields are fine one by one. */
-export const orderFault = ({
-  content,
-  model,
-  duration,
-  ratio
-}: ContentOrder): Refusal | undefined => {
+export const orderFault = (
+  { content, model, duration, ratio }: ContentOrder,
+  resolution?: string
+): Refusal | undefined => {
   const family = familyOf(model)
   const taskType = taskTypeOf(content)
   if (duration !== undefined && !makesSeconds(family, duration)) return invalid("duration")
+  if (resolution !== undefined && !family.resolutions.includes(resolution)) {
+    return invalid("resolution")
+  }
   if (family.modes[taskType] === undefined) {
     const why = `the specified task_type ${taskType} does not support model ${model}.`
     return invalid("task_type", `is not valid: ${why}`)

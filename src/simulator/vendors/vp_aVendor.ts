@@ -5,7 +5,7 @@ import { numberFrom, randomText } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
 import { clipSize } from "../media/clip.ts"
 import { placeOrder } from "../placing.ts"
-import { framesPerSecond, Resolution, renderedRatio } from "../rendering.ts"
+import { framesPerSecond, renderedRatio } from "../rendering.ts"
 import { Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, keyOf, type Refusal, type Vendor } from "../Vendor.ts"
 import { taskTypeOf, textOf } from "./contentBlocks.ts"
@@ -37,7 +37,7 @@ const FRAMES_STEP = 4
 
 const Submit = Schema.Struct({
   ...orderFields,
-  resolution: Schema.optionalKey(Resolution),
+  resolution: Schema.optionalKey(Schema.String),
   seed: Schema.optionalKey(between(-1, 4294967295)),
   camera_fixed: Schema.optionalKey(Schema.Boolean),
   watermark: Schema.optionalKey(Schema.Boolean),
@@ -72,10 +72,7 @@ const optionsOf = (order: typeof Submit.Type) => ({
 })
 
 const inapplicable = (order: typeof Submit.Type): Refusal | undefined => {
-  const { parameters, resolutions } = familyOf(order.model)
-  if (order.resolution !== undefined && !resolutions.includes(order.resolution)) {
-    return invalid("resolution")
-  }
+  const { parameters } = familyOf(order.model)
   for (const [name, value] of Object.entries(optionsOf(order))) {
     if (value === undefined || parameters.includes(name)) continue
     const why = `\`${name}\` is not supported for model ${order.model} in ${taskTypeOf(order.content)}`
@@ -140,7 +137,7 @@ const newId = (nowMillis: number): string => {
 export const callsAt = (desk: Desk) => ({
   submit: Effect.fnUntraced(function* (call: Call) {
     const order = yield* decodeSubmit(call.body)
-    const fault = orderFault(order) ?? inapplicable(order)
+    const fault = orderFault(order, order.resolution) ?? inapplicable(order)
     if (fault !== undefined) return yield* fault
     const seed =
       order.seed === undefined || order.seed === -1

@@ -90,6 +90,10 @@ const askFault = (family: CloudFamily, ask: Ask): Refusal | undefined => {
   if (parameters.duration !== undefined && !makesSeconds(family, parameters.duration)) {
     return ofFault({ path: "parameters.duration", problem: "invalid" })
   }
+  const { resolution } = parameters
+  if (resolution !== undefined && !family.resolutions.includes(resolution)) {
+    return ofFault({ path: "parameters.resolution", problem: "invalid" })
+  }
   if (parameters.size !== undefined && sizes[parameters.size] === undefined) {
     return invalid("The size is not match the allowed size")
   }

@@ -29,7 +29,7 @@ const common = {
   watermark: optional(Schema.Boolean),
   seed: optional(whole(0, 2147483647))
 }
-const tiered = { ...common, resolution: optional(Schema.Literals(["720P", "1080P"])) }
+const tiered = { ...common, resolution: optional(Schema.String) }
 const sized = { ...common, size: optional(Schema.String) }
 const shotType = optional(Schema.Literals(["single", "multi"]))
 const audio = optional(Schema.Boolean)
@@ -114,8 +114,7 @@ const All30 = Schema.Struct({
     )
   }),
   parameters: Schema.Struct({
-    ...common,
-    resolution: optional(Schema.Literals(["480P", "720P", "1080P"])),
+    ...tiered,
     ratio: optional(Schema.Literals(["adaptive", "16:9", "9:16", "1:1", "4:3", "3:4", "21:9"])),
     audio
   })
