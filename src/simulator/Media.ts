@@ -5,6 +5,9 @@ import { sha256 } from "./digest.ts"
 import { loadClip, longestClipSeconds } from "./media/clip.ts"
 import { drawPicture, maxSide } from "./media/picture.ts"
 
+/** How the name of a marked video ends. */
+const markedExtension = ".watermarked.mp4"
+
 const validSeconds = 24 * 60 * 60
 
 /** A size in pixels. */
@@ -20,6 +23,8 @@ export class MediaLinks extends Context.Service<
     /** Where the simulator is reached, without a slash at the end. */
     readonly origin: string
     video(ended: EndedEntry): string
+    /** The same video with the vendor's mark. */
+    markedVideo(ended: EndedEntry): string
     image(accepted: AcceptedEntry, index: number, size: Size): string
   }
 >()("gateway/simulator/MediaLinks") {
@@ -29,13 +34,15 @@ export class MediaLinks extends Context.Service<
       const signature = sha256(`${path}?${expires}`).slice(0, 32)
       return `${origin}${path}?Expires=${expires}&Signature=${signature}`
     }
+    const videoAs = (ended: EndedEntry, extension: string) =>
+      sign(
+        `/media/videos/${ended.produced.seconds ?? 1}/${ended.upstream_id}${extension}`,
+        millisOf(ended)
+      )
     return Layer.succeed(MediaLinks, {
       origin,
-      video: (ended) =>
-        sign(
-          `/media/videos/${ended.produced.seconds ?? 1}/${ended.upstream_id}.mp4`,
-          millisOf(ended)
-        ),
+      video: (ended) => videoAs(ended, ".mp4"),
+      markedVideo: (ended) => videoAs(ended, markedExtension),
       image: (accepted, index, size) =>
         sign(
           `/media/images/${size.width}x${size.height}/${pictureSeed(accepted, index)}.png`,
@@ -49,6 +56,10 @@ export class MediaLinks extends Context.Service<
 export const pictureSeed = (accepted: AcceptedEntry, index: number): string =>
   `${accepted.order.prompt_sha256.slice(0, 24)}-${index}`
 
+/** A box that players skip, so that a marked file can be told from the unmarked one. */
+const mark = Buffer.from("\0\0\0\x11freewatermark", "latin1")
+const marked = (video: Uint8Array): Uint8Array => Buffer.concat([video, mark])
+
 const notFound = HttpServerResponse.text("Not found\n", { status: 404 })
 
 /** The results behind the addresses of `MediaLinks`. */
@@ -57,11 +68,13 @@ export const layerMedia = HttpRouter.use(
     const clip = yield* loadClip
 
     yield* router.add("GET", "/media/videos/:seconds/:name", (request) =>
-      Effect.map(HttpRouter.params, ({ seconds = "" }) =>
-        /^\d{1,2}$/.test(seconds) && Number(seconds) >= 1 && Number(seconds) <= longestClipSeconds
-          ? serveBytes(request, clip(Number(seconds)), "video/mp4")
-          : notFound
-      )
+      Effect.map(HttpRouter.params, ({ seconds = "", name = "" }) => {
+        const length = /^\d{1,2}$/.test(seconds) ? Number(seconds) : 0
+        if (length < 1 || length > longestClipSeconds) return notFound
+        const plain = clip(length)
+        const bytes = name.endsWith(markedExtension) ? marked(plain) : plain
+        return serveBytes(request, bytes, "video/mp4")
+      })
     )
 
     yield* router.add(

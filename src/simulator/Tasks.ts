@@ -43,6 +43,8 @@ export interface Lifecycle {
   readonly cancels: boolean
   /** Orders whose fault is only found at work; they fail. */
   readonly unusable?: (accepted: AcceptedEntry) => boolean
+  /** Orders whose whole work is refused when it is made. */
+  readonly refuses?: (accepted: AcceptedEntry) => boolean
   readonly produced: (accepted: AcceptedEntry) => Produced
 }
 
@@ -84,6 +86,14 @@ export class Tasks extends Context.Service<
     accept(draft: Draft): Effect.Effect<AcceptedEntry>
     /** Counts as one poll of the task. An unknown id is `Forgotten`. */
     poll(place: Place, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
+    /** The task as the last poll saw it, or as the first one will. */
+    look(place: Place, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
+    /** The ids of an account's tasks at a place, newest first. */
+    idsOf(place: Place, key: string): Effect.Effect<ReadonlyArray<string>>
+    /** Ends a task that has not begun; the same task again changes nothing. */
+    cancel(accepted: AcceptedEntry): Effect.Effect<EndedEntry>
+    /** Forgets the task; the book does not. */
+    remove(id: string): Effect.Effect<void>
     /** Ends the task the way its switches say; the same task again changes nothing. */
     finish(accepted: AcceptedEntry, lifecycle: Lifecycle): Effect.Effect<EndedEntry>
     /** The ids of the tasks ordered under a client's own id, oldest first. */
@@ -122,36 +132,36 @@ export class Tasks extends Context.Service<
         return accepted
       })
 
-      const finish = Effect.fnUntraced(function* (accepted: AcceptedEntry, lifecycle: Lifecycle) {
+      const end = Effect.fnUntraced(function* (accepted: AcceptedEntry, ending: Ending) {
         const task = tasks.get(accepted.upstream_id)
         if (task?.ended !== undefined) return task.ended
         const { protocol, kind, upstream_id, model } = accepted
-        const ending = endingOf(accepted, lifecycle)
         const ended = yield* book.ended({ ...ending, protocol, kind, upstream_id, model })
         if (task !== undefined) task.ended = ended
         return ended
       })
 
-      const poll = Effect.fnUntraced(function* (
-        place: Place,
-        id: string,
+      const finish = (accepted: AcceptedEntry, lifecycle: Lifecycle) =>
+        end(accepted, endingOf(accepted, lifecycle))
+
+      const taskAt = (place: Place, id: string): Task | undefined => {
+        const task = tasks.get(id)
+        return task !== undefined && isAt(place, task.accepted) ? task : undefined
+      }
+
+      /** The task as the poll after `seen` others sees it. */
+      const sighting = Effect.fnUntraced(function* (
+        task: Task,
+        seen: number,
         lifecycle: Lifecycle
       ): Effect.fn.Return<Sighting> {
-        const task = tasks.get(id)
-        if (task === undefined) return { _tag: "Forgotten" }
         const { accepted } = task
-        if (accepted.protocol !== place.protocol || accepted.family !== place.family) {
-          return { _tag: "Forgotten" }
-        }
-        const now = yield* Clock.currentTimeMillis
-        task.polledAt.push(now)
-        if (task.polledAt.length > keptPolls) task.polledAt.shift()
         const { switches } = accepted
         if (isOn(switches, "forget")) return { _tag: "Forgotten" }
         if (task.ended !== undefined) return { _tag: "Ended", accepted, ended: task.ended }
 
+        const now = yield* Clock.currentTimeMillis
         const broken = countOf(switches, "poll500", 0)
-        const seen = task.polls++
         if (seen < broken) return { _tag: "Broken" }
         if (isOn(switches, "unknown-status")) {
           return { _tag: "Between", accepted, status: unknownStatus }
@@ -171,10 +181,45 @@ export class Tasks extends Context.Service<
         return { _tag: "Ended", accepted, ended: yield* finish(accepted, lifecycle) }
       })
 
+      const poll = Effect.fnUntraced(function* (
+        place: Place,
+        id: string,
+        lifecycle: Lifecycle
+      ): Effect.fn.Return<Sighting> {
+        const task = taskAt(place, id)
+        if (task === undefined) return { _tag: "Forgotten" }
+        task.polledAt.push(yield* Clock.currentTimeMillis)
+        if (task.polledAt.length > keptPolls) task.polledAt.shift()
+        return yield* sighting(task, task.polls++, lifecycle)
+      })
+
+      const look = Effect.fnUntraced(function* (
+        place: Place,
+        id: string,
+        lifecycle: Lifecycle
+      ): Effect.fn.Return<Sighting> {
+        const task = taskAt(place, id)
+        return task === undefined
+          ? { _tag: "Forgotten" }
+          : yield* sighting(task, Math.max(task.polls - 1, 0), lifecycle)
+      })
+
       return Tasks.of({
         accept,
         poll,
+        look,
         finish,
+        cancel: (accepted) =>
+          end(accepted, { event: "cancelled", reason: "cancelled", produced: nothing }),
+        remove: (id) => Effect.sync(() => void tasks.delete(id)),
+        idsOf: (place, key) =>
+          Effect.sync(() =>
+            [...tasks.values()]
+              .map(({ accepted }) => accepted)
+              .filter((accepted) => isAt(place, accepted) && accepted.key_hint === hintOf(key))
+              .map(({ upstream_id }) => upstream_id)
+              .reverse()
+          ),
         polled: Effect.sync(() =>
           [...tasks.values()].map(({ accepted: { protocol, upstream_id }, polledAt }) => ({
             protocol,
@@ -197,15 +242,17 @@ export class Tasks extends Context.Service<
 
 const nothing: Produced = { seconds: null, images: null, completion_tokens: null }
 
-const endingOf = (
-  accepted: AcceptedEntry,
-  lifecycle: Lifecycle
-): Pick<EndedEntry, "event" | "reason" | "produced"> => {
+type Ending = Pick<EndedEntry, "event" | "reason" | "produced">
+
+const isAt = (place: Place, { protocol, family }: AcceptedEntry): boolean =>
+  protocol === place.protocol && family === place.family
+
+const endingOf = (accepted: AcceptedEntry, lifecycle: Lifecycle): Ending => {
   const { switches } = accepted
   if (lifecycle.unusable?.(accepted) === true) {
     return { event: "failed", reason: "unusable", produced: nothing }
   }
-  if (isOn(switches, "moderate-output")) {
+  if (isOn(switches, "moderate-output") || lifecycle.refuses?.(accepted) === true) {
     return { event: "failed", reason: "moderated", produced: nothing }
   }
   if (isOn(switches, "fail")) return { event: "failed", reason: "internal", produced: nothing }

@@ -24,13 +24,16 @@ export interface Call {
   readonly headers: Headers.Headers
   readonly params: Readonly<Record<string, string | undefined>>
   readonly query: URLSearchParams
-  /** The JSON sent; undefined when there was none or it could not be read as JSON. */
+  /**
+   * The JSON sent, without fields that are null: vendors take those for unset. Undefined when there
+   * was none or it could not be read as JSON.
+   */
   readonly body: unknown
 }
 
 export interface VendorRoute {
   /** `*` is any method. */
-  readonly method: "GET" | "POST" | "*"
+  readonly method: "GET" | "POST" | "DELETE" | "*"
   /** Without the protocol in front. */
   readonly path: `/${string}`
   readonly handle: (
@@ -85,6 +88,9 @@ const missingModelPrefix = "missing-"
 
 export const isMissingModel = (model: string): boolean => model.startsWith(missingModelPrefix)
 
+/** A field that the vendor refuses by its name, although it ignores those it does not know. */
+export const refusedField = Schema.optionalKey(Schema.Never)
+
 /** The first thing wrong with a body. */
 export interface BodyFault {
   /** As in `content[0].image_url.url`; empty for the body itself. */
@@ -122,6 +128,8 @@ const faultOf = (issue: SchemaIssue.Issue, path: string): BodyFault => {
       return { path, problem: "missing" }
     case "UnexpectedKey":
       return { path, problem: "unexpected" }
+    case "InvalidType":
+      return { path, problem: issue.ast._tag === "Never" ? "unexpected" : "invalid" }
     default:
       return { path, problem: "invalid" }
   }
@@ -170,7 +178,7 @@ export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
               headers: request.headers,
               params: yield* HttpRouter.params,
               query: url.searchParams,
-              body: Option.getOrUndefined(body)
+              body: Option.getOrUndefined(Option.map(body, withoutNulls))
             })
           },
           Effect.provideContext(bench),
@@ -211,3 +219,10 @@ const formText = (request: HttpServerRequest.HttpServerRequest) =>
 
 const parseJson = (text: string): Option.Option<Schema.Json> =>
   Schema.decodeOption(Schema.fromJsonString(Schema.Json))(text)
+
+const withoutNulls = (value: Schema.Json): Schema.Json => {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (value === null || typeof value !== "object") return value
+  const set = Object.entries(value).filter(([, field]) => field !== null)
+  return Object.fromEntries(set.map(([name, field]) => [name, withoutNulls(field)]))
+}

@@ -2,7 +2,8 @@ import { Schema } from "effect"
 import type { AcceptedEntry, Produced } from "./Book.ts"
 import { numberFrom } from "./digest.ts"
 import type { Size } from "./Media.ts"
-import { isOn } from "./switches.ts"
+import { countOf, isOn } from "./switches.ts"
+import type { ModelFamily } from "./vendors/ModelFamily.ts"
 
 export const Resolution = Schema.Literals(["480p", "720p", "1080p", "4k"])
 
@@ -49,6 +50,34 @@ const sizes: Record<
   }
 }
 
+/** What the first generation renders. */
+const olderSizes: Pick<typeof sizes, "480p" | "720p" | "1080p"> = {
+  "480p": {
+    "16:9": [864, 480],
+    "4:3": [736, 544],
+    "1:1": [640, 640],
+    "3:4": [544, 736],
+    "9:16": [480, 864],
+    "21:9": [960, 416]
+  },
+  "720p": {
+    "16:9": [1248, 704],
+    "4:3": [1120, 832],
+    "1:1": [960, 960],
+    "3:4": [832, 1120],
+    "9:16": [704, 1248],
+    "21:9": [1504, 640]
+  },
+  "1080p": {
+    "16:9": [1920, 1088],
+    "4:3": [1664, 1248],
+    "1:1": [1440, 1440],
+    "3:4": [1248, 1664],
+    "9:16": [1088, 1920],
+    "21:9": [2176, 928]
+  }
+}
+
 const isResolution = Schema.is(Resolution)
 const isRatio = Schema.is(Ratio)
 
@@ -56,40 +85,69 @@ const isRatio = Schema.is(Ratio)
 export const renderedRatio = ({ order }: AcceptedEntry): Exclude<typeof Ratio.Type, "adaptive"> =>
   isRatio(order.ratio) && order.ratio !== "adaptive" ? order.ratio : "16:9"
 
+/** Which sizes the resolutions are rendered in. */
+export type SizesName = "older" | "newer" | "2.5"
+
+const sizesNamed: Record<SizesName, typeof sizes> = {
+  older: { ...sizes, ...olderSizes },
+  newer: sizes,
+  "2.5": { ...sizes, "480p": { ...sizes["480p"], "16:9": [854, 480], "9:16": [480, 854] } }
+}
+
 /** The size in pixels; 720p where the order names no resolution. */
-const renderedSize = (accepted: AcceptedEntry): Size => {
+const renderedSize = (accepted: AcceptedEntry, name: SizesName): Size => {
   const { resolution } = accepted.order
   const [width, height] =
-    sizes[isResolution(resolution) ? resolution : "720p"][renderedRatio(accepted)]
+    sizesNamed[name][isResolution(resolution) ? resolution : "720p"][renderedRatio(accepted)]
   return { width, height }
 }
 
 /** What every reference video is taken to last. */
 export const assumedInputSeconds = 4
-const chosenSeconds = { least: 4, most: 15 }
 
-/** Length and tokens of a rendered order. The model's own choice of length depends on the id only. */
-export const producedVideo = (accepted: AcceptedEntry): Produced => {
-  const { least, most } = chosenSeconds
-  const ordered = accepted.order.seconds ?? -1
-  const seconds =
-    ordered === -1 ? least + numberFrom(accepted.upstream_id, most - least + 1) : ordered
-  const counted = seconds + accepted.order.inputs.videos * assumedInputSeconds
-  const { width, height } = renderedSize(accepted)
-  const tokens = (width * height * (framesPerSecond * counted + 1)) / 1024
+/** The length of a rendered order. The model's own choice depends on the id only. */
+const renderedSeconds = (
+  { order, upstream_id }: AcceptedEntry,
+  [least, most]: ModelFamily["seconds"]
+): number | null =>
+  order.seconds === -1 ? least + numberFrom(upstream_id, most - least + 1) : order.seconds
+
+/** Length and tokens of a rendered order, in frames where those were ordered. */
+export const producedVideo = (
+  accepted: AcceptedEntry,
+  family: Pick<ModelFamily, "seconds"> & { readonly sizes: SizesName }
+): Produced => {
+  const seconds = renderedSeconds(accepted, family.seconds) ?? 0
+  const { frames } = accepted.echo
+  const inputSeconds = accepted.order.inputs.videos * assumedInputSeconds
+  const counted =
+    typeof frames === "number" ? frames : framesPerSecond * (seconds + inputSeconds) + 1
+  const { width, height } = renderedSize(accepted, family.sizes)
+  const tokens = (width * height * counted) / 1024
   return { seconds, images: null, completion_tokens: Math.floor(tokens) }
 }
 
-/** Only the length ordered, for work that is billed by the second. */
-export const producedSeconds = ({ order }: AcceptedEntry): Produced => ({
-  seconds: order.seconds,
+/** Only the length, for work that is billed by the second. */
+export const producedSeconds = (
+  accepted: AcceptedEntry,
+  { seconds }: Pick<ModelFamily, "seconds">
+): Produced => ({
+  seconds: renderedSeconds(accepted, seconds),
   images: null,
   completion_tokens: null
 })
 
+/** The images of an order that are refused when they are made: as many as the switch says, else all. */
+export const refusedImages = ({ order, switches }: AcceptedEntry): number => {
+  const ordered = order.n ?? 1
+  if (!isOn(switches, "refused-images")) return 0
+  return Math.min(countOf(switches, "refused-images", ordered), ordered)
+}
+
 /** How many images come of an order. */
-export const producedImages = ({ order, switches }: AcceptedEntry): Produced => ({
+export const producedImages = (accepted: AcceptedEntry): Produced => ({
   seconds: null,
-  images: (order.n ?? 1) - (isOn(switches, "fewer") ? 1 : 0),
+  images:
+    (accepted.order.n ?? 1) - (isOn(accepted.switches, "fewer") ? 1 : 0) - refusedImages(accepted),
   completion_tokens: null
 })

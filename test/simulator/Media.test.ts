@@ -31,43 +31,45 @@ const inside = (bytes: Buffer, ...path: ReadonlyArray<string>): Buffer =>
 const video = (seconds: number | string) => `/media/videos/${seconds}/cgt-1.mp4?Expires=1`
 
 layer(layerSimulator({ port: 0 }))("media", (it) => {
-  it.effect.each([1, 5, 16])("a video of %i seconds has as many fragments and says so", (seconds) =>
-    Effect.gen(function* () {
-      const answer = yield* send("GET", video(seconds), { authorization: null })
-      assert.strictEqual(answer.status, 200)
-      assert.strictEqual(answer.headers.get("content-type"), "video/mp4")
-      assert.strictEqual(answer.headers.get("accept-ranges"), "bytes")
-      assert.strictEqual(answer.headers.get("content-length"), String(answer.bytes.length))
+  it.effect.each([1, 5, 16, 30])(
+    "a video of %i seconds has as many fragments and says so",
+    (seconds) =>
+      Effect.gen(function* () {
+        const answer = yield* send("GET", video(seconds), { authorization: null })
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual(answer.headers.get("content-type"), "video/mp4")
+        assert.strictEqual(answer.headers.get("accept-ranges"), "bytes")
+        assert.strictEqual(answer.headers.get("content-length"), String(answer.bytes.length))
 
-      const file = Buffer.from(answer.bytes)
-      assert.deepStrictEqual(
-        boxes(file).map(({ type }) => type),
-        ["ftyp", "moov", ...Array.from({ length: seconds }, () => ["moof", "mdat"]).flat()]
-      )
-      const movie = inside(file, "moov", "mvhd")
-      const movieUnits = seconds * movie.readUInt32BE(12)
-      const media = inside(file, "moov", "trak", "mdia", "mdhd")
-      const mediaScale = media.readUInt32BE(12)
-      assert.strictEqual(movie.readUInt32BE(16), movieUnits)
-      assert.strictEqual(inside(file, "moov", "trak", "tkhd").readUInt32BE(20), movieUnits)
-      assert.strictEqual(media.readUInt32BE(16), seconds * mediaScale)
-      assert.strictEqual(inside(file, "moov", "mvex", "mehd").readUInt32BE(4), movieUnits)
-      assert.include(
-        inside(file, "moov", "trak", "mdia", "minf", "stbl", "stsd").toString("latin1"),
-        "avc1"
-      )
+        const file = Buffer.from(answer.bytes)
+        assert.deepStrictEqual(
+          boxes(file).map(({ type }) => type),
+          ["ftyp", "moov", ...Array.from({ length: seconds }, () => ["moof", "mdat"]).flat()]
+        )
+        const movie = inside(file, "moov", "mvhd")
+        const movieUnits = seconds * movie.readUInt32BE(12)
+        const media = inside(file, "moov", "trak", "mdia", "mdhd")
+        const mediaScale = media.readUInt32BE(12)
+        assert.strictEqual(movie.readUInt32BE(16), movieUnits)
+        assert.strictEqual(inside(file, "moov", "trak", "tkhd").readUInt32BE(20), movieUnits)
+        assert.strictEqual(media.readUInt32BE(16), seconds * mediaScale)
+        assert.strictEqual(inside(file, "moov", "mvex", "mehd").readUInt32BE(4), movieUnits)
+        assert.include(
+          inside(file, "moov", "trak", "mdia", "minf", "stbl", "stsd").toString("latin1"),
+          "avc1"
+        )
 
-      const starts = boxes(file)
-        .filter(({ type }) => type === "moof")
-        .map(({ content }) => {
-          const time = inside(content, "traf", "tfdt")
-          return time[0] === 1 ? Number(time.readBigUInt64BE(4)) : time.readUInt32BE(4)
-        })
-      assert.deepStrictEqual(
-        starts,
-        Array.from({ length: seconds }, (_, index) => index * mediaScale)
-      )
-    })
+        const starts = boxes(file)
+          .filter(({ type }) => type === "moof")
+          .map(({ content }) => {
+            const time = inside(content, "traf", "tfdt")
+            return time[0] === 1 ? Number(time.readBigUInt64BE(4)) : time.readUInt32BE(4)
+          })
+        assert.deepStrictEqual(
+          starts,
+          Array.from({ length: seconds }, (_, index) => index * mediaScale)
+        )
+      })
   )
 
   it.effect.each([
@@ -111,7 +113,7 @@ layer(layerSimulator({ port: 0 }))("media", (it) => {
 
   it.effect.each([
     video(0),
-    video(17),
+    video(31),
     video("x"),
     "/media/images/0x5/a.png",
     "/media/images/4097x5/a.png",
@@ -119,6 +121,19 @@ layer(layerSimulator({ port: 0 }))("media", (it) => {
   ])("%s is not there", (path) =>
     Effect.gen(function* () {
       assert.strictEqual((yield* send("GET", path)).status, 404)
+    })
+  )
+
+  it.effect("a marked video is another file of the same length", () =>
+    Effect.gen(function* () {
+      const plain = yield* send("GET", video(3))
+      const marked = yield* send("GET", "/media/videos/3/cgt-1.watermarked.mp4?Expires=1")
+      assert.strictEqual(marked.status, 200)
+      assert.deepStrictEqual(
+        boxes(Buffer.from(marked.bytes)).map(({ type }) => type),
+        [...boxes(Buffer.from(plain.bytes)).map(({ type }) => type), "free"]
+      )
+      assert.strictEqual(inside(Buffer.from(marked.bytes), "free").toString(), "watermark")
     })
   )
 

@@ -189,4 +189,43 @@ layer(layerSimulator({ port: 0 }))("ip_a", (it) => {
       )
     })
   )
+
+  it.effect("models without n make one image, whatever is ordered, and have no edits", () =>
+    Effect.gen(function* () {
+      const seedream = { model: "doubao-seedream-5-0-260128", n: 4, size: "2K" }
+      const made = yield* send("POST", path, { body: order("boats", seedream) })
+      assert.lengthOf(read(Urls, made).data, 1)
+      const [accepted] = (yield* booked).filter(({ model }) => model === seedream.model)
+      if (accepted?.event !== "accepted") return assert.fail("not booked")
+      assert.strictEqual(accepted.order.n, 1)
+      const images = [{ image_url: "https://x.test/a.png" }]
+      const edit = yield* send("POST", "/ip_a/api/v3/images/edits", {
+        body: order("boats", { ...seedream, images })
+      })
+      assert.strictEqual(edit.status, 404)
+    })
+  )
+
+  it.effect("sim:refused-images answers 200 with an error in the place of each", () =>
+    Effect.gen(function* () {
+      const Refused = Schema.Struct({
+        data: Schema.Array(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))
+      })
+      const all = yield* send("POST", path, { body: order("x sim:refused-images", { n: 2 }) })
+      assert.strictEqual(all.status, 200)
+      assert.deepStrictEqual(
+        read(Refused, all).data.map(({ error }) => error.code),
+        Array(2).fill("OutputImageSensitiveContentDetected")
+      )
+      const last = (yield* booked).at(-1)
+      if (last === undefined || last.event === "accepted") return assert.fail("not ended")
+      assert.strictEqual(last.reason, "moderated")
+
+      const one = yield* send("POST", path, { body: order("x sim:refused-images=1", { n: 2 }) })
+      assert.match(one.text, /"data":\[\{"url":"[^"]+","revised_prompt":"[^"]+"\},\{"error":/)
+      const ended = (yield* booked).at(-1)
+      if (ended === undefined || ended.event === "accepted") return assert.fail("not ended")
+      assert.strictEqual(ended.produced.images, 1)
+    })
+  )
 })

@@ -153,9 +153,9 @@ layer(layerSimulator({ port: 0 }))("vp_a", (it) => {
     [{ content: [text("x"), ...Array(4).fill(video)] }, "InvalidParameter", "content"],
     [{ content: [video, ...Array(4).fill(audio)] }, "InvalidParameter", "content"],
     [{ content: [image("first_frame"), image("reference_image")] }, "InvalidParameter", "content"],
-    [{ content: [image(), video] }, "InvalidParameter", "content"],
+    [{ content: [image("first_frame"), video] }, "InvalidParameter", "content"],
     [{ content: [image("last_frame")] }, "InvalidParameter", "content"],
-    [{ content: [image(), image()] }, "InvalidParameter", "content"],
+    [{ content: [image("first_frame"), image()] }, "InvalidParameter", "content"],
     [{ content: [text("x"), audio] }, "InvalidParameter", "content"]
   ] as const)("refuses %j", ([more, code, param]) =>
     Effect.gen(function* () {
@@ -169,7 +169,10 @@ layer(layerSimulator({ port: 0 }))("vp_a", (it) => {
     [[image("first_frame"), image("last_frame")]],
     [[text("x"), ...Array(9).fill(image("reference_image")), ...Array(3).fill(video)]],
     [[text("x"), video, ...Array(3).fill(audio)]],
-    [[image("reference_image"), audio]]
+    [[image("reference_image"), audio]],
+    [[image(), image()]],
+    [[image(), video]],
+    [[image(), image("last_frame")]]
   ] as const)("takes media the vendor takes: %j", ([content]) =>
     Effect.gen(function* () {
       yield* submit(order("x", { content }))

@@ -130,7 +130,6 @@ layer(layerSimulator({ port: 0 }))("vp_b", (it) => {
     [{ duration: -2 }, "InvalidParameter", "duration"],
     [{ duration: "5" }, "InvalidParameter", "duration"],
     [{ duration: 4.5 }, "InvalidParameter", "duration"],
-    [{ resolution: null }, "InvalidParameter", "resolution"],
     [{ ratio: "2:1" }, "InvalidParameter", "ratio"],
     [{ generate_audio: 1 }, "InvalidParameter", "generate_audio"],
     [{ model: undefined }, "MissingParameter", "model"],

@@ -106,7 +106,7 @@ layer(layerSimulator({ port: 0 }))("the families of vp_c", (it) => {
     [textD, orderD("x", { mode: "720p" }), 1201],
     [textD, orderD("x", { sound: true }), 1201],
     [textD, orderD("x", { aspect_ratio: "4:3" }), 1201],
-    [textD, orderD("x", { resolution: "720p" }), 1201],
+    [textD, orderD("x", { image }), 1201],
     [textD, orderD("x", { image }), 1201],
     [textD, orderD("x".repeat(2501)), 1201],
     [textD, { prompt: "x" }, 1200],

@@ -60,15 +60,19 @@ layer(layerSimulator({ port: 0 }))("vp_d", (it) => {
         data: [{ ...row, status: "processing", billing: [] }]
       })
       const done = yield* poll(id)
-      const url = /"url":"([^"]+)"/.exec(done.text)?.[1] ?? ""
-      assert.match(url, new RegExp(`/media/videos/7/${id}\\.mp4\\?Expires=\\d+&Signature=\\w+$`))
+      const find = (name: string) => new RegExp(`"${name}":"([^"]+)"`).exec(done.text)?.[1] ?? ""
+      const [url, watermark_url] = [find("url"), find("watermark_url")]
+      const signed = "\\?Expires=\\d+&Signature=\\w+$"
+      assert.match(url, new RegExp(`/media/videos/7/${id}\\.mp4${signed}`))
+      assert.match(watermark_url, new RegExp(`/media/videos/7/${id}\\.watermarked\\.mp4${signed}`))
+      assert.strictEqual((yield* send("GET", watermark_url)).status, 200)
       assert.deepStrictEqual(json(done), {
         ...envelope,
         data: [
           {
             ...row,
             status: "succeeded",
-            outputs: [{ type: "video", url, duration: "7.041", watermark_url: url }],
+            outputs: [{ type: "video", url, duration: "7.041", watermark_url }],
             billing: [{ charge_type: "unit", amount: "6.3", package_type: "video" }]
           }
         ]
@@ -91,6 +95,13 @@ layer(layerSimulator({ port: 0 }))("vp_d", (it) => {
         inputs: { images: 1, videos: 0, audios: 0 },
         generate_audio: false
       })
+    })
+  )
+
+  it.effect("an order without a mark has no marked file", () =>
+    Effect.gen(function* () {
+      const id = yield* submit(textPath, { prompt: "sim:slow=0" })
+      assert.notInclude((yield* poll(id)).text, "watermark_url")
     })
   )
 
@@ -125,6 +136,9 @@ layer(layerSimulator({ port: 0 }))("vp_d", (it) => {
     })
   )
 
+  const omni3 = "/vp_d/omni-video/kling-3.0-omni"
+  const text26 = "/vp_d/text-to-video/kling-2.6"
+  const shaped = { aspect_ratio: "1:1" }
   const turbo = "/vp_d/text-to-video/k-3-turbo"
   const turboImage = "/vp_d/image-to-video/k-3-turbo"
   const both = [prompt("p"), item("first_frame")]
@@ -133,8 +147,6 @@ layer(layerSimulator({ port: 0 }))("vp_d", (it) => {
     [textPath, "not json", 1200],
     [textPath, { prompt: "" }, 1201],
     [textPath, { prompt: "x".repeat(3073) }, 1201],
-    [textPath, { prompt: "p", duration: 5 }, 1201],
-    [textPath, { prompt: "p", contents: both }, 1201],
     [textPath, { prompt: "p", settings: { duration: 2 } }, 1201],
     [textPath, { prompt: "p", settings: { duration: 16 } }, 1201],
     [textPath, { prompt: "p", settings: { duration: "5" } }, 1201],
@@ -148,7 +160,7 @@ layer(layerSimulator({ port: 0 }))("vp_d", (it) => {
     [turbo, { prompt: "p", settings: { audio: "off" } }, 1201],
     [turbo, { prompt: "p", settings: { multi_shot: false } }, 1201],
     [turboImage, { contents: [prompt("x".repeat(2501)), item("first_frame")] }, 1201],
-    [imagePath, { prompt: "p" }, 1201],
+    [imagePath, { prompt: "p" }, 1200],
     [imagePath, { contents: [] }, 1200],
     [imagePath, { contents: [item("first_frame")] }, 1200],
     [imagePath, { contents: [prompt("p")] }, 1200],
@@ -172,7 +184,16 @@ layer(layerSimulator({ port: 0 }))("vp_d", (it) => {
       1201
     ],
     [omniPath, { contents: both, settings: { aspect_ratio: "1:1" } }, 1201],
-    [omniPath, { contents: [prompt("p"), item("base_video")] }, 1201]
+    [omniPath, { contents: [prompt("p"), item("base_video")] }, 1201],
+    [omni3, { contents: [prompt("p")] }, 1200],
+    [omni3, { contents: [prompt("p"), item("refer_image")] }, 1200],
+    [omni3, { contents: both, settings: { multi_shot: true } }, 1201],
+    [omni3, { contents: [prompt("p")], settings: { ...shaped, multi_shot: true } }, 1201],
+    [text26, { prompt: "p", settings: { duration: 7 } }, 1201],
+    [text26, { prompt: "p", settings: { resolution: "4k" } }, 1201],
+    ["/vp_d/text-to-video/kling-2.5-turbo", { prompt: "p", settings: { duration: 6 } }, 1201],
+    ["/vp_d/text-to-video/kling-3.0-turbo", { prompt: "p", settings: { audio: "off" } }, 1201],
+    [turboImage, { contents: [...both, item("last_frame")] }, 1201]
   ] as const)("%s refuses %j", ([path, body, code]) =>
     Effect.gen(function* () {
       const answer = yield* send("POST", path, { body })
@@ -187,11 +208,24 @@ layer(layerSimulator({ port: 0 }))("vp_d", (it) => {
     [imagePath, { contents: [...both, item("last_frame")], settings: { audio: "native" } }],
     [omniPath, { contents: [prompt("p"), item("refer_image")], settings: { aspect_ratio: "1:1" } }],
     [omniPath, { contents: [prompt("p"), item("feature_video")], settings: { audio: "original" } }],
-    [omniPath, { contents: [prompt("p"), item("base_video")], settings: { multi_shot: false } }]
+    [omniPath, { contents: [prompt("p"), item("base_video")], settings: { multi_shot: false } }],
+    [omni3, { contents: [prompt("p")], settings: shaped }],
+    [omni3, { contents: both }],
+    [omni3, { contents: [prompt("p"), item("refer_image")], settings: shaped }],
+    [omni3, { contents: [prompt("p"), item("feature_video")], settings: { multi_shot: true } }],
+    ["/vp_d/omni-video/kling-o1", { contents: both }],
+    ["/vp_d/image-to-video/kling-3.0", { contents: [...both, item("last_frame")] }],
+    [text26, { prompt: "p", settings: { duration: 10, audio: "native" } }],
+    [textPath, { prompt: "p", duration: 5, settings: { audio: null, cfg: 1 }, options: null }]
   ] as const)("%s takes %j", ([path, body]) => submit(path, body))
 
   it.effect.each([
     ["/vp_d/omni-video/k-3", 1203],
+    ["/vp_d/omni-video/kling-3.0", 1203],
+    ["/vp_d/omni-video/kling-3.0-turbo", 1203],
+    ["/vp_d/text-to-video/kling-3.0-omni", 1203],
+    ["/vp_d/image-to-video/kling-3.0-omni", 1203],
+    ["/vp_d/text-to-video/kling-o1", 1203],
     ["/vp_d/text-to-video/missing-1", 1203],
     ["/vp_d/v1/videos/text2video", 1202]
   ] as const)("%s is not found", ([path, code]) =>

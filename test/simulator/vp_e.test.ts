@@ -67,13 +67,17 @@ layer(layerSimulator({ port: 0 }))("vp_e", (it) => {
       const done = yield* poll(id)
       const find = (name: string) => new RegExp(`"${name}":"([^"]+)"`).exec(done.text)?.[1] ?? ""
       const [url, cover_url] = [find("url"), find("cover_url")]
+      const watermarked_url = find("watermarked_url")
       assert.match(url, new RegExp(`/media/videos/5/${id}\\.mp4\\?Expires=\\d+`))
-      assert.strictEqual((yield* send("GET", cover_url)).status, 200)
+      assert.match(watermarked_url, new RegExp(`/media/videos/5/${id}\\.watermarked\\.mp4\\?`))
+      for (const address of [cover_url, watermarked_url]) {
+        assert.strictEqual((yield* send("GET", address)).status, 200)
+      }
       const creation = { id: /"creations":\[\{"id":"(\d+)"/.exec(done.text)?.[1], url, cover_url }
       assert.deepStrictEqual<unknown>(json(done), {
         ...row,
         state: "success",
-        creations: [{ ...creation, watermarked_url: url }]
+        creations: [{ ...creation, watermarked_url }]
       })
       assert.strictEqual((yield* poll(id)).text, done.text)
     })
@@ -132,18 +136,15 @@ layer(layerSimulator({ port: 0 }))("vp_e", (it) => {
     [text, order("p", { audio: "on" }), "FieldInvalid"],
     [text, order("p", { payload: "x".repeat(1048577) }), "FieldInvalid"],
     [text, order("p", { images: [] }), "FieldUnwanted"],
-    [text, order("p", { ratio: "16:9" }), "FieldUnwanted"],
     [text, order("p", { videos: [] }), "FieldUnwanted"],
     [image, order("p"), "FieldLacking"],
     [image, order("p", pictures(0)), "FieldItemCountOutOfRange"],
     [image, order("p", pictures(2)), "FieldItemCountOutOfRange"],
-    [image, order("p", { ...pictures(1), aspect_ratio: "16:9" }), "FieldUnwanted"],
     [image, order("p", { images: ["file:///etc/passwd"] }), "FieldInvalid"],
     [image, order("p", { images: ["data:image/gif;base64,AAAA"] }), "ImageFormatInvalid"],
     [image, order("p", { images: picture }), "FieldInvalid"],
     [frames, order("p", pictures(1)), "FieldItemCountOutOfRange"],
     [frames, order("p", pictures(3)), "FieldItemCountOutOfRange"],
-    [frames, order("p", { ...pictures(2), aspect_ratio: "16:9" }), "FieldUnwanted"],
     [reference, { model: "m-3", ...pictures(1) }, "FieldLacking"],
     [reference, order("p", pictures(0)), "FieldItemCountOutOfRange"],
     [reference, order("p", pictures(8)), "FieldItemCountOutOfRange"],
@@ -153,7 +154,13 @@ layer(layerSimulator({ port: 0 }))("vp_e", (it) => {
     [reference, order("p", { ...pictures(1), videos: [picture] }), "FieldUnwanted"],
     [text, order("p", { model: "missing-1" }), "ModelUnavailable"],
     [text, order("p", { model: "viduq3" }), "ModelUnavailable"],
-    [reference, order("p", { ...pictures(1), model: "viduq3-pro" }), "ModelUnavailable"]
+    [image, order("p", { ...pictures(1), model: "viduq3" }), "ModelUnavailable"],
+    [frames, order("p", { ...pictures(2), model: "viduq3-mix" }), "ModelUnavailable"],
+    [reference, order("p", { ...pictures(2), model: "viduq3-pro" }), "ModelUnavailable"],
+    [reference, order("p", { ...pictures(1), model: "viduq3-pro-cn" }), "ModelUnavailable"],
+    [text, order("p", { model: "viduq3-pro-fast" }), "ModelUnavailable"],
+    [frames, order("p", { ...pictures(2), model: "viduq3-pro-fast" }), "ModelUnavailable"],
+    [reference, order("p", { ...pictures(1), model: "viduq3-pro-fast" }), "ModelUnavailable"]
   ] as const)("%s refuses %j", ([path, body, reason]) =>
     Effect.gen(function* () {
       const answer = yield* send("POST", path, { body })
@@ -169,7 +176,13 @@ layer(layerSimulator({ port: 0 }))("vp_e", (it) => {
     [image, { model: "viduq3-pro", images: [inline], duration: 1 }],
     [frames, { model: "m-3", images: [inline, picture] }],
     [reference, order("p", { ...pictures(7), duration: 3, audio_type: "all" })],
-    [reference, order("p", { ...pictures(1), duration: 16, model: "viduq3-mix" })]
+    [reference, order("p", { ...pictures(1), duration: 16, model: "viduq3-mix" })],
+    [reference, order("p", { ...pictures(2), model: "viduq3" })],
+    [reference, order("p", { ...pictures(2), model: "viduq3-turbo-glb" })],
+    [image, order("p", { ...pictures(1), model: "viduq3-pro-fast" })],
+    [frames, order("p", { ...pictures(2), model: "viduq3-pro" })],
+    [text, order("p", { ratio: "16:9", fps: 24, seed: null, videos: null, images: null })],
+    [image, order("p", { ...pictures(1), aspect_ratio: "16:9" })]
   ] as const)("%s takes %j", ([path, body]) => submit(path, body))
 
   it.effect.each([[null], ["Bearer key"], ["Token bad-key"], ["Token "]] as const)(

@@ -20,6 +20,7 @@ const image27 = (media: ReadonlyArray<object>, parameters: object = {}) =>
   other("wan2.7-i2v", { prompt: "p", media }, parameters)
 const reference27 = (media: ReadonlyArray<object>, parameters: object = {}) =>
   other("wan2.7-r2v", { prompt: "p", media }, parameters)
+const all = (input: object, parameters: object = {}) => other("wan3.0-video", input, parameters)
 const reference26 = (images: number, videos: number, parameters: object = {}) =>
   other(
     "wan2.6-r2v",
@@ -43,9 +44,6 @@ layer(layerSimulator({ port: 0 }))("the fields of vp_f", (it) => {
     [text26("p", { duration: 1 }), "InvalidParameter"],
     [text26("p", { duration: 16 }), "InvalidParameter"],
     [text26("p", { duration: 2.5 }), "InvalidParameter"],
-    [text26("p", { resolution: "720P" }), "InvalidParameter"],
-    [text26("p", { ratio: "16:9" }), "InvalidParameter"],
-    [text26("p", { audio: true }), "InvalidParameter"],
     [text26("p", { seed: -1 }), "InvalidParameter"],
     [text26("p", { shot_type: "some" }), "InvalidParameter"],
     [text26(""), "InvalidParameter"],
@@ -53,15 +51,10 @@ layer(layerSimulator({ port: 0 }))("the fields of vp_f", (it) => {
     [text26("p", {}, { negative_prompt: "x".repeat(501) }), "InvalidParameter"],
     [text26("p", {}, { img_url }), "InvalidParameter"],
     [text26("p", {}, { audio_url: "asset://1" }), "InvalidParameter"],
-    [{ ...text26("p"), duration: 5 }, "InvalidParameter"],
-    [other("wan2.7-t2v", { prompt: "p" }, { size: "1280*720" }), "InvalidParameter"],
     [other("wan2.7-t2v", { prompt: "p" }, { resolution: "720p" }), "InvalidParameter"],
     [other("wan2.7-t2v", { prompt: "p" }, { ratio: "21:9" }), "InvalidParameter"],
-    [other("wan2.7-t2v", { prompt: "p" }, { shot_type: "multi" }), "InvalidParameter"],
     [other("wan2.7-t2v", { prompt: "x".repeat(5001) }), "InvalidParameter"],
     [other("wan2.6-i2v", { prompt: "p" }), "InvalidParameter"],
-    [other("wan2.6-i2v", { prompt: "p", img_url }, { size: "1280*720" }), "InvalidParameter"],
-    [other("wan2.6-i2v", { prompt: "p", img_url }, { audio: true }), "InvalidParameter"],
     [other("wan2.6-i2v", { prompt: "p", media: items("first_frame") }), "InvalidParameter"],
     [image27([]), "InvalidParameter"],
     [image27(items("last_frame")), "InvalidParameter"],
@@ -70,20 +63,27 @@ layer(layerSimulator({ port: 0 }))("the fields of vp_f", (it) => {
     [image27(items("first_clip", "driving_audio")), "InvalidParameter"],
     [image27(items("reference_image")), "InvalidParameter"],
     [image27([{ type: "first_frame" }]), "InvalidParameter"],
-    [image27(items("first_frame"), { ratio: "16:9" }), "InvalidParameter"],
-    [other("wan2.7-i2v", { img_url, media: items("first_frame") }), "InvalidParameter"],
-    [other("wan2.7-i2v", { audio_url: img_url, media: items("first_frame") }), "InvalidParameter"],
     [reference26(0, 0), "InvalidParameter"],
     [reference26(6, 0), "InvalidParameter"],
     [reference26(0, 4), "InvalidParameter"],
     [reference26(3, 3), "InvalidParameter"],
     [reference26(1, 0, { duration: 11 }), "InvalidParameter"],
-    [reference26(1, 0, { resolution: "720P" }), "InvalidParameter"],
     [reference27(items("first_frame")), "InvalidParameter"],
     [reference27(items("first_frame", "first_frame", "reference_image")), "InvalidParameter"],
     [reference27(items(...Array(6).fill("reference_image"))), "InvalidParameter"],
     [reference27(items("reference_video"), { duration: 11 }), "InvalidParameter"],
-    [reference27(items("driving_audio")), "InvalidParameter"]
+    [reference27(items("driving_audio")), "InvalidParameter"],
+    [all({}), "InvalidParameter"],
+    [all({ prompt: "p" }, { duration: 1 }), "InvalidParameter"],
+    [all({ prompt: "p" }, { duration: 31 }), "InvalidParameter"],
+    [all({ prompt: "p" }, { duration: "5" }), "InvalidParameter"],
+    [all({ prompt: "p" }, { resolution: "480p" }), "InvalidParameter"],
+    [all({ prompt: "p" }, { ratio: "2:1" }), "InvalidParameter"],
+    [all({ media: items("first_frame", "first_frame") }), "InvalidParameter"],
+    [all({ media: items("first_frame", "reference_image") }), "InvalidParameter"],
+    [all({ media: items("driving_audio") }), "InvalidParameter"],
+    [all({ media: items(...Array(11).fill("reference_image")) }), "InvalidParameter"],
+    [text26("p", { duration: -1 }), "InvalidParameter"]
   ] as const)("refuses %j", ([body, code]) =>
     Effect.gen(function* () {
       const answer = yield* send(body)
@@ -101,8 +101,8 @@ layer(layerSimulator({ port: 0 }))("the fields of vp_f", (it) => {
         "The size is not match the allowed size"
       )
       assert.strictEqual(
-        yield* message(text26("p", { resolution: "720P" })),
-        "Field not supported by the model: parameters.resolution"
+        yield* message(text26("p", {}, { img_url })),
+        "Field not supported by the model: input.img_url"
       )
       assert.strictEqual(
         yield* message(text26("p", { duration: "5" })),
@@ -121,7 +121,17 @@ layer(layerSimulator({ port: 0 }))("the fields of vp_f", (it) => {
     [image27(items("first_clip", "last_frame"))],
     [reference26(2, 3, { size: "960*960", duration: 10, audio: false })],
     [reference27(items("reference_image"), { duration: 15, ratio: "1:1" })],
-    [reference27(items("reference_video", ...Array(4).fill("reference_image"), "first_frame"))]
+    [reference27(items("reference_video", ...Array(4).fill("reference_image"), "first_frame"))],
+    [reference27([{ type: "reference_image", url: img_url, reference_voice: img_url }])],
+    [text26("p", { audio: true, resolution: "720P" }, { extend_prompt: true })],
+    [text26("p", { seed: null, shot_type: null }, { negative_prompt: null })],
+    [other("wan2.6-i2v", { prompt: "p", negative_prompt: "q", img_url }, { audio: false })],
+    [other("wan2.7-i2v", { negative_prompt: "q", media: items("first_frame") })],
+    [other("wan2.6-r2v", { prompt: "p", negative_prompt: "q", reference_urls: [img_url] })],
+    [other("wan2.7-r2v", { prompt: "p", negative_prompt: "q", media: items("reference_image") })],
+    [all({ prompt: "p", negative_prompt: "q" }, { ratio: "21:9", resolution: "480P" })],
+    [all({ media: items("first_frame", "last_frame") }, { ratio: "adaptive", duration: 30 })],
+    [all({ prompt: "p", media: items("reference_audio") }, { duration: -1 })]
   ] as const)("takes %j", ([body]) => submit(body))
 
   it.effect.each([

@@ -7,8 +7,10 @@ import { Data, Effect } from "effect"
  */
 const asset = new URL("./sunset.mp4", import.meta.url)
 
-/** The longest video there is. */
-export const longestClipSeconds = 16
+const assetSeconds = 16
+
+/** The longest video there is; what lies behind the asset's end is the asset from its start. */
+export const longestClipSeconds = 30
 
 /** The size of every video, whatever was ordered. */
 export const clipSize = { width: 640, height: 360 }
@@ -35,7 +37,7 @@ const boxesIn = (bytes: Buffer, start: number, end: number): ReadonlyArray<Box> 
   return boxes
 }
 
-const containers = new Set(["moov", "trak", "mdia", "mvex"])
+const containers = new Set(["moov", "trak", "mdia", "mvex", "moof", "traf"])
 
 const boxesBelow = (bytes: Buffer, box: Box): ReadonlyArray<Box> =>
   containers.has(box.type)
@@ -55,6 +57,16 @@ const lengthFields = [
 
 const scaleOffset = 20
 
+/** Where the number stands in an `mfhd` box, and the time in a `tfdt` box of version 1. */
+const numberOffset = 12
+const timeOffset = 12
+
+const startOf = (boxes: ReadonlyArray<Box>, type: string): number => {
+  const box = boxes.find((one) => one.type === type)
+  if (box === undefined) throw new Error(`no ${type} box`)
+  return box.start
+}
+
 /**
  * Players take the length from the header, so besides leaving out the later fragments every length
  * in the header is set.
@@ -64,27 +76,38 @@ const cutter = (bytes: Buffer): ((seconds: number) => Buffer) => {
   const header = top.find(({ type }) => type === "moov")
   if (header === undefined) throw new Error("no moov box")
   const fragments = top.filter(({ type }) => type === "moof")
-  if (fragments.length !== longestClipSeconds) throw new Error("not one fragment per second")
+  if (fragments.length !== assetSeconds) throw new Error("not one fragment per second")
   const inHeader = boxesBelow(bytes, header)
-  const startOf = (type: string) => {
-    const box = inHeader.find((one) => one.type === type)
-    if (box === undefined) throw new Error(`no ${type} box`)
-    return box.start
-  }
-  const fields = lengthFields.map(({ type, length, scaleOf }) => ({
-    offset: startOf(type) + length,
-    unitsPerSecond: bytes.readUInt32BE(startOf(scaleOf) + scaleOffset)
+  const scaleOf = (type: string) => bytes.readUInt32BE(startOf(inHeader, type) + scaleOffset)
+  const fields = lengthFields.map(({ type, length, scaleOf: scale }) => ({
+    offset: startOf(inHeader, type) + length,
+    unitsPerSecond: scaleOf(scale)
   }))
+  const mediaUnits = scaleOf("mdhd")
+  const starts = [...fragments.map(({ start }) => start), bytes.length]
+
+  /** The fragment of one second, with its number and its time as they are at that place. */
+  const fragment = (second: number): Buffer => {
+    const index = second % assetSeconds
+    const copy = Buffer.from(bytes.subarray(starts[index], starts[index + 1]))
+    const inside = boxesIn(copy, 0, copy.length).flatMap((box) => boxesBelow(copy, box))
+    copy.writeUInt32BE(second + 1, startOf(inside, "mfhd") + numberOffset)
+    copy.writeBigUInt64BE(BigInt(second * mediaUnits), startOf(inside, "tfdt") + timeOffset)
+    return copy
+  }
 
   return (seconds) => {
-    const clip = Buffer.from(bytes.subarray(0, fragments[seconds]?.start ?? bytes.length))
+    const clip = Buffer.concat([
+      bytes.subarray(0, starts[0]),
+      ...Array.from({ length: seconds }, (_, second) => fragment(second))
+    ])
     for (const { offset, unitsPerSecond } of fields)
       clip.writeUInt32BE(seconds * unitsPerSecond, offset)
     return clip
   }
 }
 
-/** Gives a function from whole seconds (1 to 16) to a playable MP4 of exactly that length. */
+/** Gives a function from whole seconds (1 to 30) to a playable MP4 of exactly that length. */
 export const loadClip: Effect.Effect<(seconds: number) => Uint8Array, ClipUnusable> =
   Effect.tryPromise({
     try: async () => {

@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import type { MediaRole } from "./ModelFamily.ts"
+import type { ContentFamily, TaskType } from "./vp_a/families.ts"
 
 const MediaUrl = Schema.Struct({
   url: Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.|asset:\/\/\S)/))
@@ -20,6 +22,10 @@ const Block = Schema.Union([
     type: Schema.Literal("audio_url"),
     audio_url: MediaUrl,
     role: Schema.Literal("reference_audio")
+  }),
+  Schema.Struct({
+    type: Schema.Literal("draft_task"),
+    draft_task: Schema.Struct({ id: Schema.NonEmptyString })
   })
 ])
 
@@ -34,26 +40,52 @@ export const countBlocks = (content: Content, type: Content[number]["type"]): nu
 export const textOf = (content: Content): string =>
   content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
 
-const limits = [
-  ["image_url", 9],
-  ["video_url", 3],
-  ["audio_url", 3]
-] as const
+/** What each medium is for, whether its block says so or not. */
+const rolesOf = (content: Content): ReadonlyArray<MediaRole> => {
+  const images = content.filter((block) => block.type === "image_url")
+  const others = content.flatMap((block) =>
+    block.type === "video_url" || block.type === "audio_url" ? [block.role] : []
+  )
+  const unsaid = images.filter(({ role }) => role === undefined).length
+  const isReference =
+    unsaid > 1 || others.length > 0 || images.some(({ role }) => role === "reference_image")
+  const meaning = isReference ? "reference_image" : "first_frame"
+  return [...images.map(({ role }) => role ?? meaning), ...others]
+}
+
+const frames: ReadonlySet<MediaRole> = new Set(["first_frame", "last_frame"])
+
+/** The task type that the vendor derives from the content. */
+export const taskTypeOf = (content: Content): TaskType => {
+  const roles = rolesOf(content)
+  if (roles.some((role) => !frames.has(role))) return "r2v"
+  if (roles.includes("last_frame")) return "flf2v"
+  return roles.length > 0 ? "i2v" : "t2v"
+}
 
 /** What the vendors refuse about blocks that are fine one by one; undefined when they take them. */
-export const contentProblem = (content: Content): string | undefined => {
-  for (const [type, limit] of limits) {
-    if (countBlocks(content, type) > limit) return `has more than ${limit} ${type} blocks.`
+export const contentProblem = (
+  content: Content,
+  { modes, takesSoundAlone }: Pick<ContentFamily, "modes" | "takesSoundAlone">
+): string | undefined => {
+  const roles = rolesOf(content)
+  const count = (role: MediaRole) => roles.filter((one) => one === role).length
+  if (count("first_frame") > 1 || count("last_frame") > 1) {
+    return "has more than one image for the same frame."
   }
-  const images = content.filter((block) => block.type === "image_url")
-  const firsts = images.filter(({ role }) => role === "first_frame" || role === undefined).length
-  const lasts = images.filter(({ role }) => role === "last_frame").length
-  const references = content.length - countBlocks(content, "text") - firsts - lasts
-  if (firsts > 1 || lasts > 1) return "has more than one image for the same frame."
-  if (lasts > firsts) return "has a last frame without a first frame."
-  if (firsts > 0 && references > 0) return "mixes first or last frame with reference media."
-  const seen = images.length + countBlocks(content, "video_url")
-  return countBlocks(content, "audio_url") > 0 && seen === 0
-    ? "has audio without an image or a video."
-    : undefined
+  if (count("last_frame") > count("first_frame")) return "has a last frame without a first frame."
+  const framed = roles.filter((role) => frames.has(role)).length
+  if (framed > 0 && framed < roles.length) return "mixes first or last frame with reference media."
+  for (const [type, role] of references) {
+    const limit = modes.r2v?.[role]
+    if (limit !== undefined && count(role) > limit) return `has more than ${limit} ${type} blocks.`
+  }
+  const heardAlone = roles.length > 0 && count("reference_audio") === roles.length
+  return heardAlone && !takesSoundAlone ? "has audio without an image or a video." : undefined
 }
+
+const references = [
+  ["image_url", "reference_image"],
+  ["video_url", "reference_video"],
+  ["audio_url", "reference_audio"]
+] as const

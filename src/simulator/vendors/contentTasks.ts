@@ -7,18 +7,15 @@ import { producedVideo, Ratio } from "../rendering.ts"
 import { echoOf, isOn, withUsageWord } from "../switches.ts"
 import type { Draft, Lifecycle, Sighting } from "../Tasks.ts"
 import { type BodyFault, type Desk, isMissingModel, Refusal } from "../Vendor.ts"
-import { Content, contentProblem, countBlocks, textOf } from "./contentBlocks.ts"
+import { Content, contentProblem, countBlocks, taskTypeOf, textOf } from "./contentBlocks.ts"
+import { makesSeconds } from "./ModelFamily.ts"
+import { familyOf } from "./vp_a/families.ts"
 
 /** The fields that every protocol with content blocks has. */
 export const orderFields = {
   model: Schema.NonEmptyString,
   content: Content,
-  duration: Schema.optionalKey(
-    Schema.Union([
-      Schema.Literal(-1),
-      Schema.Int.check(Schema.isBetween({ minimum: 4, maximum: 15 }))
-    ])
-  ),
+  duration: Schema.optionalKey(Schema.Int),
   ratio: Schema.optionalKey(Ratio),
   generate_audio: Schema.optionalKey(Schema.Boolean)
 }
@@ -121,9 +118,25 @@ export const refuseWith =
   }
 
 /** What is wrong with an order whose fields are fine one by one. */
-export const orderFault = ({ content, model }: ContentOrder): Refusal | undefined => {
-  const problem = contentProblem(content)
+export const orderFault = (
+  { content, model, duration, ratio }: ContentOrder,
+  resolution?: string
+): Refusal | undefined => {
+  const family = familyOf(model)
+  const taskType = taskTypeOf(content)
+  if (duration !== undefined && !makesSeconds(family, duration)) return invalid("duration")
+  if (resolution !== undefined && !family.resolutions.includes(resolution)) {
+    return invalid("resolution")
+  }
+  if (family.modes[taskType] === undefined) {
+    const why = `the specified task_type ${taskType} does not support model ${model}.`
+    return invalid("task_type", `is not valid: ${why}`)
+  }
+  const problem = contentProblem(content, family)
   if (problem !== undefined) return invalid("content", problem)
+  if (ratio === "adaptive" && taskType === "t2v" && !family.adaptsToText) {
+    return invalid("ratio", `is not valid: adaptive is not supported for model ${model} in t2v.`)
+  }
   return isMissingModel(model)
     ? refusal(
         404,
@@ -154,7 +167,7 @@ export const draftOf = (
         videos: countBlocks(content, "video_url"),
         audios: countBlocks(content, "audio_url")
       },
-      generate_audio: generate_audio ?? true
+      generate_audio: familyOf(model).makesSound && (generate_audio ?? true)
     },
     clientToken: null
   }) satisfies Partial<Draft>
@@ -162,7 +175,7 @@ export const draftOf = (
 export const lifecycle: Lifecycle = {
   between: ["queued", "running"],
   cancels: true,
-  produced: producedVideo
+  produced: (accepted) => producedVideo(accepted, familyOf(accepted.model))
 }
 
 const failures = {
@@ -179,7 +192,8 @@ const errorOf = (reason: EndedEntry["reason"]) =>
     : null
 
 const usageOf = ({ switches }: AcceptedEntry, { produced }: EndedEntry) => {
-  const tokens = produced.completion_tokens ?? 0
+  const count = produced.completion_tokens ?? 0
+  const tokens = isOn(switches, "textusage") ? String(count) : count
   return isOn(switches, "nousage")
     ? {}
     : { usage: { completion_tokens: tokens, total_tokens: tokens } }
@@ -187,17 +201,29 @@ const usageOf = ({ switches }: AcceptedEntry, { produced }: EndedEntry) => {
 
 const unixSeconds = (millis: number) => Math.floor(millis / 1000)
 
-/** The answer to a poll; `rendered` gives the fields that only a finished task has. */
-export const pollAnswer = Effect.fnUntraced(function* (
+/** What the protocols put into their tasks; `rendered` gives the fields that only a finished one has. */
+interface RecordForm {
+  readonly idField: string
+  readonly rendered: (
+    accepted: AcceptedEntry,
+    ended: EndedEntry
+  ) => Effect.Effect<object, never, MediaLinks>
+}
+
+type Known = Extract<Sighting, { readonly _tag: "Between" | "Ended" }>
+
+/** The word for how a task stands; `sim:cancel=WORD` has a cancelled one say that word. */
+export const statusOf = (sighting: Known): string => {
+  if (sighting._tag === "Between") return sighting.status
+  const { accepted, ended } = sighting
+  return ended.event === "cancelled" ? accepted.switches.cancel || ended.event : ended.event
+}
+
+/** A task as JSON text, as some words of usage are no JSON value. */
+export const recordText = Effect.fnUntraced(function* (
   desk: Desk,
   sighting: Sighting,
-  form: {
-    readonly idField: string
-    readonly rendered: (
-      accepted: AcceptedEntry,
-      ended: EndedEntry
-    ) => Effect.Effect<object, never, MediaLinks>
-  }
+  form: RecordForm
 ) {
   if (sighting._tag === "Broken") return yield* desk.refuse(500)
   if (sighting._tag === "Forgotten") return yield* noTask()
@@ -211,15 +237,23 @@ export const pollAnswer = Effect.fnUntraced(function* (
     updated_at: unixSeconds(updatedAtMillis)
   })
   if (sighting._tag === "Between") {
-    const body = { ...common(sighting.status, millisOf(accepted)), error: null }
-    return HttpServerResponse.jsonUnsafe(body)
+    return JSON.stringify({ ...common(sighting.status, millisOf(accepted)), error: null })
   }
   const { ended } = sighting
-  const body = { ...common(ended.event, millisOf(ended)), error: errorOf(ended.reason) }
-  if (ended.event !== "succeeded") return HttpServerResponse.jsonUnsafe(body)
+  const body = {
+    ...common(statusOf(sighting), millisOf(ended)),
+    error: errorOf(ended.reason)
+  }
+  if (ended.event !== "succeeded") return JSON.stringify(body)
   const rendered = yield* form.rendered(accepted, ended)
   const text = JSON.stringify({ ...body, ...rendered, ...usageOf(accepted, ended) })
-  return HttpServerResponse.text(withUsageWord(text, accepted.switches, ["completion_tokens"]), {
-    contentType: "application/json"
-  })
+  return withUsageWord(text, accepted.switches, ["completion_tokens"])
 })
+
+/** An answer whose text is JSON already. */
+export const jsonText = (text: string) =>
+  HttpServerResponse.text(text, { contentType: "application/json" })
+
+/** The answer to a poll. */
+export const pollAnswer = (desk: Desk, sighting: Sighting, form: RecordForm) =>
+  Effect.map(recordText(desk, sighting, form), jsonText)

@@ -4,7 +4,7 @@ import { randomText } from "../digest.ts"
 import { MediaLinks, pictureSeed, type Size } from "../Media.ts"
 import { drawPicture, maxSide } from "../media/picture.ts"
 import { placeOrder } from "../placing.ts"
-import { producedImages } from "../rendering.ts"
+import { producedImages, refusedImages } from "../rendering.ts"
 import { type Lifecycle, Tasks } from "../Tasks.ts"
 import {
   type Call,
@@ -81,7 +81,16 @@ const readSize = (text: string): Result.Result<Size, Refusal> => {
 const lifecycle: Lifecycle = {
   between: ["processing"],
   cancels: false,
+  refuses: (accepted) => refusedImages(accepted) >= (accepted.order.n ?? 1),
   produced: producedImages
+}
+
+/** The entry that stands in the list for an image that was refused when it was made. */
+const refusedImage = {
+  error: {
+    code: "OutputImageSensitiveContentDetected",
+    message: "The request failed because the output image may contain sensitive information."
+  }
 }
 
 const answer = Effect.fnUntraced(function* (
@@ -94,8 +103,11 @@ const answer = Effect.fnUntraced(function* (
   const tasks = yield* Tasks
   const links = yield* MediaLinks
   const ended = yield* tasks.finish(accepted, lifecycle)
-  if (ended.reason === "moderated") return yield* refusedContent("moderation_blocked")
-  if (ended.reason !== null) return yield* desk.refuse(500)
+  const refused = refusedImages(accepted)
+  if (ended.reason === "moderated" && refused === 0) {
+    return yield* refusedContent("moderation_blocked")
+  }
+  if (ended.reason !== null && ended.reason !== "moderated") return yield* desk.refuse(500)
   const made = ended.produced.images ?? 0
   if (stream === true) {
     return yield* streamImages(accepted, size, { work, made, partial: partial_images ?? 0 })
@@ -111,8 +123,14 @@ const answer = Effect.fnUntraced(function* (
       return { b64_json: png.toString("base64") }
     })
   )
-  return { created: Math.floor(Date.parse(accepted.at) / 1000), data }
+  return {
+    created: Math.floor(Date.parse(accepted.at) / 1000),
+    data: [...data, ...Array.from({ length: refused }, () => refusedImage)]
+  }
 })
+
+/** The models of one vendor of this form, whose interface has no `n` and no edits. */
+const isSingle = (model: string): boolean => model.includes("seedream-")
 
 const newId = (): string => `img-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 20)}`
 
@@ -138,7 +156,7 @@ const place = Effect.fnUntraced(function* (
         seconds: null,
         resolution: null,
         ratio: null,
-        n: order.n ?? 1,
+        n: isSingle(order.model) ? 1 : (order.n ?? 1),
         size: order.size ?? "1024x1024",
         inputs: { images, videos: 0, audios: 0 },
         generate_audio: null
@@ -163,6 +181,7 @@ export const submitAt = (desk: Desk) =>
 const edit = Effect.fnUntraced(function* (call: Call) {
   const { fields, pictures } = yield* readEdit(call)
   const order = yield* decodeSubmit(fields)
+  if (isSingle(order.model)) return yield* desk.refuse(404)
   return yield* place(desk, call, order, pictures, "image_edit")
 })
 

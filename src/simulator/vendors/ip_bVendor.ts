@@ -151,7 +151,7 @@ const answerNow = Effect.fnUntraced(function* (
   return { output, ...(usage === undefined ? {} : { usage }), request_id: requestId() }
 })
 
-const taskForm: TaskForm = {
+export const taskForm: TaskForm = {
   lifecycle: lifecycle(true),
   unusable: "Field required: input.messages",
   made,

@@ -1,36 +1,51 @@
 import { Effect, Option, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
 import type { AcceptedEntry, EndedEntry } from "../Book.ts"
 import { numberFrom, randomText } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
 import { clipSize } from "../media/clip.ts"
 import { placeOrder } from "../placing.ts"
-import { framesPerSecond, Resolution, renderedRatio } from "../rendering.ts"
+import { framesPerSecond, renderedRatio } from "../rendering.ts"
 import { Tasks } from "../Tasks.ts"
-import { type Call, type Desk, decodeBody, keyOf, type Vendor } from "../Vendor.ts"
-import { textOf } from "./contentBlocks.ts"
+import { type Call, type Desk, decodeBody, keyOf, type Refusal, type Vendor } from "../Vendor.ts"
+import { taskTypeOf, textOf } from "./contentBlocks.ts"
 import {
   badKey,
   draftOf,
+  invalid,
+  jsonText,
   lifecycle,
+  noTask,
   ofFault,
   orderFault,
   orderFields,
   pollAnswer,
+  recordText,
+  refusal,
   refuseWith,
-  sensitiveInput
+  sensitiveInput,
+  statusOf
 } from "./contentTasks.ts"
+import { familyOf } from "./vp_a/families.ts"
 
 const between = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
+/** Numbers of frames are 29 and every fourth from there. */
+const FEWEST_FRAMES = 29
+const FRAMES_STEP = 4
+
 const Submit = Schema.Struct({
   ...orderFields,
-  resolution: Schema.optionalKey(Resolution),
+  resolution: Schema.optionalKey(Schema.String),
   seed: Schema.optionalKey(between(-1, 4294967295)),
   camera_fixed: Schema.optionalKey(Schema.Boolean),
   watermark: Schema.optionalKey(Schema.Boolean),
   return_last_frame: Schema.optionalKey(Schema.Boolean),
   draft: Schema.optionalKey(Schema.Boolean),
+  /** Instead of a duration, which it stands above. */
+  frames: Schema.optionalKey(between(FEWEST_FRAMES, 289)),
+  priority: Schema.optionalKey(between(0, 9)),
   service_tier: Schema.optionalKey(Schema.Literals(["default", "flex"])),
   callback_url: Schema.optionalKey(Schema.String),
   execution_expires_after: Schema.optionalKey(between(3600, 259200))
@@ -46,6 +61,27 @@ const Echo = Schema.Struct({
 })
 
 const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFault })
+
+/** Options that only some models have; `default` is every model's service tier. */
+const optionsOf = (order: typeof Submit.Type) => ({
+  camera_fixed: order.camera_fixed,
+  draft: order.draft,
+  frames: order.frames,
+  priority: order.priority,
+  service_tier: order.service_tier === "default" ? undefined : order.service_tier
+})
+
+const inapplicable = (order: typeof Submit.Type): Refusal | undefined => {
+  const { parameters } = familyOf(order.model)
+  for (const [name, value] of Object.entries(optionsOf(order))) {
+    if (value === undefined || parameters.includes(name)) continue
+    const why = `\`${name}\` is not supported for model ${order.model} in ${taskTypeOf(order.content)}`
+    return invalid(name, `is not valid: the specified parameter ${why}, must be empty.`)
+  }
+  return order.frames !== undefined && (order.frames - FEWEST_FRAMES) % FRAMES_STEP !== 0
+    ? invalid("frames")
+    : undefined
+}
 
 const rendered = Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: EndedEntry) {
   const links = yield* MediaLinks
@@ -70,6 +106,28 @@ const rendered = Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: En
   }
 })
 
+const form = { idField: "id", rendered }
+
+const runningTask = (id: string) =>
+  refusal(
+    409,
+    "InvalidAction.RunningTaskDeletion",
+    `Cannot delete the task ${id} because it is currently running.`,
+    "Conflict"
+  )
+
+const MOST_A_PAGE = 500
+const USUAL_PAGE = 10
+
+const readPage = (query: URLSearchParams, name: string, usual: number) => {
+  const text = query.get(name)
+  if (text === null) return Effect.succeed(usual)
+  const number = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  return number >= 1 && number <= MOST_A_PAGE ? Effect.succeed(number) : Effect.fail(invalid(name))
+}
+
+const secondsOfFrames = (frames: number): number => Math.round(frames / framesPerSecond)
+
 const newId = (nowMillis: number): string => {
   const stamp = new Date(nowMillis).toISOString().replace(/\D/g, "").slice(0, 14)
   return `cgt-${stamp}-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 5)}`
@@ -79,7 +137,7 @@ const newId = (nowMillis: number): string => {
 export const callsAt = (desk: Desk) => ({
   submit: Effect.fnUntraced(function* (call: Call) {
     const order = yield* decodeSubmit(call.body)
-    const fault = orderFault(order)
+    const fault = orderFault(order, order.resolution) ?? inapplicable(order)
     if (fault !== undefined) return yield* fault
     const seed =
       order.seed === undefined || order.seed === -1
@@ -89,8 +147,14 @@ export const callsAt = (desk: Desk) => ({
       desk,
       call,
       {
-        ...draftOf(order, order.resolution ?? "720p"),
+        ...draftOf(
+          order.frames === undefined
+            ? order
+            : { ...order, duration: secondsOfFrames(order.frames) },
+          order.resolution ?? "720p"
+        ),
         echo: {
+          ...(order.frames === undefined ? {} : { frames: order.frames }),
           seed,
           service_tier: order.service_tier ?? "default",
           execution_expires_after: order.execution_expires_after ?? 172800,
@@ -105,7 +169,48 @@ export const callsAt = (desk: Desk) => ({
   poll: Effect.fnUntraced(function* (call: Call) {
     const tasks = yield* Tasks
     const sighting = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
-    return yield* pollAnswer(desk, sighting, { idField: "id", rendered })
+    return yield* pollAnswer(desk, sighting, form)
+  }),
+  /** Tasks that are asked for by their ids are polled so; others are told as they were last seen. */
+  list: Effect.fnUntraced(function* (call: Call) {
+    const page = yield* readPage(call.query, "page_num", 1)
+    const size = yield* readPage(call.query, "page_size", USUAL_PAGE)
+    const status = call.query.get("filter.status")
+    const named = call.query.getAll("filter.task_ids").flatMap((ids) => ids.split(","))
+    const tasks = yield* Tasks
+    const own = yield* tasks.idsOf(desk, call.key)
+    const sightings = yield* named.length > 0
+      ? Effect.forEach(
+          named.filter((id) => own.includes(id)),
+          (id) => tasks.poll(desk, id, lifecycle)
+        )
+      : Effect.forEach(own, (id) => tasks.look(desk, id, lifecycle))
+    const known = sightings.filter(
+      (sighting) => sighting._tag === "Between" || sighting._tag === "Ended"
+    )
+    const matching = known.filter((sighting) => status === null || statusOf(sighting) === status)
+    const shown = matching.slice((page - 1) * size, page * size)
+    const items = yield* Effect.forEach(shown, (sighting) => recordText(desk, sighting, form))
+    return jsonText(`{"total":${matching.length},"items":[${items.join()}]}`)
+  }),
+  /** Cancels a task that waits, and forgets one that has ended. */
+  remove: Effect.fnUntraced(function* (call: Call) {
+    const id = call.params.id ?? ""
+    const tasks = yield* Tasks
+    const sighting = yield* tasks.look(desk, id, lifecycle)
+    switch (sighting._tag) {
+      case "Forgotten":
+        return yield* noTask()
+      case "Ended":
+        yield* tasks.remove(id)
+        return HttpServerResponse.jsonUnsafe({})
+      case "Between":
+        if (sighting.status !== lifecycle.between[0]) return yield* runningTask(id)
+        yield* tasks.cancel(sighting.accepted)
+        return HttpServerResponse.jsonUnsafe({})
+      case "Broken":
+        return yield* desk.refuse(500)
+    }
   })
 })
 
@@ -114,7 +219,7 @@ const desk: Desk = {
   refuse: refuseWith("RateLimitExceeded.EndpointRPMExceeded"),
   moderatedInput: sensitiveInput
 }
-const { submit, poll } = callsAt(desk)
+const { submit, poll, list, remove } = callsAt(desk)
 
 const tasksPaths = ["/api/v3/contents/generations/tasks", "/v1/contents/generations/tasks"] as const
 
@@ -124,6 +229,8 @@ export const vp_a: Vendor = {
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),
   routes: tasksPaths.flatMap((path) => [
     { method: "POST" as const, path, handle: submit },
-    { method: "GET" as const, path: `${path}/:id` as const, handle: poll }
+    { method: "GET" as const, path, handle: list },
+    { method: "GET" as const, path: `${path}/:id` as const, handle: poll },
+    { method: "DELETE" as const, path: `${path}/:id` as const, handle: remove }
   ])
 }

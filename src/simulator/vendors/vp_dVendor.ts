@@ -16,7 +16,8 @@ import {
   type Refusal,
   type Vendor
 } from "../Vendor.ts"
-import { countOf, type Mode, promptOf, readAsk, refusal } from "./vp_d/modes.ts"
+import { familyOf, type Mode, modes } from "./vp_d/families.ts"
+import { countOf, promptOf, readAsk, refusal } from "./vp_d/modes.ts"
 
 const keyFaults = {
   missing: [1001, "Authorization is empty"],
@@ -55,7 +56,7 @@ export const moderatedInput = () =>
 export const lifecycle: Lifecycle = {
   between: ["submitted", "processing"],
   cancels: false,
-  produced: producedSeconds
+  produced: (accepted) => producedSeconds(accepted, familyOf(accepted.model))
 }
 
 /** In tenths of the vendor's unit per second. */
@@ -114,12 +115,13 @@ const pollRow = Effect.fnUntraced(function* (
         const failed = row(accepted, "failed", failures[ended.reason], millisOf(ended))
         return Option.some({ ...failed, billing: [{ amount: "0" }] })
       }
-      const url = (yield* MediaLinks).video(ended)
-      const { watermark } = accepted.echo
-      const output = { type: "video", url, duration: `${ended.produced.seconds}.041` }
+      const links = yield* MediaLinks
+      const duration = `${ended.produced.seconds}.041`
+      const output = { type: "video", url: links.video(ended), duration }
+      const marked = { ...output, watermark_url: links.markedVideo(ended) }
       return Option.some({
         ...row(accepted, "succeeded", "", millisOf(ended)),
-        outputs: [watermark === true ? { ...output, watermark_url: url } : output],
+        outputs: [accepted.echo.watermark === true ? marked : output],
         billing: [{ charge_type: "unit", amount: receipt(accepted), package_type: "video" }]
       })
     }
@@ -131,7 +133,7 @@ const newId = (): string => `9${randomText("0123456789", 17)}`
 const submit = (mode: Mode) =>
   Effect.fnUntraced(function* (call: Call) {
     const model = call.params.model ?? ""
-    if (isMissingModel(model) || (mode === "omni" && !model.endsWith("-omni"))) {
+    if (isMissingModel(model) || familyOf(model).modes[mode] === undefined) {
       return yield* noModel(model)
     }
     const ask = yield* readAsk(mode, model, call.body)
@@ -189,9 +191,11 @@ export const vp_d: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", keyRefusal),
   routes: [
-    { method: "POST", path: "/text-to-video/:model", handle: submit("text") },
-    { method: "POST", path: "/image-to-video/:model", handle: submit("image") },
-    { method: "POST", path: "/omni-video/:model", handle: submit("omni") },
+    ...modes.map((mode) => ({
+      method: "POST" as const,
+      path: `/${mode}/:model` as const,
+      handle: submit(mode)
+    })),
     { method: "GET", path: "/tasks", handle: poll }
   ]
 }

@@ -16,9 +16,11 @@ import {
   isMissingModel,
   keyOf,
   Refusal,
+  refusedField,
   type Vendor,
   type VendorRoute
 } from "../Vendor.ts"
+import { familyOf, type Mode, modes } from "./vp_e/families.ts"
 
 const maxPayloadCharacters = 1048576
 
@@ -30,7 +32,11 @@ const seconds = (minimum: number) =>
 const aspectRatio = optional(Schema.Literals(["16:9", "9:16", "3:4", "4:3", "1:1"]))
 const Images = Schema.Array(Schema.String)
 
+/** Media that no mode of these models has a field for. */
+const noField = { audios: refusedField, sounds: refusedField, videos: refusedField }
+
 const baseFields = {
+  ...noField,
   model: Schema.NonEmptyString,
   duration: seconds(1),
   resolution: optional(Schema.Literals(["540p", "720p", "1080p"])),
@@ -48,7 +54,12 @@ const baseFields = {
   bgm: optional(Schema.Boolean)
 }
 
-const TextSubmit = Schema.Struct({ ...baseFields, prompt: Prompt, aspect_ratio: aspectRatio })
+const TextSubmit = Schema.Struct({
+  ...baseFields,
+  prompt: Prompt,
+  images: refusedField,
+  aspect_ratio: aspectRatio
+})
 
 const FrameSubmit = Schema.Struct({ ...baseFields, prompt: optional(Prompt), images: Images })
 
@@ -103,12 +114,10 @@ const refuse = (status: number): Refusal =>
 export const moderatedInput = () =>
   refusal(400, "AuditSubmitIllegal", "the input did not pass the audit")
 
-type Mode = "text2video" | "img2video" | "start-end2video" | "reference2video"
-
-const strict = { unknownFields: "refused", refuse: ofFault } as const
-const decodeText = decodeBody(TextSubmit, strict)
-const decodeFrames = decodeBody(FrameSubmit, strict)
-const decodeReference = decodeBody(ReferenceSubmit, strict)
+const lenient = { unknownFields: "ignored", refuse: ofFault } as const
+const decodeText = decodeBody(TextSubmit, lenient)
+const decodeFrames = decodeBody(FrameSubmit, lenient)
+const decodeReference = decodeBody(ReferenceSubmit, lenient)
 
 const readers: Record<Mode, (body: unknown) => Effect.Effect<Ask, Refusal>> = {
   text2video: (body) => Effect.map(decodeText(body), (ask) => ({ ...ask, images: [] })),
@@ -139,22 +148,15 @@ const imagesFault = (mode: Mode, { images }: Ask): Refusal | undefined => {
     : ofFault({ path: `images[${index}]`, problem: "invalid" })
 }
 
-/** Ids of the vendor's own, whose reference models are not those of the other modes. */
-const ownModel = /^viduq3(-mix|-pro|-turbo)?(-cn|-glb)?$/
-
-const modelFault = (mode: Mode, model: string): Refusal | undefined => {
-  const own = ownModel.exec(model)
-  const forReference = own?.[1] === undefined || own[1] === "-mix"
-  const served = own === null || forReference === (mode === "reference2video")
-  return isMissingModel(model) || !served
+const modelFault = (mode: Mode, model: string): Refusal | undefined =>
+  isMissingModel(model) || familyOf(model).modes[mode] === undefined
     ? refusal(400, "ModelUnavailable", `model unavailable: ${model}`)
     : undefined
-}
 
 const lifecycle: Lifecycle = {
   between: ["created", "queueing", "processing"],
   cancels: false,
-  produced: producedSeconds
+  produced: (accepted) => producedSeconds(accepted, familyOf(accepted.model))
 }
 
 const creditsPerSecond: Readonly<Record<string, number>> = { "540p": 2, "720p": 4, "1080p": 5 }
@@ -210,12 +212,11 @@ const pollAnswer = Effect.fnUntraced(function* (desk: Desk, sighting: Sighting) 
   const { ended } = sighting
   if (ended.reason !== null) return row("failed", failures[ended.reason], [])
   const links = yield* MediaLinks
-  const url = links.video(ended)
   const creation = {
     id: String(numberFrom(accepted.upstream_id, 1e9)),
-    url,
+    url: links.video(ended),
     cover_url: links.image(accepted, 0, clipSize),
-    watermarked_url: watermark === true ? url : ""
+    watermarked_url: watermark === true ? links.markedVideo(ended) : ""
   }
   return row("success", "", [creation])
 })
@@ -225,7 +226,7 @@ const newId = (): string => `8${randomText("0123456789", 17)}`
 const submitAt = (desk: Desk, mode: Mode) =>
   Effect.fnUntraced(function* (call: Call) {
     const ask = yield* readers[mode](call.body)
-    const fault = imagesFault(mode, ask) ?? modelFault(mode, ask.model)
+    const fault = modelFault(mode, ask.model) ?? imagesFault(mode, ask)
     if (fault !== undefined) return yield* fault
     const shaped = mode === "text2video" || mode === "reference2video"
     return yield* placeOrder(
@@ -263,8 +264,6 @@ const pollAt = (desk: Desk) =>
     const sighting = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
     return HttpServerResponse.jsonUnsafe(yield* pollAnswer(desk, sighting))
   })
-
-const modes = ["text2video", "img2video", "start-end2video", "reference2video"] as const
 
 /** The routes of the protocol at a desk. */
 export const routesAt = (desk: Desk): ReadonlyArray<VendorRoute> => [

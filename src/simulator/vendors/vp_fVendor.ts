@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { AcceptedEntry, EndedEntry } from "../Book.ts"
 import { MediaLinks } from "../Media.ts"
 import { placeOrder } from "../placing.ts"
-import { assumedInputSeconds, producedSeconds } from "../rendering.ts"
+import { assumedInputSeconds, producedSeconds, renderedRatio } from "../rendering.ts"
 import { isOn } from "../switches.ts"
 import {
   type Call,
@@ -27,7 +27,10 @@ import {
   refuse,
   type TaskForm
 } from "./cloud.ts"
-import { type Ask, decodeModel, type Kind, kindOf, readerOf } from "./vp_f/asks.ts"
+import * as ip_b from "./ip_bVendor.ts"
+import { makesSeconds } from "./ModelFamily.ts"
+import { type Ask, decodeModel, readerOf } from "./vp_f/asks.ts"
+import { type CloudFamily, familyOf } from "./vp_f/families.ts"
 
 const sizes: Readonly<Record<string, readonly [resolution: string, ratio: string]>> = {
   "1280*720": ["720p", "16:9"],
@@ -66,26 +69,44 @@ const referencesFault = (images: number, videos: number): Refusal | undefined =>
   return videos > 3 ? invalid("There are more than 3 reference videos") : undefined
 }
 
-const askFault = ({ mode, version }: Kind, ask: Ask): Refusal | undefined => {
+const noCombination = () => invalid("The combination of input.media is not supported")
+
+/** What the third generation refuses of a list of media. */
+const allFault = ({ modes }: CloudFamily, ask: Ask): Refusal | undefined => {
+  const { prompt, media = [] } = ask.input
+  if (prompt === undefined && media.length === 0) {
+    return ofFault({ path: "input.prompt", problem: "missing" })
+  }
+  for (const [type, most] of Object.entries(modes.all ?? {})) {
+    if (mediaCount(ask, type) > most) return invalid(`There are more than ${most} ${type}`)
+  }
+  const framed = mediaCount(ask, "first_frame", "last_frame")
+  return framed > 0 && framed < media.length ? noCombination() : undefined
+}
+
+const askFault = (family: CloudFamily, ask: Ask): Refusal | undefined => {
   const { input, parameters } = ask
+  const { mode, version } = family
+  if (parameters.duration !== undefined && !makesSeconds(family, parameters.duration)) {
+    return ofFault({ path: "parameters.duration", problem: "invalid" })
+  }
+  const { resolution } = parameters
+  if (resolution !== undefined && !family.resolutions.includes(resolution)) {
+    return ofFault({ path: "parameters.resolution", problem: "invalid" })
+  }
   if (parameters.size !== undefined && sizes[parameters.size] === undefined) {
     return invalid("The size is not match the allowed size")
   }
+  if (mode === "all") return allFault(family, ask)
   if (mode === "reference" && version === "2.6") {
     const urls = input.reference_urls ?? []
     const videos = urls.filter(isVideoUrl).length
     return referencesFault(urls.length - videos, videos)
   }
   if (input.media === undefined) return undefined
-  for (const field of ["img_url", "audio_url", "reference_urls"] as const) {
-    if (input[field] !== undefined)
-      return ofFault({ path: `input.${field}`, problem: "unexpected" })
-  }
   if (mode === "image") {
     const set = input.media.map(({ type }) => type).sort()
-    return imageMedia.has(set.join())
-      ? undefined
-      : invalid("The combination of input.media is not supported")
+    return imageMedia.has(set.join()) ? undefined : noCombination()
   }
   if (mediaCount(ask, "first_frame") > 1) return invalid("There is more than one first_frame")
   const videos = mediaCount(ask, "reference_video")
@@ -95,13 +116,18 @@ const askFault = ({ mode, version }: Kind, ask: Ask): Refusal | undefined => {
   return referencesFault(mediaCount(ask, "reference_image"), videos)
 }
 
-const lacksMedia = (kind: Kind, { input }: Ask): boolean =>
-  kind.version === "2.7" && kind.mode !== "text" && input.media === undefined
+/** Models of 2.7 take an order without their list of media, and fail at work. */
+const lacksMedia = ({ version, mode }: CloudFamily, { input }: Ask): boolean =>
+  version === "2.7" && mode !== "text" && input.media === undefined
 
-const usageOf = ({ order, model, switches }: AcceptedEntry, { produced }: EndedEntry) => {
+/** Input seconds are billed as output seconds are where videos are references. */
+const inputSecondsOf = ({ order, model }: AcceptedEntry): number =>
+  familyOf(model).mode === "image" ? 0 : order.inputs.videos * assumedInputSeconds
+
+const usageOf = (accepted: AcceptedEntry, { produced }: EndedEntry) => {
+  const { order, model, switches } = accepted
   if (isOn(switches, "nousage")) return undefined
-  const { mode, version } = kindOf(model)
-  const input = mode === "reference" ? order.inputs.videos * assumedInputSeconds : 0
+  const input = inputSecondsOf(accepted)
   const output = produced.seconds ?? 0
   const size = order.resolution === "720p" ? "1280*720" : "1920*1080"
   return {
@@ -109,7 +135,9 @@ const usageOf = ({ order, model, switches }: AcceptedEntry, { produced }: EndedE
     input_video_duration: input,
     output_video_duration: output,
     SR: Number.parseInt(order.resolution ?? "", 10),
-    ...(version === "2.6" ? { size: order.size ?? size } : { ratio: order.ratio ?? "16:9" }),
+    ...(familyOf(model).version === "2.6"
+      ? { size: order.size ?? size }
+      : { ratio: renderedRatio(accepted) }),
     video_count: 1
   }
 }
@@ -119,7 +147,7 @@ const taskForm: TaskForm = {
     between,
     cancels: true,
     unusable: ({ echo }) => echo.lacks_media === true,
-    produced: producedSeconds
+    produced: (accepted) => producedSeconds(accepted, familyOf(accepted.model))
   },
   unusable: "Field required: input.media",
   made: Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: EndedEntry) {
@@ -136,15 +164,16 @@ const taskForm: TaskForm = {
   usageFields: ["duration", "output_video_duration"]
 }
 
-const draftOf = (model: string, kind: Kind, ask: Ask) => {
+const draftOf = (model: string, family: CloudFamily, ask: Ask) => {
   const { input, parameters } = ask
-  const takesSize = kind.version === "2.6" && kind.mode !== "image"
+  const takesSize = family.version === "2.6" && family.mode !== "image"
   const size = takesSize ? (parameters.size ?? "1920*1080") : null
+  const usualRatio = family.mode === "all" ? "adaptive" : "16:9"
   const [resolution, shape] =
     size === null
-      ? [(parameters.resolution ?? "1080P").toLowerCase(), parameters.ratio ?? "16:9"]
+      ? [(parameters.resolution ?? "1080P").toLowerCase(), parameters.ratio ?? usualRatio]
       : (sizes[size] ?? [null, null])
-  const videos = videoCount(ask)
+  const voices = (input.media ?? []).filter((item) => item.reference_voice !== undefined).length
   return {
     kind: "video",
     model,
@@ -152,7 +181,7 @@ const draftOf = (model: string, kind: Kind, ask: Ask) => {
     order: {
       seconds: parameters.duration ?? 5,
       resolution,
-      ratio: kind.mode === "image" ? null : shape,
+      ratio: family.mode === "image" ? null : shape,
       n: null,
       size,
       inputs: {
@@ -160,16 +189,19 @@ const draftOf = (model: string, kind: Kind, ask: Ask) => {
           (input.img_url === undefined ? 0 : 1) +
           (input.reference_urls ?? []).filter((url) => !isVideoUrl(url)).length +
           mediaCount(ask, "first_frame", "last_frame", "reference_image"),
-        videos,
-        audios: (input.audio_url === undefined ? 0 : 1) + mediaCount(ask, "driving_audio")
+        videos: videoCount(ask),
+        audios:
+          (input.audio_url === undefined ? 0 : 1) +
+          mediaCount(ask, "driving_audio", "reference_audio") +
+          voices
       },
-      generate_audio: parameters.audio ?? true
+      generate_audio: family.switchesSound ? (parameters.audio ?? true) : true
     },
     clientToken: null,
     echo: {
       prompt: input.prompt ?? "",
       extended: parameters.prompt_extend ?? true,
-      lacks_media: lacksMedia(kind, ask)
+      lacks_media: lacksMedia(family, ask)
     },
     newId
   } as const
@@ -180,11 +212,11 @@ const submitAt = (desk: Desk, needsHeader: boolean) =>
     if (needsHeader && !asksAsync(call.headers)) return yield* notSynchronous()
     const { model } = yield* decodeModel(call.body)
     if (isMissingModel(model)) return yield* noModel(model)
-    const kind = kindOf(model)
-    const ask = yield* readerOf(kind)(call.body)
-    const fault = askFault(kind, ask)
+    const family = familyOf(model)
+    const ask = yield* readerOf(family)(call.body)
+    const fault = askFault(family, ask)
     if (fault !== undefined) return yield* fault
-    return yield* placeOrder(desk, call, draftOf(model, kind, ask), (accepted) =>
+    return yield* placeOrder(desk, call, draftOf(model, family, ask), (accepted) =>
       Effect.succeed(pending(accepted))
     )
   })
@@ -197,25 +229,50 @@ export const routesAt = (
     /** Followed by the task id. */
     readonly poll: `/${string}`
     readonly needsHeader: boolean
-  }
+  },
+  form = taskForm
 ): ReadonlyArray<VendorRoute> => [
   { method: "POST", path: paths.submit, handle: submitAt(desk, paths.needsHeader) },
   {
     method: "GET",
     path: `${paths.poll}/:id`,
-    handle: (call) => pollTask(desk, call.params.id ?? "", taskForm)
+    handle: (call) => pollTask(desk, call.params.id ?? "", form)
   }
 ]
 
 const desk: Desk = { protocol: "vp_f", refuse, moderatedInput }
 
+/** The images of the cloud are tasks beside the videos, at the same polls. */
+const formOf = ({ kind }: AcceptedEntry): TaskForm => (kind === "image" ? ip_b.taskForm : taskForm)
+
+const eitherForm: TaskForm = {
+  ...taskForm,
+  lifecycle: {
+    ...taskForm.lifecycle,
+    produced: (accepted) => formOf(accepted).lifecycle.produced(accepted)
+  },
+  made: (accepted, ended) => formOf(accepted).made(accepted, ended),
+  usageFields: [...taskForm.usageFields, ...ip_b.taskForm.usageFields]
+}
+
 /** The cloud's video family, whose models differ in the shape of the request. */
 export const vp_f: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", () => refuse(401)),
-  routes: routesAt(desk, {
-    submit: "/api/v1/services/aigc/video-generation/video-synthesis",
-    poll: "/api/v1/tasks",
-    needsHeader: true
-  })
+  routes: [
+    ...routesAt(
+      desk,
+      {
+        submit: "/api/v1/services/aigc/video-generation/video-synthesis",
+        poll: "/api/v1/tasks",
+        needsHeader: true
+      },
+      eitherForm
+    ),
+    {
+      method: "POST",
+      path: "/api/v1/services/aigc/image-generation/generation",
+      handle: ip_b.submitAt(desk, "async")
+    }
+  ]
 }

@@ -5,7 +5,14 @@ import { randomText } from "../../digest.ts"
 import { MediaLinks } from "../../Media.ts"
 import { placeOrder } from "../../placing.ts"
 import { type Sighting, Tasks } from "../../Tasks.ts"
-import { type Call, type Desk, decodeBody, isMissingModel, type VendorRoute } from "../../Vendor.ts"
+import {
+  type Call,
+  type Desk,
+  decodeBody,
+  isMissingModel,
+  refusedField,
+  type VendorRoute
+} from "../../Vendor.ts"
 import { ofFault, refusal } from "../vp_d/modes.ts"
 import { failures, lifecycle, moderatedInput, noModel, success } from "../vp_dVendor.ts"
 
@@ -25,21 +32,24 @@ const baseFields = {
 const TextSubmit = Schema.Struct({
   ...baseFields,
   prompt: Prompt,
+  image: refusedField,
   aspect_ratio: Schema.optionalKey(Schema.Literals(["16:9", "9:16", "1:1"]))
 })
 
 const ImageSubmit = Schema.Struct({
   ...baseFields,
   prompt: Schema.optionalKey(Prompt),
-  image: Url
+  image: Url,
+  aspect_ratio: refusedField
 })
 
 /** A request of either mode. */
-type Ask = Omit<typeof TextSubmit.Type, "prompt"> & Partial<typeof ImageSubmit.Type>
+type Ask = Omit<typeof TextSubmit.Type, "prompt" | "image"> &
+  Partial<Omit<typeof ImageSubmit.Type, "aspect_ratio">>
 
-const strict = { unknownFields: "refused", refuse: ofFault } as const
-const decodeText = decodeBody(TextSubmit, strict)
-const decodeImage = decodeBody(ImageSubmit, strict)
+const lenient = { unknownFields: "ignored", refuse: ofFault } as const
+const decodeText = decodeBody(TextSubmit, lenient)
+const decodeImage = decodeBody(ImageSubmit, lenient)
 
 const noTask = (id: string) => refusal(404, 1203, `The requested task does not exist: ${id}`)
 

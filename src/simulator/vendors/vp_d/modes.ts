@@ -1,7 +1,9 @@
 /** What an order is in each mode, and what is wrong with one. */
 import { Effect, Schema } from "effect"
 import { requestId } from "../../digest.ts"
-import { type BodyFault, decodeBody, Refusal } from "../../Vendor.ts"
+import { type BodyFault, decodeBody, Refusal, refusedField } from "../../Vendor.ts"
+import { makesSeconds } from "../ModelFamily.ts"
+import { type ClipFamily, familyOf, type Mode } from "./families.ts"
 
 const maxPromptCharacters = 3072
 const maxTurboImagePromptCharacters = 2500
@@ -11,7 +13,7 @@ const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;ba
 
 const baseSettings = {
   resolution: Schema.optionalKey(Schema.Literals(["720p", "1080p", "4k"])),
-  duration: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 3, maximum: 15 }))),
+  duration: Schema.optionalKey(Schema.Int),
   audio: Schema.optionalKey(Schema.Literals(["native", "off"])),
   multi_shot: Schema.optionalKey(Schema.Boolean)
 }
@@ -39,7 +41,10 @@ const TextSubmit = Schema.Struct({
 
 const ImageSubmit = Schema.Struct({
   contents: Schema.Array(Schema.Union([PromptItem, Frame])),
-  settings: Schema.Struct(baseSettings).pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  // The picture's own ratio decides.
+  settings: Schema.Struct({ ...baseSettings, aspect_ratio: refusedField }).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed({}))
+  ),
   options
 })
 
@@ -69,24 +74,23 @@ export const ofFault = ({ path, problem }: BodyFault) => {
     : invalid(problem === "unexpected" ? `${path} is not supported here` : path)
 }
 
-const strict = { unknownFields: "refused", refuse: ofFault } as const
-const decodeText = decodeBody(TextSubmit, strict)
-const decodeImage = decodeBody(ImageSubmit, strict)
-const decodeOmni = decodeBody(OmniSubmit, strict)
-
-export type Mode = "text" | "image" | "omni"
-
-const isTurbo = (model: string) => model.includes("turbo")
+const lenient = { unknownFields: "ignored", refuse: ofFault } as const
+const decodeText = decodeBody(TextSubmit, lenient)
+const decodeImage = decodeBody(ImageSubmit, lenient)
+const decodeOmni = decodeBody(OmniSubmit, lenient)
 
 export const countOf = (ask: Ask, ...types: ReadonlyArray<string>) =>
   ask.contents.filter(({ type }) => types.includes(type)).length
 
-const contentsFault = (mode: Mode, ask: Ask): Refusal | undefined => {
+const contentsFault = (mode: Mode, { modes }: ClipFamily, ask: Ask): Refusal | undefined => {
   if (countOf(ask, "prompt") !== 1) return refusal(400, 1200, "Exactly one prompt is required")
   for (const type of ["first_frame", "last_frame", "feature_video", "base_video"]) {
     if (countOf(ask, type) > 1) return invalid(`contents has more than one ${type}`)
   }
-  if (mode === "image" && countOf(ask, "first_frame") === 0) {
+  if (countOf(ask, "last_frame") > 0 && modes[mode]?.last_frame === undefined) {
+    return invalid("last_frame is not supported here")
+  }
+  if (mode === "image-to-video" && countOf(ask, "first_frame") === 0) {
     return refusal(400, 1200, "Invalid request parameters: first_frame is required")
   }
   return countOf(ask, "last_frame") > countOf(ask, "first_frame")
@@ -94,44 +98,62 @@ const contentsFault = (mode: Mode, ask: Ask): Refusal | undefined => {
     : undefined
 }
 
-const settingsFault = (mode: Mode, model: string, ask: Ask): Refusal | undefined => {
-  const { settings } = ask
-  if (isTurbo(model)) {
-    if (settings.resolution === "4k") return invalid("settings.resolution 4k on this model")
-    if (settings.audio !== undefined) return invalid("settings.audio is not supported here")
-    if (settings.multi_shot !== undefined)
-      return invalid("settings.multi_shot is not supported here")
-    const tooLong = promptOf(ask).length > maxTurboImagePromptCharacters
-    if (mode === "image" && tooLong) return invalid("prompt is too long")
+const settingsFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
+  const { resolution, duration, audio, multi_shot, aspect_ratio } = ask.settings
+  if (duration !== undefined && !makesSeconds(family, duration)) return invalid("settings.duration")
+  if (resolution !== undefined && !family.resolutions.includes(resolution)) {
+    return invalid(`settings.resolution ${resolution} on this model`)
+  }
+  if (audio !== undefined && !family.switchesSound) {
+    return invalid("settings.audio is not supported here")
   }
   const videos = countOf(ask, "feature_video", "base_video")
-  if (videos > 0 && settings.audio === "native")
-    return invalid("settings.audio native with a video")
-  if (countOf(ask, "base_video") > 0 && settings.multi_shot !== false) {
+  if (videos > 0 && audio === "native") return invalid("settings.audio native with a video")
+  if (countOf(ask, "base_video") > 0 && multi_shot !== false) {
     return invalid("settings.multi_shot must be false with base_video")
   }
-  if (settings.aspect_ratio !== undefined && videos + countOf(ask, "first_frame") > 0) {
+  if (multi_shot !== undefined && family.multiShot === "none") {
+    return invalid("settings.multi_shot is not supported here")
+  }
+  const isAlone = family.multiShot === "only with a reference video" && videos === 0
+  if (multi_shot === true && isAlone) {
+    return invalid("settings.multi_shot true without a reference video")
+  }
+  const framed = videos + countOf(ask, "first_frame") > 0
+  if (aspect_ratio !== undefined && framed) {
     return invalid("settings.aspect_ratio with a frame or a video")
   }
-  return undefined
+  return aspect_ratio === undefined && !framed && family.needsRatio
+    ? refusal(400, 1200, "Invalid request parameters: settings.aspect_ratio is required")
+    : undefined
 }
+
+/** The turbo models read less of a prompt beside an image. */
+const promptFault = (mode: Mode, model: string, ask: Ask): Refusal | undefined =>
+  mode === "image-to-video" &&
+  model.includes("turbo") &&
+  promptOf(ask).length > maxTurboImagePromptCharacters
+    ? invalid("prompt is too long")
+    : undefined
 
 export const promptOf = (ask: Ask): string =>
   ask.contents.flatMap((item) => (item.type === "prompt" ? [item.text] : [])).join("\n")
 
 const readers: Record<Mode, (body: unknown) => Effect.Effect<Ask, Refusal>> = {
-  text: (body) =>
+  "text-to-video": (body) =>
     Effect.map(decodeText(body), ({ prompt, ...rest }) => ({
       contents: [{ type: "prompt", text: prompt }],
       ...rest
     })),
-  image: decodeImage,
-  omni: decodeOmni
+  "image-to-video": decodeImage,
+  "omni-video": decodeOmni
 }
 
 /** The order of a request, if it is one. */
 export const readAsk = Effect.fnUntraced(function* (mode: Mode, model: string, body: unknown) {
   const ask = yield* readers[mode](body)
-  const fault = contentsFault(mode, ask) ?? settingsFault(mode, model, ask)
+  const family = familyOf(model)
+  const fault =
+    contentsFault(mode, family, ask) ?? settingsFault(family, ask) ?? promptFault(mode, model, ask)
   return fault === undefined ? ask : yield* fault
 })

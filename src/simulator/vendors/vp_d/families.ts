@@ -1,0 +1,77 @@
+/** The vendor's models by the path that they live under. */
+import * as ModelFamily from "../ModelFamily.ts"
+
+export const modes = ["text-to-video", "image-to-video", "omni-video"] as const
+export type Mode = (typeof modes)[number]
+
+export interface ClipFamily extends ModelFamily.ModelFamily<Mode> {
+  /** Whether a ratio must be ordered where no first frame and no reference video gives one. */
+  readonly needsRatio: boolean
+  readonly multiShot: "free" | "only with a reference video" | "none"
+  readonly switchesSound: boolean
+}
+
+const text = {}
+const firstFrame = { first_frame: 1 }
+const bothFrames = { first_frame: 1, last_frame: 1 }
+/** How many references an order may have is the vendor's to count; none is refused for it here. */
+const references = { ...bothFrames, reference_image: 7, reference_video: 1 }
+
+const common = ["aspect_ratio", "callback_url", "external_task_id", "watermark_info"]
+const upTo1080p = ["720p", "1080p"]
+
+const standard: ClipFamily = {
+  name: "3.0",
+  ids: /^kling-v?3(?:[.-]0)?(?:-cn|-glb)?$/,
+  modes: { "text-to-video": text, "image-to-video": bothFrames },
+  seconds: [3, 15],
+  choosesSeconds: false,
+  resolutions: [...upTo1080p, "4k"],
+  parameters: [...common, "audio", "multi_shot"],
+  needsRatio: false,
+  multiShot: "free",
+  switchesSound: true
+}
+
+const turbo: ClipFamily = {
+  ...standard,
+  name: "3.0 turbo",
+  ids: /turbo/,
+  modes: { "text-to-video": text, "image-to-video": firstFrame },
+  resolutions: upTo1080p,
+  parameters: common,
+  multiShot: "none",
+  switchesSound: false
+}
+
+export const families: ReadonlyArray<ClipFamily> = [
+  {
+    ...standard,
+    name: "omni",
+    ids: /^kling-(?:.*-)?(?:omni|o1)(?:-cn|-glb)?$/,
+    modes: { "omni-video": references },
+    needsRatio: true,
+    multiShot: "only with a reference video"
+  },
+  { ...turbo, name: "2.5 turbo", ids: /2[.-]5-turbo/, onlySeconds: [5, 10] },
+  turbo,
+  {
+    ...standard,
+    name: "2.6",
+    ids: /^kling-v?2[.-]6(?:-cn|-glb)?$/,
+    onlySeconds: [5, 10],
+    resolutions: upTo1080p,
+    parameters: [...common, "audio"]
+  },
+  standard
+]
+
+/** Ids of no family are served in each mode, references only where the id says so. */
+const anyFamily: ClipFamily = { ...standard, name: "any" }
+const anyOmni: ClipFamily = {
+  ...anyFamily,
+  modes: { ...standard.modes, "omni-video": references }
+}
+
+export const familyOf = (model: string): ClipFamily =>
+  ModelFamily.familyOf(families, model, model.endsWith("-omni") ? anyOmni : anyFamily)
