@@ -163,6 +163,7 @@ const otherFamilies: ReadonlyArray<DemoModel> = [
       ["scene-2.6-image", "wan2.6-i2v", "image"],
       ["scene-2.6-flash", "wan2.6-i2v-flash", "image"],
       ["scene-2.6-reference", "wan2.6-r2v", "image", "video"],
+      ["scene-2.6-reference-flash", "wan2.6-r2v-flash", "image", "video"],
       ["scene-2.7", "wan2.7-t2v", "text", "audio"],
       ["scene-2.7-image", "wan2.7-i2v", "image", "audio"],
       ["scene-2.7-reference", "wan2.7-r2v", "image", "video"],

@@ -258,7 +258,7 @@ const subject: VideoSubject = {
       path: "/text-to-video/kling-2.5-turbo",
       body: textBody()
     },
-    ...["kling-2.6", "kling-v2-6-cn", "kling-2.5-turbo", "kling-v3"].map((upstreamModel) => ({
+    ...["kling-2.6", "kling-v2-6-cn", "kling-v3"].map((upstreamModel) => ({
       says: `${upstreamModel} takes both frames in the image mode`,
       order: {
         upstreamModel,

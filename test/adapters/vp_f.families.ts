@@ -130,9 +130,9 @@ const second: ReadonlyArray<Wire> = ["", "-cn", "-2026-06-12"].flatMap((ending) 
   ...["wan2.6-r2v", "wan2.6-r2v-flash"].flatMap((model) => [
     wire(
       `${model}${ending}`,
-      { ...negative, blocks: [prompt, picture()], ratio: "1:1", generateAudio: false },
+      { ...negative, blocks: [prompt, picture()], ratio: "1:1" },
       { negative_prompt, reference_urls: [IMAGE] },
-      { size: "960*960", audio: false }
+      { size: "960*960" }
     ),
     wire(
       `${model}${ending}`,
@@ -215,24 +215,11 @@ const refusals: ReadonlyArray<readonly [model: string, order: Order, message: st
     { blocks: [prompt, reference, audio] },
     takes("a first frame, up to 5 reference images, up to 3 reference videos")
   ],
-  ...[
-    [prompt, firstFrame, video],
-    [prompt, firstFrame, picture(SECOND_IMAGE)],
-    [prompt, lastFrame, audio]
-  ].map(
-    (blocks) =>
-      [
-        "wan3.0-video",
-        { blocks },
-        takes(
-          "a text alone; or a first frame, a last frame; or up to 10 reference images, up to 5 reference videos, up to 5 reference sounds"
-        )
-      ] as const
-  ),
   ["wan2.6-t2v", { generateAudio: false }, alwaysSounds],
   ["wan2.6-i2v-cn", { blocks: [prompt, picture()], generateAudio: false }, alwaysSounds],
   ["wan2.7-t2v", { generateAudio: false }, alwaysSounds],
   ["wan2.7-i2v", { blocks: [prompt, picture()], generateAudio: false }, alwaysSounds],
+  ["wan2.6-r2v", { blocks: [prompt, picture()], generateAudio: false }, alwaysSounds],
   ["wan2.7-r2v", { blocks: [prompt, picture()], generateAudio: false }, alwaysSounds],
   ["wan2.6-t2v", { ratio: "21:9" }, "The size is not match the allowed size: 720p at 21:9"]
 ]

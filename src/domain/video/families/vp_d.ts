@@ -66,7 +66,7 @@ export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
   {
     name: "Kling 2.5 Turbo",
     ids: idsOf("kling-v?2[.-]5-turbo"),
-    forms: [text, frames],
+    forms: [text, firstFrame],
     seconds: [5, 10],
     onlySeconds: [5, 10],
     resolutions: ["720p", "1080p"],

@@ -41,6 +41,13 @@ const image26 = {
   picture: "resolution"
 } as const
 
+const references26 = {
+  ...generation26,
+  forms: [{ mode: "reference_urls", takes: references }],
+  seconds: [2, 10],
+  picture: "size"
+} as const
+
 export const cloudFamilies: ReadonlyArray<CloudFamily> = [
   {
     ...generation26,
@@ -57,15 +64,12 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
   },
   { ...image26, name: "wan 2.6 image to video", ids: /wan-?2\.6-i2v(?![a-z0-9])/i },
   {
-    ...generation26,
-    name: "wan 2.6 references to video",
-    // The flash variant as well.
-    ids: /wan-?2\.6-r2v(?![a-z0-9])/i,
-    forms: [{ mode: "reference_urls", takes: references }],
-    seconds: [2, 10],
-    picture: "size",
+    ...references26,
+    name: "wan 2.6 references to video flash",
+    ids: /wan-?2\.6-r2v-flash(?![a-z0-9])/i,
     sound: "switch"
   },
+  { ...references26, name: "wan 2.6 references to video", ids: /wan-?2\.6-r2v(?![a-z0-9])/i },
   {
     ...generation27,
     name: "wan 2.7 text to video",
@@ -95,8 +99,9 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
     forms: [
       textAlone,
       { mode: "media", takes: frames },
-      // The vendor takes frames or references, and never both.
-      { mode: "media", takes: moreReferences }
+      { mode: "media", takes: moreReferences },
+      // The list has a place for both; that they do not go together is the vendor's to say.
+      { mode: "media", takes: { ...frames, ...moreReferences }, hasNamedFrames: true }
     ],
     seconds: [2, 30],
     isSmart: true,

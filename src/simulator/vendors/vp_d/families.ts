@@ -47,21 +47,35 @@ const turbo: ClipFamily = {
 export const families: ReadonlyArray<ClipFamily> = [
   {
     ...standard,
+    name: "o1",
+    ids: /^kling-(?:.*-)?o1(?:-cn|-glb)?$/,
+    modes: { "omni-video": references },
+    seconds: [3, 10],
+    resolutions: upTo1080p,
+    parameters: common,
+    needsRatio: true,
+    multiShot: "none",
+    switchesSound: false
+  },
+  {
+    ...standard,
     name: "omni",
-    ids: /^kling-(?:.*-)?(?:omni|o1)(?:-cn|-glb)?$/,
+    ids: /^kling-(?:.*-)?omni(?:-cn|-glb)?$/,
     modes: { "omni-video": references },
     needsRatio: true,
     multiShot: "only with a reference video"
   },
-  { ...turbo, name: "2.5 turbo", ids: /2[.-]5-turbo/, onlySeconds: [5, 10] },
+  { ...turbo, name: "2.5 turbo", ids: /2[.-]5-turbo/, seconds: [5, 10], onlySeconds: [5, 10] },
   turbo,
   {
     ...standard,
     name: "2.6",
     ids: /^kling-v?2[.-]6(?:-cn|-glb)?$/,
+    seconds: [5, 10],
     onlySeconds: [5, 10],
     resolutions: upTo1080p,
-    parameters: [...common, "audio"]
+    parameters: [...common, "audio"],
+    multiShot: "none"
   },
   standard
 ]

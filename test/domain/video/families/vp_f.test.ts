@@ -17,7 +17,7 @@ const models = [
   ["wan2.6-i2v-cn", "wan 2.6 image to video", [...all, "shot_type"]],
   ["wan2.6-i2v-flash", "wan 2.6 image to video flash", [...all, "shot_type"]],
   ["wan2.6-r2v", "wan 2.6 references to video", [...all, "shot_type"]],
-  ["wan2.6-r2v-flash-glb", "wan 2.6 references to video", [...all, "shot_type"]],
+  ["wan2.6-r2v-flash-glb", "wan 2.6 references to video flash", [...all, "shot_type"]],
   ["wan2.7-t2v-2026-06-12", "wan 2.7 text to video", all],
   ["wan2.7-i2v", "wan 2.7 image to video", all],
   ["alibaba/wan2.7-r2v", "wan 2.7 references to video", all],
