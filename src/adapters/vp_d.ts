@@ -65,7 +65,7 @@ const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
   const family = known ?? unknownUnified
   const blocks = known === null ? rolesBesideOthers(order.blocks) : order.blocks
   return Result.orElse(placeMedia(family, blocks), () =>
-    invalid(`contents. ${family.name} takes ${inputsInWords(family)}`)
+    invalid(`contents. The model takes ${inputsInWords(family)}`)
   )
 }
 
@@ -133,9 +133,9 @@ const soundInWords: Readonly<Record<SoundOfModel, string>> = {
 
 /** What has no place on the paths of its model is not sent: on other paths the model does not exist. */
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
-  const { name, sound } = familyFor(order) ?? unknownUnified
+  const { sound } = familyFor(order) ?? unknownUnified
   if (!canSound(sound, order.generateAudio)) {
-    return invalid(`settings.audio. ${name} ${soundInWords[sound]}`)
+    return invalid(`settings.audio. The model ${soundInWords[sound]}`)
   }
   return Result.map(place(order), (placed) => {
     const url = `${rootOf(account)}/${placed.mode}/${encodeURIComponent(order.upstreamModel)}`

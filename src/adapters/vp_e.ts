@@ -65,7 +65,7 @@ const unwanted = (message: string) => unsent("FieldUnwanted", `unwanted field: $
 const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
   const family = familyOf(tierFamilies, order.upstreamModel) ?? unknownTier
   return Result.orElse(placeMedia(family, order.blocks), () => {
-    const fault = `images. ${family.name} takes ${inputsInWords(family)}`
+    const fault = `images. The model takes ${inputsInWords(family)}`
     return countInputs(order.blocks).images === 0
       ? unsent("FieldLacking", `missing field: ${fault}`)
       : unwanted(fault)

@@ -119,7 +119,8 @@ const rolesUnsaid = [
     "doubao-seedance-1-5-pro-251215",
     "a reference image goes out as one, and the vendor answers",
     [image(one, "reference_image")],
-    [wireImage(one, "reference_image")]
+    [wireImage(one, "reference_image")],
+    400
   )
 ]
 

@@ -25,7 +25,7 @@ const sound: VideoBlock = { type: "audio", url: "https://x.test/a.mp3" }
 const one = "https://x.test/1.png"
 const two = "https://x.test/2.png"
 
-const textAndFrames = "Kling 3.0 takes a text alone; or a first frame, a last frame"
+const textAndFrames = "The model takes a text alone; or a first frame, a last frame"
 
 const settings = { resolution: "720p", duration: 5 }
 const options = { external_task_id: "vt_1", watermark_info: { enabled: false } }
@@ -323,13 +323,13 @@ const subject: VideoSubject = {
           "a last frame",
           "kling-v3-turbo",
           [prompt, image(one, "first_frame"), image(two, "last_frame")],
-          "Kling 3.0 Turbo takes a text alone; or a first frame"
+          "The model takes a text alone; or a first frame"
         ],
         [
           "a sound in the mixed mode",
           OMNI,
           [prompt, sound],
-          "Kling 3.0 Omni takes a first frame, a last frame, up to 7 reference images, a reference video"
+          "The model takes a first frame, a last frame, up to 7 reference images, a reference video"
         ]
       ] as const
     ).map(([says, upstreamModel, blocks, takes]) => ({
@@ -339,9 +339,9 @@ const subject: VideoSubject = {
     })),
     ...(
       [
-        ["kling-3.0-turbo", false, "Kling 3.0 Turbo always makes sound"],
-        ["kling-2.5-turbo", true, "Kling 2.5 Turbo makes no sound"],
-        ["kling-o1", true, "Kling O1 makes no sound"]
+        ["kling-3.0-turbo", false, "The model always makes sound"],
+        ["kling-2.5-turbo", true, "The model makes no sound"],
+        ["kling-o1", true, "The model makes no sound"]
       ] as const
     ).map(([upstreamModel, generateAudio, why]) => ({
       says: `sound ${generateAudio ? "on" : "off"} for ${upstreamModel}`,

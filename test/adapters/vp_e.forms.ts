@@ -192,17 +192,17 @@ export const formsOfVpE = (prefix: string) =>
       {
         says: "frames beside a reference",
         order: { blocks: [prompt, image(IMAGE, "first_frame"), image(third)] },
-        body: unwanted(`images. The interface takes a text alone; or ${frames}; or ${references}`)
+        body: unwanted(`images. The model takes a text alone; or ${frames}; or ${references}`)
       },
       {
         says: "a second image without a role beside a first frame",
         order: { blocks: [prompt, image(IMAGE, "first_frame"), image(third, null)] },
-        body: unwanted(`images. The interface takes a text alone; or ${frames}; or ${references}`)
+        body: unwanted(`images. The model takes a text alone; or ${frames}; or ${references}`)
       },
       {
         says: "a reference image for viduq3-pro",
         order: { upstreamModel: "viduq3-pro", blocks: [prompt, image()] },
-        body: unwanted(`images. viduq3-pro takes a text alone; or ${frames}`)
+        body: unwanted(`images. The model takes a text alone; or ${frames}`)
       },
       {
         says: "two images without a role for viduq3-pro-cn",
@@ -210,12 +210,12 @@ export const formsOfVpE = (prefix: string) =>
           upstreamModel: "viduq3-pro-cn",
           blocks: [prompt, image(IMAGE, null), image(SECOND_IMAGE, null)]
         },
-        body: unwanted(`images. viduq3-pro takes a text alone; or ${frames}`)
+        body: unwanted(`images. The model takes a text alone; or ${frames}`)
       },
       {
         says: "a last frame for viduq3-pro-fast",
         order: { upstreamModel: "viduq3-pro-fast", blocks: [image(IMAGE, "last_frame")] },
-        body: unwanted("images. viduq3-pro-fast takes a first frame")
+        body: unwanted("images. The model takes a first frame")
       },
       ...(["viduq3", "viduq3-mix", "viduq3-cn"] as const).map((upstreamModel) => ({
         says: `a text alone for ${upstreamModel}`,
@@ -225,12 +225,12 @@ export const formsOfVpE = (prefix: string) =>
       {
         says: "a text alone for viduq3-pro-fast",
         order: { upstreamModel: "viduq3-pro-fast" },
-        body: lacking("images. viduq3-pro-fast takes a first frame")
+        body: lacking("images. The model takes a first frame")
       },
       {
         says: "a first frame for viduq3",
         order: { upstreamModel: "viduq3", blocks: [prompt, image(IMAGE, "first_frame")] },
-        body: unwanted(`images. viduq3 takes ${references}`)
+        body: unwanted(`images. The model takes ${references}`)
       }
     ],
     submitted,

@@ -85,7 +85,7 @@ const vp_d: ReadonlyArray<Form> = [
     refusal: () => ({
       code: 1201,
       message:
-        "Invalid value: contents. Kling 3.0 Omni takes a first frame, a last frame, up to 7 reference images, a reference video"
+        "Invalid value: contents. The model takes a first frame, a last frame, up to 7 reference images, a reference video"
     })
   }
 ]

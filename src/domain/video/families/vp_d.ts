@@ -76,8 +76,7 @@ export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
 ]
 
 /** A model that no row knows: what is ordered decides the path, and the vendor refuses what it lacks. */
-export const unknownUnified: Pick<VideoFamily<UnifiedMode>, "name" | "forms" | "sound"> = {
-  name: "The model",
+export const unknownUnified: Pick<VideoFamily<UnifiedMode>, "forms" | "sound"> = {
   forms: [text, frames, { ...omni, takes: { ...omni.takes, reference_audio: 1 } }],
   sound: "switch"
 }

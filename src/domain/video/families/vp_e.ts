@@ -42,7 +42,6 @@ export const tierFamilies: ReadonlyArray<VideoFamily<TierMode>> = [
 ]
 
 /** A model that no row knows: the pictures decide the path, and the vendor refuses what it lacks. */
-export const unknownTier: Pick<VideoFamily<TierMode>, "name" | "forms"> = {
-  name: "The interface",
+export const unknownTier: Pick<VideoFamily<TierMode>, "forms"> = {
   forms: everyPath
 }
