@@ -28,7 +28,7 @@ import {
   refusedContent
 } from "./standardErrors.ts"
 
-const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const optional = Schema.optionalKey
 
 const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
 

@@ -13,7 +13,6 @@ import {
   choicesOf,
   decodeChat,
   imagesOf,
-  optional,
   promptOf,
   tokensOf
 } from "./openai/chats.ts"
@@ -37,8 +36,10 @@ const Embed = Schema.Struct({
     Schema.NonEmptyArray(Schema.Int),
     Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.Int))
   ]),
-  dimensions: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_DIMENSIONS }))),
-  encoding_format: optional(Schema.Literals(["float", "base64"]))
+  dimensions: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_DIMENSIONS }))
+  ),
+  encoding_format: Schema.optionalKey(Schema.Literals(["float", "base64"]))
 })
 
 const decodeEmbed = decodeBody(Embed, { unknownFields: "ignored", refuse: ofFault })

@@ -4,8 +4,7 @@ import { numberFrom } from "../../digest.ts"
 import { decodeBody } from "../../Vendor.ts"
 import { ofFault } from "../standardErrors.ts"
 
-export const optional = <S extends Schema.Top>(schema: S) =>
-  Schema.optionalKey(Schema.NullOr(schema))
+const optional = Schema.optionalKey
 
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 
@@ -45,7 +44,7 @@ const partsOf = (chat: Chat) =>
   )
 
 export const imagesOf = (chat: Chat): number =>
-  partsOf(chat).filter(({ image_url }) => image_url !== null && image_url !== undefined).length
+  partsOf(chat).filter(({ image_url }) => image_url !== undefined).length
 
 export const promptOf = (chat: Chat): string =>
   partsOf(chat)
