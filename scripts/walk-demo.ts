@@ -214,7 +214,7 @@ const walker = (demo: Demo) => {
   return { models, walk }
 }
 
-const widths = [13, 10, 27, 9, 10, 8, 0]
+const widths = [27, 10, 27, 9, 10, 8, 0]
 const printRow = (cells: ReadonlyArray<string>) =>
   Console.log(cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(" "))
 
@@ -265,7 +265,7 @@ const startDemo = Effect.acquireRelease(
         DATA_DIR: dataDir,
         PORT: "0",
         GATEWAY_SIMULATOR_PORT: "0",
-        GATEWAY_ASK_INTERVAL_SECONDS: "0.2"
+        GATEWAY_ASK_INTERVAL_SECONDS: "0.05"
       },
       stdio: ["ignore", "pipe", "inherit"]
     })

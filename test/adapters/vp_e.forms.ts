@@ -220,7 +220,7 @@ export const formsOfVpE = (prefix: string) =>
       ...(["viduq3", "viduq3-mix", "viduq3-cn"] as const).map((upstreamModel) => ({
         says: `a text alone for ${upstreamModel}`,
         order: { upstreamModel },
-        body: lacking(`images. ${upstreamModel.replace("-cn", "")} takes ${references}`)
+        body: lacking(`images. The model takes ${references}`)
       })),
       {
         says: "a text alone for viduq3-pro-fast",

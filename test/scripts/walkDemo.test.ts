@@ -51,7 +51,36 @@ it.live(
           ["relay-sketch", "-", "0.15", "succeeded"],
           ["talk-1", "-", "0.000144", "succeeded"],
           ["look-1", "-", "0.000423", "succeeded"],
-          ["vector-1", "-", "0.0000025", "succeeded"]
+          ["vector-1", "-", "0.0000025", "succeeded"],
+          ...["film-1.0", "film-1.5"].map((id) => [id, "4.968", "4.775628", "succeeded"]),
+          ...["film-2.0-fast", "film-2.0-mini", "film-2.5"].map((id) => [
+            id,
+            "4.968",
+            "5.0094",
+            "succeeded"
+          ]),
+          ...["o1", "3.0", "3.0-turbo", "2.6", "2.5-turbo"].map((model) => [
+            `clip-${model}`,
+            "3",
+            "3",
+            "succeeded"
+          ]),
+          ...["turbo", "fast", "mix", "reference"].map((model) => [
+            `motion-1-${model}`,
+            "2.5",
+            "2.5",
+            "succeeded"
+          ]),
+          ...[
+            "2.6-image",
+            "2.6-flash",
+            "2.6-reference",
+            "2.6-reference-flash",
+            "2.7",
+            "2.7-image",
+            "2.7-reference",
+            "3.0"
+          ].map((model) => [`scene-${model}`, "3", "3", "succeeded"])
         ]
       )
       assert.includeMembers(lines, ["The ledger verifies."])
