@@ -4,7 +4,8 @@
  */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
-import { familyOf } from "../domain/video/families/VideoFamily.ts"
+import type { VendorRefused } from "../domain/VendorOutcome.ts"
+import { canSound, familyOf, type SoundOfModel } from "../domain/video/families/VideoFamily.ts"
 import { contentFamilies } from "../domain/video/families/vp_a.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
@@ -13,7 +14,7 @@ import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { contentRefusals } from "./common/contentErrors.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
-import { unusable } from "./wire/vendorFailures.ts"
+import { refusedUnsent, unusable } from "./wire/vendorFailures.ts"
 import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
@@ -62,6 +63,17 @@ const toContentBlock = (unsaid: ImageRole | null) => (block: VideoBlock) => {
   return given({ type, role, [type]: { url: block.url } })
 }
 
+const soundOfModel = ({ upstreamModel }: VideoOrder): SoundOfModel =>
+  familyOf(contentFamilies, upstreamModel)?.sound ?? "switch"
+
+/** Sound is the one thing that is refused here: a silent model would leave it out without a word. */
+export const checkSound = (order: VideoOrder): Result.Result<void, VendorRefused> => {
+  if (canSound(soundOfModel(order), order.generateAudio)) return Result.void
+  const message = "The parameter `generate_audio` is not valid: the model makes no sound"
+  const error = { code: "InvalidParameter", message, param: "generate_audio", type: "BadRequest" }
+  return Result.fail(refusedUnsent(message, { error }))
+}
+
 /** The fields that vp_b takes as well. */
 export const commonFields = (order: VideoOrder) =>
   given({
@@ -69,7 +81,7 @@ export const commonFields = (order: VideoOrder) =>
     content: order.blocks.map(toContentBlock(roleUnsaid(order))),
     duration: secondsOf(order),
     ratio: order.ratio,
-    generate_audio: order.generateAudio
+    generate_audio: soundOfModel(order) === "switch" ? order.generateAudio : null
   })
 
 /** The fields that the relay takes as well; a watermark is made only where it is ordered. */
@@ -89,7 +101,7 @@ const tasksUrl = (account: ChannelAccount): string => {
 }
 
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
-  Result.succeed(post(tasksUrl(account), bearer(account), allFields(order)))
+  Result.map(checkSound(order), () => post(tasksUrl(account), bearer(account), allFields(order)))
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
   Result.succeed(get(`${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`, bearer(account)))

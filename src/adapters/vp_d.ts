@@ -47,8 +47,10 @@ type Together = NonNullable<VideoDialect["together"]>
 
 type Placed = PlacedOrder<UnifiedMode>
 
-const invalid = (message: string) =>
-  Result.fail(refusedUnsent({ code: 1201, message: `Invalid value: ${message}` }))
+const invalid = (what: string) => {
+  const message = `Invalid value: ${what}`
+  return Result.fail(refusedUnsent(message, { code: 1201, message }))
+}
 
 /** Of a model that no row knows, a picture without a role is a reference beside other media. */
 const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<VideoBlock> =>

@@ -57,14 +57,23 @@ const toBody = (order: VideoOrder, { mode, media }: Placed) => {
 }
 
 const unsent = (reason: string, message: string) =>
-  Result.fail(refusedUnsent({ code: 400, reason, message }))
+  Result.fail(refusedUnsent(message, { code: 400, reason, message }))
 
 const unwanted = (message: string) => unsent("FieldUnwanted", `unwanted field: ${message}`)
+
+/** The path is for one frame of each kind, which only their places in the list tell apart. */
+const hasTwins = ({ mode, media }: Placed): boolean =>
+  mode === "start-end2video" && new Set(media.map(({ role }) => role)).size < media.length
 
 /** The path is the model's and the pictures': on another one it does not exist. */
 const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
   const family = familyOf(tierFamilies, order.upstreamModel) ?? unknownTier
-  return Result.orElse(placeMedia(family, order.blocks), () => {
+  const placed = Result.filterOrFail(
+    placeMedia(family, order.blocks),
+    (found) => !hasTwins(found),
+    () => undefined
+  )
+  return Result.orElse(placed, () => {
     const fault = `images. The model takes ${inputsInWords(family)}`
     return countInputs(order.blocks).images === 0
       ? unsent("FieldLacking", `missing field: ${fault}`)

@@ -65,7 +65,7 @@ interface WrittenForm {
 }
 
 const refuse = (message: string) =>
-  Result.fail(refusedUnsent({ code: "InvalidParameter", message }))
+  Result.fail(refusedUnsent(message, { code: "InvalidParameter", message }))
 
 const writeMedia = ({ soundItem }: CloudFamily, { mode, media }: PlacedOrder<CloudMode>) => {
   const urlOf = (role: InputRole) => media.find((medium) => medium.role === role)?.url

@@ -4,9 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { demoCatalog } from "../../src/demoCatalog.ts"
 import {
-  familyOf,
   type InputRole,
   inputRoles,
   placeMedia,
@@ -19,6 +17,7 @@ import * as vpA from "../../src/simulator/vendors/vp_a/families.ts"
 import * as vpD from "../../src/simulator/vendors/vp_d/families.ts"
 import * as vpE from "../../src/simulator/vendors/vp_e/families.ts"
 import * as vpF from "../../src/simulator/vendors/vp_f/families.ts"
+import { knownModels } from "../support/knownModels.ts"
 
 const rows: Readonly<Record<string, VideoProtocolRow>> = videoProtocols
 
@@ -47,16 +46,8 @@ const vendors: Readonly<Record<string, Served>> = {
   }
 }
 
-/** One model of each family, by the ids of the demo. */
-const known = demoCatalog("http://127.0.0.1:1").mounts.flatMap(
-  ({ model, protocol, upstream_model }) => {
-    const listed =
-      demoCatalog("http://127.0.0.1:1").models.find(({ id }) => id === model)?.protocol ?? ""
-    const family = familyOf(rows[listed]?.families ?? [], upstream_model ?? model)
-    return family === null || protocol != null
-      ? []
-      : [[upstream_model ?? model, listed, family] as const]
-  }
+const known = knownModels.map(
+  ({ upstreamModel, protocol, family }) => [upstreamModel, protocol, family] as const
 )
 
 const combinations: ReadonlyArray<ReadonlyArray<InputRole>> = [

@@ -200,6 +200,14 @@ export const formsOfVpE = (prefix: string) =>
         body: unwanted(`images. The model takes a text alone; or ${frames}; or ${references}`)
       },
       {
+        says: "two last frames, of which one would be the first",
+        order: {
+          upstreamModel: "viduq3-pro",
+          blocks: [prompt, image(IMAGE, "last_frame"), image(third, "last_frame")]
+        },
+        body: unwanted(`images. The model takes a text alone; or ${frames}`)
+      },
+      {
         says: "a reference image for viduq3-pro",
         order: { upstreamModel: "viduq3-pro", blocks: [prompt, image()] },
         body: unwanted(`images. The model takes a text alone; or ${frames}`)

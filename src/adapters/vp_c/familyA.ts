@@ -5,7 +5,7 @@ import { textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
-import { allFields, readPolledElse } from "../vp_a.ts"
+import { allFields, checkSound, readPolledElse } from "../vp_a.ts"
 import { bearer, get, given, post, rootOf } from "../wire/vendorRequest.ts"
 
 // Wire schemas
@@ -16,10 +16,11 @@ const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
 
 const tasksUrl = (account: ChannelAccount): string => `${rootOf(account)}/v1/videos/generations`
 
-const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
-  const body = given({ ...allFields(order), prompt: textOf(order.blocks) })
-  return Result.succeed(post(`${tasksUrl(account)}/submit`, bearer(account), body))
-}
+const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
+  Result.map(checkSound(order), () => {
+    const body = given({ ...allFields(order), prompt: textOf(order.blocks) })
+    return post(`${tasksUrl(account)}/submit`, bearer(account), body)
+  })
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
   Result.succeed(get(`${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`, bearer(account)))

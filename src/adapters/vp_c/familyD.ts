@@ -39,7 +39,7 @@ const modes: Readonly<Partial<Record<Resolution, string>>> = {
 const pathOf = (order: VideoOrder) =>
   countInputs(order.blocks).images === 0 ? "text2video" : "image2video"
 
-const invalid = (message: string) => Result.fail(refusedUnsent({ code: 1201, message }))
+const invalid = (message: string) => Result.fail(refusedUnsent(message, { code: 1201, message }))
 
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const { audios, videos } = countInputs(order.blocks)

@@ -132,15 +132,15 @@ export const unusable = (
  * The refusal a vendor gives for an input its interface has no field for. Leaving the input out
  * would sell another video than the one ordered, so nothing is sent.
  */
-export const refusedUnsent = (body: {
-  readonly message: string
-  readonly [field: string]: unknown
-}): VendorRefused =>
+export const refusedUnsent = (
+  message: string,
+  body: Readonly<Record<string, unknown>>
+): VendorRefused =>
   new VendorRefused({
     effectiveStatus: 400,
     status: 400,
     proof: "refused",
     body,
-    message: body.message,
+    message,
     retryAfterSeconds: null
   })

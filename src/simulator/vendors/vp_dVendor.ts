@@ -157,7 +157,7 @@ const submit = (mode: Mode) =>
             videos: countOf(ask, "feature_video", "base_video"),
             audios: 0
           },
-          generate_audio: settings.audio === "native"
+          generate_audio: settings.audio === "native" || familyOf(model).alwaysSounds === true
         },
         clientToken: options.external_task_id ?? null,
         echo: { watermark: options.watermark_info?.enabled ?? false },

@@ -9,6 +9,8 @@ export interface ClipFamily extends ModelFamily.ModelFamily<Mode> {
   readonly needsRatio: boolean
   readonly multiShot: "free" | "only with a reference video" | "none"
   readonly switchesSound: boolean
+  /** Where it is no switch: whether there is sound. */
+  readonly alwaysSounds?: boolean
 }
 
 const text = {}
@@ -66,7 +68,7 @@ export const families: ReadonlyArray<ClipFamily> = [
     multiShot: "only with a reference video"
   },
   { ...turbo, name: "2.5 turbo", ids: /2[.-]5-turbo/, seconds: [5, 10], onlySeconds: [5, 10] },
-  turbo,
+  { ...turbo, alwaysSounds: true },
   {
     ...standard,
     name: "2.6",

@@ -1,0 +1,193 @@
+/**
+ * Orders of any media and roles at every model that the tables know: an order has its place at the vendor
+ * or is refused before anything is sent, a role that the client wrote goes out as that role, and what the
+ * vendor takes is what was ordered. PROPERTY_CASES sets how many, PROPERTY_SEED repeats a run.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { doubtOf } from "../../src/domain/VendorOutcome.ts"
+import type { InputRole } from "../../src/domain/video/families/VideoFamily.ts"
+import type { ImageRole } from "../../src/domain/video/VideoBody.ts"
+import type { VideoBlock } from "../../src/domain/video/VideoInput.ts"
+import type { VideoOrder } from "../../src/services/ProtocolAdapter.ts"
+import { type SeenRequest, Simulator } from "../../src/simulator/Simulator.ts"
+import {
+  accountAt,
+  layerWithSimulator,
+  orderOf,
+  seenDuring,
+  videoAdapter
+} from "../adapters/support.ts"
+import { type KnownProtocol, knownModels } from "../support/knownModels.ts"
+import { diceOf } from "../support/randomOrders.ts"
+
+const CASES = Number(process.env.PROPERTY_CASES ?? 400)
+const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
+
+interface Case {
+  readonly protocol: KnownProtocol
+  readonly order: VideoOrder
+  readonly seed: number
+}
+
+type Dice = ReturnType<typeof diceOf>
+
+const pick = <A>(dice: Dice, all: ReadonlyArray<A>): A | undefined => all[dice.roll(all.length)]
+
+const roles: ReadonlyArray<ImageRole | null> = [
+  null,
+  null,
+  "first_frame",
+  "last_frame",
+  "reference_image"
+]
+
+const drawBlocks = (dice: Dice): ReadonlyArray<VideoBlock> => {
+  const url = (name: string) => `https://media.example/${dice.roll(1e9)}.${name}`
+  const images = Array.from(
+    { length: dice.chance(30) ? 0 : 1 + dice.roll(3) },
+    (): VideoBlock => ({ type: "image", role: pick(dice, roles) ?? null, url: url("png") })
+  )
+  return [
+    { type: "text", text: "a lighthouse at dusk" },
+    ...images,
+    ...(dice.chance(15) ? [{ type: "video", url: url("mp4") } as const] : []),
+    ...(dice.chance(15) ? [{ type: "audio", url: url("mp3") } as const] : [])
+  ]
+}
+
+const drawCase = (seed: number): Case => {
+  const dice = diceOf(seed)
+  const known = pick(dice, knownModels)
+  if (known === undefined) throw new Error("the demo has no model that the tables know")
+  const { protocol, upstreamModel, family } = known
+  const [min, max] = family.seconds
+  const between = min + dice.roll(max - min + 1)
+  const order = orderOf({
+    upstreamModel,
+    listedProtocol: protocol,
+    blocks: drawBlocks(dice),
+    seconds: pick(dice, family.onlySeconds ?? []) ?? between,
+    resolution: pick(dice, family.resolutions) ?? "720p",
+    ratio: pick(dice, [null, "16:9", "9:16", "1:1"]) ?? null,
+    generateAudio: pick(dice, [null, null, true, false]) ?? null,
+    parameters: dice.chance(20) ? { watermark: true } : {}
+  })
+  return { protocol, order, seed }
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Where in a request the vendor finds a medium, by what its interface calls the places. */
+const places: Readonly<Record<string, InputRole>> = {
+  first_frame: "first_frame",
+  last_frame: "last_frame",
+  img_url: "first_frame",
+  refer_image: "reference_image",
+  reference_image: "reference_image",
+  feature_video: "reference_video",
+  reference_video: "reference_video",
+  driving_audio: "reference_audio",
+  audio_url: "reference_audio",
+  reference_audio: "reference_audio"
+}
+
+const tierRoles: Readonly<Record<string, ReadonlyArray<InputRole>>> = {
+  img2video: ["first_frame"],
+  "start-end2video": ["first_frame", "last_frame"]
+}
+
+/** The role that an address goes out with; undefined where it stands nowhere. */
+const sentRole = ({ path, body }: SeenRequest, url: string): InputRole | null | undefined => {
+  const mode = path.split("/").at(-1) ?? ""
+  const walk = (value: unknown, name: string, index: number): InputRole | null | undefined => {
+    if (value === url) {
+      if (name === "images") return tierRoles[mode]?.[index] ?? "reference_image"
+      if (name === "reference_urls") {
+        return url.endsWith("mp4") ? "reference_video" : "reference_image"
+      }
+      return places[name] ?? null
+    }
+    if (Array.isArray(value)) {
+      return value.map((item, at) => walk(item, name, at)).find((role) => role !== undefined)
+    }
+    if (typeof value !== "object" || value === null) return undefined
+    const item: Json = { ...value }
+    const type = typeof item.role === "string" ? item.role : item.type
+    for (const [field, inner] of Object.entries(item)) {
+      const isItem = field === "url" && typeof type === "string"
+      const isBlock = field.endsWith("_url") && typeof inner === "object"
+      const found = isBlock
+        ? JSON.stringify(inner).includes(url)
+          ? (places[String(item.role ?? "")] ?? null)
+          : undefined
+        : walk(inner, isItem ? type : field, index)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return walk(body, "", 0)
+}
+
+const judge = Effect.fnUntraced(function* ({ protocol, order, seed }: Case) {
+  const simulator = yield* Simulator
+  const adapter = yield* videoAdapter(protocol)
+  const booked = (yield* simulator.book).length
+  const account = accountAt(`${simulator.url}/${protocol}`, "sk-simulated")
+  const { result, requests } = yield* seenDuring(adapter.submit(account, order))
+  const label = `seed ${seed}: ${JSON.stringify({ protocol, order, requests, result })}`
+  const placed = adapter.place?.(order) ?? Result.void
+  assert.strictEqual(Result.isSuccess(placed), requests.length === 1, label)
+  const [request] = requests
+  if (request === undefined) return "unplaced"
+  if (Result.isFailure(result)) {
+    assert.isNull(doubtOf(result.failure), label)
+    assert.strictEqual((yield* simulator.book).length, booked, label)
+    return "refused"
+  }
+  for (const block of order.blocks) {
+    if (block.type === "text") continue
+    const sent = sentRole(request, block.url)
+    assert.isDefined(sent, label)
+    const wanted = block.type === "image" ? block.role : `reference_${block.type}`
+    if (wanted !== null) assert.strictEqual(sent, wanted, label)
+  }
+  const entry = (yield* simulator.book).at(-1)
+  assert.isTrue(entry !== undefined && "order" in entry, label)
+  if (entry === undefined || !("order" in entry)) return "refused"
+  const count = (type: string) => order.blocks.filter((block) => block.type === type).length
+  const made = entry.order
+  assert.deepStrictEqual(
+    { ...made.inputs },
+    { images: count("image"), videos: count("video"), audios: count("audio") },
+    label
+  )
+  assert.strictEqual(made.seconds, order.seconds, label)
+  assert.strictEqual(
+    String(made.resolution ?? "720p").toLowerCase(),
+    order.resolution?.toLowerCase(),
+    label
+  )
+  if (order.generateAudio !== null)
+    assert.strictEqual(made.generate_audio, order.generateAudio, label)
+  if (order.ratio !== null && made.ratio !== null)
+    assert.strictEqual(made.ratio, order.ratio, label)
+  return "made"
+})
+
+layer(layerWithSimulator)(`orders at models that are known, seed ${SEED}`, (it) => {
+  it.effect(
+    "go where their model has a place, as they were ordered",
+    () =>
+      Effect.gen(function* () {
+        const ends = { made: 0, refused: 0, unplaced: 0 }
+        for (let index = 0; index < CASES; index++) {
+          ends[yield* judge(drawCase((SEED + index * 7919) % 2 ** 31))] += 1
+        }
+        yield* Effect.logInfo(JSON.stringify(ends))
+        assert.isAbove(ends.made, CASES / 10)
+        assert.isAbove(ends.unplaced, 0)
+      }),
+    600_000
+  )
+})
