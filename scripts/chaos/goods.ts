@@ -32,7 +32,7 @@ export const goods: ReadonlyArray<Good> = [
     model: "film-1",
     kind: "video",
     protocol: "vp_a",
-    upstreamModel: "sim-film-2",
+    upstreamModel: "doubao-seedance-2-0-260128",
     units: [5, 12],
     holdNano: byFormula,
     chargeNano: (seconds, tokens) => {
@@ -47,7 +47,7 @@ export const goods: ReadonlyArray<Good> = [
     model: "clip-1",
     kind: "video",
     protocol: "vp_d",
-    upstreamModel: "sim-clip-3.0",
+    upstreamModel: "kling-v3-omni",
     units: [3, 12],
     ...perUnit(600_000_000n),
     weight: 3

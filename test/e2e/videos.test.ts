@@ -134,7 +134,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const words = ["sim:nousage", "sim:usage=0", "sim:usage=-5", "sim:usage=1.5"]
-          for (const word of [...words, 'sim:usage="12"', "sim:usage=1e309", "sim:usage=null"]) {
+          for (const word of [...words, 'sim:usage="12.5"', "sim:usage=1e309", "sim:usage=null"]) {
             const who = yield* gateway.customer("10")
             const { id } = yield* create(who, { model: "film-1", prompt: `x ${word}` })
             const done = yield* finish(who, id)
