@@ -80,7 +80,7 @@ const task: Task = {
   ...{ id: "vt_1", model: "clip-1", protocol: "vp_d", state: "succeeded", error_code: null },
   ...{ upstream_id: "job-v", video_url: "http://v" }
 }
-const videoHold = holdOf("vt_1", "sim-clip-3.0", 3_000_000_000n)
+const videoHold = holdOf("vt_1", "kling-v3-omni", 3_000_000_000n)
 const imageHold = holdOf("im_1", "sim-paint-1", 1_000_000_000n)
 
 /** One video and one image, each ordered, made, charged and answered once. */
