@@ -2,11 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { imports, marked, quoted, read, rowsOf } from "./documents.ts"
 
-const steps = rowsOf(marked("README.md", "way")).map(([step = "", file = "", functions = ""]) => ({
-  step,
-  file: quoted(file)[0] ?? "",
-  functions: quoted(functions)
-}))
+const steps = rowsOf(marked("src/orders/README.md", "way")).map(
+  ([step = "", file = "", functions = ""]) => ({
+    step,
+    file: quoted(file)[0] ?? "",
+    functions: quoted(functions)
+  })
+)
 
 /** Puts layers together, so that it imports far more than a request passes. */
 const COMPOSITION = "src/gateway.ts"
