@@ -7,6 +7,7 @@ import { demoCatalog } from "../../src/demoCatalog.ts"
 import { atGateway, documentOf } from "../support/commandLine.ts"
 import { temporaryDataDir } from "../support/databases.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { call } from "../support/http.ts"
 
 const Report = Schema.Struct({
   organization: Schema.String,
@@ -65,6 +66,30 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
       assert.isTrue(tried.trials.some(({ state }) => state === "succeeded"))
       const shown = yield* gateway.admin(`/organizations/${report.organization}`)
       assert.deepInclude(shown.body, { available: "0", held: "0" }, shown.text)
+    })
+  )
+
+  it.effect("says what was sent and what came also where the vendor refuses", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const output = join(yield* temporaryDataDir(), "report.json")
+      const account = `${gateway.simulator.url}/_sim/accounts/demo-secret-vp_f`
+      const switched = yield* call(account, { method: "PUT", json: { switches: "sim:refuse=400" } })
+      assert.strictEqual(switched.status, 204, switched.text)
+      const words = ["channel", "try", "demo-vp_f", "--model", "scene-1", "--spend", "9"]
+      const done = yield* atGateway(gateway.url)(...words, "-o", output, "--json")
+      assert.strictEqual(done.code, 1)
+      const [tried] = (yield* documentOf(Report)(done)).models
+      assert.isNotEmpty(tried?.trials ?? [])
+      for (const { form, state, calls } of tried?.trials ?? []) {
+        assert.strictEqual(state, "rejected", form)
+        assert.deepStrictEqual(
+          calls.map(({ purpose, status }) => [purpose, status]),
+          [["submit", 400]],
+          form
+        )
+        assert.include(JSON.stringify(calls), "InvalidParameter")
+      }
     })
   )
 

@@ -15,8 +15,6 @@ import { asOperator, type Gateway, type Remote } from "./connection.ts"
 import { ends } from "./tasks.ts"
 import { drawnImages, type TrialMedia, type TrialOrder, trialOrders } from "./trialOrders.ts"
 
-/** Vendors make few at a time for an account. */
-const AT_A_TIME = 2
 const PAUSE = "1 second"
 /** Vendors make a video in minutes. */
 const PATIENCE = "40 minutes"
@@ -82,11 +80,10 @@ const opened = Effect.fnUntraced(function* (
   return { organization: organization.id, key: key.id, name, orders }
 })
 
+type Opened = Effect.Success<ReturnType<typeof opened>>
+
 /** Nothing is left to order with, and what was not spent is taken back. */
-const closed = Effect.fnUntraced(function* (
-  gateway: Gateway,
-  { organization, key, name }: Effect.Success<ReturnType<typeof opened>>
-) {
+const closed = Effect.fnUntraced(function* (gateway: Gateway, { organization, key, name }: Opened) {
   const params = { id: organization }
   yield* gateway.admin.revokeKey({ params: { id: key } })
   const { available } = yield* gateway.accounts.readOrganization({ params })
@@ -115,35 +112,57 @@ const shortened = (value: unknown): unknown =>
         ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]))
         : value
 
-/** What came of one order, as it stands in the report. */
-const tried = Effect.fnUntraced(function* (
+/** Orders one, and answers the task of it: also of an order that the vendor refused, which has been one. */
+const ordered = Effect.fnUntraced(function* (
   operator: Gateway,
-  orders: Gateway,
-  { form, body }: TrialOrder
+  { organization, orders }: Opened,
+  { form, body }: TrialOrder,
+  earlier: string | null
 ) {
-  const order = shortened(body)
   const made = yield* Effect.result(orders.videos.create({ payload: body, headers: {} }))
-  if (Result.isFailure(made)) {
-    const says = answeredWords(made.failure) ?? String(made.failure)
-    return { form, order, id: null, state: "not ordered", says, calls: [], ledger: [] }
-  }
-  const { id } = made.success
-  const timeline = yield* operator.history.readTask({ params: { id } }).pipe(
-    Effect.repeat({ until: ({ state }) => ends.has(state), schedule: Schedule.spaced(PAUSE) }),
-    Effect.timeoutOrElse({
-      duration: PATIENCE,
-      orElse: () => operator.history.readTask({ params: { id } })
-    })
-  )
-  const { state, error, upstream_calls: calls, ledger, channel } = timeline
-  return { form, order, id, state, channel, says: error?.message ?? "", calls, ledger }
+  const says = Result.isSuccess(made) ? "" : (answeredWords(made.failure) ?? String(made.failure))
+  const { data } = yield* operator.orderLists.listTasks({
+    query: { organization_id: organization, limit: 1, totals: "false" }
+  })
+  const id = data[0]?.id ?? null
+  return { form, order: shortened(body), id: id === earlier ? null : id, says }
 })
 
-type Tried = Effect.Success<ReturnType<typeof tried>>
+type Ordered = Effect.Success<ReturnType<typeof ordered>>
 
-/** Of what was held for it, what was spent in the end. */
-const spentOn = ({ ledger }: Pick<Tried, "ledger">): string =>
-  ledger.find(({ kind }) => kind === "capture")?.amount ?? "0"
+/** One after the other: the newest task is that of the order before. */
+const orderAll = Effect.fnUntraced(function* (
+  operator: Gateway,
+  who: Opened,
+  trials: ReadonlyArray<TrialOrder>
+) {
+  const all: Array<Ordered> = []
+  let newest: string | null = null
+  for (const trial of trials) {
+    const one: Ordered = yield* ordered(operator, who, trial, newest)
+    newest = one.id ?? newest
+    all.push(one)
+  }
+  return all
+})
+
+/** What came of an order in the end, with what was sent for it and what came back. */
+const followed = Effect.fnUntraced(function* (operator: Gateway, { id, ...one }: Ordered) {
+  if (id === null) return { ...one, id, state: "not ordered", calls: [], ledger: [] }
+  const read = operator.history.readTask({ params: { id } })
+  const timeline = yield* read.pipe(
+    Effect.repeat({ until: ({ state }) => ends.has(state), schedule: Schedule.spaced(PAUSE) }),
+    Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => read })
+  )
+  const { state, error, channel, upstream_calls: calls, ledger } = timeline
+  const says = one.says === "" ? (error?.message ?? "") : one.says
+  return { ...one, id, state, channel, says, calls, ledger }
+})
+
+type Followed = Effect.Success<ReturnType<typeof followed>>
+
+const chargeOf = ({ ledger }: Pick<Followed, "ledger">): string =>
+  ledger.find(({ kind }) => kind === "usage")?.amount ?? "0"
 
 const url = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
@@ -188,20 +207,19 @@ export const tryChannel = Command.make(
         }
         return yield* Effect.acquireUseRelease(
           opened(remote, channel, spend),
-          ({ organization, orders }) =>
+          (who) =>
             Effect.gen(function* () {
               const results = yield* Effect.forEach(models, (served) =>
                 Effect.gen(function* () {
-                  const entry = yield* orders.models.read({ params: { id: served.model } })
-                  const trials = yield* Effect.forEach(
-                    trialOrders(entry, media),
-                    (trial) => tried(gateway, orders, trial),
-                    { concurrency: AT_A_TIME }
-                  )
+                  const entry = yield* who.orders.models.read({ params: { id: served.model } })
+                  const all = yield* orderAll(gateway, who, trialOrders(entry, media))
+                  const trials = yield* Effect.forEach(all, (one) => followed(gateway, one), {
+                    concurrency: "unbounded"
+                  })
                   return { ...served, trials }
                 })
               )
-              return { channel, organization, models: results }
+              return { channel, organization: who.organization, models: results }
             }),
           (who) => Effect.orDie(closed(gateway, who))
         )
@@ -213,7 +231,7 @@ export const tryChannel = Command.make(
       failedTo(output)
     )
     const rows = report.models.flatMap(({ model, trials }) =>
-      trials.map((trial) => [model, trial.form, trial.state, spentOn(trial), trial.says])
+      trials.map((trial) => [model, trial.form, trial.state, chargeOf(trial), trial.says])
     )
     yield* tell(
       report,

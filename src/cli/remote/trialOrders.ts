@@ -1,7 +1,7 @@
 /** The smallest order of each form of a model: what a channel is tried with. */
 import { Buffer } from "node:buffer"
 import { Array as Arr, Effect } from "effect"
-import { type InputRole, inputRoles } from "../../domain/video/families/VideoFamily.ts"
+import type { InputRole } from "../../domain/video/families/VideoFamily.ts"
 import type { ContentBlock, VideoBody } from "../../domain/video/VideoBody.ts"
 import type { ModelEntry } from "../../http/api/ModelsApi.ts"
 import { drawPicture } from "../../simulator/media/picture.ts"
@@ -113,8 +113,7 @@ export const trialOrders = (model: ModelEntry, media: TrialMedia): ReadonlyArray
     { type: "image_url", image_url: media.images[0] }
   ])
   const takesPicture =
-    takes === undefined ||
-    inputRoles.some((role) => role !== "reference_video" && takesAll(takes, [role]))
+    takes === undefined || takesAll(takes, ["first_frame"]) || takesAll(takes, ["reference_image"])
   return [
     ...combined.map(({ form, blocks }) => order(form, blocks)),
     ...(takesPicture ? [plain] : []),
