@@ -59,7 +59,10 @@ describe("a gateway of doubles", () => {
         "hold 4968000000"
       ])
       const [received] = yield* vendors.videoOrders
-      assert.deepInclude(received?.order, { upstreamModel: "doubao-seedance-2-0-260128", seconds: 5 })
+      assert.deepInclude(received?.order, {
+        upstreamModel: "doubao-seedance-2-0-260128",
+        seconds: 5
+      })
     }).pipe(Effect.provide(layerGatewayTesting()))
   )
 
