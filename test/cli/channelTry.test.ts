@@ -93,6 +93,25 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
     })
   )
 
+  it.effect("orders images as well", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const output = join(yield* temporaryDataDir(), "report.json")
+      const words = ["channel", "try", "demo-ip_b", "--spend", "9", "-o", output, "--json"]
+      const done = yield* atGateway(gateway.url)(...words)
+      const [tried] = (yield* documentOf(Report)(done)).models
+      assert.deepStrictEqual(
+        tried?.trials.map(({ form, state }) => [form, state]),
+        [
+          ["text alone", "succeeded"],
+          ["two images", "succeeded"],
+          ["from a picture", "succeeded"]
+        ]
+      )
+      assert.strictEqual(done.code, 0, done.stderr)
+    })
+  )
+
   it.effect("spends no more than it may, and says what is not there", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
@@ -103,7 +122,10 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
       assert.include(poor.stdout, "insufficient_balance")
       const none = yield* cli("channel", "try", "demo-openai", "--spend", "1", "-o", output)
       assert.deepStrictEqual([none.code, none.stdout], [1, ""])
-      assert.include(none.stderr, "No video model's orders go to the channel demo-openai first")
+      assert.include(
+        none.stderr,
+        "No video or image model's orders go to the channel demo-openai first"
+      )
       const free = yield* cli("channel", "try", "demo-vp_d", "-o", output)
       assert.strictEqual(free.code, 2)
       assert.include(free.stderr, "--spend")

@@ -3,7 +3,7 @@
  * pays for it from a pool that holds no more than may be spent, so that the books bound and prove the
  * money as they do for everybody. The report says what was sent and what came, without keys and media.
  */
-import { Clock, Effect, FileSystem, Option, Predicate, Result, Schedule, Schema } from "effect"
+import { Clock, Effect, FileSystem, Option, Predicate, Schedule, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { layer, MediaGateway } from "../../client/typedClient.ts"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
@@ -27,7 +27,7 @@ const modelsOf = (
 ) =>
   models.flatMap((model) => {
     if (
-      model.modality !== "video" ||
+      (model.modality !== "video" && model.modality !== "image") ||
       !Option.getOrElse(
         Option.map(wanted, (id) => id === model.id),
         () => true
@@ -68,7 +68,7 @@ const opened = Effect.fnUntraced(function* (
     params: { id: member.id },
     payload: {
       name: "trial",
-      scopes: ["models", "videos"],
+      scopes: ["models", "videos", "images"],
       models: null,
       expires_at: null,
       requests_per_minute: null
@@ -112,15 +112,26 @@ const shortened = (value: unknown): unknown =>
         ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]))
         : value
 
+/** What the gateway says of an order that it does not take; nothing of one that it does. */
+const refusalOf = <A, E>(order: Effect.Effect<A, E>): Effect.Effect<string> =>
+  Effect.match(order, {
+    onSuccess: () => "",
+    onFailure: (error) => answeredWords(error) ?? String(error)
+  })
+
 /** Orders one, and answers the task of it: also of an order that the vendor refused, which has been one. */
 const ordered = Effect.fnUntraced(function* (
   operator: Gateway,
   { organization, orders }: Opened,
-  { form, body }: TrialOrder,
+  trial: TrialOrder,
   earlier: string | null
 ) {
-  const made = yield* Effect.result(orders.videos.create({ payload: body, headers: {} }))
-  const says = Result.isSuccess(made) ? "" : (answeredWords(made.failure) ?? String(made.failure))
+  const { form, body } = trial
+  const says = yield* trial.kind === "video"
+    ? refusalOf(orders.videos.create({ payload: trial.body, headers: {} }))
+    : refusalOf(
+        orders.images.generate({ payload: trial.body, headers: { prefer: "respond-async" } })
+      )
   const { data } = yield* operator.orderLists.listTasks({
     query: { organization_id: organization, limit: 1, totals: "false" }
   })
@@ -202,7 +213,7 @@ export const tryChannel = Command.make(
         const models = modelsOf(yield* gateway.admin.readCatalog(), channel, model)
         if (models.length === 0) {
           return yield* new Failed({
-            message: `No video model's orders go to the channel ${channel} first${Option.match(model, { onNone: () => "", onSome: (id) => `, or not those of ${id}` })}`
+            message: `No video or image model's orders go to the channel ${channel} first${Option.match(model, { onNone: () => "", onSome: (id) => `, or not those of ${id}` })}`
           })
         }
         return yield* Effect.acquireUseRelease(
@@ -242,7 +253,7 @@ export const tryChannel = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Order the smallest video of each form from its vendor, within a bound of money, and write what was sent and what came; ends with 1 where one did not succeed"
+    "Order the smallest video or image of each form from its vendor, within a bound of money, and write what was sent and what came; ends with 1 where one did not succeed"
   ),
   Command.withExamples([
     {

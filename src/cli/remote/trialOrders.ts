@@ -1,6 +1,7 @@
 /** The smallest order of each form of a model: what a channel is tried with. */
 import { Buffer } from "node:buffer"
 import { Array as Arr, Effect } from "effect"
+import type { ImageBody } from "../../domain/image/ImageRequest.ts"
 import type { InputRole } from "../../domain/video/families/VideoFamily.ts"
 import type { ContentBlock, VideoBody } from "../../domain/video/VideoBody.ts"
 import type { ModelEntry } from "../../http/api/ModelsApi.ts"
@@ -13,11 +14,10 @@ export interface TrialMedia {
   readonly audio: string | null
 }
 
-export interface TrialOrder {
-  /** What is tried, in words. */
-  readonly form: string
-  readonly body: VideoBody
-}
+/** What is tried, in words, and the order of it. */
+export type TrialOrder =
+  | { readonly form: string; readonly kind: "video"; readonly body: VideoBody }
+  | { readonly form: string; readonly kind: "image"; readonly body: ImageBody }
 
 const PROMPT = "A lighthouse at dusk, the lamp turns slowly"
 
@@ -90,7 +90,7 @@ const leastResolution = ({ resolutions = [] }: ModelEntry, takes: Takes | undefi
  * Each combination of inputs that the model is known to take (all of them where nothing is known), a
  * picture without a role, silence where there is a switch, and a mark where there is a field for it.
  */
-export const trialOrders = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialOrder> => {
+const trialVideos = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialOrder> => {
   const takes = model.takes?.[0]
   const base = {
     model: model.id,
@@ -103,6 +103,7 @@ export const trialOrders = (model: ModelEntry, media: TrialMedia): ReadonlyArray
     more: object = {}
   ): TrialOrder => ({
     form,
+    kind: "video",
     body: { ...base, ...more, content: [{ type: "text", text: PROMPT }, ...blocks] }
   })
   const combined = combinations(media).filter(
@@ -125,3 +126,20 @@ export const trialOrders = (model: ModelEntry, media: TrialMedia): ReadonlyArray
       : [])
   ]
 }
+
+/** One image, two in one order, and where the model takes pictures one made from another. */
+const trialImages = (model: ModelEntry, { images: [picture] }: TrialMedia) => {
+  const order = (form: string, more: object): TrialOrder => ({
+    form,
+    kind: "image",
+    body: { model: model.id, prompt: PROMPT, ...more }
+  })
+  return [
+    order("text alone", { n: 1 }),
+    order("two images", { n: 2 }),
+    ...(model.references == null ? [] : [order("from a picture", { n: 1, image: picture })])
+  ]
+}
+
+export const trialOrders = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialOrder> =>
+  model.modality === "image" ? trialImages(model, media) : trialVideos(model, media)
