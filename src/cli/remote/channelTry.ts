@@ -123,39 +123,26 @@ const refusalOf = <A, E>(order: Effect.Effect<A, E>): Effect.Effect<string> =>
 const ordered = Effect.fnUntraced(function* (
   operator: Gateway,
   { organization, orders }: Opened,
-  trial: TrialOrder,
-  earlier: string | null
+  trial: TrialOrder
 ) {
+  const newest = Effect.map(
+    operator.orderLists.listTasks({
+      query: { organization_id: organization, limit: 1, totals: "false" }
+    }),
+    ({ data }) => data[0]?.id ?? null
+  )
   const { form, body } = trial
+  const before = yield* newest
   const says = yield* trial.kind === "video"
     ? refusalOf(orders.videos.create({ payload: trial.body, headers: {} }))
     : refusalOf(
         orders.images.generate({ payload: trial.body, headers: { prefer: "respond-async" } })
       )
-  const { data } = yield* operator.orderLists.listTasks({
-    query: { organization_id: organization, limit: 1, totals: "false" }
-  })
-  const id = data[0]?.id ?? null
-  return { form, order: shortened(body), id: id === earlier ? null : id, says }
+  const id = yield* newest
+  return { form, order: shortened(body), id: id === before ? null : id, says }
 })
 
 type Ordered = Effect.Success<ReturnType<typeof ordered>>
-
-/** One after the other: the newest task is that of the order before. */
-const orderAll = Effect.fnUntraced(function* (
-  operator: Gateway,
-  who: Opened,
-  trials: ReadonlyArray<TrialOrder>
-) {
-  const all: Array<Ordered> = []
-  let newest: string | null = null
-  for (const trial of trials) {
-    const one: Ordered = yield* ordered(operator, who, trial, newest)
-    newest = one.id ?? newest
-    all.push(one)
-  }
-  return all
-})
 
 /** What came of an order in the end, with what was sent for it and what came back. */
 const followed = Effect.fnUntraced(function* (operator: Gateway, { id, ...one }: Ordered) {
@@ -223,7 +210,10 @@ export const tryChannel = Command.make(
               const results = yield* Effect.forEach(models, (served) =>
                 Effect.gen(function* () {
                   const entry = yield* who.orders.models.read({ params: { id: served.model } })
-                  const all = yield* orderAll(gateway, who, trialOrders(entry, media))
+                  // One after the other: the newest task is that of the order before.
+                  const all = yield* Effect.forEach(trialOrders(entry, media), (trial) =>
+                    ordered(gateway, who, trial)
+                  )
                   const trials = yield* Effect.forEach(all, (one) => followed(gateway, one), {
                     concurrency: "unbounded"
                   })
