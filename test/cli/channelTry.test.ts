@@ -93,6 +93,16 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
     })
   )
 
+  it.effect("orders each form at a length that all forms have", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const output = join(yield* temporaryDataDir(), "report.json")
+      const words = ["channel", "try", "demo-vp_e", "--model", "motion-1-turbo", "--spend", "30"]
+      const done = yield* atGateway(gateway.url)(...words, "-o", output)
+      assert.strictEqual(done.code, 0, done.stdout)
+    })
+  )
+
   it.effect("orders images as well", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway

@@ -74,10 +74,13 @@ type Takes = NonNullable<ModelEntry["takes"]>[number]
 const takesAll = ({ inputs }: Takes, roles: ReadonlyArray<InputRole>): boolean =>
   inputs.some((form) => roles.every((role) => form[role] !== undefined))
 
-/** The least seconds that the model has and the gateway takes. */
+/** Shorter orders are refused for their length by forms that other ones of the same model allow. */
+const SHORTEST_SECONDS = 3
+
+/** The least seconds that all forms of the model have and the gateway takes. */
 const leastSeconds = ({ durations }: ModelEntry, takes: Takes | undefined): number | null => {
   if (durations === undefined) return null
-  const least = Math.max(durations.min, takes?.durations.min ?? durations.default)
+  const least = Math.max(SHORTEST_SECONDS, durations.min, takes?.durations.min ?? durations.default)
   return takes?.durations.only?.find((seconds) => seconds >= least) ?? least
 }
 
