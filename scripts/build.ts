@@ -3,6 +3,7 @@
  * console. With `--out DIR` there, and otherwise into `dist`, of which nothing older stays.
  */
 import { execFileSync } from "node:child_process"
+import { globSync } from "node:fs"
 import { cp, mkdir, readdir, rm } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import { parseArgs } from "node:util"
@@ -11,7 +12,8 @@ const root = join(import.meta.dirname, "..")
 const BUILT = join(root, "dist")
 const CONSOLE = "console"
 const MEDIA = "src/simulator/media/sunset.mp4"
-const SCHEMA = "src/postgres/schema"
+/** Tables and functions, which the schema applies from beside their features. */
+const SCHEMA = "src/{postgres/schema,features/*}/*.sql"
 
 const node = (...args: ReadonlyArray<string>) =>
   execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" })
@@ -24,8 +26,8 @@ const removeAllButConsole = async (folder: string): Promise<void> => {
 }
 
 const copyAssets = async (folder: string): Promise<void> => {
-  const scripts = (await readdir(join(root, SCHEMA))).filter((name) => name.endsWith(".sql"))
-  for (const asset of [MEDIA, ...scripts.map((name) => join(SCHEMA, name))]) {
+  const scripts = globSync(SCHEMA, { cwd: root })
+  for (const asset of [MEDIA, ...scripts]) {
     const target = join(folder, dirname(asset).slice("src/".length))
     await mkdir(target, { recursive: true })
     await cp(join(root, asset), join(target, basename(asset)))

@@ -22,12 +22,12 @@ const { only } = values
 const execute = promisify(execFile)
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-const moveFunds = "src/postgres/schema/07_move_funds.sql"
-const ledger = "src/postgres/schema/03_ledger.sql"
-const tasks = "src/postgres/schema/04_tasks.sql"
-const sums = "src/postgres/schema/05_usage_sums.sql"
-const budgets = "src/postgres/schema/06_budgets.sql"
-const audit = "src/postgres/schema/08_audit.sql"
+const moveFunds = "src/postgres/schema/moveFunds.sql"
+const ledger = "src/postgres/schema/ledger.sql"
+const tasks = "src/postgres/schema/tasks.sql"
+const sums = "src/features/usage/usageSums.sql"
+const budgets = "src/features/budgets/budgets.sql"
+const audit = "src/postgres/schema/audit.sql"
 
 /** The place must occur once, so that a mutant is one change. */
 type Mutant = readonly [name: string, place: string, becomes: string]

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { OpenApi } from "effect/http-api"
-import { GatewayApi } from "../src/http/api/GatewayApi.ts"
+import { GatewayApi } from "../src/contract/GatewayApi.ts"
 
 writeFileSync(
   join(import.meta.dirname, "..", "test", "http", "openapi.json"),

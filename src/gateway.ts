@@ -3,40 +3,57 @@
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { layerFileRemover } from "./archive/FileRemover.ts"
-import { layerResultCopier } from "./archive/ResultCopier.ts"
-import { layerResultRemover } from "./archive/ResultRemover.ts"
 import { layerChannelHealth } from "./channels/ChannelHealth.ts"
+import { GatewayApi } from "./contract/GatewayApi.ts"
 import { layerCrypto } from "./crypto.ts"
-import { layerDiscreetTracing } from "./hiding/wordsFromTraces.ts"
-import { GatewayApi } from "./http/api/GatewayApi.ts"
-import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
-import { layerAccountsHandlers } from "./http/handlers/admin/accountHandlers.ts"
-import { layerAdminHandlers } from "./http/handlers/admin/adminHandlers.ts"
-import { layerBudgetHandlers } from "./http/handlers/admin/budgetHandlers.ts"
-import { layerChannelHandlers } from "./http/handlers/admin/channelHandlers.ts"
-import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
-import { layerMoneyHandlers } from "./http/handlers/admin/moneyHandlers.ts"
-import { layerOperatorHandlers } from "./http/handlers/admin/operatorHandlers.ts"
-import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebhookHandlers.ts"
-import { layerOrderListsHandlers } from "./http/handlers/admin/orderListHandlers.ts"
-import { layerReconciliationHandlers } from "./http/handlers/admin/reconciliationHandlers.ts"
-import { layerUsageSumsHandlers } from "./http/handlers/admin/usageSumsHandlers.ts"
-import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
-import { layerOrdersHandlers } from "./http/handlers/money/orderHandlers.ts"
+import { layerAccounts } from "./features/accounts/AccountsPostgres.ts"
+import { layerAdminAudit } from "./features/accounts/AdminAuditPostgres.ts"
+import { layerAccountsHandlers } from "./features/accounts/accountHandlers.ts"
+import { layerOperators } from "./features/accounts/OperatorsPostgres.ts"
+import { layerOperatorHandlers } from "./features/accounts/operatorHandlers.ts"
+import { layerArchives } from "./features/archive/ArchivesPostgres.ts"
+import { layerResultCopier } from "./features/archive/ResultCopier.ts"
+import { layerResultRemover } from "./features/archive/ResultRemover.ts"
+import { layerBudgets } from "./features/budgets/BudgetsPostgres.ts"
+import { layerBudgetHandlers } from "./features/budgets/budgetHandlers.ts"
+import { layerAdminHandlers } from "./features/catalog/adminHandlers.ts"
+import { layerChargedUnits } from "./features/catalog/ChargedUnitsPostgres.ts"
+import { layerChannelHandlers } from "./features/catalog/channelHandlers.ts"
+import { layerModelsHandlers } from "./features/catalog/modelHandlers.ts"
+import { layerFileRemover } from "./features/files/FileRemover.ts"
+import { layerFiles } from "./features/files/FilesPostgres.ts"
+import { layerFilesHandlers } from "./features/files/fileHandlers.ts"
+import { layerHistoryHandlers } from "./features/history/historyHandlers.ts"
+import { layerOrphans } from "./features/history/OrphansPostgres.ts"
+import { layerTaskHistory } from "./features/history/TaskHistoryPostgres.ts"
+import { layerReconciliations } from "./features/reconciliations/ReconciliationsPostgres.ts"
+import { layerReconciliationHandlers } from "./features/reconciliations/reconciliationHandlers.ts"
+import { layerStatementSealer } from "./features/statements/StatementSealer.ts"
+import { layerStatements } from "./features/statements/StatementsPostgres.ts"
 import {
   layerOperatorStatementsHandlers,
   layerStatementsHandlers
-} from "./http/handlers/money/statementHandlers.ts"
+} from "./features/statements/statementHandlers.ts"
+import { layerMoneyHandlers } from "./features/transfers/moneyHandlers.ts"
+import { layerTransfers } from "./features/transfers/TransfersPostgres.ts"
+import { layerAccountHandlers } from "./features/usage/accountHandlers.ts"
+import { layerOrderLists } from "./features/usage/OrderListsPostgres.ts"
+import { layerOrdersHandlers } from "./features/usage/orderHandlers.ts"
+import { layerOrderListsHandlers } from "./features/usage/orderListHandlers.ts"
+import { layerUsageSums } from "./features/usage/UsageSumsPostgres.ts"
+import { layerUsageSumsHandlers } from "./features/usage/usageSumsHandlers.ts"
+import { layerOperatorWebhookHandlers } from "./features/webhooks/operatorWebhookHandlers.ts"
+import { layerWebhookDispatcher } from "./features/webhooks/WebhookDispatcher.ts"
+import { layerWebhookEndpoints } from "./features/webhooks/WebhookEndpointsPostgres.ts"
+import { layerWebhookMessages } from "./features/webhooks/WebhookMessagesPostgres.ts"
+import { layerWebhookHandlers } from "./features/webhooks/webhookHandlers.ts"
 import { layerOperationsHandlers } from "./http/handlers/operationsHandlers.ts"
-import { layerFilesHandlers } from "./http/handlers/orders/fileHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/orders/imageHandlers.ts"
 import { layerOpenaiVideosHandlers } from "./http/handlers/orders/openaiVideoHandlers.ts"
 import { layerQuotesHandlers } from "./http/handlers/orders/quoteHandlers.ts"
 import { layerReservedHandlers } from "./http/handlers/orders/reservedHandlers.ts"
 import { layerTextsHandlers } from "./http/handlers/orders/textHandlers.ts"
 import { layerVideosHandlers } from "./http/handlers/orders/videoHandlers.ts"
-import { layerWebhookHandlers } from "./http/handlers/webhookHandlers.ts"
 import {
   layerAdminAuthorization,
   layerAdminRoles
@@ -56,49 +73,33 @@ import {
 import { layerMetricsListener } from "./http/server/metricsListener.ts"
 import { layerRequestSpans } from "./http/server/requestMetrics.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
+import { Routes } from "./http/server/routes.ts"
 import { layerNoIds } from "./http/server/wrongPaths.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
-import { layerStatementSealer } from "./operations/StatementSealer.ts"
 import { layerOrders } from "./orders/Orders.ts"
 import { layerQuotes } from "./orders/QuoteAnswers.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
 import { layerPoller, layerRecovery } from "./polling/Poller.ts"
 import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
-import { layerWebhookEndpoints } from "./postgres/delivery/WebhookEndpointsPostgres.ts"
-import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgres.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
-import { layerOrderLists } from "./postgres/ledger/OrderListsPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
-import { layerBudgets } from "./postgres/money/BudgetsPostgres.ts"
-import { layerChargedUnits } from "./postgres/money/ChargedUnitsPostgres.ts"
-import { layerReconciliations } from "./postgres/money/ReconciliationsPostgres.ts"
-import { layerStatements } from "./postgres/money/StatementsPostgres.ts"
-import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
-import { layerUsageSums } from "./postgres/money/UsageSumsPostgres.ts"
-import { layerArchives } from "./postgres/results/ArchivesPostgres.ts"
-import { layerFiles } from "./postgres/results/FilesPostgres.ts"
 import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
-import { layerAccounts } from "./postgres/stores/AccountsPostgres.ts"
-import { layerAdminAudit } from "./postgres/stores/AdminAuditPostgres.ts"
 import { layerCatalog } from "./postgres/stores/CatalogPostgres.ts"
 import { layerChannelCredentials } from "./postgres/stores/ChannelCredentialsPostgres.ts"
 import { layerChannelRecords } from "./postgres/stores/ChannelRecordsPostgres.ts"
 import { layerIdempotencyKeys } from "./postgres/stores/IdempotencyKeysPostgres.ts"
 import { layerOperationsStore } from "./postgres/stores/OperationsStorePostgres.ts"
-import { layerOperators } from "./postgres/stores/OperatorsPostgres.ts"
 import { layerCallLog } from "./postgres/tasks/CallLogPostgres.ts"
-import { layerOrphans } from "./postgres/tasks/OrphansPostgres.ts"
-import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
 import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
+import { layerDiscreetTracing } from "./redaction/wordsFromTraces.ts"
 import { layerAnswers } from "./runtime/AnswerBudget.ts"
 import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
 import { layerPollerPulse } from "./services/Operations.ts"
 import { layerContentLinks } from "./services/results/ContentLinks.ts"
 import { layerVault } from "./services/Vault.ts"
-import { layerWebhookDispatcher } from "./webhooks/WebhookDispatcher.ts"
 
 /** The stores, over a database that has the schema. */
 export const layerStores = (secrets: Secrets) =>
@@ -173,11 +174,19 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])
 )
 
+const layerRouteTable = Routes.layer(GatewayApi.groups)
+
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
-  Layer.mergeAll(layerApi, layerDocsPage, layerConsolePages, layerNoIds, layerEdge).pipe(
+  Layer.mergeAll(
+    layerApi,
+    layerDocsPage(GatewayApi),
+    layerConsolePages,
+    layerNoIds,
+    layerEdge
+  ).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken)),
-    Layer.provide([layerReadLanes, layerAnswers])
+    Layer.provide([layerReadLanes, layerAnswers, layerRouteTable])
   )
 
 /** Paths have one spelling: `GENERATIONS` is the id of a task, and no word of another route. */
@@ -224,5 +233,5 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
     Layer.provide(layerListener),
     Layer.provideMerge(layerAnswers),
     Layer.provide(layerRecovery),
-    Layer.provide([layerDiscreetTracing, layerRequestSpans])
+    Layer.provide([layerDiscreetTracing, layerRequestSpans.pipe(Layer.provide(layerRouteTable))])
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { files, imports, importsOf, sources, specifiersOf } from "./support/sources.ts"
+import { files, imports, importsOf, loadedBy, sources, specifiersOf } from "./support/sources.ts"
 
 interface Rule {
   /** Files the rule is for: the longest matching folder decides. */
@@ -7,47 +7,47 @@ interface Rule {
   readonly may: ReadonlyArray<string>
 }
 
-const services = ["services/", "hiding/", "runtime/", "domain/"]
+const ports = ["services/", "redaction/", "runtime/", "domain/"]
+const contract = ["http/api/", "domain/", "services/Access.ts", "services/operators/Operators.ts"]
+
+/** Features stand next to each other on one floor, each with the same below it. */
+const features = [
+  ...new Set(files.flatMap((file) => /^features\/[^/]+\//.exec(file)?.slice(0, 1) ?? []))
+]
 
 const rules: ReadonlyArray<Rule> = [
   { folder: "domain/", may: [] },
   { folder: "simulator/", may: ["domain/", "nodeVersion.ts"] },
   { folder: "runtime/", may: ["domain/"] },
-  { folder: "hiding/", may: ["domain/"] },
-  { folder: "services/", may: ["hiding/", "runtime/", "domain/"] },
-  { folder: "channels/", may: services },
-  { folder: "orders/", may: ["channels/", ...services] },
-  { folder: "polling/", may: ["channels/", ...services] },
-  { folder: "webhooks/", may: ["outgoing/", ...services] },
-  { folder: "archive/", may: ["outgoing/", ...services] },
-  { folder: "adapters/", may: services },
-  { folder: "postgres/", may: services },
-  { folder: "outgoing/", may: services },
-  { folder: "operations/", may: ["channels/", ...services] },
-  {
-    folder: "http/",
-    may: ["channels/", "orders/", "polling/", "outgoing/", "webhooks/", ...services]
-  },
+  { folder: "redaction/", may: ["domain/"] },
+  { folder: "services/", may: ["redaction/", "runtime/", "domain/"] },
+  { folder: "egress/", may: ports },
+  { folder: "channels/", may: ports },
+  { folder: "adapters/", may: ports },
+  { folder: "postgres/", may: ports },
+  { folder: "orders/", may: ["channels/", ...ports] },
+  { folder: "polling/", may: ["channels/", ...ports] },
+  { folder: "operations/", may: ["channels/", ...ports] },
+  { folder: "http/", may: ["channels/", "orders/", "polling/", "egress/", ...ports] },
   {
     folder: "http/api/",
     may: ["services/Access.ts", "services/operators/Operators.ts", "domain/"]
   },
-  { folder: "client/", may: ["http/api/", "domain/"] },
-  { folder: "ai-sdk/", may: [] },
-  {
-    folder: "console/",
+  ...features.map((folder) => ({
+    folder,
     may: [
-      "client/",
-      "http/api/",
-      "domain/",
-      "services/Access.ts",
-      "services/operators/Operators.ts"
+      ...["http/", "orders/", "polling/", "operations/", "channels/", "postgres/", "egress/"],
+      ...ports
     ]
-  },
+  })),
+  { folder: "contract/", may: ["features/", ...contract] },
+  { folder: "client/", may: ["contract/", "http/api/", "domain/"] },
+  { folder: "ai-sdk/", may: [] },
+  { folder: "console/", may: ["client/", "contract/", "features/", ...contract] },
   {
     folder: "cli/",
     may: [
-      ...["postgres/", "http/api/", "client/", "archive/", "simulator/", ...services],
+      ...["postgres/", "features/", "contract/", "http/api/", "client/", "simulator/", ...ports],
       ...[
         "config.ts",
         "crypto.ts",
@@ -63,8 +63,8 @@ const rules: ReadonlyArray<Rule> = [
     folder: "testing/",
     may: [
       ...["channels/", "orders/", "polling/", "adapters/", "http/", "simulator/", "operations/"],
-      ...["outgoing/", "webhooks/", "archive/"],
-      ...services,
+      ...["egress/", "features/", "contract/"],
+      ...ports,
       ...["gateway.ts", "crypto.ts", "demoCatalog.ts"]
     ]
   }
@@ -105,7 +105,7 @@ const findCycle = (
 
 describe("the sources", () => {
   it("are found, and so are their imports", () => {
-    assert.includeMembers(files, ["main.ts", "domain/money/Money.ts", "http/api/GatewayApi.ts"])
+    assert.includeMembers(files, ["main.ts", "domain/money/Money.ts", "contract/GatewayApi.ts"])
     assert.includeMembers(
       [...importsOf("domain/video/VideoSku.ts")],
       ["domain/Errors.ts", "domain/video/VideoProtocol.ts", "domain/video/VideoInput.ts"]
@@ -159,16 +159,25 @@ describe("the domain", () => {
   })
 })
 
+/** The files that state what clients send and read, and those that they are made of. */
+const isOfContract = (file: string): boolean =>
+  /^(?:http\/api|contract)\//.test(file) || /^features\/.*Api\.ts$/.test(file)
+
+/** Everything that a file brings with it. */
+const reachedFrom = (start: ReadonlyArray<string>): ReadonlySet<string> => {
+  const reached = new Set(start)
+  for (const file of reached) for (const target of loadedBy(file)) reached.add(target)
+  return reached
+}
+
 describe("the contract", () => {
-  it("knows no server code", () => {
+  it("brings no server code to those who import it", () => {
     const server = /\b(?:HttpApiBuilder|HttpRouter|HttpServer\w*|HttpMiddleware)\b/
-    const strays = files
-      .filter((file) => file.startsWith("http/api/"))
-      .filter(
-        (file) =>
-          server.test(sources.get(file) ?? "") ||
-          specifiersOf(file).some((specifier) => !/^(?:\.|effect)/.test(specifier))
-      )
+    const strays = [...reachedFrom(files.filter(isOfContract))].filter(
+      (file) =>
+        server.test(sources.get(file) ?? "") ||
+        specifiersOf(file).some((specifier) => !/^(?:\.|effect)/.test(specifier))
+    )
     assert.deepStrictEqual(strays, [])
   })
 })

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Effect, Result, Schema, Stream } from "effect"
 import { Csv } from "effect/encoding"
 import { formatNano, parseNano } from "../domain/money/Money.ts"
-import type { StatementView } from "../http/api/money/StatementsApi.ts"
+import type { StatementView } from "../features/statements/StatementsApi.ts"
 
 const Entry = Schema.Struct({
   kind: Schema.String,

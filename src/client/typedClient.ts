@@ -5,13 +5,13 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { GatewayApi } from "../http/api/GatewayApi.ts"
+import { GatewayApi } from "../contract/GatewayApi.ts"
 import { AdminAuthorization, Authorization } from "../http/api/middlewares.ts"
 import { MAX_WAIT_SECONDS } from "../http/api/shared.ts"
 import { keyed, patient } from "./patience.ts"
 
+export { GatewayApi } from "../contract/GatewayApi.ts"
 export * as Errors from "../domain/Errors.ts"
-export { GatewayApi } from "../http/api/GatewayApi.ts"
 
 export interface ClientOptions {
   /** Where the gateway listens, such as `http://127.0.0.1:8080`. */

@@ -18,8 +18,8 @@ import {
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
-import { errorInClientsName } from "../hiding/modelNames.ts"
-import { withoutMedia } from "../hiding/promptsFromRecords.ts"
+import { errorInClientsName } from "../redaction/modelNames.ts"
+import { withoutMedia } from "../redaction/promptsFromRecords.ts"
 import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { spanned } from "../runtime/spans.ts"

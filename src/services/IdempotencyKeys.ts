@@ -11,7 +11,7 @@ import { taskKindOf } from "../domain/orderIds.ts"
 import { RawAnswer } from "../domain/RawAnswer.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import { TaskState } from "../domain/video/VideoTask.ts"
-import { holdsLongText } from "../hiding/patterns.ts"
+import { holdsLongText } from "../redaction/patterns.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
 

@@ -2,7 +2,7 @@
 import { layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { upstreamErrorOf, type VendorFailure } from "../../src/domain/VendorOutcome.ts"
-import { errorInClientsName } from "../../src/hiding/modelNames.ts"
+import { errorInClientsName } from "../../src/redaction/modelNames.ts"
 import type { ChannelAccount } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {

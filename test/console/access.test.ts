@@ -1,8 +1,8 @@
 /** Who may call is managed in the console, as far as the role of its operator goes. */
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { KeyView, OrganizationView } from "../../src/http/api/admin/AccountsApi.ts"
-import { AuditView } from "../../src/http/api/admin/HistoryApi.ts"
+import { KeyView, OrganizationView } from "../../src/features/accounts/AccountsApi.ts"
+import { AuditView } from "../../src/features/history/HistoryApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import type { Role } from "../../src/services/operators/Operators.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"

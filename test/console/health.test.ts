@@ -1,7 +1,7 @@
 /** How the gateway is doing, as the console shows it. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { OrphanView } from "../../src/http/api/admin/HistoryApi.ts"
+import { OrphanView } from "../../src/features/history/HistoryApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {

@@ -2,8 +2,8 @@
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
-import { TimelineView } from "../../src/http/api/admin/HistoryApi.ts"
-import { OwnOrderView } from "../../src/http/api/money/OrdersApi.ts"
+import { TimelineView } from "../../src/features/history/HistoryApi.ts"
+import { OwnOrderView } from "../../src/features/usage/OrdersApi.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {
   bodyAs,

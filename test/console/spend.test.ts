@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { ReceiptView } from "../../src/http/api/AccountApi.ts"
+import { ReceiptView } from "../../src/http/api/receipts.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { orderImages } from "../support/orders.ts"
 import { Browser, inBrowser, steps } from "./support/browser.ts"

@@ -5,7 +5,6 @@ import type { CatalogDocument, Model, Mount } from "../../src/domain/catalog/Cat
 import type { Prices } from "../../src/domain/catalog/Prices.ts"
 import { quoteImages } from "../../src/domain/image/ImageQuote.ts"
 import { Quote, unitOf } from "../../src/domain/money/Quote.ts"
-import { type ReplaySum, replayUnder } from "../../src/domain/money/replay.ts"
 import {
   chargeText,
   type ExpectedTokens,
@@ -14,8 +13,9 @@ import {
 } from "../../src/domain/text/TextQuote.ts"
 import { chargeVideo, quoteVideo, type VideoUsage } from "../../src/domain/video/VideoQuote.ts"
 import type { VideoSku } from "../../src/domain/video/VideoSku.ts"
+import { ChargedUnits } from "../../src/features/catalog/ChargedUnits.ts"
+import { type ReplaySum, replayUnder } from "../../src/features/catalog/replay.ts"
 import { Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
-import { ChargedUnits } from "../../src/services/money/ChargedUnits.ts"
 import { expectedTokens } from "../support/expectedTokens.ts"
 import { organization, type Stores } from "../support/ledger.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"

@@ -1,15 +1,15 @@
 /** What stores must find in a vendor's list: what differs, what is missing on a side, and why. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { entryKinds } from "../../src/domain/money/reconciliation.ts"
-import type { ListedLine } from "../../src/domain/money/vendorLists.ts"
-import type { Page } from "../../src/runtime/Page.ts"
-import { Ledger } from "../../src/services/Ledger.ts"
 import {
   type NewReconciliation,
   type ReconciledEntry,
   Reconciliations
-} from "../../src/services/money/Reconciliations.ts"
+} from "../../src/features/reconciliations/Reconciliations.ts"
+import { entryKinds } from "../../src/features/reconciliations/reconciliation.ts"
+import type { ListedLine } from "../../src/features/reconciliations/vendorLists.ts"
+import type { Page } from "../../src/runtime/Page.ts"
+import { Ledger } from "../../src/services/Ledger.ts"
 import { type TaskOutcome, TaskRepo } from "../../src/services/TaskRepo.ts"
 import { jobId, organization, type Stores, usageOf } from "../support/ledger.ts"
 import { quote, upstream } from "../support/tasks.ts"

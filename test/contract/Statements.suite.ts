@@ -1,9 +1,9 @@
 /** What stores must tell of months: balances that go on from each other, entries that come to them, seals. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Clock, Effect, Stream } from "effect"
+import { Statements } from "../../src/features/statements/Statements.ts"
+import { statementFile } from "../../src/features/statements/statementFile.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { Statements } from "../../src/services/money/Statements.ts"
-import { statementFile } from "../../src/services/money/statementFile.ts"
 import { Transfers } from "../../src/services/money/Transfers.ts"
 import { orderIdNow, organization, type Stores, usageOf } from "../support/ledger.ts"
 

@@ -2,9 +2,9 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
 import type { SumGroup } from "../../src/domain/money/usageSums.ts"
+import { type SumFilter, type SumQuery, UsageSums } from "../../src/features/usage/UsageSums.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
 import { Transfers } from "../../src/services/money/Transfers.ts"
-import { type SumFilter, type SumQuery, UsageSums } from "../../src/services/money/UsageSums.ts"
 import { organization, type Stores, usageOf } from "../support/ledger.ts"
 
 const anything: SumFilter = {

@@ -1,8 +1,8 @@
 /** What every store of the receivers of webhooks and of the messages to them must do. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { OPERATORS, WebhookEndpoints } from "../../src/features/webhooks/WebhookEndpoints.ts"
 import { ChannelRecords, keyOf, type Restable } from "../../src/services/channels/ChannelRecords.ts"
-import { OPERATORS, WebhookEndpoints } from "../../src/services/delivery/WebhookEndpoints.ts"
 import {
   type AttemptEnd,
   type ClaimedMessage,

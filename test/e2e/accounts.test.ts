@@ -1,7 +1,7 @@
 /** Operators list and change organisations, members and keys. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { KeyView, MemberView, OrganizationView } from "../../src/http/api/admin/AccountsApi.ts"
+import { KeyView, MemberView, OrganizationView } from "../../src/features/accounts/AccountsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo } from "../support/orders.ts"

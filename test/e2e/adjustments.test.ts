@@ -1,9 +1,9 @@
 /** Adjustments by operators: in the journal, on the receipt, and never an edit. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { ReceiptView } from "../../src/http/api/AccountApi.ts"
-import { JournalEntry } from "../../src/http/api/admin/AdminApi.ts"
-import { AdjustmentView } from "../../src/http/api/admin/money/MoneyApi.ts"
+import { JournalEntry } from "../../src/features/catalog/AdminApi.ts"
+import { AdjustmentView } from "../../src/features/transfers/MoneyApi.ts"
+import { ReceiptView } from "../../src/http/api/receipts.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { errorOf } from "../support/orders.ts"

@@ -1,7 +1,7 @@
 /** Budgets over HTTP: what operators write, what clients are refused with, and what is said of bad input. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { BudgetView } from "../../src/http/api/admin/money/BudgetsApi.ts"
+import { BudgetView } from "../../src/features/budgets/BudgetsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import {
   bodyAs,

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { ChannelView } from "../../src/http/api/admin/ChannelsApi.ts"
+import { ChannelView } from "../../src/features/catalog/ChannelsApi.ts"
 import { channelNow, channelUntil, testOf } from "../support/channels.ts"
 import {
   bodyAs,

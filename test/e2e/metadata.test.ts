@@ -1,7 +1,7 @@
 /** What clients note with their orders: kept with the usage, found by it, and kept from vendors. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { ReceiptView } from "../../src/http/api/AccountApi.ts"
+import { ReceiptView } from "../../src/http/api/receipts.ts"
 import { list, UsageEntry } from "../../src/http/api/shared.ts"
 import {
   bodyAs,

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { formatNano, parseNano } from "../../src/domain/money/Money.ts"
-import { OrderView, TaskEntryView } from "../../src/http/api/admin/OrderListsApi.ts"
+import { OrderView, TaskEntryView } from "../../src/features/usage/OrderListsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo, orderImages } from "../support/orders.ts"

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { OrderView, TaskEntryView } from "../../src/http/api/admin/OrderListsApi.ts"
+import { OrderView, TaskEntryView } from "../../src/features/usage/OrderListsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { sumOf, toDecimal, toNano } from "../support/amounts.ts"
 import {

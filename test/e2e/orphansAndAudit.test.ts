@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { AuditView, OrphanView } from "../../src/http/api/admin/HistoryApi.ts"
+import { AuditView, OrphanView } from "../../src/features/history/HistoryApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"

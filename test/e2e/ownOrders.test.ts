@@ -1,7 +1,7 @@
 /** A member's own orders over HTTP: all kinds of them, as they stand, and nobody else's. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { OwnOrderView } from "../../src/http/api/money/OrdersApi.ts"
+import { OwnOrderView } from "../../src/features/usage/OrdersApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import {
   bodyAs,

@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Schema } from "effect"
-import { SealedMonthView, StatementView } from "../../src/http/api/money/StatementsApi.ts"
+import { Statements } from "../../src/features/statements/Statements.ts"
+import { SealedMonthView, StatementView } from "../../src/features/statements/StatementsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
-import { Statements } from "../../src/services/money/Statements.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
 import {

@@ -3,11 +3,11 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
+import { GatewayApi } from "../../src/contract/GatewayApi.ts"
 import { errorTable } from "../../src/domain/Errors.ts"
 import { ImageBody } from "../../src/domain/image/ImageRequest.ts"
 import { VideoBody } from "../../src/domain/video/VideoBody.ts"
 import { imageExamples, videoExamples } from "../../src/http/api/document.ts"
-import { GatewayApi } from "../../src/http/api/GatewayApi.ts"
 
 const document = OpenApi.fromApi(GatewayApi)
 

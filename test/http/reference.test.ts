@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { layerGatewayTesting, TestingGateway } from "media-gateway/testing"
-import { GatewayApi } from "../../src/http/api/GatewayApi.ts"
+import { GatewayApi } from "../../src/contract/GatewayApi.ts"
 
 it.effect("the contract is served to everybody, as it stands in the sources", () =>
   Effect.gen(function* () {

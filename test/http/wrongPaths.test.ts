@@ -1,6 +1,8 @@
 /** Requests for paths and methods that are not served are told which call was meant. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { GatewayApi } from "../../src/contract/GatewayApi.ts"
+import { routeTableOf } from "../../src/http/server/routes.ts"
 import { routesMeant } from "../../src/http/server/wrongPaths.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 
@@ -132,12 +134,14 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
   }
 )
 
+const routes = routeTableOf(GatewayApi.groups)
+
 describe("the path that was meant", () => {
   it.prop(
     "is looked for in any path, quickly",
     [Schema.String, Schema.Literals(["GET", "POST", "BREW"])],
     ([path, method]) => {
-      routesMeant({ method, url: `/${path}` })
+      routesMeant(routes, { method, url: `/${path}` })
     }
   )
 })

@@ -1,6 +1,7 @@
 /** The package as it would be installed: what is in it, what its types say, and a newcomer's first hour. */
 import { execFile } from "node:child_process"
 import {
+  globSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -86,12 +87,11 @@ layer(layerInstalled, { timeout: LOADED_MILLIS, excludeTestServices: true })(
           ...["dist/postgres/embedded/embeddedWorker.js", "dist/simulator/media/sunset.mp4"],
           "dist/client/typedClient.d.ts"
         ])
-        const scripts = readdirSync(join(root, "src/postgres/schema")).filter((name) =>
-          name.endsWith(".sql")
-        )
+        const scripts = globSync("**/*.sql", { cwd: join(root, "src") })
+        assert.isNotEmpty(scripts)
         assert.includeMembers(
           names,
-          scripts.map((name) => `dist/postgres/schema/${name}`)
+          scripts.map((name) => `dist/${name}`)
         )
         const strange = names.filter(
           (name) => /\.map$|\.tsx?$|test|\/\./.test(name) && !/\.d\.ts$|^dist\/testing\//.test(name)

@@ -19,7 +19,7 @@ import type { SqlClient } from "effect/sql"
 import {
   ReconciledEntryView,
   ReconciliationView
-} from "../../src/http/api/admin/money/ReconciliationsApi.ts"
+} from "../../src/features/reconciliations/ReconciliationsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { connect, startGateway } from "../support/cluster.ts"

@@ -6,12 +6,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { GatewayApi } from "../../src/contract/GatewayApi.ts"
 import { layerSecureRandom } from "../../src/crypto.ts"
 import { ROUTER } from "../../src/gateway.ts"
 import { layerEdge } from "../../src/http/server/envelope.ts"
-import { routes } from "../../src/http/server/routes.ts"
+import { Routes, routeTableOf } from "../../src/http/server/routes.ts"
 import { layerNoIds } from "../../src/http/server/wrongPaths.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
+
+const routes = routeTableOf(GatewayApi.groups).all
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 3000)
 const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
@@ -38,7 +41,9 @@ const makeRouter = Effect.gen(function* () {
     })
   )
   const served = yield* HttpRouter.toHttpEffect(
-    Layer.mergeAll(layerHandlers, layerNoIds, layerEdge).pipe(Layer.provide(layerSecureRandom))
+    Layer.mergeAll(layerHandlers, layerNoIds, layerEdge).pipe(
+      Layer.provide([layerSecureRandom, Routes.layer(GatewayApi.groups)])
+    )
   ).pipe(Effect.provideService(HttpRouter.RouterConfig, ROUTER))
   const scope = yield* Scope.Scope
 

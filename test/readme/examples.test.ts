@@ -343,7 +343,7 @@ const checks: Readonly<Record<string, Check>> = {
   "src/postgres/README.md sql 2": partOf("src/postgres/README.md sh 2"),
   "src/postgres/README.md ini 1": pooler,
   "src/services/money/README.md sh 1": closing,
-  "src/webhooks/README.md js 1": webhook,
+  "src/features/webhooks/README.md js 1": webhook,
   "src/testing/README.md ts 1": standsIn("test/readme/doubles.test.ts")
 }
 

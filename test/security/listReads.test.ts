@@ -4,7 +4,7 @@ import { connect } from "node:net"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { GatewayApi } from "../../src/http/api/GatewayApi.ts"
+import { GatewayApi } from "../../src/contract/GatewayApi.ts"
 import { readOf } from "../../src/http/server/access/readLanes.ts"
 import { MAX_PAGE_BYTES } from "../../src/runtime/Page.ts"
 import {

@@ -1,8 +1,8 @@
 /** What each role may do, route by route: a route without a row fails. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { AuditView } from "../../src/http/api/admin/HistoryApi.ts"
-import { OperatorView } from "../../src/http/api/admin/OperatorsApi.ts"
+import { OperatorView } from "../../src/features/accounts/OperatorsApi.ts"
+import { AuditView } from "../../src/features/history/HistoryApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { Role } from "../../src/services/operators/Operators.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"

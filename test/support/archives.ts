@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { layerBucketS3 } from "../../src/archive/BucketS3.ts"
+import { layerBucketS3 } from "../../src/features/archive/BucketS3.ts"
 import { brokenVendor, type Reply } from "./brokenVendor.ts"
 import { bodyAs, type Customer, Gateway, quickSettings } from "./gateway.ts"
 import { moveTo } from "./orders.ts"

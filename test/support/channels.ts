@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChannelCheckView, ChannelView } from "../../src/http/api/admin/ChannelsApi.ts"
+import { ChannelCheckView, ChannelView } from "../../src/features/catalog/ChannelsApi.ts"
 import { bodyAs, Gateway } from "./gateway.ts"
 
 const Channels = Schema.Struct({ data: Schema.Array(ChannelView), has_more: Schema.Boolean })

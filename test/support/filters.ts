@@ -1,4 +1,6 @@
 /** Filters of the operators' lists that leave everything; of orphans, what is open. */
+
+import type { OrderFilter } from "../../src/features/usage/OrderLists.ts"
 import type { OrphanFilter } from "../../src/services/Orphans.ts"
 import type {
   KeyFilter,
@@ -6,7 +8,6 @@ import type {
   OrganizationFilter
 } from "../../src/services/operators/Accounts.ts"
 import type { AuditFilter } from "../../src/services/operators/AdminAudit.ts"
-import type { OrderFilter } from "../../src/services/operators/OrderLists.ts"
 
 export const anyOrganization: OrganizationFilter = { name: null, enabled: null }
 export const anyMember: MemberFilter = { ...anyOrganization, organizationId: null }

@@ -1,6 +1,6 @@
 /** The programs that tests start, with their modules joined to a few files. */
-import { copyFile, readdir, symlink } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { cp, glob, symlink } from "node:fs/promises"
+import { basename, join, relative } from "node:path"
 import { build } from "rolldown"
 
 const root = join(import.meta.dirname, "..", "..")
@@ -13,10 +13,13 @@ const programs = [
   "src/cli/rotateMasterKey.ts"
 ]
 
-/** Looked for beside the file that starts or reads them. */
+/** Looked for beside the file that starts it. */
 const threads = ["src/postgres/embedded/embeddedWorker.ts"]
-const assets = ["src/simulator/media/sunset.mp4"]
-const schema = "src/postgres/schema"
+/** Looked for beside the file that reads it. */
+const media = "src/simulator/media/sunset.mp4"
+/** Looked for from the folder of the migrations, which the joined files therefore stand in. */
+const migrations = "src/postgres/schema"
+const scripts = "src/{postgres/schema,features/*}/*.sql"
 
 /**
  * Joins the modules of each program into the directory, and answers the files to start by the paths
@@ -24,6 +27,7 @@ const schema = "src/postgres/schema"
  * of the tests starts programs hundreds of times.
  */
 export const joinPrograms = async (directory: string): Promise<Record<string, string>> => {
+  const joined = join(directory, relative("src", migrations))
   await build({
     cwd: root,
     input: [...programs, ...threads],
@@ -32,17 +36,18 @@ export const joinPrograms = async (directory: string): Promise<Record<string, st
     external: /^@electric-sql\//,
     logLevel: "warn",
     output: {
-      dir: directory,
+      dir: joined,
       format: "esm",
       // What is switched on must be on before it is used.
       strictExecutionOrder: true
     }
   })
-  const scripts = (await readdir(join(root, schema))).filter((file) => file.endsWith(".sql"))
-  for (const asset of [...assets, ...scripts.map((file) => join(schema, file))])
-    await copyFile(join(root, asset), join(directory, basename(asset)))
+  await cp(join(root, media), join(joined, basename(media)))
+  for await (const script of glob(scripts, { cwd: root })) {
+    await cp(join(root, script), join(directory, relative("src", script)))
+  }
   await symlink(join(root, "node_modules"), join(directory, "node_modules"))
   return Object.fromEntries(
-    programs.map((path) => [join(root, path), join(directory, `${basename(path, ".ts")}.js`)])
+    programs.map((path) => [join(root, path), join(joined, `${basename(path, ".ts")}.js`)])
   )
 }

@@ -1,6 +1,6 @@
 /** Every route of the interface as it is declared, with a body that it takes. */
 import { Context, type Schema } from "effect"
-import { GatewayApi } from "../../src/http/api/GatewayApi.ts"
+import { GatewayApi } from "../../src/contract/GatewayApi.ts"
 import { RequiredScope } from "../../src/http/api/middlewares.ts"
 import type { Scope } from "../../src/services/Access.ts"
 

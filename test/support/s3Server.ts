@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { startDemoArchive } from "../../src/archive/demoArchive.ts"
+import { startDemoArchive } from "../../src/features/archive/demoArchive.ts"
 
 /** Serves until the scope closes; answers the place of its bucket. */
 export const s3Server = Effect.flatMap(

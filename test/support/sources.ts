@@ -15,20 +15,34 @@ export const sources = new Map(files.map((file) => [file, readFileSync(join(root
 const importPattern =
   /^(?:import|export)\s[^"';]*?from\s*"([^"]+)"|^import\s*"([^"]+)"|\bimport\s*\(\s*"([^"]+)"/gm
 
-export const specifiersOf = (file: string): ReadonlyArray<string> =>
-  [...(sources.get(file) ?? "").matchAll(importPattern)].flatMap((match) =>
-    match.slice(1).filter((group) => group !== undefined)
-  )
+const matchesOf = (file: string) => [...(sources.get(file) ?? "").matchAll(importPattern)]
 
-/** Our own files a file imports, as paths inside src. */
-export const importsOf = (file: string): ReadonlyArray<string> =>
-  specifiersOf(file)
+const specifierOf = (match: RegExpExecArray): ReadonlyArray<string> =>
+  match.slice(1).filter((group) => group !== undefined)
+
+export const specifiersOf = (file: string): ReadonlyArray<string> =>
+  matchesOf(file).flatMap(specifierOf)
+
+const pathsOf = (file: string, specifiers: ReadonlyArray<string>): ReadonlyArray<string> =>
+  specifiers
     .filter((specifier) => specifier.startsWith("."))
     .map((specifier) =>
       relative(root, join(root, dirname(file), specifier))
         .split(sep)
         .join("/")
     )
+
+/** Our own files a file imports, as paths inside src. */
+export const importsOf = (file: string): ReadonlyArray<string> => pathsOf(file, specifiersOf(file))
+
+/** Those of them that are loaded with it: what is imported for its types alone is not. */
+export const loadedBy = (file: string): ReadonlyArray<string> =>
+  pathsOf(
+    file,
+    matchesOf(file)
+      .filter(([statement]) => !statement.startsWith("import type"))
+      .flatMap(specifierOf)
+  )
 
 export const imports = new Map(files.map((file) => [file, importsOf(file)]))
 

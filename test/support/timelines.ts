@@ -1,7 +1,7 @@
 /** What a vendor of the test answers, and what the operator is told about it. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { TimelineView } from "../../src/http/api/admin/HistoryApi.ts"
+import { TimelineView } from "../../src/features/history/HistoryApi.ts"
 import { brokenVendor, type Reply } from "./brokenVendor.ts"
 import { bodyAs, Gateway, testCatalog } from "./gateway.ts"
 

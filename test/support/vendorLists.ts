@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import {
   ReconciledEntryView,
   ReconciliationView
-} from "../../src/http/api/admin/money/ReconciliationsApi.ts"
+} from "../../src/features/reconciliations/ReconciliationsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { bodyAs, type Customer, Gateway } from "./gateway.ts"

@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import type { VendorLost } from "../../domain/VendorOutcome.ts"
 import type { VideoUsage } from "../../domain/video/VideoQuote.ts"
-import { scrubText } from "../../hiding/credentialsFromClients.ts"
+import { scrubText } from "../../redaction/credentialsFromClients.ts"
 import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { brokenAnswer } from "../wire/vendorFailures.ts"

@@ -1,5 +1,5 @@
 /** Bodies of `multipart/form-data`, written piece by piece. */
-import { mediumOf } from "../../hiding/patterns.ts"
+import { mediumOf } from "../../redaction/patterns.ts"
 
 /** Lists are fields of the same name. What is null is left out. */
 export type FormFields = Readonly<Record<string, unknown>>

@@ -1,9 +1,9 @@
 /** Reports a call to a vendor to the log of calls, without holding it up. */
 import { Cause, Clock, Effect, Exit, Option, Predicate, References } from "effect"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
-import { redact } from "../../hiding/bodiesFromCallLog.ts"
-import { secretsIn } from "../../hiding/credentialsFromClients.ts"
-import { plainAddress } from "../../hiding/patterns.ts"
+import { redact } from "../../redaction/bodiesFromCallLog.ts"
+import { secretsIn } from "../../redaction/credentialsFromClients.ts"
+import { plainAddress } from "../../redaction/patterns.ts"
 import {
   type AnsweredCall,
   type CallSubject,

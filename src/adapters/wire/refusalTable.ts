@@ -11,7 +11,7 @@ import {
   type VendorFailure,
   VendorRefused
 } from "../../domain/VendorOutcome.ts"
-import { productIn } from "../../hiding/productsFromRefusals.ts"
+import { productIn } from "../../redaction/productsFromRefusals.ts"
 import { errorOf } from "./errorText.ts"
 import { jobMarkOf } from "./jobMarks.ts"
 import type { VendorAnswer } from "./vendorAnswer.ts"

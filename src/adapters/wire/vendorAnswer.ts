@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { RawAnswer } from "../../domain/RawAnswer.ts"
-import { markOf } from "../../hiding/patterns.ts"
+import { markOf } from "../../redaction/patterns.ts"
 import { pruneJson } from "../../runtime/texts/jsonPrune.ts"
 import { cutMedia, isWithin, type JsonBounds, walkJson } from "../../runtime/texts/jsonWalk.ts"
 import type { WireHead, WireLimits } from "./VendorWire.ts"

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:net"
 import { Cause, Effect, Stream } from "effect"
-import { layerArchiveBucket } from "../../archive/archiveClient.ts"
+import { layerArchiveBucket } from "../../features/archive/archiveClient.ts"
 import { Bucket, BucketFault } from "../../services/results/ArchiveBucket.ts"
 import { deepestReason } from "../failures.ts"
 import { type Check, ok, wrong } from "./findings.ts"

@@ -1,7 +1,7 @@
 /** Accounts at vendors: how they do, tested, in use and out of it. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import type { ChannelCheckView } from "../../http/api/admin/ChannelsApi.ts"
+import type { ChannelCheckView } from "../../features/catalog/ChannelsApi.ts"
 import { EndsWith } from "../failures.ts"
 import { table, tell, tellPage } from "../output.ts"
 import { after, limit } from "./accounts.ts"

@@ -4,7 +4,7 @@ import { Array as Arr, Effect } from "effect"
 import type { ImageBody } from "../../domain/image/ImageRequest.ts"
 import type { InputRole } from "../../domain/video/families/VideoFamily.ts"
 import type { ContentBlock, VideoBody } from "../../domain/video/VideoBody.ts"
-import type { ModelEntry } from "../../http/api/ModelsApi.ts"
+import type { ModelEntry } from "../../features/catalog/ModelsApi.ts"
 import { drawPicture } from "../../simulator/media/picture.ts"
 
 /** Addresses that the vendor can read; pictures are drawn where none are given. */

@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Readiness } from "../../services/Operations.ts"
-import { GatewayApi } from "../api/GatewayApi.ts"
+import { operationsApi } from "../api/contractOf.ts"
 import { makeMetricsAnswer } from "../server/metricsListener.ts"
 
 export const layerOperationsHandlers = HttpApiBuilder.group(
-  GatewayApi,
+  operationsApi,
   "operations",
   Effect.fn(function* (handlers) {
     const readiness = yield* Readiness

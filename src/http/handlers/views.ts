@@ -6,9 +6,8 @@ import { exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import type { Balance, Pool, RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import type { Receipt, UsageRecord } from "../../services/UsageLog.ts"
-import type { ReceiptView } from "../api/AccountApi.ts"
-import type { OperatorReceiptView } from "../api/admin/AdminApi.ts"
 import type { QuoteView } from "../api/orders/QuotesApi.ts"
+import type { OperatorReceiptView, ReceiptView } from "../api/receipts.ts"
 import type { AttemptView } from "../api/shared.ts"
 
 export const formatNanoOrNull = (amountNano: bigint | null): string | null =>

@@ -2,7 +2,7 @@
 import { Effect, Exit, Layer, Option, Schema, SchemaAST } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { auditedFields, auditedText } from "../../hiding/secretsFromAudit.ts"
+import { auditedFields, auditedText } from "../../redaction/secretsFromAudit.ts"
 import { AdminAudit } from "../../services/operators/AdminAudit.ts"
 import { AdminAuditing, CurrentOperator } from "../api/middlewares.ts"
 import { CurrentRequest } from "./envelope.ts"

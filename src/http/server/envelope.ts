@@ -14,7 +14,7 @@ import { answerOf, turnOf } from "./connectionTurns.ts"
 import { countedAnswer } from "./countedAnswers.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./requestMetrics.ts"
-import { pathOf, routesAt, targetOf, withWholeId } from "./routes.ts"
+import { pathOf, Routes, targetOf, withWholeId } from "./routes.ts"
 import { noRoute } from "./wrongPaths.ts"
 
 /** The request that is being handled: its id, and headers that are put on its answer, if there is one. */
@@ -89,6 +89,7 @@ export const layerEdge = HttpRouter.middleware(
   Effect.gen(function* () {
     const random = yield* SecureRandom.SecureRandom
     const shutdown = yield* Shutdown
+    const routes = yield* Routes
     return (route) =>
       Effect.flatMap(random.uuidV7(), (uuid) =>
         Effect.withFiber((fiber) => {
@@ -102,12 +103,12 @@ export const layerEdge = HttpRouter.middleware(
           const answer = answerOf(request.source)
           const counted = (response: HttpServerResponse.HttpServerResponse) =>
             answer === null ? response : countedAnswer(answer, response)
-          const [served] = routesAt(pathOf(url))
+          const [served] = routes.at(pathOf(url))
           // The router decodes and cuts before it compares, so it gets exact spellings alone.
           const refusal =
             refusalOf(asked) ??
             (served === undefined
-              ? errorResponse(noRoute({ method: asked.method, url: target }))
+              ? errorResponse(noRoute(routes, { method: asked.method, url: target }))
               : null)
           const asIs = refusal === null ? route : Effect.succeed(refusal)
           const routed =
@@ -116,7 +117,8 @@ export const layerEdge = HttpRouter.middleware(
               : Effect.provideService(asIs, HttpServerRequest.HttpServerRequest, request)
           const answered = Effect.catchCause(routed, (cause) => {
             const failure = Cause.squash(cause)
-            if (isRouteNotFound(failure)) return Effect.succeed(errorResponse(noRoute(request)))
+            if (isRouteNotFound(failure))
+              return Effect.succeed(errorResponse(noRoute(routes, request)))
             return Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)
               : unforeseen(request, cause)

@@ -8,7 +8,7 @@ import {
   requestsInFlight
 } from "../../services/metrics.ts"
 import { VendorTime } from "../../services/ProtocolAdapter.ts"
-import { pathOf, routesAt } from "./routes.ts"
+import { pathOf, Routes } from "./routes.ts"
 
 /** The methods that get a label of their own; a client may send any word. */
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
@@ -37,8 +37,12 @@ const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
 
 /** Spans of requests are named by route, and what monitoring asks all the time has none. */
 export const layerRequestSpans = Layer.merge(
-  Layer.succeed(HttpMiddleware.SpanNameGenerator, ({ method, url }) =>
-    [methods.has(method) ? method : "HTTP", routesAt(pathOf(url))[0]?.path ?? ""].join(" ").trim()
+  Layer.effect(
+    HttpMiddleware.SpanNameGenerator,
+    Effect.map(Routes, (routes) => ({ method, url }) => {
+      const path = routes.at(pathOf(url))[0]?.path ?? ""
+      return [methods.has(method) ? method : "HTTP", path].join(" ").trim()
+    })
   ),
   Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => probes.has(pathOf(url)))
 )

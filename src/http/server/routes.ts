@@ -4,8 +4,8 @@
  * escape of a letter.
  */
 import { IncomingMessage } from "node:http"
+import { Context, Layer } from "effect"
 import type { HttpMethod, HttpRouter, HttpServerRequest } from "effect/http"
-import { GatewayApi } from "../api/GatewayApi.ts"
 
 /** Those a route may have; `HEAD` is answered as `GET` is. */
 type Method = Exclude<HttpMethod.HttpMethod, "HEAD" | "TRACE">
@@ -17,12 +17,17 @@ export interface Route {
   readonly methods: ReadonlyArray<Method>
 }
 
-const calls: ReadonlyArray<{ readonly path: Route["path"]; readonly method: Method }> = [
+interface Endpoint {
+  readonly path: HttpRouter.PathInput
+  readonly method: Method
+}
+
+/** Served beside the contract. */
+const otherEndpoints: ReadonlyArray<Endpoint> = [
   { path: "/openapi.json", method: "GET" },
   { path: "/docs", method: "GET" },
   { path: "/", method: "GET" },
-  { path: "/console/*", method: "GET" },
-  ...Object.values(GatewayApi.groups).flatMap(({ endpoints }) => Object.values(endpoints))
+  { path: "/console/*", method: "GET" }
 ]
 
 /**
@@ -39,14 +44,6 @@ const BELOW = `(?:/(?:${SEGMENT}/)*(?:${SEGMENT})?)?`
 
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replace(/:[^/]+/g, () => SEGMENT).replace("/*", () => BELOW)}$`)
-
-export const routes = [...Map.groupBy(calls, ({ path }) => path)].map(
-  ([path, served]): Route => ({
-    path,
-    pattern: patternOf(path),
-    methods: served.map(({ method }) => method)
-  })
-)
 
 /** The target as it stands in the request; the server's `url` is resolved where it names a host. */
 export const targetOf = ({ source, url }: HttpServerRequest.HttpServerRequest): string =>
@@ -65,11 +62,36 @@ const slashedModel = new RegExp(`^(/v1/models/)(${SEGMENT}(?:/${SEGMENT})+)(?=\\
 export const withWholeId = (url: string): string =>
   url.replace(slashedModel, (_, path: string, id: string) => path + id.replaceAll("/", "%2F"))
 
-/** Those without a parameter, which the most frequent requests are for. */
-const plainRoutes = new Map<string, ReadonlyArray<Route>>(
-  routes.filter(({ path }) => !/[:*]/.test(path)).map((route) => [route.path, [route]])
-)
+/** The groups of a contract, as `GatewayApi.groups` has them. */
+type Groups = Readonly<Record<string, { readonly endpoints: Readonly<Record<string, Endpoint>> }>>
 
-/** The routes that a path is an exact spelling of. */
-export const routesAt = (path: string): ReadonlyArray<Route> =>
-  plainRoutes.get(path) ?? routes.filter(({ pattern }) => pattern.test(path))
+export interface RouteTable {
+  readonly all: ReadonlyArray<Route>
+  /** The routes that a path is an exact spelling of. */
+  readonly at: (path: string) => ReadonlyArray<Route>
+}
+
+export const routeTableOf = (groups: Groups): RouteTable => {
+  const endpoints = Object.values(groups).flatMap((group) => Object.values(group.endpoints))
+  const byPath = Map.groupBy([...otherEndpoints, ...endpoints], ({ path }) => path)
+  const all = [...byPath].map(
+    ([path, served]): Route => ({
+      path,
+      pattern: patternOf(path),
+      methods: served.map(({ method }) => method)
+    })
+  )
+  // Routes without a parameter, which are requested most, are found by their path alone.
+  const plainRoutes = new Map<string, ReadonlyArray<Route>>(
+    all.filter(({ path }) => !/[:*]/.test(path)).map((route) => [route.path, [route]])
+  )
+  return {
+    all,
+    at: (path) => plainRoutes.get(path) ?? all.filter(({ pattern }) => pattern.test(path))
+  }
+}
+
+/** What the gateway serves, known to all that stands around the handlers. */
+export class Routes extends Context.Service<Routes, RouteTable>()("gateway/http/Routes") {
+  static readonly layer = (groups: Groups) => Layer.sync(Routes, () => routeTableOf(groups))
+}

@@ -4,7 +4,7 @@ import { HttpRouter } from "effect/http"
 import { type GatewayError, MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
 import { nearestName } from "../../domain/nearest.ts"
 import { errorResponse } from "./errorResponse.ts"
-import { pathOf, type Route, routes, routesAt, withWholeId } from "./routes.ts"
+import { pathOf, type Route, Routes, type RouteTable, withWholeId } from "./routes.ts"
 
 interface Asked {
   readonly method: string
@@ -66,8 +66,8 @@ const bareOf = (path: string): string =>
     .replace(/\/$/, "")
     .replace(/^(?:\/api)?(?:\/v\d[a-z\d]{0,6})*(?=\/|$)/, "")
 
-const declaredAt = (paths: ReadonlyArray<string>): ReadonlyArray<Route> =>
-  paths.flatMap((path) => routes.find((route) => route.path === path) ?? [])
+const declaredAt = (routes: RouteTable, paths: ReadonlyArray<string>): ReadonlyArray<Route> =>
+  paths.flatMap((path) => routes.all.find((route) => route.path === path) ?? [])
 
 /** The route's path with what `path` has where the route has its parameters. */
 const filledIn = (route: Route, path: string): string => {
@@ -79,7 +79,7 @@ const filledIn = (route: Route, path: string): string => {
 }
 
 /** The routes that a request for another path or method is likely to mean; none where that is unknown. */
-export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
+export const routesMeant = (routes: RouteTable, { method, url }: Asked): ReadonlyArray<Route> => {
   const asked = pathOf(url)
   if (asked.length > MAX_COMPARED_PATH) return []
   const bare = bareOf(asked)
@@ -87,14 +87,14 @@ export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
     ? [bare.replace(/^\/admin(?:\/v\d+)?/, "/admin/v1")]
     : [`/v1${bare}`, bare]
   for (const path of candidates) {
-    const found = path === asked ? [] : routesAt(withWholeId(path))
+    const found = path === asked ? [] : routes.at(withWholeId(path))
     if (found.length > 0) return found
   }
   const known = elsewhere.get(bare)
-  if (known !== undefined) return declaredAt(known)
-  const serving = routes.filter(({ methods }) => methods.some((one) => one === method))
+  if (known !== undefined) return declaredAt(routes, known)
+  const serving = routes.all.filter(({ methods }) => methods.some((one) => one === method))
   for (const path of candidates) {
-    for (const some of [serving, routes]) {
+    for (const some of [serving, routes.all]) {
       const byPath = new Map(some.map((route) => [filledIn(route, path), route]))
       const near = byPath.get(nearestName(path, byPath.keys(), MAX_EDITS) ?? "")
       if (near !== undefined) return [near]
@@ -102,7 +102,10 @@ export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
   }
   // What stands behind a list of tasks is the id of one.
   const list = elsewhere.get(bare.slice(0, bare.lastIndexOf("/"))) ?? []
-  return declaredAt(list.filter((path) => path === VIDEO_TASK))
+  return declaredAt(
+    routes,
+    list.filter((path) => path === VIDEO_TASK)
+  )
 }
 
 const hasId = ({ path }: Route): boolean => path.includes(":")
@@ -135,19 +138,20 @@ const notAllowed = (
   })
 
 /** The answer to a request that no route takes. */
-export const noRoute = (asked: Asked): GatewayError => {
+export const noRoute = (routes: RouteTable, asked: Asked): GatewayError => {
   const path = pathOf(asked.url)
   const quoted = path.slice(0, MAX_QUOTED_PATH)
-  const there = routesAt(path)
+  const there = routes.at(path)
   const allow: ReadonlyArray<string> = there.flatMap(({ methods }) => methods)
   // A known path with a known method is not routed when one of its ids is absurdly long.
   if (allow.length === 0 || allow.includes(asked.method)) {
-    const hint = orMeant(asked.method, routesMeant(asked)) || "; GET /openapi.json lists what is"
+    const hint =
+      orMeant(asked.method, routesMeant(routes, asked)) || "; GET /openapi.json lists what is"
     return new NotFound({ message: `Nothing is served at ${quoted}${hint}` })
   }
   // A path with an id in it, or with another use elsewhere, may have been meant otherwise.
   const mayBeMeant = there.some(hasId) || elsewhere.has(bareOf(path))
-  const meant = mayBeMeant ? routesMeant(asked) : []
+  const meant = mayBeMeant ? routesMeant(routes, asked) : []
   return notAllowed(asked.method, quoted, allow, meant)
 }
 
@@ -157,8 +161,9 @@ export const noRoute = (asked: Asked): GatewayError => {
  */
 export const layerNoIds = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    for (const { path, methods } of routes.filter((route) => !hasId(route))) {
-      for (const other of routes.filter((route) => hasId(route) && route.pattern.test(path))) {
+    const routes = yield* Routes
+    for (const { path, methods } of routes.all.filter((route) => !hasId(route))) {
+      for (const other of routes.all.filter((route) => hasId(route) && route.pattern.test(path))) {
         for (const method of other.methods.filter((one) => !methods.includes(one))) {
           yield* router.add(method, path, errorResponse(notAllowed(method, path, methods, [other])))
         }

@@ -17,8 +17,8 @@ import {
   type VendorFailure,
   VendorLost
 } from "../../domain/VendorOutcome.ts"
-import { withoutMedia } from "../../hiding/promptsFromRecords.ts"
-import { textDigest } from "../../hiding/textDigest.ts"
+import { withoutMedia } from "../../redaction/promptsFromRecords.ts"
+import { textDigest } from "../../redaction/textDigest.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { KeyedAccount } from "../../services/channels/ChannelCredentials.ts"

@@ -12,7 +12,7 @@ import {
   type VendorLost,
   VendorRefused
 } from "../../domain/VendorOutcome.ts"
-import { keptRefusal } from "../../hiding/promptsFromRecords.ts"
+import { keptRefusal } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { TextAnswer } from "../../services/ProtocolAdapter.ts"

@@ -13,7 +13,7 @@ import {
   usageId
 } from "../../services/UsageLog.ts"
 import { columnsOf, readPage, repeatable, rowOf } from "../client/rows.ts"
-import { correctionsOf } from "../money/TransfersPostgres.ts"
+import { correctionsOf } from "./adjustments.ts"
 import { orderKinds, upTo } from "./journal.ts"
 
 /** Columns of `UsageRecord`, of an order `o` that was captured. */

@@ -13,7 +13,7 @@ import {
   tokenHash
 } from "../../services/bearerTokens.ts"
 import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
-import { makeSetCap } from "../money/BudgetsPostgres.ts"
+import { makeSetCap } from "./memberCaps.ts"
 import { makeTokenLookUps } from "./tokenLookUps.ts"
 
 /** Members whose links were opened of late, and how they stand. */

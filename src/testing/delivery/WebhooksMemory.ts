@@ -1,7 +1,6 @@
 /** Receivers of webhooks and the messages to them, in memory. */
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Settings } from "../../runtime/Settings.ts"
 import {
   callbacksOf,
   MAX_ENDPOINTS,
@@ -9,7 +8,9 @@ import {
   OLD_SECRET_HOURS,
   tooManyEndpoints,
   WebhookEndpoints
-} from "../../services/delivery/WebhookEndpoints.ts"
+} from "../../features/webhooks/WebhookEndpoints.ts"
+import { hintOf, makeSecret } from "../../features/webhooks/webhookSecrets.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import {
   LEASE_MARGIN_SECONDS,
   type MessageClaims,
@@ -17,7 +18,6 @@ import {
   SHOWN_ATTEMPTS,
   WebhookMessages
 } from "../../services/delivery/WebhookMessages.ts"
-import { hintOf, makeSecret } from "../../services/delivery/webhookSecrets.ts"
 import { dateOrNull, type MemoryState, MemoryStore, pageOf } from "../memory/MemoryStore.ts"
 import type { StoredEndpoint, StoredMessage } from "./storedWebhooks.ts"
 import { tell, toldTask } from "./telling.ts"

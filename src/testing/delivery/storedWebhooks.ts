@@ -1,6 +1,6 @@
 /** What is delivered, archived and uploaded, as the state in memory keeps it. */
 import type { Redacted } from "effect"
-import type { WebhookEndpoint } from "../../services/delivery/WebhookEndpoints.ts"
+import type { WebhookEndpoint } from "../../features/webhooks/WebhookEndpoints.ts"
 import type { DeliveryAttempt, DeliveryState } from "../../services/delivery/WebhookMessages.ts"
 import type { NewFile } from "../../services/files/Files.ts"
 import type { ArchivedFile } from "../../services/results/ArchiveBucket.ts"

@@ -1,7 +1,7 @@
 /** What happens to the state in memory is told to the receivers of webhooks, as triggers do. */
 import { DateTime, Schema } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
-import { callbacksOf, OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
+import { callbacksOf, OPERATORS } from "../../features/webhooks/WebhookEndpoints.ts"
 import { TaskResult } from "../../services/TaskRepo.ts"
 import {
   type Books,

@@ -2,8 +2,8 @@
 import { Clock, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { transferPrefix } from "../../domain/money/transfers.ts"
+import { OPERATORS } from "../../features/webhooks/WebhookEndpoints.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
 import { type Capture, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   answerDeposit,

@@ -1,8 +1,8 @@
 /** What a month's orders were charged for, in memory: each order a group of its own. */
 import { Effect, Layer, Option, Schema } from "effect"
 import { Quote } from "../../domain/money/Quote.ts"
-import type { UnitGroup } from "../../domain/money/replay.ts"
-import { ChargedUnits } from "../../services/money/ChargedUnits.ts"
+import { ChargedUnits } from "../../features/catalog/ChargedUnits.ts"
+import type { UnitGroup } from "../../features/catalog/replay.ts"
 import { MemoryStore, type StoredOrder, usageOf } from "../memory/MemoryStore.ts"
 
 const decodeQuote = Schema.decodeUnknownOption(Quote)

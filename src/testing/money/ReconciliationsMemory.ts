@@ -2,9 +2,6 @@
 import { Clock, Effect, Layer, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NANO_PER_UNIT } from "../../domain/money/Money.ts"
-import { entryKinds, isSame, TOLERANCE_MILLIS } from "../../domain/money/reconciliation.ts"
-import type { ListedLine } from "../../domain/money/vendorLists.ts"
-import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import {
   type NewReconciliation,
   noSuchReconciliation,
@@ -15,7 +12,14 @@ import {
   rangeOf,
   reconciliationPrefix,
   startOf
-} from "../../services/money/Reconciliations.ts"
+} from "../../features/reconciliations/Reconciliations.ts"
+import {
+  entryKinds,
+  isSame,
+  TOLERANCE_MILLIS
+} from "../../features/reconciliations/reconciliation.ts"
+import type { ListedLine } from "../../features/reconciliations/vendorLists.ts"
+import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "../memory/MemoryStore.ts"
 
 type Entry = Omit<ReconciledEntry, "id">

@@ -1,7 +1,7 @@
 /** Sums of usage in memory: summed up from the orders whenever they are asked for. */
 import { DateTime, Effect, Layer } from "effect"
+import { type SumQuery, type UsageSum, UsageSums } from "../../features/usage/UsageSums.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { type SumQuery, type UsageSum, UsageSums } from "../../services/money/UsageSums.ts"
 import { MemoryStore, type StoredOrder } from "../memory/MemoryStore.ts"
 
 const nothing: Omit<UsageSum, "start" | "name"> = {

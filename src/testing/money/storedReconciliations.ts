@@ -1,5 +1,8 @@
 /** Reconciliations as the stores in memory keep them. */
-import type { ReconciledEntry, Reconciliation } from "../../services/money/Reconciliations.ts"
+import type {
+  ReconciledEntry,
+  Reconciliation
+} from "../../features/reconciliations/Reconciliations.ts"
 
 export interface StoredReconciliation {
   readonly reconciliation: Reconciliation

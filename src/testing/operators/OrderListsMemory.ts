@@ -1,6 +1,5 @@
 /** Lists of orders in memory: all that there is, looked through for what is wanted. */
 import { Effect, Layer } from "effect"
-import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import {
   type ListedOrder,
   noSuchOrder,
@@ -9,7 +8,8 @@ import {
   type OrderSumFilter,
   type OrderTotals,
   totalsOfState
-} from "../../services/operators/OrderLists.ts"
+} from "../../features/usage/OrderLists.ts"
+import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import {
   type Books,
   dateOrNull,

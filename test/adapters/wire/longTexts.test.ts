@@ -1,7 +1,7 @@
 /** Outlines of JSON against its decoded whole, cut into pieces at every place. */
 import { assert, describe, it } from "@effect/vitest"
 import { outlineOf } from "../../../src/adapters/wire/vendorAnswer.ts"
-import { markedBytes } from "../../../src/hiding/patterns.ts"
+import { markedBytes } from "../../../src/redaction/patterns.ts"
 
 const long = "lighthouse+/=".repeat(200)
 

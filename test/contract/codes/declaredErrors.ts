@@ -1,6 +1,6 @@
 /** The errors that the OpenAPI document lists for an operation. */
 import { OpenApi } from "effect/http-api"
-import { GatewayApi } from "../../../src/http/api/GatewayApi.ts"
+import { GatewayApi } from "../../../src/contract/GatewayApi.ts"
 
 type Json = Readonly<Record<string, unknown>>
 const isRecord = (value: unknown): value is Json =>

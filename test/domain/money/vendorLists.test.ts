@@ -1,7 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { formatNano, MAX_AMOUNT_NANO } from "../../../src/domain/money/Money.ts"
-import { delimiterOf, type NumberForm, parseListed } from "../../../src/domain/money/vendorLists.ts"
+import {
+  delimiterOf,
+  type NumberForm,
+  parseListed
+} from "../../../src/features/reconciliations/vendorLists.ts"
 
 const plain: NumberForm = { decimal: "point", thousands: null }
 

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { sealDueMonths } from "../../../src/operations/StatementSealer.ts"
+import { sealDueMonths } from "../../../src/features/statements/StatementSealer.ts"
 import { applySchema } from "../../../src/postgres/schema/applySchema.ts"
 import { CallLog } from "../../../src/services/CallLog.ts"
 import { WebhookMessages } from "../../../src/services/delivery/WebhookMessages.ts"

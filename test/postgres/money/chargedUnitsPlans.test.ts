@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChargedUnits } from "../../../src/services/money/ChargedUnits.ts"
+import { ChargedUnits } from "../../../src/features/catalog/ChargedUnits.ts"
 import { layerStoresOnServer, organization } from "../../support/ledger.ts"
 
 const ONE_CONNECTION = 1

@@ -3,9 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { sumSteps } from "../../../src/domain/money/usageSums.ts"
+import { UsageSums } from "../../../src/features/usage/UsageSums.ts"
 import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { Ledger } from "../../../src/services/Ledger.ts"
-import { UsageSums } from "../../../src/services/money/UsageSums.ts"
 import { layerStoresOnServer, organization, usageOf } from "../../support/ledger.ts"
 
 type Row = readonly [ordered: string, hour: string, day: string, month: string]

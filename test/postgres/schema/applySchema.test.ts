@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
+import { join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -49,11 +50,14 @@ describe("the schema", () => {
   )
 
   it("leaves no file of the folder out", () => {
-    const folder = new URL("../../../src/postgres/schema/", import.meta.url)
-    const applied = readFileSync(new URL("migrations.ts", folder), "utf8")
-    const files = readdirSync(folder).filter((file) => file.endsWith(".sql"))
+    const src = join(import.meta.dirname, "../../../src")
+    const schema = join(src, "postgres/schema")
+    const applied = readFileSync(join(schema, "migrations.ts"), "utf8")
+    const files = globSync("{postgres/schema,features/*}/*.sql", { cwd: src })
     assert.deepStrictEqual(
-      [...applied.matchAll(/"(\d+_\w+\.sql)"/g)].map(([, file]) => file),
+      [...applied.matchAll(/"(\.[\w./]+\.sql)"/g)]
+        .map(([, file = ""]) => relative(src, join(schema, file)))
+        .toSorted(),
       files.toSorted()
     )
   })

@@ -1,7 +1,7 @@
 /** What was done through the administrative interface: by whom, to what, and how it was answered. */
 import { Code, Group, Select, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import type { AuditView } from "../../../http/api/admin/HistoryApi.ts"
+import type { AuditView } from "../../../features/history/HistoryApi.ts"
 import { useAsk, usePages } from "../../gateway/hooks.tsx"
 import { given, TextFilter, useAddressValue } from "../../parts/controls/addressFields.tsx"
 import { StateBadge } from "../../parts/controls/StateBadge.tsx"

@@ -2,7 +2,7 @@
 import { Checkbox, MultiSelect, SimpleGrid, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { useTranslation } from "react-i18next"
-import type { KeyView } from "../../../http/api/admin/AccountsApi.ts"
+import type { KeyView } from "../../../features/accounts/AccountsApi.ts"
 import { allScopes, type Scope, usualScopes } from "../../../services/Access.ts"
 import { useAsk } from "../../gateway/hooks.tsx"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"

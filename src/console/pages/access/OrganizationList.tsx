@@ -3,7 +3,7 @@ import { Anchor, Button, Group, Stack, Text } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { useTranslation } from "react-i18next"
 import { Link, useLocation } from "wouter"
-import type { OrganizationView } from "../../../http/api/admin/AccountsApi.ts"
+import type { OrganizationView } from "../../../features/accounts/AccountsApi.ts"
 import { useDo, usePages, useSession } from "../../gateway/hooks.tsx"
 import { mayAct } from "../../gateway/session.ts"
 import {

@@ -3,7 +3,7 @@ import { Badge, Button, Group, Stack, Switch, Text, TextInput, Title } from "@ma
 import { useDebouncedCallback } from "@mantine/hooks"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
-import type { OrganizationView } from "../../../http/api/admin/AccountsApi.ts"
+import type { OrganizationView } from "../../../features/accounts/AccountsApi.ts"
 import { usePages } from "../../gateway/hooks.tsx"
 import { useAddressFilters } from "../../parts/addressFilters.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"

@@ -2,7 +2,7 @@
 import { Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { Effect } from "effect"
 import { useTranslation } from "react-i18next"
-import type { CostView } from "../../../http/api/admin/money/UsageSumsApi.ts"
+import type { CostView } from "../../../features/usage/UsageSumsApi.ts"
 import { usePages } from "../../gateway/hooks.tsx"
 import { useAddressFilters, wordOf } from "../../parts/addressFilters.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"

@@ -2,7 +2,7 @@
 import { Button, Group, Stack, Text, Title } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
-import type { AdjustmentView } from "../../../http/api/admin/money/MoneyApi.ts"
+import type { AdjustmentView } from "../../../features/transfers/MoneyApi.ts"
 import { useAsk, usePages, useSession } from "../../gateway/hooks.tsx"
 import { mayAct } from "../../gateway/session.ts"
 import { useAddressFilters } from "../../parts/addressFilters.ts"

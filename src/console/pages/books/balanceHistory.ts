@@ -3,7 +3,7 @@
  * where its order was placed, as the journal and the statements have it, so the balance is exact
  * however little of the journal is there. What was held stands when it was held.
  */
-import type { JournalEntry } from "../../../http/api/admin/AdminApi.ts"
+import type { JournalEntry } from "../../../features/catalog/AdminApi.ts"
 import { nanoOf } from "../../parts/money/decimals.ts"
 
 export type JournalLine = typeof JournalEntry.Type

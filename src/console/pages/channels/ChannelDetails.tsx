@@ -3,7 +3,7 @@ import { Alert, Anchor, Card, Group, SimpleGrid, Stack, Text, Title } from "@man
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
-import type { ChannelView } from "../../../http/api/admin/ChannelsApi.ts"
+import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
 import { usePages } from "../../gateway/hooks.tsx"
 import { DataTable, RowTable } from "../../parts/DataTable.tsx"
 import { Amount, Id, Moment } from "../../parts/texts.tsx"

@@ -9,7 +9,7 @@ import {
   IconRefresh
 } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
-import type { ChannelView } from "../../../http/api/admin/ChannelsApi.ts"
+import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
 import { Moment } from "../../parts/texts.tsx"
 
 const icons = {

@@ -1,8 +1,8 @@
 /** What is asked about channels beside how they stand: what is mounted on them, and what they cost. */
 import { Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import type { ChannelView } from "../../../http/api/admin/ChannelsApi.ts"
-import type { CostView } from "../../../http/api/admin/money/UsageSumsApi.ts"
+import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
+import type { CostView } from "../../../features/usage/UsageSumsApi.ts"
 import { useAsk } from "../../gateway/hooks.tsx"
 
 /** Often enough to see a breaker open. */

@@ -9,7 +9,7 @@ import type {
   DeliveryView,
   EndpointView,
   EndpointWithSecretView
-} from "../../../http/api/WebhooksApi.ts"
+} from "../../../features/webhooks/WebhooksApi.ts"
 import type { Ask } from "../../gateway/client.ts"
 import type { After, ListPage } from "../../gateway/hooks.tsx"
 

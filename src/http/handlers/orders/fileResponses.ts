@@ -9,7 +9,7 @@ import {
   headerOf,
   type OutgoingAnswer,
   OutgoingWeb
-} from "../../../outgoing/OutgoingWeb.ts"
+} from "../../../egress/OutgoingWeb.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
 import { Bucket, keyOf } from "../../../services/results/ArchiveBucket.ts"

@@ -10,8 +10,9 @@ import { StreamedAnswer } from "../../../orders/streamedAnswer.ts"
 import type { Caller } from "../../../services/Access.ts"
 import type { AnswerBody } from "../../../services/IdempotencyKeys.ts"
 import { Protocols } from "../../../services/ProtocolAdapter.ts"
-import { GatewayApi } from "../../api/GatewayApi.ts"
+import { customerApi } from "../../api/contractOf.ts"
 import { RequestForm } from "../../api/middlewares.ts"
+import { ImagesGroup } from "../../api/orders/ImagesApi.ts"
 import { bodyOf, decodeBody } from "../../server/requestRules.ts"
 import { answerTo, responseOf, streamResponse } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
@@ -39,7 +40,7 @@ const needsTask = new InvalidRequest({
 })
 
 export const layerImagesHandlers = HttpApiBuilder.group(
-  GatewayApi,
+  customerApi(ImagesGroup),
   "images",
   Effect.fn(function* (handlers) {
     const orders = yield* Orders

@@ -1,4 +1,5 @@
 /** Orders of videos in the words of OpenAI's API, as forms and as JSON. */
+
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -11,7 +12,7 @@ import { kindOf } from "../../../domain/video/VideoQuote.ts"
 import { Orders } from "../../../orders/Orders.ts"
 import type { AcceptedVideo } from "../../../orders/video/videoOrder.ts"
 import { TaskRepo } from "../../../services/TaskRepo.ts"
-import { GatewayApi } from "../../api/GatewayApi.ts"
+import { customerApi } from "../../api/contractOf.ts"
 import {
   CurrentCaller,
   type FormFile,
@@ -19,6 +20,7 @@ import {
   RequestForm,
   RequestJson
 } from "../../api/middlewares.ts"
+import { OpenaiVideosGroup } from "../../api/orders/OpenaiVideosApi.ts"
 import { decodeBody } from "../../server/requestRules.ts"
 import { answerTo } from "../respond.ts"
 import { inWordsOf, makeTaskResponses } from "./taskResponses.ts"
@@ -74,7 +76,7 @@ const saidBy = Effect.fnUntraced(function* ({ fields, files }: FormParts) {
 })
 
 export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
-  GatewayApi,
+  customerApi(OpenaiVideosGroup),
   "openaiVideos",
   Effect.fn(function* (handlers) {
     const orders = yield* Orders

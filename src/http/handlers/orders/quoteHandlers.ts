@@ -8,9 +8,9 @@ import { type Quoted, type QuoteRefusal, Quotes } from "../../../orders/QuoteAns
 import { UsualTimes } from "../../../polling/CompletionTimes.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import type { Caller } from "../../../services/Access.ts"
-import { GatewayApi } from "../../api/GatewayApi.ts"
+import { customerApi } from "../../api/contractOf.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
-import { QuoteBody } from "../../api/orders/QuotesApi.ts"
+import { QuoteBody, QuotesGroup } from "../../api/orders/QuotesApi.ts"
 import { bodyOf, decodeBody } from "../../server/requestRules.ts"
 import { quoteView } from "../views.ts"
 
@@ -27,7 +27,7 @@ const asking = <S extends Schema.Top & { readonly DecodingServices: never }>(
 }
 
 export const layerQuotesHandlers = HttpApiBuilder.group(
-  GatewayApi,
+  customerApi(QuotesGroup),
   "quotes",
   Effect.fn(function* (handlers) {
     const quotes = yield* Quotes

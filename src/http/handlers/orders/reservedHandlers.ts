@@ -3,9 +3,9 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Modality } from "../../../domain/catalog/Modality.ts"
 import { InvalidRequest, ModalityNotReady } from "../../../domain/Errors.ts"
 import { makeModelCheck } from "../../../orders/OrderChecks.ts"
-import { GatewayApi } from "../../api/GatewayApi.ts"
+import { customerApi } from "../../api/contractOf.ts"
 import { CurrentCaller, RequestForm } from "../../api/middlewares.ts"
-import { ReservedBody } from "../../api/orders/ReservedApi.ts"
+import { ReservedBody, ReservedGroup } from "../../api/orders/ReservedApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 
 const asReserved = bodyOf(ReservedBody)
@@ -18,7 +18,7 @@ const modelOfForm = Effect.fnUntraced(function* (form: NonNullable<RequestForm["
 })
 
 export const layerReservedHandlers = HttpApiBuilder.group(
-  GatewayApi,
+  customerApi(ReservedGroup),
   "reserved",
   Effect.fn(function* (handlers) {
     const checkModel = yield* makeModelCheck

@@ -25,8 +25,8 @@ import {
   seenEvent,
   statesShownAs
 } from "../../../domain/video/VideoTask.ts"
-import { OutgoingWeb } from "../../../outgoing/OutgoingWeb.ts"
-import { faultOfUrl } from "../../../outgoing/publicAddresses.ts"
+import { OutgoingWeb } from "../../../egress/OutgoingWeb.ts"
+import { faultOfUrl } from "../../../egress/publicAddresses.ts"
 import { UsualTimes } from "../../../polling/CompletionTimes.ts"
 import { VideoSettlement } from "../../../polling/VideoSettlement.ts"
 import { Settings } from "../../../runtime/Settings.ts"

@@ -3,7 +3,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { Orders } from "../../../orders/Orders.ts"
 import { StreamedAnswer } from "../../../orders/streamedAnswer.ts"
-import { GatewayApi } from "../../api/GatewayApi.ts"
+import { customerApi } from "../../api/contractOf.ts"
+import { TextsGroup } from "../../api/orders/TextsApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { answerTo, dataEvent, responseOf, streamResponse } from "../respond.ts"
 
@@ -14,7 +15,7 @@ const asEmbeddings = bodyOf(EmbeddingBody)
 const done = Stream.succeed(dataEvent("[DONE]"))
 
 export const layerTextsHandlers = HttpApiBuilder.group(
-  GatewayApi,
+  customerApi(TextsGroup),
   "texts",
   Effect.fn(function* (handlers) {
     const orders = yield* Orders

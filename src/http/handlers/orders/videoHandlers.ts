@@ -4,7 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { VideoBody } from "../../../domain/video/VideoBody.ts"
 import { kindOf } from "../../../domain/video/VideoQuote.ts"
 import { Orders } from "../../../orders/Orders.ts"
-import { GatewayApi } from "../../api/GatewayApi.ts"
+import { customerApi } from "../../api/contractOf.ts"
+import { VideosGroup } from "../../api/orders/VideosApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { answerTo } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
@@ -13,7 +14,7 @@ import { makeTaskResponses } from "./taskResponses.ts"
 const asVideo = bodyOf(VideoBody)
 
 export const layerVideosHandlers = HttpApiBuilder.group(
-  GatewayApi,
+  customerApi(VideosGroup),
   "videos",
   Effect.fn(function* (handlers) {
     const orders = yield* Orders

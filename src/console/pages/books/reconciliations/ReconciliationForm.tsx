@@ -16,14 +16,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Schema } from "effect"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
+import { ReconciliationView } from "../../../../features/reconciliations/ReconciliationsApi.ts"
 import {
   decimalSigns,
   delimiters,
   listEncodings,
   listFormats,
   thousandsSigns
-} from "../../../../domain/money/vendorLists.ts"
-import { ReconciliationView } from "../../../../http/api/admin/money/ReconciliationsApi.ts"
+} from "../../../../features/reconciliations/vendorLists.ts"
 import { failureOf, told } from "../../../gateway/failures.ts"
 import { request } from "../../../gateway/files.ts"
 import { useAsk, useSession } from "../../../gateway/hooks.tsx"

@@ -4,11 +4,11 @@ import { IconDownload } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, Route, Switch, useLocation, useParams } from "wouter"
-import { type EntryKind, entryKinds } from "../../../../domain/money/reconciliation.ts"
 import type {
   ReconciledEntryView,
   ReconciliationView
-} from "../../../../http/api/admin/money/ReconciliationsApi.ts"
+} from "../../../../features/reconciliations/ReconciliationsApi.ts"
+import { type EntryKind, entryKinds } from "../../../../features/reconciliations/reconciliation.ts"
 import { useAsk, useDo, usePages, useSession } from "../../../gateway/hooks.tsx"
 import { mayAct } from "../../../gateway/session.ts"
 import { Asked } from "../../../parts/Asked.tsx"

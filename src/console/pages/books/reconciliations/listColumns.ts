@@ -1,5 +1,5 @@
 /** The columns of a vendor's list, read off its first line to be chosen from. */
-import { delimiterOf, delimiters } from "../../../../domain/money/vendorLists.ts"
+import { delimiterOf, delimiters } from "../../../../features/reconciliations/vendorLists.ts"
 
 const FIRST_BYTES = 64 * 1024
 

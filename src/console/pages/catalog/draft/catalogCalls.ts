@@ -4,7 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import { CatalogDocument } from "../../../../domain/catalog/CatalogDocument.ts"
-import { CatalogChanges, CatalogPreview } from "../../../../http/api/admin/AdminApi.ts"
+import { CatalogChanges, CatalogPreview } from "../../../../features/catalog/AdminApi.ts"
 import type { Ask } from "../../../gateway/client.ts"
 import { failureOf, told } from "../../../gateway/failures.ts"
 import { request } from "../../../gateway/files.ts"

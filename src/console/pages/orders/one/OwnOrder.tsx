@@ -1,7 +1,7 @@
 /** One order of the member: its life, what it made, and what it cost. */
 import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import type { OwnOrderView } from "../../../../http/api/money/OrdersApi.ts"
+import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
 import { useAsk } from "../../../gateway/hooks.tsx"
 import { Asked } from "../../../parts/Asked.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"

@@ -1,7 +1,7 @@
 /** The life of a member's order, of what its list and its receipt tell. */
 import { useTranslation } from "react-i18next"
-import type { ReceiptView } from "../../../../http/api/AccountApi.ts"
-import type { OwnOrderView } from "../../../../http/api/money/OrdersApi.ts"
+import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
+import type { ReceiptView } from "../../../../http/api/receipts.ts"
 import { grouped } from "../../../parts/texts.tsx"
 import { between, useLength, useNow } from "../orderMarks.tsx"
 import type { LifePart, LifeStep } from "./OrderLife.tsx"

@@ -1,7 +1,7 @@
 /** The life of an order as its timeline tells it to operators: every state, channel and entry. */
 import { useTranslation } from "react-i18next"
-import type { ReceiptView } from "../../../../http/api/AccountApi.ts"
-import type { TimelineView } from "../../../../http/api/admin/HistoryApi.ts"
+import type { TimelineView } from "../../../../features/history/HistoryApi.ts"
+import type { ReceiptView } from "../../../../http/api/receipts.ts"
 import { grouped } from "../../../parts/texts.tsx"
 import { between, useLength, useNow } from "../orderMarks.tsx"
 import type { LifePart, LifeStep } from "./OrderLife.tsx"

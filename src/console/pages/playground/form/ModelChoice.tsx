@@ -3,7 +3,7 @@ import { Group, Select, Stack, Table, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { imageAmounts } from "../../../../domain/image/imagePrices.ts"
 import { formatNano } from "../../../../domain/money/Money.ts"
-import type { ModelEntry } from "../../../../http/api/ModelsApi.ts"
+import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 import { Amount } from "../../../parts/texts.tsx"
 import { kindOfModel } from "./draft.ts"
 

@@ -1,5 +1,5 @@
 /** What stands in the form, and the order that it comes to. */
-import type { ModelEntry } from "../../../../http/api/ModelsApi.ts"
+import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 
 export const mediumUses = [
   "image",

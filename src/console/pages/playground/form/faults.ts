@@ -1,6 +1,6 @@
 /** Which field of the form an error is about, and what would mend it. */
 import { Schema } from "effect"
-import type { ModelEntry } from "../../../../http/api/ModelsApi.ts"
+import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 import { failureOf, told } from "../../../gateway/failures.ts"
 import type { Draft } from "./draft.ts"
 

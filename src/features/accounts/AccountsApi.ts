@@ -1,0 +1,186 @@
+/** Organisations, members and keys: listed, read and changed. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { plainText } from "../../domain/plainText.ts"
+import {
+  KeyChangeBody,
+  MemberChangeBody,
+  OrganizationChangeBody
+} from "../../http/api/admin/bodies.ts"
+import {
+  currency,
+  listWithTotals,
+  named,
+  ofOne,
+  standing,
+  totalsQuery
+} from "../../http/api/admin/lists.ts"
+import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
+import { operation } from "../../http/api/document.ts"
+import { AllowedRoles, LookUp } from "../../http/api/middlewares.ts"
+import {
+  amount,
+  counted,
+  decimalOrNull,
+  exposureFields,
+  flag,
+  many,
+  orNull,
+  pageQuery,
+  poolFields,
+  Timestamp,
+  timeOrNull,
+  told,
+  toldOrNull
+} from "../../http/api/shared.ts"
+import { Scope } from "../../services/Access.ts"
+
+const count = counted("How many there are")
+const enabled = flag("Whether its keys open anything")
+
+export const OrganizationView = Schema.Struct({
+  id: told("The organisation's id"),
+  name: told("Its name"),
+  ...poolFields,
+  ...exposureFields,
+  low_balance: decimalOrNull("Below it `balance.low` is told; null is never"),
+  currency: told("Currency of the amounts"),
+  enabled,
+  disabled_at: timeOrNull("Since when it is disabled"),
+  stopped_reason: toldOrNull("Why it takes no orders, as its books are broken; null while sound"),
+  created_at: Timestamp
+}).annotate({ identifier: "Organization", description: "An organisation and its pool" })
+
+export const MemberView = Schema.Struct({
+  id: told("The member's id"),
+  organization_id: told("The organisation's id"),
+  name: told("The member's name"),
+  monthly_cap: decimalOrNull("The cap of a calendar month; null is none"),
+  month: Schema.Struct({
+    used: amount("Charged in it"),
+    held: amount("Held in it")
+  }).annotate({ description: "The current calendar month" }),
+  enabled,
+  disabled_at: timeOrNull("Since when it is disabled"),
+  created_at: Timestamp
+}).annotate({ identifier: "Member", description: "Who spends from the pool" })
+
+export const KeyView = Schema.Struct({
+  id: told("The key's id"),
+  organization_id: told("The organisation's id"),
+  member_id: told("Whose it is"),
+  name: told("For people"),
+  scopes: many(Scope, "What it may do"),
+  models: orNull(Schema.Array(Schema.String), "The models it may order; null is all"),
+  requests_per_minute: orNull(Schema.Int, "Its rate; null is the gateway's default"),
+  expires_at: timeOrNull("From when it opens nothing; null is never"),
+  revoked_at: timeOrNull("Since when it is revoked; null while it is not"),
+  created_at: Timestamp
+}).annotate({ identifier: "Key", description: "A key, without the text that opens anything" })
+
+const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
+const enabledStates = ["enabled", "disabled"] as const
+const changeErrors = [errors.NotFound, ...bodyErrors] as const
+
+export class AccountsGroup extends HttpApiGroup.make("accounts").add(
+  HttpApiEndpoint.get("listOrganizations", "/organizations", {
+    query: { ...pageQuery, ...named, state: standing(enabledStates), ...totalsQuery },
+    success: listWithTotals(
+      OrganizationView,
+      Schema.Struct({ count, ...poolFields, currency }).annotate({
+        identifier: "OrganizationTotals"
+      })
+    ),
+    error: errors.InvalidRequest
+  }).annotateMerge(operation("List organisations", "With what their pools have.")),
+  HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
+    params: id("organisation"),
+    success: OrganizationView,
+    error: errors.NotFound
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
+  HttpApiEndpoint.patch("changeOrganization", "/organizations/:id", {
+    params: id("organisation"),
+    payload: OrganizationChangeBody,
+    success: OrganizationView,
+    error: changeErrors
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(
+      operation(
+        "Change an organisation",
+        "What is left out stays. On every gateway within a second."
+      )
+    ),
+  HttpApiEndpoint.get("listMembers", "/members", {
+    query: {
+      ...pageQuery,
+      organization_id: ofOne("organisation"),
+      ...named,
+      state: standing(enabledStates),
+      ...totalsQuery
+    },
+    success: listWithTotals(
+      MemberView,
+      Schema.Struct({ count, month: MemberView.fields.month, currency }).annotate({
+        identifier: "MemberTotals"
+      })
+    ),
+    error: errors.InvalidRequest
+  }).annotateMerge(operation("List members", "With what they have used of their month.")),
+  HttpApiEndpoint.get("readMember", "/members/:id", {
+    params: id("member"),
+    success: MemberView,
+    error: errors.NotFound
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read a member", "Its name, cap and month.")),
+  HttpApiEndpoint.patch("changeMember", "/members/:id", {
+    params: id("member"),
+    payload: MemberChangeBody,
+    success: MemberView,
+    error: changeErrors
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(
+      operation(
+        "Change a member",
+        "What is left out stays. A cap below what is used refuses new orders, and changes no other."
+      )
+    ),
+  HttpApiEndpoint.get("listKeys", "/keys", {
+    query: {
+      ...pageQuery,
+      organization_id: ofOne("organisation"),
+      member_id: ofOne("member"),
+      ...named,
+      state: standing(["valid", "revoked"]),
+      ...totalsQuery
+    },
+    success: listWithTotals(KeyView, Schema.Struct({ count }).annotate({ identifier: "Count" })),
+    error: errors.InvalidRequest
+  }).annotateMerge(
+    operation(
+      "List keys",
+      "Those that are revoked or expired too. `valid` is what is not revoked, expired or not."
+    )
+  ),
+  HttpApiEndpoint.get("readKey", "/keys/:id", {
+    params: id("key"),
+    success: KeyView,
+    error: errors.NotFound
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read a key", "What it may do, and for how long.")),
+  HttpApiEndpoint.patch("changeKey", "/keys/:id", {
+    params: id("key"),
+    payload: KeyChangeBody,
+    success: KeyView,
+    error: changeErrors
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation("Change a key", "What is left out stays. On every gateway within a second.")
+    )
+) {}

@@ -1,0 +1,116 @@
+/** Budgets in PostgreSQL: made and changed under the lock of the pool, as what counts in them is. */
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, type Statement } from "effect/sql"
+import { columnsOf, oneTry, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import {
+  Budget,
+  Budgets,
+  budgetPrefix,
+  noSuchBudget,
+  noSuchSubject
+} from "../../services/money/Budgets.ts"
+
+const columns = columnsOf(Budget, "b", {
+  amountNano: "b.amount",
+  heldNano: "coalesce(u.held, 0)",
+  capturedNano: "coalesce(u.captured, 0)",
+  startedAt: "p.started_at",
+  resetsAt: "p.resets_at"
+})
+
+const subjectTables = { organization: "organizations", member: "members", key: "api_keys" } as const
+
+export const layerBudgets = Layer.effect(
+  Budgets,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const random = yield* SecureRandom.SecureRandom
+    const { timeZone } = yield* Settings
+
+    /** Of these rows, with what counts in them now. A period without a row has nothing in it. */
+    const budgetsOf = (rows: Statement.Fragment) => sql`
+      SELECT ${sql.literal(columns)}
+        FROM ${rows} b
+       CROSS JOIN LATERAL (
+         SELECT period_start(b.period, ${timeZone}) AS start,
+                CASE WHEN b.period <> 'total'
+                     THEN period_start(b.period, ${timeZone})::timestamp AT TIME ZONE ${timeZone} END
+                  AS started_at,
+                period_end(b.period, ${timeZone}) AS resets_at) p
+        LEFT JOIN budget_uses u
+          ON u.organization_id = b.organization_id AND u.id = use_id(b.id, p.start)`
+
+    const find = Effect.fn("Budgets.find")(function* (organizationId: string, id: string) {
+      const [budget] = yield* rowsOf(Budget)(
+        repeatable(
+          budgetsOf(sql`
+            (SELECT * FROM budgets WHERE organization_id = ${organizationId} AND id = ${id})`)
+        )
+      )
+      return budget ?? (yield* noSuchBudget)
+    })
+
+    const hasSubject = (organizationId: string, scope: Budget["scope"], subjectId: string) => {
+      const table = sql.literal(subjectTables[scope])
+      const own =
+        scope === "organization"
+          ? sql`${subjectId} = ${organizationId}`
+          : sql`organization_id = ${organizationId}`
+      return Effect.map(
+        repeatable(sql`SELECT 1 FROM ${table} WHERE id = ${subjectId} AND ${own}`),
+        (rows) => rows.length > 0
+      )
+    }
+
+    return Budgets.of({
+      create: Effect.fn("Budgets.create")(function* (budget) {
+        const { organizationId, scope, subjectId, period, amountNano, thresholds } = budget
+        if (!(yield* hasSubject(organizationId, scope, subjectId))) {
+          return yield* noSuchSubject(scope)
+        }
+        const id = budgetPrefix + (yield* random.uuidV7())
+        yield* repeatable(sql`
+          SELECT create_budget(${timeZone}, ${organizationId}, ${id}, ${scope}, ${subjectId},
+                               ${period}, ${amountNano}, ${[...thresholds]}::int[], false)`)
+        return yield* find(organizationId, id)
+      }),
+      find,
+      change: Effect.fn("Budgets.change")(function* (organizationId, id, change) {
+        const { amountNano = null, thresholds } = change
+        const percents = thresholds === undefined ? null : [...thresholds]
+        yield* repeatable(sql`
+          SELECT change_budget(${timeZone}, ${organizationId}, ${id}, ${amountNano}::bigint,
+                               ${percents}::int[])`)
+        return yield* find(organizationId, id)
+      }),
+      remove: Effect.fn("Budgets.remove")(function* (organizationId, id) {
+        yield* find(organizationId, id)
+        yield* Effect.orDie(oneTry(sql`SELECT remove_budget(${organizationId}, ${id})`))
+      }),
+      list: Effect.fn("Budgets.list")((organizationId, subjectId, page) => {
+        const { after, limit } = page
+        const own = sql`organization_id = ${organizationId}
+                    AND ${subjectId === null ? sql`true` : sql`subject_id = ${subjectId}`}`
+        return readPage(Budget, page, {
+          isEntry: (id) => sql`SELECT 1 FROM budgets WHERE ${own} AND id = ${id}`,
+          newest: sql`
+            ${budgetsOf(sql`(
+              SELECT * FROM budgets WHERE ${own} AND ${after === null ? sql`true` : sql`id < ${after}`}
+               ORDER BY id DESC LIMIT ${limit + 1})`)}
+             ORDER BY b.id DESC`
+        })
+      }),
+      applying: Effect.fn("Budgets.applying")(({ organizationId, memberId, keyId }) =>
+        rowsOf(Budget)(
+          repeatable(
+            budgetsOf(sql`
+              (SELECT * FROM budgets WHERE organization_id = ${organizationId}
+                  AND subject_id IN (${organizationId}, ${memberId}, ${keyId}))`)
+          )
+        )
+      )
+    })
+  })
+)

@@ -1,0 +1,94 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { InvalidRequest } from "../../domain/Errors.ts"
+import { formatNano } from "../../domain/money/Money.ts"
+import { operatorApi } from "../../http/api/contractOf.ts"
+import { strictly } from "../../http/api/shared.ts"
+import { listView, pageOf } from "../../http/handlers/respond.ts"
+import { bodyOf } from "../../http/server/requestRules.ts"
+import { Access } from "../../services/Access.ts"
+import { type Budget, Budgets } from "../../services/money/Budgets.ts"
+import { BudgetBody, BudgetChangeBody, BudgetsGroup, type BudgetView } from "./BudgetsApi.ts"
+
+const asBudget = bodyOf(BudgetBody, strictly)
+const asChange = bodyOf(BudgetChangeBody, strictly)
+
+const budgetView = (budget: Budget): BudgetView => {
+  const { amountNano, heldNano, capturedNano, startedAt, resetsAt } = budget
+  const usedNano = heldNano + capturedNano
+  return {
+    object: "budget",
+    id: budget.id,
+    organization_id: budget.organizationId,
+    scope: budget.scope,
+    subject_id: budget.subjectId,
+    period: budget.period,
+    amount: formatNano(amountNano),
+    thresholds: budget.thresholds,
+    held: formatNano(heldNano),
+    charged: formatNano(capturedNano),
+    used: formatNano(usedNano),
+    available: formatNano(usedNano < amountNano ? amountNano - usedNano : 0n),
+    exceeded: usedNano > amountNano,
+    is_member_cap: budget.isCap,
+    started_at: startedAt?.toISOString() ?? null,
+    resets_at: resetsAt?.toISOString() ?? null,
+    created_at: budget.createdAt.toISOString()
+  }
+}
+
+export const layerBudgetHandlers = HttpApiBuilder.group(
+  operatorApi(BudgetsGroup),
+  "budgets",
+  Effect.fn(function* (handlers) {
+    const access = yield* Access
+    const budgets = yield* Budgets
+
+    const written = handlers
+      .handleRaw(
+        "createBudget",
+        Effect.fn("budgets.createBudget")(function* ({ params }) {
+          const { scope, subject_id, period, amount, thresholds } = yield* asBudget
+          yield* access.organization(params.id)
+          if (subject_id === undefined && scope !== "organization") {
+            return yield* new InvalidRequest({
+              message: `subject_id: Expected the ${scope} that the budget is of`,
+              param: "subject_id"
+            })
+          }
+          return budgetView(
+            yield* budgets.create({
+              ...{ organizationId: params.id, scope, subjectId: subject_id ?? params.id },
+              ...{ period, amountNano: amount, thresholds }
+            })
+          )
+        })
+      )
+      .handleRaw(
+        "changeBudget",
+        Effect.fn("budgets.changeBudget")(function* ({ params }) {
+          const { amount, ...change } = yield* asChange
+          return budgetView(
+            yield* budgets.change(params.id, params.budget_id, {
+              ...change,
+              ...(amount === undefined ? {} : { amountNano: amount })
+            })
+          )
+        })
+      )
+    return written.handleAll({
+      listBudgets: Effect.fn("budgets.listBudgets")(function* ({ params, query }) {
+        yield* access.organization(params.id)
+        const { subject_id: subjectId = null, ...page } = query
+        return listView(yield* budgets.list(params.id, subjectId, pageOf(page)), budgetView)
+      }),
+      readBudget: Effect.fn("budgets.readBudget")(function* ({ params }) {
+        return budgetView(yield* budgets.find(params.id, params.budget_id))
+      }),
+      removeBudget: Effect.fn("budgets.removeBudget")(function* ({ params }) {
+        yield* budgets.remove(params.id, params.budget_id)
+        return { id: params.budget_id, object: "budget.deleted" as const, deleted: true }
+      })
+    })
+  })
+)

@@ -1,0 +1,250 @@
+/** The operator's interface. Unknown fields in its bodies are errors. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
+import { Month } from "../../domain/money/months.ts"
+import { transferKinds } from "../../domain/money/transfers.ts"
+import { plainText } from "../../domain/plainText.ts"
+import {
+  DepositBody,
+  KeyBody,
+  LowBalanceBody,
+  MemberBody,
+  OrganizationBody
+} from "../../http/api/admin/bodies.ts"
+import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
+import { operation } from "../../http/api/document.ts"
+import { AllowedRoles, BodyLimit, LookUp } from "../../http/api/middlewares.ts"
+import { costOf, OperatorReceiptView } from "../../http/api/receipts.ts"
+import {
+  AmountOrNull,
+  AS_CSV,
+  amount,
+  counted,
+  decimalOrNull,
+  flag,
+  list,
+  many,
+  oneOf,
+  pageQuery,
+  Timestamp,
+  told,
+  toldOrNull,
+  UsageEntry,
+  usageQuery
+} from "../../http/api/shared.ts"
+import { CatalogReplay } from "./CatalogReplay.ts"
+
+const Fault = Schema.Struct({
+  path: told("Path of the field"),
+  message: told("What is the matter with it")
+})
+const ListChange = Schema.Struct({
+  added: many(Schema.String, "What is new"),
+  changed: many(Schema.String, "What is other than before"),
+  removed: many(Schema.String, "What is gone")
+}).annotate({ description: "Ids that changed; of mounts, the model" })
+
+const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
+
+export const JournalEntry = Schema.Struct({
+  id: told("The line's id"),
+  kind: oneOf([...transferKinds, "hold", "capture", "release"], "What moved it"),
+  amount: amount("How much moved; above zero"),
+  debit: told("The account it left"),
+  credit: told("The account it went to"),
+  hold_id: toldOrNull("The task or request it was for; null for deposits and adjustments"),
+  reference: toldOrNull("Of deposits and adjustments; null for the others"),
+  reason: toldOrNull("Why, of an adjustment; null for the others"),
+  author: toldOrNull("By whom, of an adjustment; null for the others"),
+  usage_id: toldOrNull("The charge that a correction is about; null for the others"),
+  created_at: Timestamp
+}).annotate({ identifier: "JournalLine", description: "A line of the journal" })
+
+export const MemberUsageEntry = Schema.Struct({
+  ...UsageEntry.fields,
+  member_id: told("Who ordered it"),
+  cost: costOf
+})
+
+export const CatalogChanges = Schema.Struct({
+  version: counted("Counts the catalogs that were in force"),
+  changes: Schema.Struct({
+    channels: ListChange,
+    models: ListChange,
+    mounts: ListChange
+  }).annotate({ description: "What is other than before" }),
+  warnings: many(Fault, "What is allowed but cannot be ordered, such as a protocol nobody speaks")
+})
+export const CatalogPreview = Schema.Struct({
+  ...CatalogChanges.fields,
+  replay: Schema.optionalKey(CatalogReplay)
+})
+
+export class AdminGroup extends HttpApiGroup.make("admin").add(
+  HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }).annotateMerge(
+    operation(
+      "Read the catalog",
+      "Everything but the vendors' keys. Its `ETag` is its version, for `If-Match`."
+    )
+  ),
+  HttpApiEndpoint.put("replaceCatalog", "/catalog", {
+    payload: CatalogWrite,
+    headers: {
+      "if-match": Schema.optionalKey(
+        Schema.String.check(
+          Schema.isPattern(/^"\d{1,15}"$|^\*$/, { expected: 'the `ETag` of a catalog, as "7"' })
+        ).annotate({
+          description: "The version that the change was made on, as its `ETag` tells it"
+        })
+      )
+    },
+    success: CatalogChanges,
+    error: [errors.PreconditionFailed, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotate(BodyLimit, "media")
+    .annotateMerge(
+      operation(
+        "Replace the catalog",
+        "In force on every gateway within a second. Running tasks keep their price and account. With `If-Match` only where it is still that version: else 412, which tells who changed it."
+      )
+    ),
+  HttpApiEndpoint.post("previewCatalog", "/catalog/preview", {
+    query: {
+      replay: Schema.optionalKey(
+        Month.annotate({ description: "The month whose orders are reckoned again by the catalog" })
+      )
+    },
+    payload: CatalogWrite,
+    success: CatalogPreview,
+    error: bodyErrors
+  })
+    .annotate(BodyLimit, "media")
+    .annotate(AllowedRoles, ["operator", "finance", "viewer"])
+    .annotateMerge(
+      operation(
+        "Preview a catalog",
+        "What replacing the catalog would change, and its warnings. Nothing is changed; `version` is the one in force. With `replay` also what the orders of a month, all of them, would have been charged and have cost under it, reckoned from what was kept with each."
+      )
+    ),
+  HttpApiEndpoint.post("createOrganization", "/organizations", {
+    payload: OrganizationBody,
+    success: Schema.Struct({ id: told("The organisation's id"), name: told("Its name") }),
+    error: bodyErrors
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(operation("Create an organisation", "With an empty pool.")),
+  HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
+    params: id("organisation"),
+    payload: DepositBody,
+    success: Schema.Struct({
+      organization_id: told("The organisation's id"),
+      reference: told("The deposit's reference"),
+      applied: flag("False when the reference had been deposited before"),
+      balance: amount("What the pool has")
+    }),
+    error: [errors.NotFound, errors.IdempotencyMismatch, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["finance"])
+    .annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
+  HttpApiEndpoint.put("setLowBalance", "/organizations/:id/low_balance", {
+    params: id("organisation"),
+    payload: LowBalanceBody,
+    success: Schema.Struct({
+      id: told("The organisation's id"),
+      low_balance: decimalOrNull("Below it the balance is low; null is never")
+    }),
+    error: [errors.NotFound, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["finance"])
+    .annotateMerge(
+      operation(
+        "Set the low balance",
+        "The webhook `balance.low` tells once when the balance falls below it, and again after it has risen."
+      )
+    ),
+  HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
+    params: id("organisation"),
+    payload: MemberBody,
+    success: Schema.Struct({
+      id: told("The member's id"),
+      organization_id: told("The organisation's id"),
+      name: told("The member's name"),
+      monthly_cap: AmountOrNull
+    }),
+    error: [errors.NotFound, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(
+      operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
+    ),
+  HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
+    params: id("organisation"),
+    query: pageQuery,
+    success: list(JournalEntry),
+    error: errors.NotFound
+  }).annotateMerge(
+    operation(
+      "Read the journal",
+      "Every movement of the pool, the newest order or deposit first: the movements of an order stand together where it was placed, and `created_at` tells when each was made."
+    )
+  ),
+  HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
+    params: id("organisation"),
+    query: usageQuery,
+    success: list(MemberUsageEntry),
+    error: errors.NotFound
+  }).annotateMerge(
+    operation(
+      "Read the usage",
+      `Every charge of the organisation, the newest order first, whenever it was charged. ${AS_CSV}`
+    )
+  ),
+  HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
+    params: { ...id("organisation"), usage_id: told("Id of the usage record") },
+    success: OperatorReceiptView,
+    error: errors.NotFound
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(
+      operation("Read a receipt", "What was held and charged for one order, and why.")
+    ),
+  HttpApiEndpoint.post("createKey", "/members/:id/keys", {
+    params: id("member"),
+    payload: KeyBody,
+    success: Schema.Struct({
+      id: told("The key's id, to revoke it by"),
+      key: told("The key itself, shown here and never again")
+    }),
+    error: [errors.NotFound, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
+  HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
+    params: id("key"),
+    success: Schema.Struct({
+      id: told("The key's id"),
+      revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
+    }),
+    error: errors.NotFound
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(operation("Revoke a key", "On every gateway within a second.")),
+  HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
+    success: Schema.Struct({
+      ok: flag("Whether every invariant holds"),
+      violations: many(
+        Schema.Struct({
+          invariant: told("Which one is broken"),
+          organization_id: told("Whose books"),
+          subject: told("The pool, member, hold or task it was found at"),
+          detail: told("What was found and what it should be")
+        }),
+        "Of many, some of each pool"
+      )
+    })
+  }).annotateMerge(
+    operation("Verify the ledger", "Recomputes every invariant of the books from their rows.")
+  )
+) {}

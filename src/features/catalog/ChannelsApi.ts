@@ -1,0 +1,169 @@
+/** The operator's view of channels: how they are doing, tested without spending, in use and out of it. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { plainText } from "../../domain/plainText.ts"
+import { errors } from "../../http/api/apiErrors.ts"
+import { operation } from "../../http/api/document.ts"
+import { AllowedRoles } from "../../http/api/middlewares.ts"
+import {
+  counted,
+  flag,
+  list,
+  many,
+  oneOf,
+  orNull,
+  pageQuery,
+  Timestamp,
+  told,
+  toldOrNull
+} from "../../http/api/shared.ts"
+
+const status = orNull(Schema.Int, "The vendor's HTTP status; null where it gave no answer")
+
+const restFields = {
+  since: Timestamp,
+  until: Timestamp,
+  reason: told("Why it rests, such as timeout or credentials_refused"),
+  status
+}
+
+const restDescription =
+  "Left alone since then; from `until` on one call tries whether it works again"
+
+const RestView = Schema.Struct(restFields).annotate({
+  identifier: "Rest",
+  description: restDescription
+})
+
+const modelRestFields = {
+  model: toldOrNull("The model that rests at the channel; null for the whole channel"),
+  ...restFields
+}
+
+const ModelRestView = Schema.Struct(modelRestFields).annotate({
+  identifier: "ModelRest",
+  description: restDescription
+})
+
+const OrganizationRestView = Schema.Struct({
+  organization_id: told("Whose orders are refused there"),
+  ...modelRestFields
+}).annotate({
+  identifier: "OrganizationRest",
+  description: "An organisation whose own orders fail, which is slowed while others are served"
+})
+
+const millis = (description: string) =>
+  Schema.Struct({
+    p50: orNull(Schema.Int, "Half of them were at most that long; null without any"),
+    p95: orNull(Schema.Int, "19 of 20 were at most that long; null without any")
+  }).annotate({ description: `${description}, in milliseconds, within a tenth` })
+
+export const ChannelView = Schema.Struct({
+  id: told("The channel's id"),
+  name: toldOrNull("Its name; null for one that has left the catalog while its tasks run"),
+  state: oneOf(
+    ["closed", "open", "half-open", "draining"],
+    "closed takes orders; open takes none, as its vendor fails; half-open takes one that tries; draining is out of use, and its tasks are asked to their end"
+  ),
+  rest: orNull(ModelRestView, "Why it takes no orders; null unless it is open or half-open"),
+  model_rests: many(ModelRestView, "Models that it takes no orders for, as its vendor fails them"),
+  slowed_organizations: many(
+    OrganizationRestView,
+    "Organisations whose orders it takes none of for a while, as its vendor fails these"
+  ),
+  open_tasks: counted("Video tasks that have not ended"),
+  calls: counted("Paid calls that ended within the last hour"),
+  failures: Schema.Record(Schema.String, Schema.Int).annotate({
+    description: "Those of them that brought nothing, by reason"
+  }),
+  latency_ms: millis("How long the others took"),
+  completion_lag_ms: millis("How late the ends of tasks were noticed at most"),
+  drift: many(
+    Schema.Struct({
+      model: told("The model"),
+      ratio: Schema.Finite.annotate({
+        description: "What its orders came to by the vendor's usage, for each unit that was held"
+      })
+    }),
+    "How far the vendor's usage lies from what was expected, within the last hour"
+  ),
+  last_failure: orNull(
+    Schema.Struct({
+      at: Timestamp,
+      reason: told("In one word"),
+      status,
+      message: told("The vendor's words, without prompts and credentials")
+    }),
+    "The last call that failed by the vendor's fault, or for the account there"
+  ),
+  keys: many(
+    Schema.Struct({
+      name: told("What operators call the key"),
+      enabled: flag("Whether orders are made with it"),
+      stored: flag("Whether it has a value"),
+      rest: orNull(RestView, "Why it is left alone; null while it works")
+    }),
+    "Its keys at the vendor"
+  )
+}).annotate({ identifier: "Channel", description: "A channel, and how it is doing" })
+export type ChannelView = typeof ChannelView.Type
+
+export const ChannelCheckView = Schema.Struct({
+  protocol: toldOrNull("The protocol that was asked by; null where no model is mounted"),
+  key: toldOrNull("The key that was asked with; null where none is stored"),
+  reachable: orNull(Schema.Boolean, "Whether an answer came; null where nothing could be asked"),
+  tls: orNull(
+    Schema.Boolean,
+    "Whether the connection is secure; null for http, or where none came about"
+  ),
+  credential_accepted: orNull(Schema.Boolean, "Null where the answer does not tell"),
+  duration_ms: orNull(Schema.Int, "How long the answer took"),
+  message: told("The same in words")
+}).annotate({ identifier: "ChannelCheck", description: "One question to the vendor of a channel" })
+export type ChannelCheckView = typeof ChannelCheckView.Type
+
+const params = { id: plainText().annotate({ description: "The channel's id" }) }
+
+export class ChannelsGroup extends HttpApiGroup.make("channels").add(
+  HttpApiEndpoint.get("listChannels", "/channels", {
+    query: pageQuery,
+    success: list(ChannelView),
+    error: errors.InvalidRequest
+  }).annotateMerge(
+    operation("List the channels", "How each of them is doing, in the order of their ids.")
+  ),
+  HttpApiEndpoint.post("testChannel", "/channels/:id/test", {
+    params,
+    success: list(ChannelCheckView),
+    error: errors.NotFound
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation(
+        "Test a channel",
+        "Asks its vendor, by each protocol and with each key, something that creates nothing and costs nothing."
+      )
+    ),
+  HttpApiEndpoint.post("drainChannel", "/channels/:id/drain", {
+    params,
+    success: ChannelView,
+    error: errors.NotFound
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation("Drain a channel", "It takes no more orders, and its tasks are asked to their end.")
+    ),
+  HttpApiEndpoint.post("enableChannel", "/channels/:id/enable", {
+    params,
+    success: ChannelView,
+    error: errors.NotFound
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation(
+        "Enable a channel",
+        "It takes orders, of everybody, and neither it nor its models and keys rest any more."
+      )
+    )
+) {}

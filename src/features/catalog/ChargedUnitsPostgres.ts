@@ -1,0 +1,61 @@
+/** What a month's orders were charged for, summed up by the database from the inputs kept with each. */
+import { Duration, Effect, Layer, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { rowsOf, within } from "../../postgres/client/rows.ts"
+import { ChargedUnits } from "./ChargedUnits.ts"
+import { UnitGroup } from "./replay.ts"
+
+/** A month of a large deployment is many rows, and an operator waits for it. */
+const PATIENCE = Duration.minutes(1)
+
+export const layerChargedUnits = Layer.effect(
+  ChargedUnits,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    // Operators who wait for it together take one connection from the orders.
+    const oneAtATime = yield* Semaphore.make(1)
+
+    return ChargedUnits.of({
+      ofMonth: Effect.fn("ChargedUnits.ofMonth")((month) => {
+        const first = sql`${`${month}-01`}::date`
+        // A month begins up to a day earlier or later than that of UTC; the orders know theirs. A cost
+        // that was reckoned by tokens tells their number where the charge was reckoned by seconds.
+        const summed = sql`
+          SELECT o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
+                 q."withVideo", q."expectsOutput", q.quality, q.size, count(*)::int AS count,
+                 sum(o.charge)::text AS "chargeNano", coalesce(sum(o.cost), 0)::text AS "costNano",
+                 (count(*) - count(o.cost))::int AS "withoutCost",
+                 sum(q.tokens)::text AS "videoTokens", sum(q.seconds)::text AS seconds,
+                 sum(o.output) FILTER (WHERE q.kind = 'image')::text AS images,
+                 sum(o.input) FILTER (WHERE q.kind = 'tokens')::text AS "inputTokens",
+                 sum(o.output) FILTER (WHERE q.kind = 'tokens')::text AS "outputTokens"
+            FROM orders o
+           CROSS JOIN LATERAL (
+             SELECT o.quote ->> 'kind' AS kind, o.quote ->> 'resolution' AS resolution,
+                    coalesce(o.quote -> 'withVideo', o.cost_quote -> 'withVideo')::boolean
+                      AS "withVideo",
+                    coalesce(o.quote ->> 'outputTokens' <> '0', false) AS "expectsOutput",
+                    o.quote ->> 'quality' AS quality, o.quote ->> 'size' AS size,
+                    (o.quote ->> 'outputSeconds')::bigint AS seconds,
+                    CASE WHEN o.quote ? 'nanoPerToken' THEN o.output
+                         ELSE o.cost / (o.cost_quote ->> 'nanoPerToken')::bigint END AS tokens) q
+           WHERE o.state = 'captured' AND o.month = ${first}
+             AND o.created_at >= ${first} - interval '1 day'
+             AND o.created_at < ${first} + interval '1 month 1 day'
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, q.tokens IS NULL`
+        return oneAtATime.withPermits(1)(
+          rowsOf(UnitGroup)(
+            within(PATIENCE)(
+              sql.withTransaction(
+                Effect.andThen(
+                  sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(PATIENCE)}`}, true)`,
+                  summed
+                )
+              )
+            )
+          )
+        )
+      })
+    })
+  })
+)

@@ -1,0 +1,179 @@
+import { Effect, Redacted, Schema, Struct } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
+import { formatNano } from "../../domain/money/Money.ts"
+import {
+  DepositBody,
+  KeyBody,
+  LowBalanceBody,
+  MemberBody,
+  OrganizationBody
+} from "../../http/api/admin/bodies.ts"
+import { operatorApi } from "../../http/api/contractOf.ts"
+import { CurrentOperator } from "../../http/api/middlewares.ts"
+import { strictly } from "../../http/api/shared.ts"
+import { listOrCsv } from "../../http/handlers/csv.ts"
+import { listView, pageOf } from "../../http/handlers/respond.ts"
+import {
+  formatNanoOrNull,
+  moneyView,
+  operatorReceiptView,
+  tagOf,
+  usageView
+} from "../../http/handlers/views.ts"
+import { bodyOf } from "../../http/server/requestRules.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { Access } from "../../services/Access.ts"
+import { Catalog, type CatalogReplaced } from "../../services/Catalog.ts"
+import { Ledger } from "../../services/Ledger.ts"
+import { UsageLog, usageId } from "../../services/UsageLog.ts"
+import { AdminGroup, MemberUsageEntry } from "./AdminApi.ts"
+import { makeReplayAnswers } from "./replayAnswers.ts"
+
+const encodeCatalog = Schema.encodeSync(CatalogDocument)
+const asCatalog = bodyOf(CatalogWrite, strictly)
+const asOrganization = bodyOf(OrganizationBody, strictly)
+const asDeposit = bodyOf(DepositBody, strictly)
+const asLowBalance = bodyOf(LowBalanceBody, strictly)
+const asMember = bodyOf(MemberBody, strictly)
+const asKey = bodyOf(KeyBody, strictly)
+
+const changesView = (replaced: CatalogReplaced) => ({
+  ...replaced,
+  version: Number(replaced.version)
+})
+
+export const layerAdminHandlers = HttpApiBuilder.group(
+  operatorApi(AdminGroup),
+  "admin",
+  Effect.fn(function* (handlers) {
+    const access = yield* Access
+    const catalog = yield* Catalog
+    const ledger = yield* Ledger
+    const usageLog = yield* UsageLog
+    const replays = yield* makeReplayAnswers
+    const { currency } = yield* Settings
+
+    const written = handlers
+      .handleRaw(
+        "replaceCatalog",
+        Effect.fn("admin.replaceCatalog")(function* ({ headers }) {
+          const { name: author } = yield* CurrentOperator
+          const digits = /\d+/.exec(headers["if-match"] ?? "")?.[0]
+          const onVersion = digits === undefined ? null : BigInt(digits)
+          return changesView(yield* catalog.replace(yield* asCatalog, { author, onVersion }))
+        })
+      )
+      .handleRaw(
+        "previewCatalog",
+        Effect.fn("admin.previewCatalog")(function* ({ query: { replay } }) {
+          if (replay !== undefined) yield* replays.checkBegun(replay)
+          const written = yield* asCatalog
+          const changes = changesView(yield* catalog.preview(written))
+          return replay === undefined
+            ? changes
+            : { ...changes, replay: yield* replays.answer(replay, written) }
+        })
+      )
+      .handleRaw(
+        "createOrganization",
+        Effect.fn("admin.createOrganization")(function* () {
+          const { name } = yield* asOrganization
+          return { id: yield* access.createOrganization(name), name }
+        })
+      )
+      .handleRaw(
+        "deposit",
+        Effect.fn("admin.deposit")(function* ({ params }) {
+          const { amount, reference } = yield* asDeposit
+          const applied = yield* ledger.deposit(params.id, amount, reference)
+          const { balance } = moneyView(yield* ledger.balance(params.id))
+          return { organization_id: params.id, reference, applied, balance }
+        })
+      )
+      .handleRaw(
+        "setLowBalance",
+        Effect.fn("admin.setLowBalance")(function* ({ params }) {
+          const { threshold } = yield* asLowBalance
+          yield* ledger.setLowBalance(params.id, threshold)
+          return { id: params.id, low_balance: formatNanoOrNull(threshold) }
+        })
+      )
+      .handleRaw(
+        "createMember",
+        Effect.fn("admin.createMember")(function* ({ params }) {
+          const { name, monthly_cap: monthlyCapNano = null } = yield* asMember
+          const id = yield* access.createMember(params.id, { name, monthlyCapNano })
+          return { id, organization_id: params.id, name, monthly_cap: monthlyCapNano }
+        })
+      )
+      .handleRaw(
+        "createKey",
+        Effect.fn("admin.createKey")(function* ({ params }) {
+          const payload = yield* asKey
+          const created = yield* access.createKey(params.id, {
+            name: payload.name,
+            scopes: payload.scopes,
+            models: payload.models,
+            expiresAt: payload.expires_at,
+            requestsPerMinute: payload.requests_per_minute
+          })
+          return { id: created.id, key: Redacted.value(created.key) }
+        })
+      )
+    return written.handleAll({
+      readCatalog: Effect.fn("admin.readCatalog")(function* () {
+        const { document, version } = yield* catalog.snapshot
+        return HttpServerResponse.jsonUnsafe(encodeCatalog(document), {
+          headers: { etag: `"${version}"` }
+        })
+      }),
+      readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
+        yield* access.organization(params.id)
+        return listView(
+          yield* ledger.journal(params.id, pageOf(query)),
+          ({ amountNano, holdId, correctedId, createdAt, ...entry }) => ({
+            ...entry,
+            usage_id: correctedId === null ? null : usageId(correctedId),
+            amount: formatNano(amountNano),
+            hold_id: holdId,
+            created_at: createdAt.toISOString()
+          })
+        )
+      }),
+      readUsage: Effect.fn("admin.readUsage")(function* ({ params, query }) {
+        yield* access.organization(params.id)
+        return yield* listOrCsv(
+          yield* usageLog.list(params.id, { memberId: null, tag: tagOf(query) }, pageOf(query)),
+          (record) => ({
+            ...usageView(record),
+            member_id: record.memberId,
+            cost: formatNanoOrNull(record.costNano)
+          }),
+          { columns: Struct.keys(MemberUsageEntry.fields), limit: query.limit }
+        )
+      }),
+      readReceipt: Effect.fn("admin.readReceipt")(function* ({ params }) {
+        return operatorReceiptView(
+          currency,
+          yield* usageLog.receipt(params.id, null, params.usage_id)
+        )
+      }),
+      revokeKey: Effect.fn("admin.revokeKey")(function* ({ params }) {
+        yield* access.revokeKey(params.id)
+        return { id: params.id, revoked: true as const }
+      }),
+      verifyLedger: Effect.fn("admin.verifyLedger")(function* () {
+        const violations = yield* ledger.verify
+        return {
+          ok: violations.length === 0,
+          violations: violations.map(({ organizationId, ...violation }) => ({
+            ...violation,
+            organization_id: organizationId
+          }))
+        }
+      })
+    })
+  })
+)

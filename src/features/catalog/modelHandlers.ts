@@ -1,0 +1,155 @@
+import { Array as Arr, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Model } from "../../domain/catalog/CatalogDocument.ts"
+import { mountProtocol, protocolsOf } from "../../domain/catalog/CatalogRules.ts"
+import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
+import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
+import { InvalidRequest, ModelNotFound } from "../../domain/Errors.ts"
+import {
+  DEFAULT_IMAGES,
+  imageFamilyOf,
+  MAX_IMAGES,
+  MIN_IMAGES
+} from "../../domain/image/ImageProtocol.ts"
+import { nearestName } from "../../domain/nearest.ts"
+import { familyOf } from "../../domain/video/families/VideoFamily.ts"
+import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
+import { mayBeSmart, offeredTogether } from "../../domain/video/VideoSku.ts"
+import { familiesOf, offeredParameters } from "../../domain/video/vendorFields.ts"
+import { customerApi } from "../../http/api/contractOf.ts"
+import { CurrentCaller } from "../../http/api/middlewares.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import type { Caller } from "../../services/Access.ts"
+import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
+import { Protocols } from "../../services/ProtocolAdapter.ts"
+import type { ModelEntry } from "./ModelsApi.ts"
+import { ModelsGroup } from "./ModelsApi.ts"
+
+/** Of an image model: what any of its mounts takes. */
+const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
+  const families = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
+    const row = protocols.image.get(mountProtocol(model, mount))
+    return row === undefined ? [] : [imageFamilyOf(row, mount.upstream_model ?? model.id)]
+  })
+  const references = families.flatMap(({ references }) => references ?? [])
+  return {
+    images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES },
+    parameters: Object.assign({}, ...families.map(({ parameters }) => parameters)),
+    references:
+      references.length === 0
+        ? null
+        : {
+            max: Math.max(...references.map(({ max }) => max)),
+            mask: references.some(({ mask }) => mask)
+          },
+    streams: families.some(({ streams }) => streams)
+  }
+}
+
+/** What is known of a video model at the vendors of its mounts, the first to be called first. */
+const takesOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
+  const listed = protocols.video.get(model.protocol)
+  const families = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
+    const row = protocols.video.get(mountProtocol(model, mount))
+    return row === undefined
+      ? []
+      : (familyOf(familiesOf(row, listed), mount.upstream_model ?? model.id) ?? [])
+  })
+  return [...new Set(families)].map(({ forms, seconds, onlySeconds, isSmart, ...family }) => ({
+    inputs: forms.map(({ takes }) => takes),
+    durations: {
+      min: seconds[0],
+      max: seconds[1],
+      ...(onlySeconds === undefined ? {} : { only: onlySeconds }),
+      smart: isSmart ?? false
+    },
+    resolutions: family.resolutions,
+    sound: family.sound
+  }))
+}
+
+/** What a client may order of a model: all that the protocols of its mounts offer together. */
+const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
+  if (model.modality === "image") return imageLimitsOf(protocols, snapshot, model)
+  const rows = protocolsOf(model, snapshot.mounts.get(model.id)).flatMap(
+    (name) => protocols.video.get(name) ?? []
+  )
+  if (model.modality !== "video" || !Arr.isReadonlyArrayNonEmpty(rows)) return {}
+  const offer = offeredTogether(rows)
+  const [min, max] = offer.seconds
+  const smart = mayBeSmart(offer, model.prices?.kind)
+  const takes = takesOf(protocols, snapshot, model)
+  return {
+    ...(takes.length === 0 ? {} : { takes }),
+    durations: { min, max, default: defaultSecondsOf(offer), smart },
+    resolutions: offer.resolutions,
+    parameters: offeredParameters(protocols.video, model, snapshot.mounts.get(model.id) ?? [])
+  }
+}
+
+/** Of names in an error. */
+const MAX_NAME = 200
+
+export const layerModelsHandlers = HttpApiBuilder.group(
+  customerApi(ModelsGroup),
+  "models",
+  Effect.fn(function* (handlers) {
+    const catalog = yield* Catalog
+    const protocols = yield* Protocols
+    const { currency } = yield* Settings
+
+    const mayOrder = ({ models }: Caller, { id }: Model) => models === null || models.has(id)
+
+    const entryOf = (snapshot: CatalogSnapshot, model: Model): ModelEntry => ({
+      id: model.id,
+      object: "model" as const,
+      created: Math.floor(snapshot.createdAt.getTime() / 1000),
+      owned_by: model.owned_by,
+      modality: model.modality,
+      status: modalities[model.modality].status,
+      input_forms: model.input_forms,
+      ...limitsOf(protocols, snapshot, model),
+      ...(model.limits === undefined ? {} : { limits: model.limits }),
+      currency,
+      prices: model.prices ?? null
+    })
+
+    return handlers.handleAll({
+      list: Effect.fn("models.list")(function* ({ query }) {
+        const caller = yield* CurrentCaller
+        const snapshot = yield* catalog.snapshot
+        const wanted = query.modality === undefined ? null : modalityFilters.get(query.modality)
+        if (wanted === undefined) {
+          return yield* new InvalidRequest({
+            message: `modality: Expected one of ${[...modalityFilters.keys()].join(", ")}`,
+            param: "modality"
+          })
+        }
+        return {
+          object: "list" as const,
+          data: [...snapshot.models.values()]
+            .filter((model) => wanted === null || model.modality === wanted)
+            .filter((model) => mayOrder(caller, model))
+            .map((model) => entryOf(snapshot, model))
+        }
+      }),
+      // What the key may not order is not told to be there.
+      read: Effect.fn("models.read")(function* ({ params: { id } }) {
+        const caller = yield* CurrentCaller
+        const snapshot = yield* catalog.snapshot
+        const model = snapshot.models.get(id)
+        if (model !== undefined && mayOrder(caller, model)) return entryOf(snapshot, model)
+        const known = [...snapshot.models.values()].filter((one) => mayOrder(caller, one))
+        const near = nearestName(
+          id,
+          known.map((one) => one.id)
+        )
+        const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
+        return yield* new ModelNotFound({
+          message: `No model is called ${JSON.stringify(id.slice(0, MAX_NAME).toWellFormed())}${question} GET /v1/models lists those this key may order`,
+          param: "model"
+        })
+      })
+    })
+  })
+)

@@ -1,0 +1,133 @@
+/** Files that clients uploaded, in PostgreSQL. */
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  bounded,
+  columnsOf,
+  oneTry,
+  readPage,
+  repeatable,
+  rowOf,
+  rowsOf
+} from "../../postgres/client/rows.ts"
+import {
+  ClaimedFile,
+  Files,
+  MediaFile,
+  REMOVAL_LEASE_SECONDS,
+  UPLOAD_SECONDS
+} from "../../services/files/Files.ts"
+
+const columns = columnsOf(MediaFile, "f")
+
+const claimedColumns = columnsOf(ClaimedFile, "f")
+
+const Passed = Schema.Struct({ passed: Schema.NullOr(Schema.Literals(["files", "bytes"])) })
+
+const ChunkRow = Schema.Struct({ bytes: Schema.Uint8Array })
+
+export const layerFiles = Layer.effect(
+  Files,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const filesOf = rowsOf(MediaFile)
+
+    return Files.of({
+      add: Effect.fn("Files.add")(function* (file, bounds) {
+        const { passed } = yield* rowOf(Passed)(
+          repeatable(sql`
+            SELECT add_file(${file.organizationId}, ${file.id}, ${file.memberId}, ${file.filename},
+                            ${file.purpose}, ${file.contentType}, ${file.bytes}::int,
+                            ${file.seconds}::float8, ${file.isInBucket},
+                            make_interval(secs => ${file.lifeSeconds}::float8),
+                            make_interval(secs => ${UPLOAD_SECONDS}::float8),
+                            ${bounds.files}::bigint, ${bounds.bytes}::bigint) AS passed`)
+        )
+        return passed
+      }),
+      write: Effect.fn("Files.write")((organizationId, id, n, bytes) =>
+        Effect.asVoid(
+          bounded(sql`
+            INSERT INTO file_chunks (organization_id, file_id, n, bytes)
+            SELECT f.organization_id, f.id, ${n}::int, ${bytes}::bytea FROM files f
+             WHERE f.organization_id = ${organizationId} AND f.id = ${id} AND f.state = 'pending'`)
+        )
+      ),
+      keep: Effect.fn("Files.keep")(function* (organizationId, id, sha256) {
+        // A repeat after an answer that was lost finds the file kept.
+        const [file] = yield* filesOf(
+          repeatable(sql`
+            UPDATE files f SET state = 'kept', due_at = f.expires_at, sha256 = ${sha256}
+             WHERE f.organization_id = ${organizationId} AND f.id = ${id}
+               AND f.state IN ('pending', 'kept')
+            RETURNING ${sql.literal(columns)}`)
+        )
+        return file ?? null
+      }),
+      find: Effect.fn("Files.find")((organizationId, ids) =>
+        filesOf(
+          repeatable(sql`
+            SELECT ${sql.literal(columns)} FROM files f
+             WHERE f.organization_id = ${organizationId} AND f.id = ANY (${[...ids]}::text[])
+               AND f.state = 'kept' AND f.expires_at > now()`)
+        )
+      ),
+      list: Effect.fn("Files.list")((organizationId, purpose, page) => {
+        const isListed = sql`
+          f.organization_id = ${organizationId} AND f.state = 'kept' AND f.expires_at > now()`
+        return readPage(MediaFile, page, {
+          isEntry: (after) => sql`SELECT 1 FROM files f WHERE ${isListed} AND f.id = ${after}`,
+          newest: sql`
+            SELECT ${sql.literal(columns)} FROM files f
+             WHERE ${isListed} AND ${purpose === null ? sql`true` : sql`f.purpose = ${purpose}`}
+               AND ${page.after === null ? sql`true` : sql`f.id < ${page.after}`}
+             ORDER BY f.id DESC LIMIT ${page.limit + 1}`
+        })
+      }),
+      chunk: Effect.fn("Files.chunk")(function* (organizationId, id, n) {
+        const [row] = yield* rowsOf(ChunkRow)(
+          repeatable(sql`
+            SELECT bytes FROM file_chunks
+             WHERE organization_id = ${organizationId} AND file_id = ${id} AND n = ${n}::int`)
+        )
+        return row?.bytes ?? null
+      }),
+      remove: Effect.fn("Files.remove")((organizationId, id) =>
+        Effect.map(
+          bounded(sql`
+            UPDATE files SET state = 'removing', due_at = now()
+             WHERE organization_id = ${organizationId} AND id = ${id}
+               AND state = 'kept' AND expires_at > now()
+            RETURNING id`),
+          (rows) => rows.length > 0
+        )
+      ),
+      abandon: Effect.fn("Files.abandon")((organizationId, id) =>
+        Effect.asVoid(
+          bounded(sql`
+            UPDATE files SET state = 'removing', due_at = now()
+             WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'pending'`)
+        )
+      ),
+      claimRemovals: (limit) =>
+        rowsOf(ClaimedFile)(
+          oneTry(sql`
+            UPDATE files f
+               SET state = 'removing', lease = f.lease + 1,
+                   due_at = now() + make_interval(secs => ${REMOVAL_LEASE_SECONDS}::float8)
+              FROM (SELECT d.organization_id, d.id FROM files d
+                     WHERE d.due_at <= now()
+                     ORDER BY d.due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
+             WHERE f.organization_id = due.organization_id AND f.id = due.id
+            RETURNING ${sql.literal(claimedColumns)}`)
+        ),
+      removed: ({ organizationId, id, lease }) =>
+        Effect.asVoid(
+          bounded(sql`
+            DELETE FROM files
+             WHERE organization_id = ${organizationId} AND id = ${id}
+               AND state = 'removing' AND lease = ${lease}::bigint`)
+        )
+    })
+  })
+)

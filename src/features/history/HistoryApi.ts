@@ -1,0 +1,242 @@
+/** What an operator asks when something is stuck, and what was done through the admin interface. */
+import { Effect, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { plainText } from "../../domain/plainText.ts"
+import { ofOne, timeQuery } from "../../http/api/admin/lists.ts"
+import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
+import { operation } from "../../http/api/document.ts"
+import { AllowedRoles } from "../../http/api/middlewares.ts"
+import {
+  AttemptView,
+  amount,
+  counted,
+  decimalOrNull,
+  flag,
+  list,
+  many,
+  oneOf,
+  orNull,
+  pageQuery,
+  TaskFailure,
+  Timestamp,
+  timeOrNull,
+  told,
+  toldOrNull,
+  UsageEntry
+} from "../../http/api/shared.ts"
+
+export const OrphanView = Schema.Struct({
+  id: told("The task, image or text request"),
+  organization_id: told("Whose order it was"),
+  channel: told("The channel it was sent on"),
+  protocol: told("The protocol it was sent by"),
+  upstream_model: told("The vendor's name of the model"),
+  upstream_id: toldOrNull("The vendor's id of the job, where it is known"),
+  reason: told(
+    "Why an operator should ask the vendor: `unread_answer` where the order is charged for an answer that could not be read"
+  ),
+  answer: orNull(
+    Schema.Struct({
+      status: counted("HTTP status"),
+      bytes: counted("Bytes of the body that were read"),
+      sha256: toldOrNull("SHA-256 of the body in hex; null when it was not read to its end"),
+      request_id: toldOrNull("The vendor's own name of the request, where it told one")
+    }),
+    "The vendor's answer that could not be used; null where none came"
+  ),
+  usage: orNull(
+    Schema.Struct({
+      input_tokens: orNull(Schema.Int, "Input tokens; null where the vendor counts none apart"),
+      output_tokens: counted("Output tokens, or those of a video")
+    }),
+    "What the vendor counted and no such order can have, where that is the reason: the order was charged otherwise"
+  ),
+  amount_held: amount("What had been held"),
+  charge: decimalOrNull(
+    "What the order is charged all the same, which a correction gives back; null where the hold was returned"
+  ),
+  created_at: Timestamp,
+  resolved_at: timeOrNull("When an operator settled the case"),
+  note: toldOrNull("What the operator wrote")
+}).annotate({
+  identifier: "Orphan",
+  description:
+    "A job the vendor may have made unpaid, or one that is charged and was not delivered or wrongly counted"
+})
+
+const Transition = Schema.Struct({
+  state: told("The state it came to"),
+  at: Timestamp,
+  by: told("What brought it there, such as create, poll or sweep")
+})
+
+/**
+ * A gateway's consecutive polls with the same end are one entry: its answer is the newest one's. Of the
+ * one call that made an image or a text there are bytes and request id, and none of what was said.
+ */
+const UpstreamCall = Schema.Struct({
+  id: told("The call's id; the order's own where its row tells of the call"),
+  channel: told("Whose vendor was called"),
+  purpose: oneOf(["submit", "poll", "image", "text"], "What it was for"),
+  method: toldOrNull("HTTP method"),
+  url: toldOrNull("Address, without what is secret in it"),
+  status: orNull(Schema.Int, "HTTP status; null without an answer"),
+  failure: toldOrNull("What went wrong on the way"),
+  started_at: Timestamp,
+  duration_ms: counted("Milliseconds until the answer"),
+  bytes: orNull(Schema.Int, "Bytes of the answer"),
+  request_id: toldOrNull("The vendor's own name of the request, where it told one"),
+  repeats: counted("How many calls in a row ended like this one"),
+  last_at: Timestamp,
+  request: Schema.Unknown.annotateKey({ description: "What was sent, without media and secrets" }),
+  answer: Schema.Unknown.annotateKey({ description: "What came back, without media and secrets" })
+})
+
+/** `usage` carries the usage record, and its charge as `amount`. */
+const LedgerEntry = Schema.Struct({
+  kind: oneOf(
+    ["hold", "capture", "overage", "usage", "release"],
+    "What moved it; overage is the part of a capture above the hold"
+  ),
+  amount: amount("How much"),
+  at: Timestamp,
+  usage: Schema.optionalKey(UsageEntry)
+})
+
+const Quote = Schema.Struct({
+  kind: oneOf(["token_video", "second_video", "image", "tokens"], "How it is billed"),
+  amount: amount("What was held"),
+  exposure: Schema.optionalKey(amount("The most it could come to, where that was more")),
+  unit_price: amount("Price of a token, second or image"),
+  resolution: Schema.optionalKey(told("Resolution it was priced at")),
+  tier: Schema.optionalKey(told("Price tier used")),
+  with_video: Schema.optionalKey(flag("Priced with video input")),
+  smart: Schema.optionalKey(flag("The model chose the length")),
+  input_seconds: Schema.optionalKey(counted("Seconds of reference video")),
+  output_seconds: Schema.optionalKey(counted("Seconds ordered or prepaid")),
+  estimated_tokens: Schema.optionalKey(counted("Tokens held for")),
+  images: Schema.optionalKey(counted("Images ordered")),
+  input_unit_price: Schema.optionalKey(amount("Of text: price of an input token")),
+  input_tokens: Schema.optionalKey(counted("Of text: input tokens held for")),
+  output_tokens: Schema.optionalKey(counted("Of text: output tokens held for"))
+}).annotate({ description: "The price as it was pinned at the order" })
+
+/** Null where image and text requests, which are their holds, have nothing of the kind. */
+export const TimelineView = Schema.Struct({
+  id: told("The task, image or text request"),
+  kind: oneOf(["video", "image", "text"], "What was ordered"),
+  organization_id: told("Whose order it was"),
+  member_id: told("Who ordered it"),
+  key_id: toldOrNull("The key it was ordered with"),
+  model: toldOrNull("The model that was ordered"),
+  channel: told("The channel it was sent on"),
+  protocol: told("The protocol it was sent by"),
+  listed_protocol: toldOrNull("The protocol the catalog listed the model under"),
+  upstream_model: told("The vendor's name of the model"),
+  upstream_id: toldOrNull("The vendor's id of the job"),
+  state: told("Where it stands, inner states included"),
+  error: orNull(TaskFailure, "Why it failed"),
+  completion_tokens: orNull(Schema.Int, "What the vendor reported"),
+  summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" }),
+  quote: Quote,
+  created_at: Timestamp,
+  submit_deadline: timeOrNull("When an unanswered submit is given up"),
+  deadline: Timestamp,
+  asked_at: timeOrNull("When the vendor was last asked"),
+  next_poll_at: timeOrNull("When it is asked next"),
+  unknown_since: timeOrNull("Since when the vendor does not know the task"),
+  deleted_at: timeOrNull("When its owner deleted it: its addresses, words and calls are gone"),
+  idempotency_key: flag("Whether it came with an Idempotency-Key"),
+  transitions: many(Transition, "Every change of state, oldest first"),
+  attempts: many(AttemptView, "The channels it was sent to, in their order"),
+  upstream_calls: many(UpstreamCall, "Calls to the vendor, oldest first; of very many, the newest"),
+  upstream_calls_total: counted("How many calls there were, listed or not"),
+  ledger: many(LedgerEntry, "What moved for it, oldest first"),
+  orphan: orNull(OrphanView, "Set when an operator should ask the vendor about it")
+})
+
+export const AuditView = Schema.Struct({
+  id: told("The entry's id"),
+  at: Timestamp,
+  action: told("What was asked for"),
+  subject_id: toldOrNull("What it was done to"),
+  fields: Schema.Unknown.annotateKey({ description: "What the body said, without secrets" }),
+  request_id: told("The request's `x-request-id`"),
+  operator_id: toldOrNull("Who asked; null where it was by GATEWAY_ADMIN_TOKEN"),
+  operator_name: told("What the operator was called then"),
+  status: counted("HTTP status it was answered with")
+})
+
+export const ResolutionBody = Schema.Struct({
+  note: plainText(500).annotate({ description: "How it was settled" })
+})
+
+export class HistoryGroup extends HttpApiGroup.make("history").add(
+  HttpApiEndpoint.get("readTask", "/tasks/:id", {
+    params: { id: told("The task, image or text request") },
+    success: TimelineView,
+    error: errors.TaskNotFound
+  }).annotateMerge(
+    operation("Read a timeline", "Everything that happened to a task, its vendor and its money.")
+  ),
+  HttpApiEndpoint.delete("deleteTask", "/tasks/:id", {
+    params: { id: told("The video or image task") },
+    success: Schema.Struct({
+      id: told("The task's id"),
+      object: oneOf(["video.deleted", "image.deleted"], "What was deleted"),
+      deleted: flag("Whether it was deleted")
+    }).annotate({ identifier: "DeletedTask" }),
+    error: [errors.TaskNotFound, errors.TaskProcessing]
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation(
+        "Delete a task",
+        "What a task that has ended made, its files and its vendor's words, as its member can. The books stay."
+      )
+    ),
+  HttpApiEndpoint.get("listOrphans", "/orphans", {
+    query: {
+      ...pageQuery,
+      resolved: Schema.Literals(["true", "false"])
+        .annotate({ description: "Whether to list settled cases; open ones when left out" })
+        .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const))),
+      organization_id: ofOne("organisation"),
+      channel: ofOne("channel"),
+      reason: Schema.optionalKey(
+        plainText().annotate({ description: "Only those for this reason" })
+      )
+    },
+    success: list(OrphanView)
+  }).annotateMerge(
+    operation(
+      "List orphans",
+      "Jobs that vendors may have made and nobody paid for, or that are charged and were not delivered."
+    )
+  ),
+  HttpApiEndpoint.post("resolveOrphan", "/orphans/:id/resolve", {
+    params: { id: told("The task, image or text request") },
+    payload: ResolutionBody,
+    success: OrphanView,
+    error: [errors.NotFound, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
+  HttpApiEndpoint.get("listAudit", "/audit", {
+    query: {
+      ...pageQuery,
+      operator_id: ofOne("operator"),
+      action: Schema.optionalKey(
+        plainText().annotate({ description: "Only this, such as `createKey`" })
+      ),
+      subject_id: Schema.optionalKey(
+        plainText().annotate({ description: "Only what was done to this" })
+      ),
+      ...timeQuery
+    },
+    success: list(AuditView),
+    error: errors.InvalidRequest
+  }).annotateMerge(
+    operation("List the audit", "What was done through this interface, refused or not.")
+  )
+) {}

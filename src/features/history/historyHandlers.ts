@@ -1,0 +1,240 @@
+/** The history of an order as the operator sees it, what was lost on the way, and the audit. */
+import { Effect, Predicate } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { TaskNotFound, TaskProcessing } from "../../domain/Errors.ts"
+import { formatNano } from "../../domain/money/Money.ts"
+import { taskKindOf } from "../../domain/orderIds.ts"
+import { operatorApi } from "../../http/api/contractOf.ts"
+import { strictly } from "../../http/api/shared.ts"
+import { timeRange } from "../../http/handlers/money/times.ts"
+import { listView, pageOf } from "../../http/handlers/respond.ts"
+import {
+  attemptViews,
+  billingView,
+  exposureView,
+  isoOrNull,
+  usageView
+} from "../../http/handlers/views.ts"
+import { bodyOf } from "../../http/server/requestRules.ts"
+import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { type OrphanRecord, Orphans } from "../../services/Orphans.ts"
+import { AdminAudit } from "../../services/operators/AdminAudit.ts"
+import {
+  type JobHistory,
+  kindOf,
+  type LoggedCall,
+  stateOf,
+  TaskHistory,
+  transitionsOf
+} from "../../services/TaskHistory.ts"
+import { TaskRepo } from "../../services/TaskRepo.ts"
+import { HistoryGroup, ResolutionBody } from "./HistoryApi.ts"
+
+const orphanView = ({ job, answer, usage, ...orphan }: OrphanRecord) => ({
+  id: orphan.id,
+  organization_id: orphan.organizationId,
+  channel: job.channelId,
+  protocol: job.protocol,
+  upstream_model: job.upstreamModel,
+  upstream_id: orphan.upstreamId,
+  reason: orphan.reason,
+  answer: answer && { ...answer, request_id: answer.requestId },
+  usage: usage && {
+    input_tokens: usage.input === null ? null : Number(usage.input),
+    output_tokens: Number(usage.output)
+  },
+  amount_held: formatNano(orphan.heldNano),
+  charge: orphan.chargeNano === 0n ? null : formatNano(orphan.chargeNano),
+  created_at: orphan.createdAt.toISOString(),
+  resolved_at: isoOrNull(orphan.resolvedAt),
+  note: orphan.note
+})
+
+const callView = ({ startedAt, durationMillis, lastAt, channelId, ...call }: LoggedCall) => ({
+  ...call,
+  channel: channelId,
+  started_at: startedAt.toISOString(),
+  duration_ms: durationMillis,
+  bytes: null,
+  request_id: null,
+  last_at: lastAt.toISOString()
+})
+
+/** The call that the order's row tells of, as an entry of the log; none for a video. */
+const ownCallViews = (history: JobHistory) => {
+  const { id, call } = history
+  const kind = kindOf(history)
+  if (call === null || kind === "video") return []
+  const startedAt = call.startedAt.toISOString()
+  return [
+    {
+      id,
+      channel: history.job.channelId,
+      purpose: kind,
+      method: null,
+      url: null,
+      status: call.status,
+      failure: null,
+      started_at: startedAt,
+      duration_ms: call.durationMillis,
+      bytes: call.bytes,
+      request_id: call.requestId,
+      repeats: 0,
+      last_at: startedAt,
+      request: null,
+      answer: null
+    }
+  ]
+}
+
+const quoteView = (quote: JobHistory["quote"]) => {
+  const { inputs, ...billing } = billingView(quote)
+  return {
+    amount: formatNano(quote.holdNano),
+    ...exposureView(quote),
+    ...billing,
+    ...inputs,
+    ...(quote.kind === "second_video" ? { output_seconds: quote.outputSeconds } : {})
+  }
+}
+
+/** In time; entries of one commit in the order hold, capture, overage, usage, release. */
+const ledgerView = ({ hold, capture, usage }: JobHistory) => {
+  const entry = <K extends string>(kind: K, amountNano: bigint, at: Date) => ({
+    kind,
+    amount: formatNano(amountNano),
+    at: at.toISOString()
+  })
+  return [
+    entry("hold", hold.amountNano, hold.createdAt),
+    capture && entry("capture", capture.amountNano, capture.at),
+    hold.overageNano === 0n ? null : capture && entry("overage", hold.overageNano, capture.at),
+    usage && { ...entry("usage", usage.chargeNano, usage.createdAt), usage: usageView(usage) },
+    hold.closedAt && entry("release", hold.amountNano, hold.closedAt)
+  ].filter(Predicate.isNotNull)
+}
+
+/** A vendor's words about a failure, as the client is told them, without addresses. */
+const errorView = ({ task }: JobHistory) =>
+  task === null || task.errorCode === null
+    ? null
+    : {
+        code: withoutEchoes(task.errorCode, []),
+        message: withoutEchoes(task.errorMessage ?? "", [])
+      }
+
+const timelineView = (history: JobHistory) => {
+  const { hold, task, job } = history
+  const ownCalls = ownCallViews(history)
+  return {
+    id: history.id,
+    kind: kindOf(history),
+    organization_id: history.organizationId,
+    member_id: history.memberId,
+    key_id: history.keyId,
+    model: history.model,
+    channel: job.channelId,
+    protocol: job.protocol,
+    listed_protocol: task?.listedProtocol ?? null,
+    upstream_model: job.upstreamModel,
+    upstream_id: task?.upstreamId ?? history.orphan?.upstreamId ?? null,
+    state: stateOf(history),
+    error: errorView(history),
+    completion_tokens:
+      task === null || task.completionTokens === null ? null : Number(task.completionTokens),
+    summary: task?.summary ?? null,
+    quote: quoteView(history.quote),
+    created_at: hold.createdAt.toISOString(),
+    submit_deadline: isoOrNull(task?.submitDeadline),
+    deadline: hold.expiresAt.toISOString(),
+    asked_at: isoOrNull(task?.askedAt),
+    next_poll_at: isoOrNull(task?.nextPollAt),
+    unknown_since: isoOrNull(task?.unknownSince),
+    deleted_at: isoOrNull(task?.erasedAt),
+    idempotency_key: history.hasIdempotencyKey,
+    transitions: transitionsOf(history).map(({ at, ...change }) => ({
+      ...change,
+      at: at.toISOString()
+    })),
+    attempts: attemptViews(job, history.refusals, hold.createdAt),
+    upstream_calls: [...history.calls.map(callView), ...ownCalls],
+    upstream_calls_total: history.totalCalls + ownCalls.length,
+    ledger: ledgerView(history),
+    orphan: history.orphan && orphanView(history.orphan)
+  }
+}
+
+const noTask = (id: string) =>
+  new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+
+/** For an operator who would delete a task that still runs. */
+const COME_BACK_SECONDS = 10
+
+const asResolution = bodyOf(ResolutionBody, strictly)
+
+export const layerHistoryHandlers = HttpApiBuilder.group(
+  operatorApi(HistoryGroup),
+  "history",
+  Effect.fn(function* (handlers) {
+    const history = yield* TaskHistory
+    const orphans = yield* Orphans
+    const audit = yield* AdminAudit
+    const tasks = yield* TaskRepo
+    const { timeZone } = yield* Settings
+    const written = handlers.handleRaw(
+      "resolveOrphan",
+      Effect.fn("history.resolveOrphan")(function* ({ params }) {
+        const { note } = yield* asResolution
+        return orphanView(yield* orphans.resolve(params.id, note))
+      })
+    )
+    return written.handleAll({
+      readTask: Effect.fn("history.readTask")(function* ({ params }) {
+        return timelineView(yield* history.find(params.id))
+      }),
+      deleteTask: Effect.fn("history.deleteTask")(function* ({ params }) {
+        const { id, organizationId, task } = yield* history.find(params.id)
+        const kind = taskKindOf(id)
+        if (task === null || kind === null) return yield* noTask(id)
+        if (task.finishedAt === null) {
+          const message = "The task is still processing: delete it when it has ended"
+          return yield* new TaskProcessing({ message, retryAfterSeconds: COME_BACK_SECONDS })
+        }
+        yield* tasks.erase(organizationId, id)
+        return { id, object: `${kind}.deleted` as const, deleted: true }
+      }),
+      listOrphans: Effect.fn("history.listOrphans")(function* ({ query }) {
+        const {
+          resolved,
+          organization_id: organizationId = null,
+          channel: channelId = null,
+          reason = null,
+          ...page
+        } = query
+        const filter = { resolved: resolved === "true", organizationId, channelId, reason }
+        return listView(yield* orphans.list(filter, pageOf(page)), orphanView)
+      }),
+      listAudit: Effect.fn("history.listAudit")(function* ({ query }) {
+        const {
+          operator_id: operatorId = null,
+          action = null,
+          subject_id: subjectId = null,
+          ...page
+        } = query
+        const times = yield* timeRange(query, timeZone)
+        return listView(
+          yield* audit.list({ operatorId, action, subjectId, ...times }, pageOf(page)),
+          ({ at, subjectId, requestId, operatorId, operatorName, ...entry }) => ({
+            ...entry,
+            at: at.toISOString(),
+            subject_id: subjectId,
+            request_id: requestId,
+            operator_id: operatorId,
+            operator_name: operatorName
+          })
+        )
+      })
+    })
+  })
+)

@@ -1,0 +1,200 @@
+/** Reconciliations as they are asked for and answered. */
+import { Effect, Option, Stream } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { InvalidRequest } from "../../domain/Errors.ts"
+import { formatNano } from "../../domain/money/Money.ts"
+import { operatorApi } from "../../http/api/contractOf.ts"
+import { CurrentOperator } from "../../http/api/middlewares.ts"
+import { csvResponse, wantsCsv } from "../../http/handlers/csv.ts"
+import { momentOf } from "../../http/handlers/money/times.ts"
+import { listView, pageOf } from "../../http/handlers/respond.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { csvText } from "../../runtime/texts/csvText.ts"
+import {
+  type ReconciledEntry,
+  type ReconciledTotal,
+  type Reconciliation,
+  Reconciliations
+} from "./Reconciliations.ts"
+import {
+  ReconciledEntryView,
+  ReconciliationsGroup,
+  type ReconciliationView,
+  type reconciliationQuery
+} from "./ReconciliationsApi.ts"
+import type { EntryKind } from "./reconciliation.ts"
+import { readVendorList } from "./vendorListReader.ts"
+import { type ListForm, listFormats } from "./vendorLists.ts"
+
+type Query = {
+  readonly [K in keyof typeof reconciliationQuery]?: (typeof reconciliationQuery)[K]["Type"]
+}
+
+/** Entries that are read at a time for an export. */
+const EXPORT_PAGE = 1000
+
+const expected = (param: string, what: string) =>
+  new InvalidRequest({ message: `${param}: Expected ${what}`, param })
+
+/** How the list is to be read: a format's columns, and those that are named. */
+const formOf = Effect.fnUntraced(function* (query: Query, currency: string) {
+  const { format, decimal = "point", thousands = null } = query
+  const usual = format === undefined ? null : listFormats[format]
+  const id = query.id ?? usual?.id
+  if (id === undefined) return yield* expected("id", "the name of the column with the vendor's id")
+  const columns = {
+    id,
+    amount: query.amount ?? usual?.amount ?? null,
+    units: query.units ?? usual?.units ?? null,
+    currency: query.currency ?? usual?.currency ?? null
+  }
+  if (columns.amount === null && columns.units === null) {
+    return yield* expected("amount", "the name of the column with what is billed, or units")
+  }
+  if (decimal === thousands) return yield* expected("thousands", "another sign than of decimals")
+  return { columns, numbers: { decimal, thousands }, currency } satisfies ListForm
+})
+
+const formatOrNull = (nano: bigint | null): string | null =>
+  nano === null ? null : formatNano(nano)
+
+const reconciliationView = (one: Reconciliation, currency: string): ReconciliationView => {
+  const { hasAmount, hasUnits, totals } = one
+  const totalOf = (kind: EntryKind) => {
+    const zero = { amountHereNano: 0n, amountThereNano: 0n, unitsHereNano: 0n, unitsThereNano: 0n }
+    const total: Omit<ReconciledTotal, "kind"> = totals.find((other) => other.kind === kind) ?? {
+      count: 0,
+      ...zero
+    }
+    return {
+      count: total.count,
+      amount_here: hasAmount ? formatNano(total.amountHereNano) : null,
+      amount_there: hasAmount ? formatNano(total.amountThereNano) : null,
+      units_here: hasUnits ? formatNano(total.unitsHereNano) : null,
+      units_there: hasUnits ? formatNano(total.unitsThereNano) : null
+    }
+  }
+  return {
+    object: "reconciliation",
+    id: one.id,
+    channel: one.channelId,
+    from: one.from.toISOString(),
+    to: one.to.toISOString(),
+    created_at: one.createdAt.toISOString(),
+    created_by: one.author,
+    lines: one.lines,
+    currency,
+    totals: {
+      matched: totalOf("matched"),
+      different: totalOf("different"),
+      missing_there: totalOf("missing_there"),
+      missing_here: totalOf("missing_here"),
+      orphan: totalOf("orphan")
+    }
+  }
+}
+
+const entryView = (entry: ReconciledEntry): ReconciledEntryView => ({
+  id: entry.id,
+  kind: entry.kind,
+  reason: entry.reason,
+  vendor_id: entry.vendorId,
+  line: entry.line,
+  lines: entry.lines,
+  order_id: entry.orderId,
+  organization_id: entry.organizationId,
+  orders: entry.orders,
+  amount_here: formatOrNull(entry.amountHereNano),
+  amount_there: formatOrNull(entry.amountThereNano),
+  units_here: formatOrNull(entry.unitsHereNano),
+  units_there: formatOrNull(entry.unitsThereNano),
+  closed_at: entry.closedAt?.toISOString() ?? null
+})
+const entryColumns = Object.keys(ReconciledEntryView.fields)
+
+export const layerReconciliationHandlers = HttpApiBuilder.group(
+  operatorApi(ReconciliationsGroup),
+  "reconciliations",
+  Effect.fn(function* (handlers) {
+    const reconciliations = yield* Reconciliations
+    const { currency, timeZone, maxListBytes } = yield* Settings
+    const viewOf = (one: Reconciliation) => reconciliationView(one, currency)
+
+    /** Page after page, as the client takes them. */
+    const allEntries = (id: string, kind: EntryKind | null, from: string | null) =>
+      Stream.paginate(from, (after) =>
+        Effect.map(
+          reconciliations.entries(id, kind, { after, limit: EXPORT_PAGE }),
+          ({ data, hasMore }) => [
+            data.map(entryView),
+            hasMore ? Option.fromUndefinedOr(data.at(-1)?.id) : Option.none<string>()
+          ]
+        )
+      )
+
+    const written = handlers
+      .handleRaw(
+        "reconcile",
+        Effect.fn("reconciliations.reconcile")(function* ({ query }) {
+          const form = yield* formOf(query, currency)
+          const from = yield* momentOf("from", query.from, { timeZone, laterDays: 0 })
+          const to = yield* momentOf("to", query.to, { timeZone, laterDays: 1 })
+          if (to <= from) return yield* expected("to", "a day that is not before from")
+          if (!(yield* reconciliations.knows(query.channel))) {
+            return yield* expected("channel", "a channel that is or was in the catalog")
+          }
+          const { stream } = yield* HttpServerRequest.HttpServerRequest
+          const { name: author } = yield* CurrentOperator
+          const { columns } = form
+          const made = yield* reconciliations.reconcile(
+            {
+              ...{ channelId: query.channel, from, to, author },
+              compared: { amount: columns.amount !== null, units: columns.units !== null }
+            },
+            readVendorList(stream, {
+              form,
+              encoding: query.encoding ?? null,
+              delimiter: query.delimiter ?? null,
+              maxBytes: maxListBytes
+            })
+          )
+          return viewOf(made)
+        })
+      )
+      .handleRaw(
+        "listReconciledEntries",
+        Effect.fn("reconciliations.listReconciledEntries")(function* ({ params, query }) {
+          const { kind = null, ...asked } = query
+          const page = pageOf(asked)
+          const { headers } = yield* HttpServerRequest.HttpServerRequest
+          const isExport = wantsCsv(headers.accept)
+          const first = yield* reconciliations.entries(
+            params.id,
+            kind,
+            isExport ? { ...page, limit: 1 } : page
+          )
+          return isExport
+            ? csvResponse(csvText(entryColumns)(allEntries(params.id, kind, page.after)))
+            : HttpServerResponse.jsonUnsafe(listView(first, entryView), {
+                headers: { vary: "accept" }
+              })
+        })
+      )
+    return written.handleAll({
+      listReconciliations: Effect.fn("reconciliations.listReconciliations")(function* ({ query }) {
+        const { channel = null, ...page } = query
+        return listView(yield* reconciliations.list(channel, pageOf(page)), viewOf)
+      }),
+      readReconciliation: Effect.fn("reconciliations.readReconciliation")(function* ({ params }) {
+        return viewOf(yield* reconciliations.find(params.id))
+      }),
+      removeReconciliation: Effect.fn("reconciliations.removeReconciliation")(function* ({
+        params
+      }) {
+        yield* reconciliations.remove(params.id)
+        return { id: params.id, object: "reconciliation.deleted" as const, deleted: true }
+      })
+    })
+  })
+)

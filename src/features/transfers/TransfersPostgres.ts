@@ -1,0 +1,107 @@
+/** Transfers in PostgreSQL: moved by one SQL function, under the lock of the pool. */
+import { Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { transferPrefix } from "../../domain/money/transfers.ts"
+import {
+  columnsOf,
+  oneTry,
+  readPage,
+  repeatable,
+  rowOf,
+  rowsOf
+} from "../../postgres/client/rows.ts"
+import { adjustmentColumns } from "../../postgres/ledger/adjustments.ts"
+import type { PageRequest } from "../../runtime/Page.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import {
+  AdjustmentOutcome,
+  answerAdjustment,
+  unknownOrganization
+} from "../../services/ledgerAnswers.ts"
+import {
+  Adjustment,
+  AdjustmentTotals,
+  Deposit,
+  DepositTotals,
+  Transfers
+} from "../../services/money/Transfers.ts"
+
+const depositColumns = columnsOf(Deposit, "t", { amountNano: "t.amount" })
+
+const Moved = Schema.Struct({
+  outcome: AdjustmentOutcome,
+  id: Schema.NullOr(Schema.String),
+  freeNano: Schema.NullOr(Schema.BigInt)
+})
+
+export const layerTransfers = Layer.effect(
+  Transfers,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const random = yield* SecureRandom.SecureRandom
+    const { currency, timeZone } = yield* Settings
+
+    /** Statements that read a page of one organisation. */
+    const pageOf = (
+      organizationId: string,
+      such: string,
+      columns: string,
+      { after, limit }: PageRequest
+    ) => {
+      const own = sql`organization_id = ${organizationId} AND ${sql.literal(such)}`
+      return {
+        isEntry: (id: string) => sql`SELECT 1 FROM transfers WHERE ${own} AND id = ${id}`,
+        newest: sql`
+          SELECT ${sql.literal(columns)} FROM transfers t
+           WHERE ${own} AND ${after === null ? sql`true` : sql`id < ${after}`}
+           ORDER BY id DESC LIMIT ${limit + 1}`
+      }
+    }
+
+    return Transfers.of({
+      adjust: Effect.fn("Transfers.adjust")(function* (adjustment) {
+        const { organizationId, kind, amountNano, reference, reason, author, orderId } = adjustment
+        const pools = yield* repeatable(
+          sql`SELECT 1 FROM pools WHERE organization_id = ${organizationId}`
+        )
+        if (pools.length === 0) return yield* unknownOrganization
+        const newId = transferPrefix + (yield* random.uuidV7())
+        const moved = yield* rowOf(Moved)(
+          oneTry(sql`
+            SELECT outcome, transfer_id AS id, free AS "freeNano"
+              FROM transfer_funds(${timeZone}, ${organizationId}, ${newId}, ${kind}, ${amountNano}, ${reference},
+                                  ${reason}, ${author}, ${orderId})`)
+        )
+        const applied = yield* answerAdjustment(moved, amountNano, currency)
+        const made = yield* rowOf(Adjustment)(
+          repeatable(sql`
+            SELECT ${sql.literal(adjustmentColumns)} FROM transfers t
+             WHERE organization_id = ${organizationId} AND id = ${moved.id}`)
+        )
+        return { adjustment: made, applied }
+      }),
+      adjustments: Effect.fn("Transfers.adjustments")((id, page) =>
+        readPage(Adjustment, page, pageOf(id, "kind <> 'deposit'", adjustmentColumns, page))
+      ),
+      deposits: Effect.fn("Transfers.deposits")((id, page) =>
+        readPage(Deposit, page, pageOf(id, "kind = 'deposit'", depositColumns, page))
+      ),
+      depositTotals: Effect.fn("Transfers.depositTotals")((id) =>
+        rowOf(DepositTotals)(
+          repeatable(sql`
+            SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS "amountNano"
+              FROM transfers WHERE organization_id = ${id} AND kind = 'deposit'`)
+        )
+      ),
+      adjustmentTotals: Effect.fn("Transfers.adjustmentTotals")((id) =>
+        rowsOf(AdjustmentTotals)(
+          repeatable(sql`
+            SELECT kind, count(*)::int AS count, sum(amount)::text AS "amountNano"
+              FROM transfers WHERE organization_id = ${id} AND kind <> 'deposit'
+             GROUP BY kind ORDER BY kind`)
+        )
+      )
+    })
+  })
+)

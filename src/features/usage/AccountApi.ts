@@ -1,0 +1,164 @@
+/** What a member may know of its own: the pool, the month, usage, and the receipt of each charge. */
+import { Effect, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { sumSteps } from "../../domain/money/usageSums.ts"
+import { plainText } from "../../domain/plainText.ts"
+import { errors } from "../../http/api/apiErrors.ts"
+import { operation } from "../../http/api/document.ts"
+import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
+import { currency } from "../../http/api/orders/QuotesApi.ts"
+import { ReceiptView } from "../../http/api/receipts.ts"
+import {
+  AS_CSV,
+  amount,
+  constant,
+  counted,
+  decimalOrNull,
+  exposureFields,
+  list,
+  MAX_TAG,
+  many,
+  oneOf,
+  orNull,
+  poolFields,
+  SOME_TIME,
+  time,
+  timeOrNull,
+  told,
+  UsageEntry,
+  usageQuery
+} from "../../http/api/shared.ts"
+import { allScopes, Scope } from "../../services/Access.ts"
+
+const BalanceView = Schema.Struct({
+  currency: told("Currency of the amounts"),
+  ...poolFields,
+  ...exposureFields,
+  month: Schema.Struct({
+    cap: decimalOrNull("The member's cap; null is none"),
+    used: amount("Charged in it"),
+    held: amount("Held in it")
+  }).annotate({ description: "The member's current calendar month" })
+}).annotate({
+  identifier: "Balance",
+  description: "The organisation's pool and the member's month"
+})
+
+/** A member's series is of its own orders. */
+export const ownSeriesGroups = ["model", "modality", "key", "tag"] as const
+
+/** What a series is asked by. */
+export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: Groups) => ({
+  from: Schema.optionalKey(
+    plainText().annotate({
+      description: `Where it begins. ${SOME_TIME}; some 48 hours, 31 days or 12 months back when left out`
+    })
+  ),
+  to: Schema.optionalKey(
+    plainText().annotate({
+      description: `Where it ends: a day is included, a time is not. ${SOME_TIME}; now when left out`
+    })
+  ),
+  interval: oneOf(
+    sumSteps,
+    "What a line is of, in the deployment's time zone; `day` when left out"
+  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed("day" as const))),
+  by: Schema.optionalKey(
+    oneOf(groups, "What the lines are told apart by; `tag` takes the texts of the name in `tag`")
+  ),
+  tag: Schema.optionalKey(
+    plainText(MAX_TAG).annotate({
+      description: "Only orders with this in their `metadata`: a name, or `name=text`"
+    })
+  )
+})
+
+/** Of `model` and its like there is the one that was asked by. */
+export const seriesFields = {
+  start: time("When the hour, day or month begins, ISO 8601 in UTC"),
+  model: Schema.optionalKey(told("The model")),
+  modality: Schema.optionalKey(told("The modality")),
+  key: Schema.optionalKey(told("The key's id")),
+  tag: Schema.optionalKey(told("The text of the tag")),
+  count: counted("Charges of the orders of this time"),
+  failed: counted("Orders of this time that ended without a charge"),
+  charge: amount("What was charged for the orders of this time"),
+  returned: amount("What was given back of charges in this time"),
+  units: orNull(Schema.Int, "What was charged for; null where the units differ"),
+  unit: orNull(
+    oneOf(["token", "second", "image"], "What is counted"),
+    "What is counted; null where that differs, or nothing was charged"
+  ),
+  currency
+}
+
+/** All of its lines at once. */
+export const series = <S extends Schema.Top>(line: S) =>
+  Schema.Struct({
+    object: constant("list", "Always `list`"),
+    data: many(line, "In order of time and name; what comes to nothing has no line")
+  })
+
+const SeriesLine = Schema.Struct(seriesFields).annotate({
+  identifier: "UsageSum",
+  description: "What the orders of a time came to"
+})
+
+const KeyHolderView = Schema.Struct({
+  object: constant("key", "Always `key`"),
+  id: told("The key's id", "key_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
+  name: told("What it is called", "production"),
+  organization_id: told("The organisation's id"),
+  organization_name: told("The organisation's name"),
+  member_id: told("The id of the member whose key it is"),
+  member_name: told("The member's name"),
+  scopes: many(Scope, "What it may do"),
+  models: orNull(Schema.Array(Schema.String), "The models it may order; null is all"),
+  requests_per_minute: orNull(Schema.Int, "Its rate; null is the gateway's default"),
+  expires_at: timeOrNull("From when it opens nothing; null is never"),
+  currency
+}).annotate({ identifier: "KeyHolder", description: "A key, whose it is and what it may do" })
+
+export class AccountGroup extends HttpApiGroup.make("account").add(
+  HttpApiEndpoint.get("usage", "/usage", {
+    query: usageQuery,
+    success: list(UsageEntry)
+  })
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(
+      operation(
+        "List usage",
+        `The member's own charges, the newest order first, whenever it was charged. ${AS_CSV}`
+      )
+    ),
+  HttpApiEndpoint.get("series", "/usage/series", {
+    query: seriesQuery(ownSeriesGroups),
+    success: series(SeriesLine),
+    error: errors.InvalidRequest
+  })
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(
+      operation(
+        "Read a series of usage",
+        "What the member's orders came to, by time; the oldest first."
+      )
+    ),
+  HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
+    .annotate(LookUp, true)
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),
+  HttpApiEndpoint.get("readKey", "/me", { success: KeyHolderView })
+    .annotate(LookUp, true)
+    .annotate(RequiredScope, allScopes)
+    .annotateMerge(
+      operation("Read the key", "Whose key the request came with, and what it may do. Any key may.")
+    ),
+  HttpApiEndpoint.get("receipt", "/usage/:id", {
+    params: { id: told("Id of the usage record") },
+    success: ReceiptView,
+    error: errors.NotFound
+  })
+    .annotate(LookUp, true)
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))
+) {}

@@ -1,0 +1,56 @@
+/** A member's own orders, of every kind, and what they came to. */
+import { Schema, Struct } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Modality } from "../../domain/catalog/Modality.ts"
+import { publicStates } from "../../domain/video/VideoTask.ts"
+import { ofOne, standing, timeQuery } from "../../http/api/admin/lists.ts"
+import { errors } from "../../http/api/apiErrors.ts"
+import { operation } from "../../http/api/document.ts"
+import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
+import { list, timeOrNull, told, toldOrNull, usageQuery } from "../../http/api/shared.ts"
+import { OrderView } from "./OrderListsApi.ts"
+
+export const OwnOrderView = Schema.Struct({
+  ...Struct.omit(OrderView.fields, [
+    ...(["organization_id", "member_id", "channel", "protocol"] as const),
+    ...(["upstream_model", "upstream_id", "cost"] as const)
+  ]),
+  error_message: toldOrNull("What the vendor said of the failure; null of all but failed tasks"),
+  usage_id: toldOrNull("Its receipt, at `/v1/usage/{usage_id}`; null where nothing was charged"),
+  accepted_at: timeOrNull("When the vendor took a task; null of all else"),
+  deleted_at: timeOrNull("When the task was deleted")
+}).annotate({ identifier: "OwnOrder", description: "An order of one's own, and what it came to" })
+
+export class OrdersGroup extends HttpApiGroup.make("orders").add(
+  HttpApiEndpoint.get("list", "/orders", {
+    query: {
+      ...usageQuery,
+      model: ofOne("model"),
+      modality: Schema.optionalKey(
+        Modality.annotate({ description: "Only those of this modality" })
+      ),
+      state: standing(publicStates),
+      ...timeQuery
+    },
+    success: Schema.Struct({
+      ...list(OwnOrderView).fields,
+      next: toldOrNull("What `after` is on the next page; null on the last one")
+    }),
+    error: errors.InvalidRequest
+  })
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(
+      operation(
+        "List orders",
+        "The member's own videos, images and texts, newest first. A page looks at a few thousand orders at most: where filters leave few of them it may have fewer entries than asked for, even none, while `has_more` is true; `after` with the value of `next` goes on."
+      )
+    ),
+  HttpApiEndpoint.get("read", "/orders/:id", {
+    params: { id: told("The order's id") },
+    success: OwnOrderView,
+    error: errors.NotFound
+  })
+    .annotate(LookUp, true)
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(operation("Read an order", "What one of them is, and what it came to."))
+) {}

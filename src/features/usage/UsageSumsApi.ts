@@ -1,0 +1,98 @@
+/** What orders came to, by time and by name, of all organisations. */
+import { Effect, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { sumGroups } from "../../domain/money/usageSums.ts"
+import { plainText } from "../../domain/plainText.ts"
+import { errors } from "../../http/api/apiErrors.ts"
+import { operation } from "../../http/api/document.ts"
+import {
+  amount,
+  counted,
+  list,
+  oneOf,
+  pageQuery,
+  told,
+  wholeNumber
+} from "../../http/api/shared.ts"
+import { series, seriesFields, seriesQuery } from "./AccountApi.ts"
+
+const MAX_COSTS = 1000
+
+const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(text).toJSON()?.startsWith(text) === true
+const day = (description: string) =>
+  Schema.String.annotate({ description }).check(
+    Schema.makeFilter(isDay, { expected: "a day such as 2026-01-31" })
+  )
+
+/** Amounts that members are not told. */
+const costFields = {
+  cost: amount("What vendors bill for it, as far as their mounts tell"),
+  without_cost: counted("Charges whose mount told no cost, which count as costing nothing"),
+  margin: amount("Charges less what was given back of charges, and less costs")
+}
+
+/** Of `model`, `channel`, `organization` and `day` there is the one that was asked by. */
+export const CostView = Schema.Struct({
+  model: Schema.optionalKey(told("The model")),
+  channel: Schema.optionalKey(told("The channel that made it")),
+  organization: Schema.optionalKey(told("The organisation's id")),
+  day: Schema.optionalKey(told("The day it was ordered", "2026-01-31")),
+  count: counted("Charges"),
+  charge: amount("What was charged"),
+  returned: amount("What was given back of charges in this time"),
+  ...costFields,
+  currency: told("The currency of the amounts")
+}).annotate({ identifier: "Costs", description: "Charges and costs of one name" })
+
+const SumView = Schema.Struct({
+  ...seriesFields,
+  member: Schema.optionalKey(told("The member's id")),
+  organization: Schema.optionalKey(told("The organisation's id")),
+  channel: Schema.optionalKey(told("The channel that made it")),
+  ...costFields
+}).annotate({
+  identifier: "OperatorUsageSum",
+  description: "What the orders of a time came to and cost"
+})
+
+const ofOne = (whose: string) =>
+  Schema.optionalKey(plainText().annotate({ description: `Only of this ${whose}` }))
+
+export class UsageSumsGroup extends HttpApiGroup.make("usageSums").add(
+  HttpApiEndpoint.get("readSeries", "/usage/series", {
+    query: {
+      ...seriesQuery(sumGroups),
+      organization_id: ofOne("organisation"),
+      member_id: ofOne("member"),
+      key_id: ofOne("key"),
+      model: ofOne("model"),
+      channel: ofOne("channel")
+    },
+    success: series(SumView),
+    error: errors.InvalidRequest
+  }).annotateMerge(
+    operation(
+      "Read a series of usage",
+      "What orders came to, by time; the oldest first. An order counts when it was ordered, and what was given back of a charge when it was given back."
+    )
+  ),
+  HttpApiEndpoint.get("readCosts", "/costs", {
+    query: {
+      from: day("The first day"),
+      to: day("The last day, which is included"),
+      by: oneOf(["model", "channel", "organization", "day"], "What the sums are of"),
+      after: pageQuery.after,
+      limit: wholeNumber(1, MAX_COSTS, `Entries of a page, ${MAX_COSTS} when left out`).pipe(
+        Schema.withDecodingDefaultKey(Effect.succeed(String(MAX_COSTS)))
+      )
+    },
+    success: list(CostView),
+    error: errors.InvalidRequest
+  }).annotateMerge(
+    operation(
+      "Read the costs",
+      "What was charged for the orders of some days of the deployment's time zone, and what vendors bill for it, by name."
+    )
+  )
+) {}

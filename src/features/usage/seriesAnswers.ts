@@ -1,0 +1,103 @@
+/** Sums of usage, as they are asked for and answered. */
+import { Clock, Effect } from "effect"
+import { InvalidRequest } from "../../domain/Errors.ts"
+import { formatNano } from "../../domain/money/Money.ts"
+import type { SumGroup, SumStep } from "../../domain/money/usageSums.ts"
+import { momentOf } from "../../http/handlers/money/times.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { type SumFilter, type UsageSum, UsageSums } from "./UsageSums.ts"
+
+/** More than anybody reads, and a few milliseconds of work. */
+const MAX_LINES = 10_000
+
+const DAY_MILLIS = 86_400_000
+/** How far back a series goes that does not say where it begins. */
+const usualDays: Record<SumStep, number> = { hour: 2, day: 31, month: 366 }
+
+export interface SeriesQuery<By extends SumGroup> {
+  readonly from?: string
+  readonly to?: string
+  readonly interval: SumStep
+  readonly by?: By
+  readonly tag?: string
+}
+
+const tagOf = (tag: string | undefined): SumFilter["tag"] => {
+  if (tag === undefined) return null
+  const at = tag.indexOf("=")
+  return at < 0 ? { name: tag, value: null } : { name: tag.slice(0, at), value: tag.slice(at + 1) }
+}
+
+/** The units, where all of them are of one kind. */
+const unitsOf = ({ tokens, seconds, images }: UsageSum) => {
+  const counted = [
+    { unit: "token" as const, units: Number(tokens) },
+    { unit: "second" as const, units: Number(seconds) },
+    { unit: "image" as const, units: Number(images) }
+  ].filter(({ units }) => units > 0)
+  const [only] = counted
+  if (only === undefined) return { unit: null, units: 0 }
+  return counted.length === 1 ? only : { unit: null, units: null }
+}
+
+/** What only operators are told. */
+export const costView = ({ chargeNano, returnedNano, costNano, withoutCost }: UsageSum) => ({
+  charge: formatNano(chargeNano),
+  returned: formatNano(returnedNano),
+  cost: formatNano(costNano),
+  without_cost: withoutCost,
+  margin: formatNano(chargeNano - returnedNano - costNano)
+})
+
+export const makeSeriesAnswers = Effect.gen(function* () {
+  const sums = yield* UsageSums
+  const { currency, timeZone } = yield* Settings
+
+  /** Costs are told as well, which a contract without fields for them leaves out. */
+  return Effect.fnUntraced(function* <By extends SumGroup>(
+    { by, interval, ...query }: SeriesQuery<By>,
+    own: Omit<SumFilter, "tag">
+  ) {
+    const tag = tagOf(query.tag)
+    if (by === "tag" && tag === null) {
+      return yield* new InvalidRequest({
+        message: "tag: Expected the name of the tag whose texts the lines are of",
+        param: "tag"
+      })
+    }
+    const now = yield* Clock.currentTimeMillis
+    const to =
+      query.to === undefined
+        ? new Date(now + 1)
+        : yield* momentOf("to", query.to, { timeZone, laterDays: 1 })
+    const from =
+      query.from === undefined
+        ? new Date(to.getTime() - usualDays[interval] * DAY_MILLIS)
+        : yield* momentOf("from", query.from, { timeZone, laterDays: 0 })
+    if (from >= to) {
+      return yield* new InvalidRequest({ message: "to: Expected to be after from", param: "to" })
+    }
+    const lines = yield* sums.read({
+      ...{ step: interval, by: by ?? null, from, to, afterName: null, most: MAX_LINES + 1 },
+      filter: { ...own, tag }
+    })
+    if (lines.length > MAX_LINES) {
+      return yield* new InvalidRequest({
+        message: `interval: Expected a longer one, or a shorter time: these are more than ${MAX_LINES} lines`,
+        param: "interval"
+      })
+    }
+    return {
+      object: "list" as const,
+      data: lines.map((line) => ({
+        start: line.start.toISOString(),
+        ...(by === undefined ? {} : { [by]: line.name }),
+        count: line.count,
+        failed: line.failed,
+        ...costView(line),
+        ...unitsOf(line),
+        currency
+      }))
+    }
+  })
+})

@@ -1,0 +1,177 @@
+/** Receivers of webhooks in PostgreSQL, their secrets sealed by the vault with the endpoint's id. */
+import { Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { bounded, columnsOf, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
+import { Vault } from "../../services/Vault.ts"
+import {
+  callbacksOf,
+  MAX_ENDPOINTS,
+  noSuchEndpoint,
+  OLD_SECRET_HOURS,
+  tooManyEndpoints,
+  WebhookEndpoint,
+  WebhookEndpoints
+} from "./WebhookEndpoints.ts"
+import { hintOf, makeSecret } from "./webhookSecrets.ts"
+
+const SecretRow = Schema.Struct({
+  secret: Schema.Uint8Array,
+  keyId: Schema.String,
+  oldSecret: Schema.NullOr(Schema.Uint8Array),
+  oldKeyId: Schema.NullOr(Schema.String)
+})
+
+const columns = columnsOf(WebhookEndpoint, "e")
+
+export const layerWebhookEndpoints = Layer.effect(
+  WebhookEndpoints,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const vault = yield* Vault
+    const random = yield* SecureRandom.SecureRandom
+    const endpointsOf = rowsOf(WebhookEndpoint)
+
+    const freshSecret = Effect.fnUntraced(function* (id: string) {
+      const secret = yield* makeSecret(random)
+      return { secret, hint: hintOf(secret), sealed: yield* vault.seal(secret, id, "") }
+    })
+
+    /** The first row, as it is after the statement. */
+    const one = (statement: Parameters<typeof endpointsOf>[0], id: string) =>
+      Effect.flatMap(endpointsOf(statement), ([row]) =>
+        row === undefined ? Effect.fail(noSuchEndpoint(id)) : Effect.succeed(row)
+      )
+
+    const insert = (
+      owner: string,
+      id: string,
+      { name, url, eventTypes }: Pick<WebhookEndpoint, "name" | "url" | "eventTypes">,
+      { hint, sealed }: Effect.Success<ReturnType<typeof freshSecret>>
+    ) => sql`
+      INSERT INTO webhook_endpoints AS e
+        (organization_id, id, name, url, event_types, secret, secret_key_id, secret_hint)
+      SELECT ${owner}, ${id}, ${name}, ${url}, ${[...eventTypes]}::text[], ${sealed.bytes},
+             ${sealed.keyId}, ${hint}
+       WHERE (SELECT count(*) FROM webhook_endpoints
+               WHERE organization_id = ${owner} AND url <> '') < ${MAX_ENDPOINTS} OR ${url} = ''
+      ON CONFLICT (organization_id, id) DO NOTHING
+      RETURNING ${sql.literal(columns)}`
+
+    const find: WebhookEndpoints["Service"]["find"] = (owner, id) =>
+      one(
+        repeatable(sql`
+          SELECT ${sql.literal(columns)} FROM webhook_endpoints e
+           WHERE e.id = ${id} AND ${owner === null ? sql`true` : sql`e.organization_id = ${owner}`}`),
+        id
+      )
+
+    const opened = (id: string, bytes: Uint8Array | null, keyId: string | null) =>
+      bytes === null || keyId === null
+        ? Effect.succeed([])
+        : vault.open({ keyId, bytes }, id, "").pipe(
+            Effect.tapError(({ message }) => Effect.logError(message)),
+            Effect.option,
+            Effect.map(Option.toArray)
+          )
+
+    return WebhookEndpoints.of({
+      create: Effect.fn("WebhookEndpoints.create")(function* (owner, endpoint) {
+        const id = `whe_${yield* random.uuidV7()}`
+        const fresh = yield* freshSecret(id)
+        const [row] = yield* endpointsOf(bounded(insert(owner, id, endpoint, fresh)))
+        return row === undefined ? yield* tooManyEndpoints : { endpoint: row, secret: fresh.secret }
+      }),
+      list: Effect.fn("WebhookEndpoints.list")((owner, page) =>
+        readPage(WebhookEndpoint, page, {
+          isEntry: (after) => sql`
+            SELECT 1 FROM webhook_endpoints
+             WHERE organization_id = ${owner} AND id = ${after} AND url <> ''`,
+          newest: sql`
+            SELECT ${sql.literal(columns)} FROM webhook_endpoints e
+             WHERE e.organization_id = ${owner} AND e.url <> ''
+               AND ${page.after === null ? sql`true` : sql`e.id < ${page.after}`}
+             ORDER BY e.id DESC LIMIT ${page.limit + 1}`
+        })
+      ),
+      find,
+      change: Effect.fn("WebhookEndpoints.change")((owner, id, change) =>
+        one(
+          bounded(sql`
+            UPDATE webhook_endpoints e
+               SET name = coalesce(${change.name ?? null}, e.name),
+                   url = coalesce(${change.url ?? null}, e.url),
+                   event_types = coalesce(${change.eventTypes === undefined ? null : [...change.eventTypes]}::text[],
+                                          e.event_types),
+                   updated_at = now(),
+                   failing_since = CASE WHEN ${change.enabled === true} THEN NULL
+                                        ELSE e.failing_since END,
+                   disabled_at = CASE ${change.enabled ?? null}::boolean
+                                 WHEN true THEN NULL
+                                 WHEN false THEN coalesce(e.disabled_at, now())
+                                 ELSE e.disabled_at END,
+                   disabled_reason = CASE ${change.enabled ?? null}::boolean
+                                     WHEN true THEN NULL
+                                     WHEN false THEN coalesce(e.disabled_reason, 'its owner asked for it')
+                                     ELSE e.disabled_reason END
+             WHERE e.organization_id = ${owner} AND e.id = ${id} AND e.url <> ''
+            RETURNING ${sql.literal(columns)}`),
+          id
+        )
+      ),
+      remove: Effect.fn("WebhookEndpoints.remove")(function* (owner, id) {
+        yield* one(
+          bounded(sql`
+            DELETE FROM webhook_endpoints e
+             WHERE e.organization_id = ${owner} AND e.id = ${id} AND e.url <> ''
+            RETURNING ${sql.literal(columns)}`),
+          id
+        )
+        yield* bounded(sql`
+          WITH gone AS (DELETE FROM webhook_messages WHERE endpoint_id = ${id}
+                        RETURNING organization_id, id)
+          DELETE FROM webhook_attempts a USING gone
+           WHERE a.organization_id = gone.organization_id AND a.message_id = gone.id`)
+      }),
+      rotate: Effect.fn("WebhookEndpoints.rotate")(function* (owner, id, keepOld) {
+        const { secret, hint, sealed } = yield* freshSecret(id)
+        const endpoint = yield* one(
+          bounded(sql`
+            UPDATE webhook_endpoints e
+               SET old_secret = CASE WHEN ${keepOld} THEN e.secret END,
+                   old_secret_key_id = CASE WHEN ${keepOld} THEN e.secret_key_id END,
+                   old_secret_until = CASE WHEN ${keepOld}
+                     THEN now() + make_interval(hours => ${OLD_SECRET_HOURS}) END,
+                   secret = ${sealed.bytes}, secret_key_id = ${sealed.keyId}, secret_hint = ${hint},
+                   updated_at = now()
+             WHERE e.organization_id = ${owner} AND e.id = ${id}
+            RETURNING ${sql.literal(columns)}`),
+          id
+        )
+        return { endpoint, secret }
+      }),
+      callbacks: Effect.fn("WebhookEndpoints.callbacks")(function* (organizationId) {
+        const id = callbacksOf(organizationId)
+        const made = { name: "callbacks", url: "", eventTypes: [] }
+        const known = yield* Effect.option(find(organizationId, id))
+        if (Option.isSome(known)) return known.value
+        yield* bounded(insert(organizationId, id, made, yield* freshSecret(id)))
+        return yield* Effect.orDie(find(organizationId, id))
+      }),
+      secrets: Effect.fn("WebhookEndpoints.secrets")(function* (id) {
+        const [row] = yield* rowsOf(SecretRow)(
+          bounded(sql`
+            SELECT secret, secret_key_id AS "keyId",
+                   CASE WHEN old_secret_until > now() THEN old_secret END AS "oldSecret",
+                   old_secret_key_id AS "oldKeyId"
+              FROM webhook_endpoints WHERE id = ${id}`)
+        )
+        if (row === undefined) return []
+        return [
+          ...(yield* opened(id, row.secret, row.keyId)),
+          ...(yield* opened(id, row.oldSecret, row.oldKeyId))
+        ]
+      })
+    })
+  })
+)

@@ -1,0 +1,167 @@
+/** Messages to the receivers of webhooks in PostgreSQL. */
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  bounded,
+  columnsOf,
+  deleteInBatches,
+  oneTry,
+  readPage,
+  rowsOf
+} from "../../postgres/client/rows.ts"
+import { toldTaskOf } from "../../postgres/tasks/toldTask.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import {
+  ClaimedMessage,
+  Delivery,
+  DeliveryAttempt,
+  LEASE_MARGIN_SECONDS,
+  noSuchDelivery,
+  SHOWN_ATTEMPTS,
+  WebhookMessages
+} from "../../services/delivery/WebhookMessages.ts"
+
+const claimedColumns = columnsOf(ClaimedMessage, "m", {
+  url: "coalesce(m.callback_url, due.url)",
+  isCallback: "m.callback_url IS NOT NULL",
+  isFailing: "due.failing",
+  dialect: `(SELECT t.dialect FROM tasks t
+              WHERE t.organization_id = m.organization_id AND t.id = m.task_id)`,
+  task: toldTaskOf("m.organization_id", "m.task_id")
+})
+
+const deliveryColumns = columnsOf(Delivery, "m", {
+  attempts: `(SELECT coalesce(jsonb_agg(jsonb_build_object(
+                'at', a.at, 'status', a.status, 'durationMs', a.duration_ms, 'answer', a.answer,
+                'error', a.error) ORDER BY a.at), '[]')
+                FROM (SELECT * FROM webhook_attempts w
+                       WHERE w.organization_id = m.organization_id AND w.message_id = m.id
+                       ORDER BY w.at DESC LIMIT ${SHOWN_ATTEMPTS}) a)`
+})
+
+/** Times inside JSON come as text. */
+const DeliveryRow = Schema.Struct({
+  ...Delivery.fields,
+  attempts: Schema.Array(Schema.Struct({ ...DeliveryAttempt.fields, at: Schema.DateFromString }))
+})
+
+const outcomes = { Delivered: "delivered", Again: "again", Failed: "failed", Gone: "gone" } as const
+
+export const layerWebhookMessages = Layer.effect(
+  WebhookMessages,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
+    const leaseSeconds = webhookTimeoutSeconds + LEASE_MARGIN_SECONDS
+
+    // Steps from receiver to receiver through the index and takes the front of each, so that one with
+    // thousands of due messages costs the others nothing.
+    const claimDue: WebhookMessages["Service"]["claimDue"] = (claims) =>
+      rowsOf(ClaimedMessage)(
+        oneTry(sql`
+          WITH RECURSIVE receivers AS (
+            (SELECT d.receiver FROM webhook_messages d
+              WHERE d.state = 'pending' ORDER BY d.receiver LIMIT 1)
+            UNION ALL
+            (SELECT n.receiver FROM receivers r CROSS JOIN LATERAL
+               (SELECT d.receiver FROM webhook_messages d
+                 WHERE d.state = 'pending' AND d.receiver > r.receiver
+                 ORDER BY d.receiver LIMIT 1) n)
+          ), room AS (
+            SELECT r.receiver, e.url, coalesce(e.failing_since IS NOT NULL, false) AS failing,
+                   CASE WHEN e.disabled_at IS NOT NULL
+                          OR (e.id IS NULL AND r.receiver NOT LIKE 'callback\\_%') THEN 0
+                        ELSE greatest(0, least(${claims.limit}::int,
+                               CASE WHEN e.failing_since IS NULL THEN ${claims.perReceiver}::int
+                                    ELSE 1 END - coalesce(a.attempts, 0))) END AS places
+              FROM receivers r
+              LEFT JOIN webhook_endpoints e ON e.id = r.receiver
+              LEFT JOIN unnest(${[...claims.running.keys()]}::text[],
+                               ${[...claims.running.values()]}::int[])
+                AS a(receiver, attempts) ON a.receiver = r.receiver
+          ), front AS (
+            SELECT q.*, r.url, r.failing,
+                   row_number() OVER (PARTITION BY r.receiver ORDER BY q.next_attempt_at) AS turn
+              FROM room r CROSS JOIN LATERAL
+                (SELECT d.organization_id, d.id, d.next_attempt_at FROM webhook_messages d
+                  WHERE d.state = 'pending' AND d.receiver = r.receiver
+                    AND d.next_attempt_at <= now()
+                  ORDER BY d.next_attempt_at LIMIT r.places FOR UPDATE SKIP LOCKED) q
+          ), ranked AS (
+            SELECT f.*,
+                   row_number() OVER (PARTITION BY f.failing ORDER BY f.turn, f.next_attempt_at)
+                     AS of_kind,
+                   row_number() OVER (PARTITION BY f.organization_id ORDER BY f.turn, f.next_attempt_at)
+                     + coalesce(o.attempts, 0) AS of_organization
+              FROM front f
+              LEFT JOIN unnest(${[...claims.runningByOrganization.keys()]}::text[],
+                               ${[...claims.runningByOrganization.values()]}::int[])
+                AS o(organization_id, attempts) USING (organization_id)
+          ), due AS (
+            SELECT * FROM ranked
+             WHERE (NOT failing OR of_kind <= ${claims.failing})
+               AND of_organization <= ${claims.perOrganization}
+             ORDER BY turn, next_attempt_at LIMIT ${claims.limit}
+          )
+          UPDATE webhook_messages m
+             SET lease = m.lease + 1,
+                 next_attempt_at = now() + make_interval(secs => ${leaseSeconds})
+            FROM due
+           WHERE m.organization_id = due.organization_id AND m.id = due.id
+          RETURNING ${sql.literal(claimedColumns)}`)
+      )
+
+    return WebhookMessages.of({
+      claimDue,
+      ended: Effect.fnUntraced(function* (message, { status, durationMs, answer, error }, end) {
+        yield* bounded(sql`
+          SELECT end_attempt(${message.organizationId}, ${message.id}, ${message.lease}::bigint,
+            ${outcomes[end._tag]}, ${end._tag === "Again" ? end.afterSeconds : null}::float8,
+            ${status}::int, ${durationMs}::int, ${answer}, ${error},
+            make_interval(days => ${webhookPatienceDays}))`)
+      }),
+      list: Effect.fn("WebhookMessages.list")((endpointId, state, page) =>
+        readPage(DeliveryRow, page, {
+          isEntry: (after) => sql`
+            SELECT 1 FROM webhook_messages WHERE endpoint_id = ${endpointId} AND id = ${after}`,
+          newest: sql`
+            SELECT ${sql.literal(deliveryColumns)} FROM webhook_messages m
+             WHERE m.endpoint_id = ${endpointId}
+               AND ${page.after === null ? sql`true` : sql`m.id < ${page.after}`}
+               AND ${state === null ? sql`true` : sql`m.state = ${state}`}
+             ORDER BY m.id DESC LIMIT ${page.limit + 1}`
+        })
+      ),
+      sendAgain: Effect.fn("WebhookMessages.sendAgain")(function* (endpointId, id) {
+        const rows = yield* bounded(sql`
+          UPDATE webhook_messages
+             SET state = 'pending', next_attempt_at = now(), tries = 0, ended_at = NULL
+           WHERE endpoint_id = ${endpointId} AND id = ${id}
+          RETURNING id`)
+        if (rows.length > 0) return
+        return yield* noSuchDelivery(id)
+      }),
+      sendAllAgain: Effect.fn("WebhookMessages.sendAllAgain")(function* (endpointId, since) {
+        const rows = yield* bounded(sql`
+          UPDATE webhook_messages
+             SET state = 'pending', next_attempt_at = now(), tries = 0, ended_at = NULL
+           WHERE endpoint_id = ${endpointId} AND happened_at >= ${since}
+          RETURNING id`)
+        return rows.length
+      }),
+      prune: deleteInBatches(
+        (most) => sql`
+          WITH gone AS (
+            DELETE FROM webhook_messages WHERE ctid = ANY (ARRAY(
+              SELECT ctid FROM webhook_messages
+               WHERE ended_at < now() - make_interval(secs => ${callLogDays * 86_400}) LIMIT ${most}))
+            RETURNING organization_id, id
+          ), attempts AS (
+            DELETE FROM webhook_attempts a USING gone
+             WHERE a.organization_id = gone.organization_id AND a.message_id = gone.id
+          )
+          SELECT id FROM gone`
+      )
+    })
+  })
+)

@@ -1,0 +1,263 @@
+/** Receivers of webhooks, with the fields of the `openai` package. */
+import { Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { plainText } from "../../domain/plainText.ts"
+import { type EventType, organizationEvents } from "../../domain/webhookEvents.ts"
+import { errors } from "../../http/api/apiErrors.ts"
+import { operation } from "../../http/api/document.ts"
+import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
+import {
+  constant,
+  counted,
+  flag,
+  listWithEnds,
+  many,
+  oneOf,
+  orNull,
+  pageQuery,
+  strictly,
+  Timestamp,
+  timeOrNull,
+  told,
+  toldOrNull
+} from "../../http/api/shared.ts"
+
+const unixTime = (description: string) => counted(`${description}, Unix seconds`, 1767225600)
+
+const endpointFields = {
+  id: told("The endpoint's id", "whe_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
+  object: constant("webhook_endpoint", "Always `webhook_endpoint`"),
+  name: told("What its owner calls it", "production"),
+  url: told(
+    "Where messages are sent; empty for the endpoint `callback`",
+    "https://example.com/hooks"
+  ),
+  event_types: many(Schema.String, "What it is told of"),
+  signing_secret_hint: toldOrNull("How its secret ends", "whsec_...Fk4="),
+  created_at: unixTime("When it was created"),
+  updated_at: unixTime("When it was changed, or its secret was"),
+  status: oneOf(["enabled", "disabled"], "A disabled one is told nothing", "enabled"),
+  disabled_reason: toldOrNull("Why it is disabled; null while it is not"),
+  failing_since: orNull(
+    unixTime("Since the first failure after the last success"),
+    "Null while it works"
+  )
+}
+
+export const EndpointView = Schema.Struct(endpointFields).annotate({
+  identifier: "WebhookEndpoint",
+  description: "A receiver of webhooks"
+})
+
+export const EndpointWithSecretView = Schema.Struct({
+  ...endpointFields,
+  signing_secret: told("Signs what is sent to it; shown here and never again", "whsec_MfKQ9r8G...")
+}).annotate({
+  identifier: "WebhookEndpointWithSecret",
+  description: "A receiver of webhooks, with its new secret"
+})
+
+export const DeletedEndpointView = Schema.Struct({
+  id: endpointFields.id,
+  object: constant("webhook_endpoint.deleted", "Always `webhook_endpoint.deleted`"),
+  deleted: flag("Whether it was deleted")
+})
+
+const Name = plainText().annotate({ description: "What its owner calls it" })
+const MAX_URL = 2048
+export const WebhookUrl = plainText(MAX_URL).annotate({
+  description: "An https address, which must be public"
+})
+
+/** Bodies about endpoints that may choose of these types. */
+export const endpointBodies = <const L extends ReadonlyArray<EventType>>(types: L) => {
+  const Type = Schema.Literals(types)
+  const Types = Schema.Array(Type)
+    .check(Schema.isMinLength(1), Schema.isMaxLength(types.length))
+    .annotate({ description: "What it is told of" })
+  return {
+    created: { name: Name, url: WebhookUrl, event_types: Types },
+    Change: Schema.Struct({
+      name: Schema.optionalKey(Name),
+      url: Schema.optionalKey(WebhookUrl),
+      event_types: Schema.optionalKey(Types),
+      enabled: Schema.optionalKey(
+        Schema.Boolean.annotate({ description: "Whether it is told; true also after failures" })
+      )
+    }),
+    Test: Schema.Struct({
+      event_type: Type.annotate({ description: "The event that a sample is sent of" })
+    })
+  }
+}
+
+export const RotateBody = Schema.Struct({
+  keep_old_secret_active_for_24_hours: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "Whether both secrets sign for 24 hours; false when left out"
+    })
+  )
+})
+
+export const TestView = Schema.Struct({
+  object: constant("webhook_endpoint.test", "Always `webhook_endpoint.test`"),
+  webhook_endpoint_id: endpointFields.id,
+  event_type: told("The event that a sample was sent of", "video.completed"),
+  success: Schema.Literal(true).annotate({
+    description: "An answer came; `status_code` tells which"
+  }),
+  status_code: counted("The receiver's HTTP status", 200)
+})
+
+const Attempt = Schema.Struct({
+  at: Timestamp,
+  status: orNull(Schema.Int, "The receiver's HTTP status; null where no answer came"),
+  duration_ms: counted("How long it took", 42),
+  answer: toldOrNull("How the answer begins, 1 kB at most"),
+  error: toldOrNull("Why no answer came")
+})
+
+const deliveryStates = ["pending", "delivered", "failed"] as const
+
+export const DeliveryView = Schema.Struct({
+  id: told("The `webhook-id` of the message", "msg_0199c8f05b7e7c3a9d2e3f1a2b4c5d6e"),
+  object: constant("webhook_delivery", "Always `webhook_delivery`"),
+  type: told("What it tells of", "video.completed"),
+  task_id: toldOrNull("The task it tells of, if any"),
+  url: toldOrNull("Of a callback: the order's `callback_url`"),
+  status: oneOf(deliveryStates, "Whether it arrived", "delivered"),
+  created_at: Timestamp,
+  next_attempt_at: timeOrNull("When it is sent next; null when it is not"),
+  attempts: many(Attempt, "The last attempts, the newest last")
+}).annotate({ identifier: "WebhookDelivery", description: "A message to an endpoint" })
+
+export const deliveryQuery = {
+  ...pageQuery,
+  status: Schema.optionalKey(oneOf(deliveryStates, "Those in this state alone"))
+}
+
+export const RedeliverBody = Schema.Struct({
+  delivery_id: Schema.optionalKey(
+    plainText().annotate({ description: "Of the one to send again" })
+  ),
+  since: Schema.optionalKey(
+    Schema.String.annotate({ description: "All that happened since then are sent again" }).check(
+      Schema.makeFilter((text) => !Number.isNaN(Date.parse(text)), {
+        expected: "an ISO 8601 time such as 2026-01-31T12:00:00Z"
+      })
+    )
+  )
+}).annotate({ description: "Either of the two" })
+
+export const RedeliveryView = Schema.Struct({
+  object: constant("webhook_redelivery", "Always `webhook_redelivery`"),
+  redelivered: counted("How many are sent again", 1)
+})
+
+export const endpointParams = {
+  id: plainText().annotate({
+    description: "The endpoint's id, or `callback` for that of the organisation's callbacks"
+  })
+}
+
+const bodies = endpointBodies(organizationEvents)
+export const NewEndpointBody = Schema.Struct(bodies.created)
+export const EndpointChangeBody = bodies.Change
+export const EndpointTestBody = bodies.Test
+
+export class WebhooksGroup extends HttpApiGroup.make("webhooks")
+  .add(
+    HttpApiEndpoint.get("listEventTypes", "/webhook_event_types", {
+      success: Schema.Struct({
+        object: constant("list", "Always `list`"),
+        data: many(Schema.String, "What an endpoint may be told of")
+      })
+    })
+      .annotate(LookUp, true)
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(operation("List event types", "What webhooks tell an organisation of.")),
+    HttpApiEndpoint.post("createEndpoint", "/webhook_endpoints", {
+      payload: NewEndpointBody,
+      success: EndpointWithSecretView,
+      error: errors.InvalidRequest
+    })
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(
+        operation(
+          "Create a webhook endpoint",
+          "It is told of the organisation's events from now on. Its secret is shown in this answer alone."
+        )
+      ),
+    HttpApiEndpoint.get("listEndpoints", "/webhook_endpoints", {
+      query: pageQuery,
+      success: listWithEnds(EndpointView),
+      error: errors.InvalidRequest
+    })
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(operation("List webhook endpoints", "The organisation's, newest first.")),
+    HttpApiEndpoint.get("readEndpoint", "/webhook_endpoints/:id", {
+      params: endpointParams,
+      success: EndpointView,
+      error: errors.NotFound
+    })
+      .annotate(LookUp, true)
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(operation("Read a webhook endpoint", "How it is set up and doing.")),
+    HttpApiEndpoint.post("changeEndpoint", "/webhook_endpoints/:id", {
+      params: endpointParams,
+      payload: EndpointChangeBody,
+      success: EndpointView,
+      error: [errors.InvalidRequest, errors.NotFound]
+    })
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(operation("Change a webhook endpoint", "What is left out stays as it is.")),
+    HttpApiEndpoint.delete("deleteEndpoint", "/webhook_endpoints/:id", {
+      params: endpointParams,
+      success: DeletedEndpointView,
+      error: errors.NotFound
+    })
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(operation("Delete a webhook endpoint", "With the messages to it.")),
+    HttpApiEndpoint.post("rotateSecret", "/webhook_endpoints/:id/rotate_secret", {
+      params: endpointParams,
+      payload: RotateBody,
+      success: EndpointWithSecretView,
+      error: [errors.InvalidRequest, errors.NotFound]
+    })
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(
+        operation("Rotate a secret", "Answers a new one, which is shown in this answer alone.")
+      ),
+    HttpApiEndpoint.post("testEndpoint", "/webhook_endpoints/:id/test", {
+      params: endpointParams,
+      payload: EndpointTestBody,
+      success: TestView,
+      error: [errors.InvalidRequest, errors.NotFound]
+    })
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(operation("Test a webhook endpoint", "Sends a sample of an event now, once.")),
+    HttpApiEndpoint.get("listDeliveries", "/webhook_endpoints/:id/deliveries", {
+      params: endpointParams,
+      query: deliveryQuery,
+      success: listWithEnds(DeliveryView),
+      error: [errors.InvalidRequest, errors.NotFound]
+    })
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(
+        operation(
+          "List deliveries",
+          "The messages to an endpoint and their attempts, newest first."
+        )
+      ),
+    HttpApiEndpoint.post("redeliver", "/webhook_endpoints/:id/redeliver", {
+      params: endpointParams,
+      payload: RedeliverBody,
+      success: RedeliveryView,
+      error: [errors.InvalidRequest, errors.NotFound]
+    })
+      .annotate(RequiredScope, "webhooks")
+      .annotateMerge(
+        operation("Send again", "One message, or all since a time, under their old ids.")
+      )
+  )
+  .annotate(HttpApi.PayloadParseOptions, strictly) {}
