@@ -46,7 +46,7 @@ it.effect.each([
 ] as const)("a body in pieces is what was sent: %s", ([, sizes]) =>
   Effect.gen(function* () {
     const sent = inPieces(sizes)
-    const json = yield* makeBodies(1e9).read("o", sent.request, bounds)
+    const { json } = yield* makeBodies(1e9).read("o", sent.request, bounds)
     assert.strictEqual(yield* json, sizes.length === 0 ? undefined : sent.text)
   }).pipe(Effect.scoped)
 )

@@ -20,41 +20,41 @@ import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, LookUp } from "../../http/api/middlewares.ts"
 import {
   amount,
-  counted,
+  arrayOf,
   decimalOrNull,
   exposureFields,
   flag,
-  many,
-  orNull,
+  integer,
+  nullable,
   pageQuery,
   poolFields,
   Timestamp,
-  timeOrNull,
-  told,
-  toldOrNull
+  text,
+  textOrNull,
+  timeOrNull
 } from "../../http/api/shared.ts"
 import { Scope } from "../../services/Access.ts"
 
-const count = counted("How many there are")
+const count = integer("How many there are")
 const enabled = flag("Whether its keys open anything")
 
 export const OrganizationView = Schema.Struct({
-  id: told("The organisation's id"),
-  name: told("Its name"),
+  id: text("The organisation's id"),
+  name: text("Its name"),
   ...poolFields,
   ...exposureFields,
   low_balance: decimalOrNull("Below it `balance.low` is told; null is never"),
-  currency: told("Currency of the amounts"),
+  currency: text("Currency of the amounts"),
   enabled,
   disabled_at: timeOrNull("Since when it is disabled"),
-  stopped_reason: toldOrNull("Why it takes no orders, as its books are broken; null while sound"),
+  stopped_reason: textOrNull("Why it takes no orders, as its books are broken; null while sound"),
   created_at: Timestamp
 }).annotate({ identifier: "Organization", description: "An organisation and its pool" })
 
 export const MemberView = Schema.Struct({
-  id: told("The member's id"),
-  organization_id: told("The organisation's id"),
-  name: told("The member's name"),
+  id: text("The member's id"),
+  organization_id: text("The organisation's id"),
+  name: text("The member's name"),
   monthly_cap: decimalOrNull("The cap of a calendar month; null is none"),
   month: Schema.Struct({
     used: amount("Charged in it"),
@@ -66,13 +66,13 @@ export const MemberView = Schema.Struct({
 }).annotate({ identifier: "Member", description: "Who spends from the pool" })
 
 export const KeyView = Schema.Struct({
-  id: told("The key's id"),
-  organization_id: told("The organisation's id"),
-  member_id: told("Whose it is"),
-  name: told("For people"),
-  scopes: many(Scope, "What it may do"),
-  models: orNull(Schema.Array(Schema.String), "The models it may order; null is all"),
-  requests_per_minute: orNull(Schema.Int, "Its rate; null is the gateway's default"),
+  id: text("The key's id"),
+  organization_id: text("The organisation's id"),
+  member_id: text("Whose it is"),
+  name: text("For people"),
+  scopes: arrayOf(Scope, "What it may do"),
+  models: nullable(Schema.Array(Schema.String), "The models it may order; null is all"),
+  requests_per_minute: nullable(Schema.Int, "Its rate; null is the gateway's default"),
   expires_at: timeOrNull("From when it opens nothing; null is never"),
   revoked_at: timeOrNull("Since when it is revoked; null while it is not"),
   created_at: Timestamp

@@ -5,7 +5,7 @@ import { plainText } from "../../domain/plainText.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp } from "../../http/api/middlewares.ts"
-import { list, pageQuery, Timestamp, timeOrNull, told, toldOrNull } from "../../http/api/shared.ts"
+import { list, pageQuery, Timestamp, text, textOrNull, timeOrNull } from "../../http/api/shared.ts"
 import { Role } from "../../services/operators/Operators.ts"
 
 const role = Role.annotate({
@@ -24,8 +24,8 @@ export const OperatorChangeBody = Schema.Struct({
 })
 
 export const OperatorView = Schema.Struct({
-  id: told("The operator's id"),
-  name: told("For people"),
+  id: text("The operator's id"),
+  name: text("For people"),
   role,
   created_at: Timestamp,
   revoked_at: timeOrNull("Since when the token opens nothing; null while it does")
@@ -36,8 +36,8 @@ const params = { id: plainText().annotate({ description: "The operator's id" }) 
 export class OperatorsGroup extends HttpApiGroup.make("operators").add(
   HttpApiEndpoint.get("readMe", "/me", {
     success: Schema.Struct({
-      id: toldOrNull("The operator's id; null for GATEWAY_ADMIN_TOKEN"),
-      name: told("For people"),
+      id: textOrNull("The operator's id; null for GATEWAY_ADMIN_TOKEN"),
+      name: text("For people"),
       role
     })
   })
@@ -47,7 +47,7 @@ export class OperatorsGroup extends HttpApiGroup.make("operators").add(
     payload: OperatorBody,
     success: Schema.Struct({
       ...OperatorView.fields,
-      token: told("The token itself, shown here and never again")
+      token: text("The token itself, shown here and never again")
     }),
     error: bodyErrors
   }).annotateMerge(

@@ -15,8 +15,8 @@ import {
   oneOf,
   pageQuery,
   Timestamp,
-  timeOrNull,
-  told
+  text,
+  timeOrNull
 } from "../../http/api/shared.ts"
 
 const MAX_THRESHOLDS = 10
@@ -63,10 +63,10 @@ export const BudgetChangeBody = Schema.Struct({
 
 export const BudgetView = Schema.Struct({
   object: constant("budget", "Always `budget`"),
-  id: told("The budget's id"),
-  organization_id: told("Whose it is"),
+  id: text("The budget's id"),
+  organization_id: text("Whose it is"),
   scope,
-  subject_id: told("The organisation, the member or the key whose orders count"),
+  subject_id: text("The organisation, the member or the key whose orders count"),
   period: BudgetBody.fields.period,
   amount: amount("How much may be held and charged in a period"),
   thresholds: Thresholds,
@@ -136,7 +136,7 @@ export class BudgetsGroup extends HttpApiGroup.make("budgets").add(
   HttpApiEndpoint.delete("removeBudget", "/organizations/:id/budgets/:budget_id", {
     params,
     success: Schema.Struct({
-      id: told("The budget's id"),
+      id: text("The budget's id"),
       object: constant("budget.deleted", "Always `budget.deleted`"),
       deleted: flag("Whether it was removed")
     }),

@@ -3,15 +3,10 @@ import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
-import { strictly } from "../../http/api/shared.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
-import { bodyOf } from "../../http/server/requestRules.ts"
 import { Access } from "../../services/Access.ts"
 import { type Budget, Budgets } from "../../services/money/Budgets.ts"
-import { BudgetBody, BudgetChangeBody, BudgetsGroup, type BudgetView } from "./BudgetsApi.ts"
-
-const asBudget = bodyOf(BudgetBody, strictly)
-const asChange = bodyOf(BudgetChangeBody, strictly)
+import { BudgetsGroup, type BudgetView } from "./BudgetsApi.ts"
 
 const budgetView = (budget: Budget): BudgetView => {
   const { amountNano, heldNano, capturedNano, startedAt, resetsAt } = budget
@@ -44,39 +39,34 @@ export const layerBudgetHandlers = HttpApiBuilder.group(
     const access = yield* Access
     const budgets = yield* Budgets
 
-    const written = handlers
-      .handleRaw(
-        "createBudget",
-        Effect.fn("budgets.createBudget")(function* ({ params }) {
-          const { scope, subject_id, period, amount, thresholds } = yield* asBudget
-          yield* access.organization(params.id)
-          if (subject_id === undefined && scope !== "organization") {
-            return yield* new InvalidRequest({
-              message: `subject_id: Expected the ${scope} that the budget is of`,
-              param: "subject_id"
-            })
-          }
-          return budgetView(
-            yield* budgets.create({
-              ...{ organizationId: params.id, scope, subjectId: subject_id ?? params.id },
-              ...{ period, amountNano: amount, thresholds }
-            })
-          )
+    return handlers.handleAll({
+      createBudget: Effect.fn("budgets.createBudget")(function* ({ params, payload }) {
+        const { scope, subject_id, period, amount, thresholds } = payload
+        yield* access.organization(params.id)
+        if (subject_id === undefined && scope !== "organization") {
+          return yield* new InvalidRequest({
+            message: `subject_id: Expected the ${scope} that the budget is of`,
+            param: "subject_id"
+          })
+        }
+        const budget = yield* budgets.create({
+          organizationId: params.id,
+          scope,
+          subjectId: subject_id ?? params.id,
+          period,
+          amountNano: amount,
+          thresholds
         })
-      )
-      .handleRaw(
-        "changeBudget",
-        Effect.fn("budgets.changeBudget")(function* ({ params }) {
-          const { amount, ...change } = yield* asChange
-          return budgetView(
-            yield* budgets.change(params.id, params.budget_id, {
-              ...change,
-              ...(amount === undefined ? {} : { amountNano: amount })
-            })
-          )
+        return budgetView(budget)
+      }),
+      changeBudget: Effect.fn("budgets.changeBudget")(function* ({ params, payload }) {
+        const { amount, ...change } = payload
+        const budget = yield* budgets.change(params.id, params.budget_id, {
+          ...change,
+          ...(amount === undefined ? {} : { amountNano: amount })
         })
-      )
-    return written.handleAll({
+        return budgetView(budget)
+      }),
       listBudgets: Effect.fn("budgets.listBudgets")(function* ({ params, query }) {
         yield* access.organization(params.id)
         const { subject_id: subjectId = null, ...page } = query

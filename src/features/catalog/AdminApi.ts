@@ -20,61 +20,64 @@ import {
   AmountOrNull,
   AS_CSV,
   amount,
-  counted,
+  arrayOf,
   decimalOrNull,
   flag,
+  integer,
   list,
-  many,
   oneOf,
   pageQuery,
   Timestamp,
-  told,
-  toldOrNull,
+  text,
+  textOrNull,
   UsageEntry,
   usageQuery
 } from "../../http/api/shared.ts"
 import { CatalogReplay } from "./CatalogReplay.ts"
 
 const Fault = Schema.Struct({
-  path: told("Path of the field"),
-  message: told("What is the matter with it")
+  path: text("Path of the field"),
+  message: text("What is the matter with it")
 })
 const ListChange = Schema.Struct({
-  added: many(Schema.String, "What is new"),
-  changed: many(Schema.String, "What is other than before"),
-  removed: many(Schema.String, "What is gone")
+  added: arrayOf(Schema.String, "What is new"),
+  changed: arrayOf(Schema.String, "What is other than before"),
+  removed: arrayOf(Schema.String, "What is gone")
 }).annotate({ description: "Ids that changed; of mounts, the model" })
 
 const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
 
 export const JournalEntry = Schema.Struct({
-  id: told("The line's id"),
+  id: text("The line's id"),
   kind: oneOf([...transferKinds, "hold", "capture", "release"], "What moved it"),
   amount: amount("How much moved; above zero"),
-  debit: told("The account it left"),
-  credit: told("The account it went to"),
-  hold_id: toldOrNull("The task or request it was for; null for deposits and adjustments"),
-  reference: toldOrNull("Of deposits and adjustments; null for the others"),
-  reason: toldOrNull("Why, of an adjustment; null for the others"),
-  author: toldOrNull("By whom, of an adjustment; null for the others"),
-  usage_id: toldOrNull("The charge that a correction is about; null for the others"),
+  debit: text("The account it left"),
+  credit: text("The account it went to"),
+  hold_id: textOrNull("The task or request it was for; null for deposits and adjustments"),
+  reference: textOrNull("Of deposits and adjustments; null for the others"),
+  reason: textOrNull("Why, of an adjustment; null for the others"),
+  author: textOrNull("By whom, of an adjustment; null for the others"),
+  usage_id: textOrNull("The charge that a correction is about; null for the others"),
   created_at: Timestamp
 }).annotate({ identifier: "JournalLine", description: "A line of the journal" })
 
 export const MemberUsageEntry = Schema.Struct({
   ...UsageEntry.fields,
-  member_id: told("Who ordered it"),
+  member_id: text("Who ordered it"),
   cost: costOf
 })
 
 export const CatalogChanges = Schema.Struct({
-  version: counted("Counts the catalogs that were in force"),
+  version: integer("Counts the catalogs that were in force"),
   changes: Schema.Struct({
     channels: ListChange,
     models: ListChange,
     mounts: ListChange
   }).annotate({ description: "What is other than before" }),
-  warnings: many(Fault, "What is allowed but cannot be ordered, such as a protocol nobody speaks")
+  warnings: arrayOf(
+    Fault,
+    "What is allowed but cannot be ordered, such as a protocol nobody speaks"
+  )
 })
 export const CatalogPreview = Schema.Struct({
   ...CatalogChanges.fields,
@@ -130,7 +133,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     ),
   HttpApiEndpoint.post("createOrganization", "/organizations", {
     payload: OrganizationBody,
-    success: Schema.Struct({ id: told("The organisation's id"), name: told("Its name") }),
+    success: Schema.Struct({ id: text("The organisation's id"), name: text("Its name") }),
     error: bodyErrors
   })
     .annotate(AllowedRoles, ["operator", "finance"])
@@ -139,8 +142,8 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     params: id("organisation"),
     payload: DepositBody,
     success: Schema.Struct({
-      organization_id: told("The organisation's id"),
-      reference: told("The deposit's reference"),
+      organization_id: text("The organisation's id"),
+      reference: text("The deposit's reference"),
       applied: flag("False when the reference had been deposited before"),
       balance: amount("What the pool has")
     }),
@@ -152,7 +155,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     params: id("organisation"),
     payload: LowBalanceBody,
     success: Schema.Struct({
-      id: told("The organisation's id"),
+      id: text("The organisation's id"),
       low_balance: decimalOrNull("Below it the balance is low; null is never")
     }),
     error: [errors.NotFound, ...bodyErrors]
@@ -168,9 +171,9 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     params: id("organisation"),
     payload: MemberBody,
     success: Schema.Struct({
-      id: told("The member's id"),
-      organization_id: told("The organisation's id"),
-      name: told("The member's name"),
+      id: text("The member's id"),
+      organization_id: text("The organisation's id"),
+      name: text("The member's name"),
       monthly_cap: AmountOrNull
     }),
     error: [errors.NotFound, ...bodyErrors]
@@ -202,7 +205,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     )
   ),
   HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
-    params: { ...id("organisation"), usage_id: told("Id of the usage record") },
+    params: { ...id("organisation"), usage_id: text("Id of the usage record") },
     success: OperatorReceiptView,
     error: errors.NotFound
   })
@@ -214,8 +217,8 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     params: id("member"),
     payload: KeyBody,
     success: Schema.Struct({
-      id: told("The key's id, to revoke it by"),
-      key: told("The key itself, shown here and never again")
+      id: text("The key's id, to revoke it by"),
+      key: text("The key itself, shown here and never again")
     }),
     error: [errors.NotFound, ...bodyErrors]
   })
@@ -224,7 +227,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
   HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
     params: id("key"),
     success: Schema.Struct({
-      id: told("The key's id"),
+      id: text("The key's id"),
       revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
     }),
     error: errors.NotFound
@@ -234,12 +237,12 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
   HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
     success: Schema.Struct({
       ok: flag("Whether every invariant holds"),
-      violations: many(
+      violations: arrayOf(
         Schema.Struct({
-          invariant: told("Which one is broken"),
-          organization_id: told("Whose books"),
-          subject: told("The pool, member, hold or task it was found at"),
-          detail: told("What was found and what it should be")
+          invariant: text("Which one is broken"),
+          organization_id: text("Whose books"),
+          subject: text("The pool, member, hold or task it was found at"),
+          detail: text("What was found and what it should be")
         }),
         "Of many, some of each pool"
       )

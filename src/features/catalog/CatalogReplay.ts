@@ -1,9 +1,9 @@
 /** What the orders of a month would have come to under another catalog, as it is told. */
 import { Schema } from "effect"
-import { amount, counted, many, told } from "../../http/api/shared.ts"
+import { amount, arrayOf, integer, text } from "../../http/api/shared.ts"
 
 const sumFields = {
-  count: counted("Charged orders"),
+  count: integer("Charged orders"),
   charge_before: amount("What was charged for them; corrections since do not count"),
   charge_after: amount("What would have been charged; nothing for the `unpriced`"),
   difference: amount("`charge_after` less `charge_before`"),
@@ -13,20 +13,20 @@ const sumFields = {
   ),
   margin_before: amount("`charge_before` less `cost_before`"),
   margin_after: amount("`charge_after` less `cost_after`"),
-  unpriced: counted(
+  unpriced: integer(
     "Orders that the catalog has no price for: their model or its price is gone, or it counts what is not kept with them"
   ),
-  without_cost_before: counted("Orders whose mount told no cost"),
-  without_cost: counted(
+  without_cost_before: integer("Orders whose mount told no cost"),
+  without_cost: integer(
     "Orders with a price whose model is not mounted any more on the channel that made them, or without a cost for them"
   )
 }
 
 export const CatalogReplay = Schema.Struct({
-  month: told("The month", "2026-10"),
-  currency: told("The currency of the amounts"),
-  data: many(
-    Schema.Struct({ model: told("The model"), ...sumFields }).annotate({
+  month: text("The month", "2026-10"),
+  currency: text("The currency of the amounts"),
+  data: arrayOf(
+    Schema.Struct({ model: text("The model"), ...sumFields }).annotate({
       identifier: "ReplayedModel",
       description: "The orders of one model"
     }),

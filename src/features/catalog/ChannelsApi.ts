@@ -6,24 +6,24 @@ import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
 import {
-  counted,
+  arrayOf,
   flag,
+  integer,
   list,
-  many,
+  nullable,
   oneOf,
-  orNull,
   pageQuery,
   Timestamp,
-  told,
-  toldOrNull
+  text,
+  textOrNull
 } from "../../http/api/shared.ts"
 
-const status = orNull(Schema.Int, "The vendor's HTTP status; null where it gave no answer")
+const status = nullable(Schema.Int, "The vendor's HTTP status; null where it gave no answer")
 
 const restFields = {
   since: Timestamp,
   until: Timestamp,
-  reason: told("Why it rests, such as timeout or credentials_refused"),
+  reason: text("Why it rests, such as timeout or credentials_refused"),
   status
 }
 
@@ -36,7 +36,7 @@ const RestView = Schema.Struct(restFields).annotate({
 })
 
 const modelRestFields = {
-  model: toldOrNull("The model that rests at the channel; null for the whole channel"),
+  model: textOrNull("The model that rests at the channel; null for the whole channel"),
   ...restFields
 }
 
@@ -46,7 +46,7 @@ const ModelRestView = Schema.Struct(modelRestFields).annotate({
 })
 
 const OrganizationRestView = Schema.Struct({
-  organization_id: told("Whose orders are refused there"),
+  organization_id: text("Whose orders are refused there"),
   ...modelRestFields
 }).annotate({
   identifier: "OrganizationRest",
@@ -55,54 +55,57 @@ const OrganizationRestView = Schema.Struct({
 
 const millis = (description: string) =>
   Schema.Struct({
-    p50: orNull(Schema.Int, "Half of them were at most that long; null without any"),
-    p95: orNull(Schema.Int, "19 of 20 were at most that long; null without any")
+    p50: nullable(Schema.Int, "Half of them were at most that long; null without any"),
+    p95: nullable(Schema.Int, "19 of 20 were at most that long; null without any")
   }).annotate({ description: `${description}, in milliseconds, within a tenth` })
 
 export const ChannelView = Schema.Struct({
-  id: told("The channel's id"),
-  name: toldOrNull("Its name; null for one that has left the catalog while its tasks run"),
+  id: text("The channel's id"),
+  name: textOrNull("Its name; null for one that has left the catalog while its tasks run"),
   state: oneOf(
     ["closed", "open", "half-open", "draining"],
     "closed takes orders; open takes none, as its vendor fails; half-open takes one that tries; draining is out of use, and its tasks are asked to their end"
   ),
-  rest: orNull(ModelRestView, "Why it takes no orders; null unless it is open or half-open"),
-  model_rests: many(ModelRestView, "Models that it takes no orders for, as its vendor fails them"),
-  slowed_organizations: many(
+  rest: nullable(ModelRestView, "Why it takes no orders; null unless it is open or half-open"),
+  model_rests: arrayOf(
+    ModelRestView,
+    "Models that it takes no orders for, as its vendor fails them"
+  ),
+  slowed_organizations: arrayOf(
     OrganizationRestView,
     "Organisations whose orders it takes none of for a while, as its vendor fails these"
   ),
-  open_tasks: counted("Video tasks that have not ended"),
-  calls: counted("Paid calls that ended within the last hour"),
+  open_tasks: integer("Video tasks that have not ended"),
+  calls: integer("Paid calls that ended within the last hour"),
   failures: Schema.Record(Schema.String, Schema.Int).annotate({
     description: "Those of them that brought nothing, by reason"
   }),
   latency_ms: millis("How long the others took"),
   completion_lag_ms: millis("How late the ends of tasks were noticed at most"),
-  drift: many(
+  drift: arrayOf(
     Schema.Struct({
-      model: told("The model"),
+      model: text("The model"),
       ratio: Schema.Finite.annotate({
         description: "What its orders came to by the vendor's usage, for each unit that was held"
       })
     }),
     "How far the vendor's usage lies from what was expected, within the last hour"
   ),
-  last_failure: orNull(
+  last_failure: nullable(
     Schema.Struct({
       at: Timestamp,
-      reason: told("In one word"),
+      reason: text("In one word"),
       status,
-      message: told("The vendor's words, without prompts and credentials")
+      message: text("The vendor's words, without prompts and credentials")
     }),
     "The last call that failed by the vendor's fault, or for the account there"
   ),
-  keys: many(
+  keys: arrayOf(
     Schema.Struct({
-      name: told("What operators call the key"),
+      name: text("What operators call the key"),
       enabled: flag("Whether orders are made with it"),
       stored: flag("Whether it has a value"),
-      rest: orNull(RestView, "Why it is left alone; null while it works")
+      rest: nullable(RestView, "Why it is left alone; null while it works")
     }),
     "Its keys at the vendor"
   )
@@ -110,16 +113,16 @@ export const ChannelView = Schema.Struct({
 export type ChannelView = typeof ChannelView.Type
 
 export const ChannelCheckView = Schema.Struct({
-  protocol: toldOrNull("The protocol that was asked by; null where no model is mounted"),
-  key: toldOrNull("The key that was asked with; null where none is stored"),
-  reachable: orNull(Schema.Boolean, "Whether an answer came; null where nothing could be asked"),
-  tls: orNull(
+  protocol: textOrNull("The protocol that was asked by; null where no model is mounted"),
+  key: textOrNull("The key that was asked with; null where none is stored"),
+  reachable: nullable(Schema.Boolean, "Whether an answer came; null where nothing could be asked"),
+  tls: nullable(
     Schema.Boolean,
     "Whether the connection is secure; null for http, or where none came about"
   ),
-  credential_accepted: orNull(Schema.Boolean, "Null where the answer does not tell"),
-  duration_ms: orNull(Schema.Int, "How long the answer took"),
-  message: told("The same in words")
+  credential_accepted: nullable(Schema.Boolean, "Null where the answer does not tell"),
+  duration_ms: nullable(Schema.Int, "How long the answer took"),
+  message: text("The same in words")
 }).annotate({ identifier: "ChannelCheck", description: "One question to the vendor of a channel" })
 export type ChannelCheckView = typeof ChannelCheckView.Type
 

@@ -8,26 +8,26 @@ import type { InputRole } from "../../domain/video/families/VideoFamily.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { FreeCall, LookUp, RequiredScope } from "../../http/api/middlewares.ts"
-import { counted, flag, many, oneOf, orNull, told } from "../../http/api/shared.ts"
+import { arrayOf, flag, integer, nullable, oneOf, text } from "../../http/api/shared.ts"
 
 const ModelTakes = Schema.Struct({
-  inputs: many(
+  inputs: arrayOf(
     Schema.Struct({
-      first_frame: Schema.optionalKey(counted("Pictures that the video begins with")),
-      last_frame: Schema.optionalKey(counted("Pictures that it ends with")),
-      reference_image: Schema.optionalKey(counted("Reference pictures")),
-      reference_video: Schema.optionalKey(counted("Reference videos")),
-      reference_audio: Schema.optionalKey(counted("Reference sounds"))
+      first_frame: Schema.optionalKey(integer("Pictures that the video begins with")),
+      last_frame: Schema.optionalKey(integer("Pictures that it ends with")),
+      reference_image: Schema.optionalKey(integer("Reference pictures")),
+      reference_video: Schema.optionalKey(integer("Reference videos")),
+      reference_audio: Schema.optionalKey(integer("Reference sounds"))
     } satisfies Record<InputRole, unknown>),
     "Media that may be given together, with the most of each; an empty one is a text alone"
   ),
   durations: Schema.Struct({
-    min: counted("Least seconds"),
-    max: counted("Most seconds"),
-    only: Schema.optionalKey(many(Schema.Int, "The seconds there are, where not all of them")),
+    min: integer("Least seconds"),
+    max: integer("Most seconds"),
+    only: Schema.optionalKey(arrayOf(Schema.Int, "The seconds there are, where not all of them")),
     smart: flag("Whether the model can choose its length")
   }).annotate({ description: "Whole output seconds" }),
-  resolutions: many(Schema.String, "What it renders"),
+  resolutions: arrayOf(Schema.String, "What it renders"),
   sound: oneOf(
     ["switch", "always", "never", "unset"],
     "Whether generate_audio is its switch, or it sounds always, never, or as it likes"
@@ -35,27 +35,27 @@ const ModelTakes = Schema.Struct({
 }).annotate({ identifier: "ModelTakes", description: "What a vendor takes of a model" })
 
 export const ModelEntry = Schema.Struct({
-  id: told("The name to order it by"),
+  id: text("The name to order it by"),
   object: Schema.Literal("model").annotate({ description: "Tells what this is" }),
-  created: counted("Unix seconds since which this catalog is in force"),
-  owned_by: told("Who made the model"),
+  created: integer("Unix seconds since which this catalog is in force"),
+  owned_by: text("Who made the model"),
   modality: Modality,
   status: oneOf(["open", "coming_soon", "planned"], "Whether the modality can be ordered"),
-  input_forms: many(Schema.String, "What it takes: display only, nothing is refused by it"),
+  input_forms: arrayOf(Schema.String, "What it takes: display only, nothing is refused by it"),
   durations: Schema.optionalKey(
     Schema.Struct({
-      min: counted("Least seconds"),
-      max: counted("Most seconds"),
-      default: counted("Seconds when none are given"),
+      min: integer("Least seconds"),
+      max: integer("Most seconds"),
+      default: integer("Seconds when none are given"),
       smart: flag("Whether -1 lets the model choose")
     }).annotate({ description: "Of video models: whole output seconds" })
   ),
-  resolutions: Schema.optionalKey(many(Schema.String, "Of video models: what can be ordered")),
+  resolutions: Schema.optionalKey(arrayOf(Schema.String, "Of video models: what can be ordered")),
   images: Schema.optionalKey(
     Schema.Struct({
-      min: counted("Least images"),
-      max: counted("Most images"),
-      default: counted("Images when no number is given")
+      min: integer("Least images"),
+      max: integer("Most images"),
+      default: integer("Images when no number is given")
     }).annotate({ description: "Of image models: images in one request" })
   ),
   parameters: Schema.optionalKey(
@@ -64,9 +64,9 @@ export const ModelEntry = Schema.Struct({
     })
   ),
   references: Schema.optionalKey(
-    orNull(
+    nullable(
       Schema.Struct({
-        max: counted("Most images of an edit"),
+        max: integer("Most images of an edit"),
         mask: flag("Whether an edit may have a mask")
       }),
       "Of image models: what an edit may have; null where there are none"
@@ -74,21 +74,21 @@ export const ModelEntry = Schema.Struct({
   ),
   streams: Schema.optionalKey(flag("Of image models: whether images can come while they are made")),
   takes: Schema.optionalKey(
-    many(
+    arrayOf(
       ModelTakes,
       "Of video models, where it is known: what its vendors take of it. A hint: what is within the protocol's bounds is handed on, and the vendor says no itself"
     )
   ),
   limits: Schema.optionalKey(ModelLimits),
-  currency: told("Currency of the prices"),
-  prices: orNull(Prices, "Null where nothing can be ordered yet")
+  currency: text("Currency of the prices"),
+  prices: nullable(Prices, "Null where nothing can be ordered yet")
 }).annotate({
   identifier: "Model",
   description: "A model, what can be ordered of it, and its price"
 })
 export type ModelEntry = typeof ModelEntry.Type
 
-const id = told(
+const id = text(
   "The model's id. One with slashes may be written as it is: `/v1/models/maker/film-1`",
   "film-1"
 )
@@ -97,12 +97,12 @@ export class ModelsGroup extends HttpApiGroup.make("models").add(
   HttpApiEndpoint.get("list", "/models", {
     query: {
       modality: Schema.optionalKey(
-        told("Only models of this modality, or of its short name such as language or image-text")
+        text("Only models of this modality, or of its short name such as language or image-text")
       )
     },
     success: Schema.Struct({
       object: Schema.Literal("list").annotate({ description: "Tells that it is a list" }),
-      data: many(ModelEntry, "The models this key may order")
+      data: arrayOf(ModelEntry, "The models this key may order")
     })
   })
     .annotate(RequiredScope, "models")

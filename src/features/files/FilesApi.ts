@@ -13,13 +13,13 @@ import {
 } from "../../http/api/middlewares.ts"
 import {
   constant,
-  counted,
   fileReading,
   flag,
+  integer,
   listWithEnds,
   oneOf,
   pageQuery,
-  told
+  text
 } from "../../http/api/shared.ts"
 
 /** What the standard form has; none of them changes what is done with a file here. */
@@ -31,12 +31,12 @@ export const purposes = [
 const purpose = oneOf(purposes, "What it is for, in the words of the standard form", "user_data")
 
 const FileView = Schema.Struct({
-  id: told("The file's id, which orders take in place of an address"),
+  id: text("The file's id, which orders take in place of an address"),
   object: constant("file", "Always `file`"),
-  bytes: counted("Its size"),
-  created_at: counted("When it was uploaded, in seconds since 1970"),
-  expires_at: counted("When it is removed, in seconds since 1970"),
-  filename: told("As its client named it"),
+  bytes: integer("Its size"),
+  created_at: integer("When it was uploaded, in seconds since 1970"),
+  expires_at: integer("When it is removed, in seconds since 1970"),
+  filename: text("As its client named it"),
   purpose,
   status: constant("processed", "Always `processed`: it can be used at once")
 }).annotate({ identifier: "File", description: "A picture, a sound or a film" })
@@ -52,11 +52,11 @@ export const FileForm = Schema.Struct({
     constant("created_at", "From when `expires_after[seconds]` counts")
   ),
   "expires_after[seconds]": Schema.optionalKey(
-    told("After how many seconds it is removed; GATEWAY_FILE_HOURS when left out", "3600")
+    text("After how many seconds it is removed; GATEWAY_FILE_HOURS when left out", "3600")
   )
 })
 
-const fileId = { id: told("The file's id") }
+const fileId = { id: text("The file's id") }
 /** Of either kind of order that takes files. */
 const scopes = ["images", "videos"] as const
 
@@ -99,7 +99,7 @@ export class FilesGroup extends HttpApiGroup.make("files")
     HttpApiEndpoint.delete("remove", "/files/:id", {
       params: fileId,
       success: Schema.Struct({
-        id: told("The file's id"),
+        id: text("The file's id"),
         object: constant("file", "Always `file`"),
         deleted: flag("Whether it was deleted")
       }).annotate({ identifier: "DeletedFile" }),

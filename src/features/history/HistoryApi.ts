@@ -9,45 +9,45 @@ import { AllowedRoles } from "../../http/api/middlewares.ts"
 import {
   AttemptView,
   amount,
-  counted,
+  arrayOf,
   decimalOrNull,
   flag,
+  integer,
   list,
-  many,
+  nullable,
   oneOf,
-  orNull,
   pageQuery,
   TaskFailure,
   Timestamp,
+  text,
+  textOrNull,
   timeOrNull,
-  told,
-  toldOrNull,
   UsageEntry
 } from "../../http/api/shared.ts"
 
 export const OrphanView = Schema.Struct({
-  id: told("The task, image or text request"),
-  organization_id: told("Whose order it was"),
-  channel: told("The channel it was sent on"),
-  protocol: told("The protocol it was sent by"),
-  upstream_model: told("The vendor's name of the model"),
-  upstream_id: toldOrNull("The vendor's id of the job, where it is known"),
-  reason: told(
+  id: text("The task, image or text request"),
+  organization_id: text("Whose order it was"),
+  channel: text("The channel it was sent on"),
+  protocol: text("The protocol it was sent by"),
+  upstream_model: text("The vendor's name of the model"),
+  upstream_id: textOrNull("The vendor's id of the job, where it is known"),
+  reason: text(
     "Why an operator should ask the vendor: `unread_answer` where the order is charged for an answer that could not be read"
   ),
-  answer: orNull(
+  answer: nullable(
     Schema.Struct({
-      status: counted("HTTP status"),
-      bytes: counted("Bytes of the body that were read"),
-      sha256: toldOrNull("SHA-256 of the body in hex; null when it was not read to its end"),
-      request_id: toldOrNull("The vendor's own name of the request, where it told one")
+      status: integer("HTTP status"),
+      bytes: integer("Bytes of the body that were read"),
+      sha256: textOrNull("SHA-256 of the body in hex; null when it was not read to its end"),
+      request_id: textOrNull("The vendor's own name of the request, where it told one")
     }),
     "The vendor's answer that could not be used; null where none came"
   ),
-  usage: orNull(
+  usage: nullable(
     Schema.Struct({
-      input_tokens: orNull(Schema.Int, "Input tokens; null where the vendor counts none apart"),
-      output_tokens: counted("Output tokens, or those of a video")
+      input_tokens: nullable(Schema.Int, "Input tokens; null where the vendor counts none apart"),
+      output_tokens: integer("Output tokens, or those of a video")
     }),
     "What the vendor counted and no such order can have, where that is the reason: the order was charged otherwise"
   ),
@@ -57,7 +57,7 @@ export const OrphanView = Schema.Struct({
   ),
   created_at: Timestamp,
   resolved_at: timeOrNull("When an operator settled the case"),
-  note: toldOrNull("What the operator wrote")
+  note: textOrNull("What the operator wrote")
 }).annotate({
   identifier: "Orphan",
   description:
@@ -65,9 +65,9 @@ export const OrphanView = Schema.Struct({
 })
 
 const Transition = Schema.Struct({
-  state: told("The state it came to"),
+  state: text("The state it came to"),
   at: Timestamp,
-  by: told("What brought it there, such as create, poll or sweep")
+  by: text("What brought it there, such as create, poll or sweep")
 })
 
 /**
@@ -75,18 +75,18 @@ const Transition = Schema.Struct({
  * one call that made an image or a text there are bytes and request id, and none of what was said.
  */
 const UpstreamCall = Schema.Struct({
-  id: told("The call's id; the order's own where its row tells of the call"),
-  channel: told("Whose vendor was called"),
+  id: text("The call's id; the order's own where its row tells of the call"),
+  channel: text("Whose vendor was called"),
   purpose: oneOf(["submit", "poll", "image", "text"], "What it was for"),
-  method: toldOrNull("HTTP method"),
-  url: toldOrNull("Address, without what is secret in it"),
-  status: orNull(Schema.Int, "HTTP status; null without an answer"),
-  failure: toldOrNull("What went wrong on the way"),
+  method: textOrNull("HTTP method"),
+  url: textOrNull("Address, without what is secret in it"),
+  status: nullable(Schema.Int, "HTTP status; null without an answer"),
+  failure: textOrNull("What went wrong on the way"),
   started_at: Timestamp,
-  duration_ms: counted("Milliseconds until the answer"),
-  bytes: orNull(Schema.Int, "Bytes of the answer"),
-  request_id: toldOrNull("The vendor's own name of the request, where it told one"),
-  repeats: counted("How many calls in a row ended like this one"),
+  duration_ms: integer("Milliseconds until the answer"),
+  bytes: nullable(Schema.Int, "Bytes of the answer"),
+  request_id: textOrNull("The vendor's own name of the request, where it told one"),
+  repeats: integer("How many calls in a row ended like this one"),
   last_at: Timestamp,
   request: Schema.Unknown.annotateKey({ description: "What was sent, without media and secrets" }),
   answer: Schema.Unknown.annotateKey({ description: "What came back, without media and secrets" })
@@ -108,35 +108,35 @@ const Quote = Schema.Struct({
   amount: amount("What was held"),
   exposure: Schema.optionalKey(amount("The most it could come to, where that was more")),
   unit_price: amount("Price of a token, second or image"),
-  resolution: Schema.optionalKey(told("Resolution it was priced at")),
-  tier: Schema.optionalKey(told("Price tier used")),
+  resolution: Schema.optionalKey(text("Resolution it was priced at")),
+  tier: Schema.optionalKey(text("Price tier used")),
   with_video: Schema.optionalKey(flag("Priced with video input")),
   smart: Schema.optionalKey(flag("The model chose the length")),
-  input_seconds: Schema.optionalKey(counted("Seconds of reference video")),
-  output_seconds: Schema.optionalKey(counted("Seconds ordered or prepaid")),
-  estimated_tokens: Schema.optionalKey(counted("Tokens held for")),
-  images: Schema.optionalKey(counted("Images ordered")),
+  input_seconds: Schema.optionalKey(integer("Seconds of reference video")),
+  output_seconds: Schema.optionalKey(integer("Seconds ordered or prepaid")),
+  estimated_tokens: Schema.optionalKey(integer("Tokens held for")),
+  images: Schema.optionalKey(integer("Images ordered")),
   input_unit_price: Schema.optionalKey(amount("Of text: price of an input token")),
-  input_tokens: Schema.optionalKey(counted("Of text: input tokens held for")),
-  output_tokens: Schema.optionalKey(counted("Of text: output tokens held for"))
+  input_tokens: Schema.optionalKey(integer("Of text: input tokens held for")),
+  output_tokens: Schema.optionalKey(integer("Of text: output tokens held for"))
 }).annotate({ description: "The price as it was pinned at the order" })
 
 /** Null where image and text requests, which are their holds, have nothing of the kind. */
 export const TimelineView = Schema.Struct({
-  id: told("The task, image or text request"),
+  id: text("The task, image or text request"),
   kind: oneOf(["video", "image", "text"], "What was ordered"),
-  organization_id: told("Whose order it was"),
-  member_id: told("Who ordered it"),
-  key_id: toldOrNull("The key it was ordered with"),
-  model: toldOrNull("The model that was ordered"),
-  channel: told("The channel it was sent on"),
-  protocol: told("The protocol it was sent by"),
-  listed_protocol: toldOrNull("The protocol the catalog listed the model under"),
-  upstream_model: told("The vendor's name of the model"),
-  upstream_id: toldOrNull("The vendor's id of the job"),
-  state: told("Where it stands, inner states included"),
-  error: orNull(TaskFailure, "Why it failed"),
-  completion_tokens: orNull(Schema.Int, "What the vendor reported"),
+  organization_id: text("Whose order it was"),
+  member_id: text("Who ordered it"),
+  key_id: textOrNull("The key it was ordered with"),
+  model: textOrNull("The model that was ordered"),
+  channel: text("The channel it was sent on"),
+  protocol: text("The protocol it was sent by"),
+  listed_protocol: textOrNull("The protocol the catalog listed the model under"),
+  upstream_model: text("The vendor's name of the model"),
+  upstream_id: textOrNull("The vendor's id of the job"),
+  state: text("Where it stands, inner states included"),
+  error: nullable(TaskFailure, "Why it failed"),
+  completion_tokens: nullable(Schema.Int, "What the vendor reported"),
   summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" }),
   quote: Quote,
   created_at: Timestamp,
@@ -147,24 +147,27 @@ export const TimelineView = Schema.Struct({
   unknown_since: timeOrNull("Since when the vendor does not know the task"),
   deleted_at: timeOrNull("When its owner deleted it: its addresses, words and calls are gone"),
   idempotency_key: flag("Whether it came with an Idempotency-Key"),
-  transitions: many(Transition, "Every change of state, oldest first"),
-  attempts: many(AttemptView, "The channels it was sent to, in their order"),
-  upstream_calls: many(UpstreamCall, "Calls to the vendor, oldest first; of very many, the newest"),
-  upstream_calls_total: counted("How many calls there were, listed or not"),
-  ledger: many(LedgerEntry, "What moved for it, oldest first"),
-  orphan: orNull(OrphanView, "Set when an operator should ask the vendor about it")
+  transitions: arrayOf(Transition, "Every change of state, oldest first"),
+  attempts: arrayOf(AttemptView, "The channels it was sent to, in their order"),
+  upstream_calls: arrayOf(
+    UpstreamCall,
+    "Calls to the vendor, oldest first; of very many, the newest"
+  ),
+  upstream_calls_total: integer("How many calls there were, listed or not"),
+  ledger: arrayOf(LedgerEntry, "What moved for it, oldest first"),
+  orphan: nullable(OrphanView, "Set when an operator should ask the vendor about it")
 })
 
 export const AuditView = Schema.Struct({
-  id: told("The entry's id"),
+  id: text("The entry's id"),
   at: Timestamp,
-  action: told("What was asked for"),
-  subject_id: toldOrNull("What it was done to"),
+  action: text("What was asked for"),
+  subject_id: textOrNull("What it was done to"),
   fields: Schema.Unknown.annotateKey({ description: "What the body said, without secrets" }),
-  request_id: told("The request's `x-request-id`"),
-  operator_id: toldOrNull("Who asked; null where it was by GATEWAY_ADMIN_TOKEN"),
-  operator_name: told("What the operator was called then"),
-  status: counted("HTTP status it was answered with")
+  request_id: text("The request's `x-request-id`"),
+  operator_id: textOrNull("Who asked; null where it was by GATEWAY_ADMIN_TOKEN"),
+  operator_name: text("What the operator was called then"),
+  status: integer("HTTP status it was answered with")
 })
 
 export const ResolutionBody = Schema.Struct({
@@ -173,16 +176,16 @@ export const ResolutionBody = Schema.Struct({
 
 export class HistoryGroup extends HttpApiGroup.make("history").add(
   HttpApiEndpoint.get("readTask", "/tasks/:id", {
-    params: { id: told("The task, image or text request") },
+    params: { id: text("The task, image or text request") },
     success: TimelineView,
     error: errors.TaskNotFound
   }).annotateMerge(
     operation("Read a timeline", "Everything that happened to a task, its vendor and its money.")
   ),
   HttpApiEndpoint.delete("deleteTask", "/tasks/:id", {
-    params: { id: told("The video or image task") },
+    params: { id: text("The video or image task") },
     success: Schema.Struct({
-      id: told("The task's id"),
+      id: text("The task's id"),
       object: oneOf(["video.deleted", "image.deleted"], "What was deleted"),
       deleted: flag("Whether it was deleted")
     }).annotate({ identifier: "DeletedTask" }),
@@ -215,7 +218,7 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
     )
   ),
   HttpApiEndpoint.post("resolveOrphan", "/orphans/:id/resolve", {
-    params: { id: told("The task, image or text request") },
+    params: { id: text("The task, image or text request") },
     payload: ResolutionBody,
     success: OrphanView,
     error: [errors.NotFound, ...bodyErrors]

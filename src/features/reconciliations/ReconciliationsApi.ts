@@ -7,18 +7,18 @@ import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, BodyLimit, LookUp } from "../../http/api/middlewares.ts"
 import {
   constant,
-  counted,
   decimalOrNull,
   flag,
+  integer,
   list,
+  nullable,
   oneOf,
-  orNull,
   pageQuery,
   Timestamp,
+  text,
+  textOrNull,
   time,
-  timeOrNull,
-  told,
-  toldOrNull
+  timeOrNull
 } from "../../http/api/shared.ts"
 import { entryKinds } from "./reconciliation.ts"
 import {
@@ -39,8 +39,8 @@ const choice = <const L extends string>(names: ReadonlyArray<L>, description: st
 
 export const reconciliationQuery = {
   channel: plainText().annotate({ description: "The channel whose vendor made the list" }),
-  from: told("The first day, or a time; days are those of the deployment's zone", "2026-10-01"),
-  to: told("The last day, which is included, or the time it ends at", "2026-10-31"),
+  from: text("The first day, or a time; days are those of the deployment's zone", "2026-10-01"),
+  to: text("The last day, which is included, or the time it ends at", "2026-10-31"),
   format: choice(
     listFormatNames,
     "Columns of a bill that is described to the public, by protocol; what is named beside it counts instead"
@@ -63,23 +63,23 @@ export const reconciliationQuery = {
 
 const here = "what the mounts' costs say the vendor bills"
 const Total = Schema.Struct({
-  count: counted("Entries: ids of the list, or charged orders without one"),
+  count: integer("Entries: ids of the list, or charged orders without one"),
   amount_here: decimalOrNull(`By our books: ${here}; null where the list has no amounts`),
   amount_there: decimalOrNull("By the list; null where it has no amounts"),
-  units_here: toldOrNull("By our books: units that were charged; null where the list has none"),
-  units_there: toldOrNull("By the list; null where it has none")
+  units_here: textOrNull("By our books: units that were charged; null where the list has none"),
+  units_there: textOrNull("By the list; null where it has none")
 }).annotate({ description: "Entries of a kind, summed up" })
 
 export const ReconciliationView = Schema.Struct({
   object: constant("reconciliation", "Always `reconciliation`"),
-  id: told("The reconciliation's id"),
-  channel: told("The channel"),
+  id: text("The reconciliation's id"),
+  channel: text("The channel"),
   from: time("When the period begins"),
   to: time("When it has ended"),
   created_at: Timestamp,
-  created_by: told("Who made it"),
-  lines: counted("Lines of the list, without the first one"),
-  currency: told("The currency of the amounts"),
+  created_by: text("Who made it"),
+  lines: integer("Lines of the list, without the first one"),
+  currency: text("The currency of the amounts"),
   totals: Schema.Struct({
     matched: Total,
     different: Total,
@@ -94,24 +94,24 @@ export const ReconciliationView = Schema.Struct({
 export type ReconciliationView = typeof ReconciliationView.Type
 
 export const ReconciledEntryView = Schema.Struct({
-  id: told("Its number in the reconciliation", "17"),
+  id: text("Its number in the reconciliation", "17"),
   kind: oneOf(
     entryKinds,
     "`different`: amount or units are not the same. `missing_there`: charged in the period, and not listed. `missing_here`: listed, and not charged. `orphan`: listed, and a job of ours that was given up. `matched`: the same"
   ),
-  reason: toldOrNull(
+  reason: textOrNull(
     "Of `missing_here`: `unknown`, `open`, `released` or `other_channel`; of an orphan why it is one; `no_cost` where the order's mount told no cost, `no_id` where the vendor told no id"
   ),
-  vendor_id: toldOrNull("The vendor's id; null where none was told"),
-  line: orNull(Schema.Int, "The first line with it; null where it is not listed"),
-  lines: counted("Lines with it, which count together"),
-  order_id: toldOrNull("The order; null where none is known"),
-  organization_id: toldOrNull("Whose order it is"),
-  orders: counted("Charged orders with this id, which count together"),
+  vendor_id: textOrNull("The vendor's id; null where none was told"),
+  line: nullable(Schema.Int, "The first line with it; null where it is not listed"),
+  lines: integer("Lines with it, which count together"),
+  order_id: textOrNull("The order; null where none is known"),
+  organization_id: textOrNull("Whose order it is"),
+  orders: integer("Charged orders with this id, which count together"),
   amount_here: decimalOrNull(`By our books: ${here}; null where that is not known`),
   amount_there: decimalOrNull("By the list"),
-  units_here: toldOrNull("By our books: units that were charged"),
-  units_there: toldOrNull("By the list"),
+  units_here: textOrNull("By our books: units that were charged"),
+  units_there: textOrNull("By the list"),
   closed_at: timeOrNull("When the order was closed")
 }).annotate({ identifier: "ReconciledEntry", description: "An id of the list, or an order" })
 export type ReconciledEntryView = typeof ReconciledEntryView.Type
@@ -167,7 +167,7 @@ export class ReconciliationsGroup extends HttpApiGroup.make("reconciliations").a
   HttpApiEndpoint.delete("removeReconciliation", "/reconciliations/:id", {
     params,
     success: Schema.Struct({
-      id: told("The reconciliation's id"),
+      id: text("The reconciliation's id"),
       object: constant("reconciliation.deleted", "Always `reconciliation.deleted`"),
       deleted: flag("Whether it was removed")
     }),

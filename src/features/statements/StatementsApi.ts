@@ -8,62 +8,62 @@ import { operation } from "../../http/api/document.ts"
 import { RequiredScope } from "../../http/api/middlewares.ts"
 import {
   amount,
+  arrayOf,
   constant,
-  counted,
+  integer,
   list,
-  many,
+  nullable,
   oneOf,
-  orNull,
   pageQuery,
-  time,
-  told,
-  toldOrNull
+  text,
+  textOrNull,
+  time
 } from "../../http/api/shared.ts"
 
 const charged = {
-  count: counted("Charges of the orders of the month"),
+  count: integer("Charges of the orders of the month"),
   gross: amount("What was charged for the orders of the month"),
   returned: amount("What was given back of charges in the month"),
   net: amount("What was charged less what was given back")
 }
 
 const totals = {
-  count: counted("How many there were"),
+  count: integer("How many there were"),
   amount: amount("What they come to")
 }
 const moved = (what: string) => Schema.Struct(totals).annotate({ description: what })
 
 const transfer = {
-  id: told("Id of the entry in the journal"),
+  id: text("Id of the entry in the journal"),
   amount: amount("How much; above zero"),
-  reference: told("What the operator calls it"),
+  reference: text("What the operator calls it"),
   at: time("When it was made, ISO 8601 in UTC")
 }
 
 const sealFields = {
   at: time("When the month was sealed"),
-  sha256: told("SHA-256 of the month's entries as CSV, in hex"),
-  entries: counted("Entries it has, the opening and the closing line apart")
+  sha256: text("SHA-256 of the month's entries as CSV, in hex"),
+  entries: integer("Entries it has, the opening and the closing line apart")
 }
 
 const Charges = Schema.Struct({
   ...charged,
-  by_model: many(
-    Schema.Struct({ model: told("The model"), ...charged }),
+  by_model: arrayOf(
+    Schema.Struct({ model: text("The model"), ...charged }),
     "By model, the largest first"
   ),
-  by_member: many(
+  by_member: arrayOf(
     Schema.Struct({
-      member_id: told("The member's id"),
-      name: told("What the member is called now"),
+      member_id: text("The member's id"),
+      name: text("What the member is called now"),
       ...charged
     }),
     "By member, the largest first"
   ),
-  by_tag: many(
+  by_tag: arrayOf(
     Schema.Struct({
-      name: told("A name in the `metadata` of the orders"),
-      value: told("Its text"),
+      name: text("A name in the `metadata` of the orders"),
+      value: text("Its text"),
       ...charged
     }),
     "By what clients noted with their orders, the largest first. An order with two notes stands in two lines; of very many lines the largest 1,000 are told"
@@ -72,18 +72,18 @@ const Charges = Schema.Struct({
 
 export const StatementView = Schema.Struct({
   object: constant("statement", "Always `statement`"),
-  organization_id: told("Whose it is"),
-  organization_name: told("What the organisation is called now"),
+  organization_id: text("Whose it is"),
+  organization_name: text("What the organisation is called now"),
   month: Month,
-  time_zone: told("The zone whose calendar it goes by", "UTC"),
-  currency: told("The currency of the amounts"),
+  time_zone: text("The zone whose calendar it goes by", "UTC"),
+  currency: text("The currency of the amounts"),
   from: time("When the month begins"),
   to: time("When the next one begins"),
   opening_balance: amount("What the pool had before"),
   closing_balance: amount("What the pool has after"),
   deposits: Schema.Struct({
     ...totals,
-    data: many(
+    data: arrayOf(
       Schema.Struct(transfer),
       "Each of them, the oldest first; the month's deposits and adjustments are listed up to 1,000 together"
     )
@@ -93,20 +93,20 @@ export const StatementView = Schema.Struct({
     credits: moved("What was given"),
     corrections: moved("What was given back of charges"),
     withdrawals: moved("What was taken out"),
-    data: many(
+    data: arrayOf(
       Schema.Struct({
         ...transfer,
         kind: oneOf(adjustmentKinds, "What it is"),
-        reason: told("Why"),
-        author: told("Who made it"),
-        usage_id: toldOrNull("The charge that a correction is about; null for the others")
+        reason: text("Why"),
+        author: text("Who made it"),
+        usage_id: textOrNull("The charge that a correction is about; null for the others")
       }),
       "Each of them, the oldest first"
     )
   }).annotate({ description: "What operators moved, by kind" }),
-  open_orders: counted("Orders that are not closed yet, and may still be charged to the month"),
+  open_orders: integer("Orders that are not closed yet, and may still be charged to the month"),
   open_amount: amount("What they hold"),
-  sealed: orNull(
+  sealed: nullable(
     Schema.Struct(sealFields),
     "What proves that the month is as it was; null until it is over and has no open order"
   )

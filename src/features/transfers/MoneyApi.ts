@@ -10,15 +10,15 @@ import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
 import {
   amount,
+  arrayOf,
   constant,
-  counted,
   flag,
-  many,
+  integer,
   oneOf,
   pageQuery,
   Timestamp,
-  told,
-  toldOrNull
+  text,
+  textOrNull
 } from "../../http/api/shared.ts"
 
 export const AdjustmentBody = Schema.Struct({
@@ -35,27 +35,27 @@ export const AdjustmentBody = Schema.Struct({
 })
 
 const DepositView = Schema.Struct({
-  id: told("Id of the entry in the journal"),
-  organization_id: told("Whose pool it went to"),
+  id: text("Id of the entry in the journal"),
+  organization_id: text("Whose pool it went to"),
   amount: amount("How much"),
-  reference: told("What the operator calls it"),
+  reference: text("What the operator calls it"),
   created_at: Timestamp
 }).annotate({ identifier: "Deposit", description: "Money that came in" })
 
 export const AdjustmentView = Schema.Struct({
-  id: told("Id of the entry in the journal"),
-  organization_id: told("Whose pool it moved"),
+  id: text("Id of the entry in the journal"),
+  organization_id: text("Whose pool it moved"),
   kind: AdjustmentBody.fields.kind,
   amount: amount("How much; above zero"),
-  reason: told("Why"),
-  reference: told("What the operator calls it"),
-  usage_id: toldOrNull("The charge that a correction is about; null for the others"),
-  author: told("Who made it"),
+  reason: text("Why"),
+  reference: text("What the operator calls it"),
+  usage_id: textOrNull("The charge that a correction is about; null for the others"),
+  author: text("Who made it"),
   created_at: Timestamp
 }).annotate({ identifier: "Adjustment", description: "Money that an operator moved, and why" })
 
 const transferTotals = {
-  count: counted("How many there are"),
+  count: integer("How many there are"),
   amount: amount("What they come to"),
   currency
 }
@@ -86,7 +86,7 @@ export class MoneyGroup extends HttpApiGroup.make("money").add(
     query: { ...pageQuery, ...totalsQuery },
     success: listWithTotals(
       AdjustmentView,
-      many(
+      arrayOf(
         Schema.Struct({ kind: AdjustmentBody.fields.kind, ...transferTotals }).annotate({
           identifier: "AdjustmentTotals"
         }),

@@ -11,27 +11,27 @@ import { ReceiptView } from "../../http/api/receipts.ts"
 import {
   AS_CSV,
   amount,
+  arrayOf,
   constant,
-  counted,
   decimalOrNull,
   exposureFields,
+  integer,
   list,
   MAX_TAG,
-  many,
+  nullable,
   oneOf,
-  orNull,
   poolFields,
   SOME_TIME,
+  text,
   time,
   timeOrNull,
-  told,
   UsageEntry,
   usageQuery
 } from "../../http/api/shared.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 
 const BalanceView = Schema.Struct({
-  currency: told("Currency of the amounts"),
+  currency: text("Currency of the amounts"),
   ...poolFields,
   ...exposureFields,
   month: Schema.Struct({
@@ -76,16 +76,16 @@ export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: 
 /** Of `model` and its like there is the one that was asked by. */
 export const seriesFields = {
   start: time("When the hour, day or month begins, ISO 8601 in UTC"),
-  model: Schema.optionalKey(told("The model")),
-  modality: Schema.optionalKey(told("The modality")),
-  key: Schema.optionalKey(told("The key's id")),
-  tag: Schema.optionalKey(told("The text of the tag")),
-  count: counted("Charges of the orders of this time"),
-  failed: counted("Orders of this time that ended without a charge"),
+  model: Schema.optionalKey(text("The model")),
+  modality: Schema.optionalKey(text("The modality")),
+  key: Schema.optionalKey(text("The key's id")),
+  tag: Schema.optionalKey(text("The text of the tag")),
+  count: integer("Charges of the orders of this time"),
+  failed: integer("Orders of this time that ended without a charge"),
   charge: amount("What was charged for the orders of this time"),
   returned: amount("What was given back of charges in this time"),
-  units: orNull(Schema.Int, "What was charged for; null where the units differ"),
-  unit: orNull(
+  units: nullable(Schema.Int, "What was charged for; null where the units differ"),
+  unit: nullable(
     oneOf(["token", "second", "image"], "What is counted"),
     "What is counted; null where that differs, or nothing was charged"
   ),
@@ -96,7 +96,7 @@ export const seriesFields = {
 export const series = <S extends Schema.Top>(line: S) =>
   Schema.Struct({
     object: constant("list", "Always `list`"),
-    data: many(line, "In order of time and name; what comes to nothing has no line")
+    data: arrayOf(line, "In order of time and name; what comes to nothing has no line")
   })
 
 const SeriesLine = Schema.Struct(seriesFields).annotate({
@@ -106,15 +106,15 @@ const SeriesLine = Schema.Struct(seriesFields).annotate({
 
 const KeyHolderView = Schema.Struct({
   object: constant("key", "Always `key`"),
-  id: told("The key's id", "key_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
-  name: told("What it is called", "production"),
-  organization_id: told("The organisation's id"),
-  organization_name: told("The organisation's name"),
-  member_id: told("The id of the member whose key it is"),
-  member_name: told("The member's name"),
-  scopes: many(Scope, "What it may do"),
-  models: orNull(Schema.Array(Schema.String), "The models it may order; null is all"),
-  requests_per_minute: orNull(Schema.Int, "Its rate; null is the gateway's default"),
+  id: text("The key's id", "key_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
+  name: text("What it is called", "production"),
+  organization_id: text("The organisation's id"),
+  organization_name: text("The organisation's name"),
+  member_id: text("The id of the member whose key it is"),
+  member_name: text("The member's name"),
+  scopes: arrayOf(Scope, "What it may do"),
+  models: nullable(Schema.Array(Schema.String), "The models it may order; null is all"),
+  requests_per_minute: nullable(Schema.Int, "Its rate; null is the gateway's default"),
   expires_at: timeOrNull("From when it opens nothing; null is never"),
   currency
 }).annotate({ identifier: "KeyHolder", description: "A key, whose it is and what it may do" })
@@ -154,7 +154,7 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
       operation("Read the key", "Whose key the request came with, and what it may do. Any key may.")
     ),
   HttpApiEndpoint.get("receipt", "/usage/:id", {
-    params: { id: told("Id of the usage record") },
+    params: { id: text("Id of the usage record") },
     success: ReceiptView,
     error: errors.NotFound
   })

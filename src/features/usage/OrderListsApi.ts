@@ -17,43 +17,43 @@ import { operation } from "../../http/api/document.ts"
 import {
   amount,
   constant,
-  counted,
   decimalOrNull,
   flag,
+  integer,
   metadata,
+  nullable,
   oneOf,
-  orNull,
   Timestamp,
+  text,
+  textOrNull,
   timeOrNull,
-  told,
-  toldOrNull,
   usageQuery
 } from "../../http/api/shared.ts"
 
 export const OrderView = Schema.Struct({
-  id: told("The order's id"),
+  id: text("The order's id"),
   object: constant("order", "Always `order`"),
   kind: oneOf(["video", "image", "text"], "What was ordered"),
-  organization_id: told("Whose order it is"),
-  member_id: told("Who ordered it"),
-  key_id: told("The key it was ordered with"),
-  model: told("The model that was ordered"),
-  modality: told("Its modality"),
-  channel: told("The channel it is at, or was made at"),
-  protocol: told("The protocol it was sent by"),
-  upstream_model: told("The vendor's name of the model"),
-  upstream_id: toldOrNull("The vendor's id of the job, where it is known"),
+  organization_id: text("Whose order it is"),
+  member_id: text("Who ordered it"),
+  key_id: text("The key it was ordered with"),
+  model: text("The model that was ordered"),
+  modality: text("Its modality"),
+  channel: text("The channel it is at, or was made at"),
+  protocol: text("The protocol it was sent by"),
+  upstream_model: text("The vendor's name of the model"),
+  upstream_id: textOrNull("The vendor's id of the job, where it is known"),
   state: oneOf(publicStates, "Where it stands, as its client is told"),
   is_task: flag("Whether it is a task, which its client reads by its id"),
-  error_code: toldOrNull("Why a task failed; null of all else"),
+  error_code: textOrNull("Why a task failed; null of all else"),
   hold: amount("What was set aside for it"),
   charge: amount("What was charged; 0 while it is open and where nothing came of it"),
   overage: amount("What was charged above the hold"),
   returned: amount("What was given back of the charge since"),
   cost: decimalOrNull("What the vendor bills for it; null where that is not known"),
   currency,
-  metadata: orNull(metadata, "What the client noted with it; null where that was nothing"),
-  prompt_digest: toldOrNull(
+  metadata: nullable(metadata, "What the client noted with it; null where that was nothing"),
+  prompt_digest: textOrNull(
     "What stands for the prompt, which is not kept: the first 12 characters of its SHA-256 in hex, of a video's text as its vendor got it; null of texts"
   ),
   created_at: Timestamp,
@@ -71,22 +71,22 @@ export const TaskEntryView = Schema.Struct({
 }).annotate({ identifier: "TaskEntry", description: "An order that is a task" })
 
 export const OrderTotalsView = Schema.Struct({
-  count: counted("Orders"),
-  processing: counted("Those that are open"),
-  succeeded: counted("Those that were charged"),
-  failed: counted("Those that were given back"),
+  count: integer("Orders"),
+  processing: integer("Those that are open"),
+  succeeded: integer("Those that were charged"),
+  failed: integer("Those that were given back"),
   held: amount("What is set aside for those that are open"),
   charge: amount("What was charged"),
   returned: amount("What was given back of charges in this time, also of earlier orders"),
   cost: amount("What vendors bill for what was charged, as far as it is known"),
-  without_cost: counted("Charges whose cost is not known, which count as costing nothing"),
+  without_cost: integer("Charges whose cost is not known, which count as costing nothing"),
   currency
 }).annotate({ identifier: "OrderTotals" })
 
 const listOf = <S extends Schema.Top>(entry: S) =>
   Schema.Struct({
     ...listWithTotals(entry, OrderTotalsView).fields,
-    next: toldOrNull("What `after` is on the next page; null on the last one")
+    next: textOrNull("What `after` is on the next page; null on the last one")
   })
 
 const orderQuery = {

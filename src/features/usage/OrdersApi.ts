@@ -7,7 +7,7 @@ import { ofOne, standing, timeQuery } from "../../http/api/admin/lists.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
-import { list, timeOrNull, told, toldOrNull, usageQuery } from "../../http/api/shared.ts"
+import { list, text, textOrNull, timeOrNull, usageQuery } from "../../http/api/shared.ts"
 import { OrderView } from "./OrderListsApi.ts"
 
 export const OwnOrderView = Schema.Struct({
@@ -15,8 +15,8 @@ export const OwnOrderView = Schema.Struct({
     ...(["organization_id", "member_id", "channel", "protocol"] as const),
     ...(["upstream_model", "upstream_id", "cost"] as const)
   ]),
-  error_message: toldOrNull("What the vendor said of the failure; null of all but failed tasks"),
-  usage_id: toldOrNull("Its receipt, at `/v1/usage/{usage_id}`; null where nothing was charged"),
+  error_message: textOrNull("What the vendor said of the failure; null of all but failed tasks"),
+  usage_id: textOrNull("Its receipt, at `/v1/usage/{usage_id}`; null where nothing was charged"),
   accepted_at: timeOrNull("When the vendor took a task; null of all else"),
   deleted_at: timeOrNull("When the task was deleted")
 }).annotate({ identifier: "OwnOrder", description: "An order of one's own, and what it came to" })
@@ -34,7 +34,7 @@ export class OrdersGroup extends HttpApiGroup.make("orders").add(
     },
     success: Schema.Struct({
       ...list(OwnOrderView).fields,
-      next: toldOrNull("What `after` is on the next page; null on the last one")
+      next: textOrNull("What `after` is on the next page; null on the last one")
     }),
     error: errors.InvalidRequest
   })
@@ -46,7 +46,7 @@ export class OrdersGroup extends HttpApiGroup.make("orders").add(
       )
     ),
   HttpApiEndpoint.get("read", "/orders/:id", {
-    params: { id: told("The order's id") },
+    params: { id: text("The order's id") },
     success: OwnOrderView,
     error: errors.NotFound
   })

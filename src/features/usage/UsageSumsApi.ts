@@ -7,11 +7,11 @@ import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import {
   amount,
-  counted,
+  integer,
   list,
   oneOf,
   pageQuery,
-  told,
+  text,
   wholeNumber
 } from "../../http/api/shared.ts"
 import { series, seriesFields, seriesQuery } from "./AccountApi.ts"
@@ -28,28 +28,28 @@ const day = (description: string) =>
 /** Amounts that members are not told. */
 const costFields = {
   cost: amount("What vendors bill for it, as far as their mounts tell"),
-  without_cost: counted("Charges whose mount told no cost, which count as costing nothing"),
+  without_cost: integer("Charges whose mount told no cost, which count as costing nothing"),
   margin: amount("Charges less what was given back of charges, and less costs")
 }
 
 /** Of `model`, `channel`, `organization` and `day` there is the one that was asked by. */
 export const CostView = Schema.Struct({
-  model: Schema.optionalKey(told("The model")),
-  channel: Schema.optionalKey(told("The channel that made it")),
-  organization: Schema.optionalKey(told("The organisation's id")),
-  day: Schema.optionalKey(told("The day it was ordered", "2026-01-31")),
-  count: counted("Charges"),
+  model: Schema.optionalKey(text("The model")),
+  channel: Schema.optionalKey(text("The channel that made it")),
+  organization: Schema.optionalKey(text("The organisation's id")),
+  day: Schema.optionalKey(text("The day it was ordered", "2026-01-31")),
+  count: integer("Charges"),
   charge: amount("What was charged"),
   returned: amount("What was given back of charges in this time"),
   ...costFields,
-  currency: told("The currency of the amounts")
+  currency: text("The currency of the amounts")
 }).annotate({ identifier: "Costs", description: "Charges and costs of one name" })
 
 const SumView = Schema.Struct({
   ...seriesFields,
-  member: Schema.optionalKey(told("The member's id")),
-  organization: Schema.optionalKey(told("The organisation's id")),
-  channel: Schema.optionalKey(told("The channel that made it")),
+  member: Schema.optionalKey(text("The member's id")),
+  organization: Schema.optionalKey(text("The organisation's id")),
+  channel: Schema.optionalKey(text("The channel that made it")),
   ...costFields
 }).annotate({
   identifier: "OperatorUsageSum",

@@ -7,38 +7,38 @@ import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
 import {
+  arrayOf,
   constant,
-  counted,
   flag,
+  integer,
   listWithEnds,
-  many,
+  nullable,
   oneOf,
-  orNull,
   pageQuery,
   strictly,
   Timestamp,
-  timeOrNull,
-  told,
-  toldOrNull
+  text,
+  textOrNull,
+  timeOrNull
 } from "../../http/api/shared.ts"
 
-const unixTime = (description: string) => counted(`${description}, Unix seconds`, 1767225600)
+const unixTime = (description: string) => integer(`${description}, Unix seconds`, 1767225600)
 
 const endpointFields = {
-  id: told("The endpoint's id", "whe_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
+  id: text("The endpoint's id", "whe_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
   object: constant("webhook_endpoint", "Always `webhook_endpoint`"),
-  name: told("What its owner calls it", "production"),
-  url: told(
+  name: text("What its owner calls it", "production"),
+  url: text(
     "Where messages are sent; empty for the endpoint `callback`",
     "https://example.com/hooks"
   ),
-  event_types: many(Schema.String, "What it is told of"),
-  signing_secret_hint: toldOrNull("How its secret ends", "whsec_...Fk4="),
+  event_types: arrayOf(Schema.String, "What it is told of"),
+  signing_secret_hint: textOrNull("How its secret ends", "whsec_...Fk4="),
   created_at: unixTime("When it was created"),
   updated_at: unixTime("When it was changed, or its secret was"),
   status: oneOf(["enabled", "disabled"], "A disabled one is told nothing", "enabled"),
-  disabled_reason: toldOrNull("Why it is disabled; null while it is not"),
-  failing_since: orNull(
+  disabled_reason: textOrNull("Why it is disabled; null while it is not"),
+  failing_since: nullable(
     unixTime("Since the first failure after the last success"),
     "Null while it works"
   )
@@ -51,7 +51,7 @@ export const EndpointView = Schema.Struct(endpointFields).annotate({
 
 export const EndpointWithSecretView = Schema.Struct({
   ...endpointFields,
-  signing_secret: told("Signs what is sent to it; shown here and never again", "whsec_MfKQ9r8G...")
+  signing_secret: text("Signs what is sent to it; shown here and never again", "whsec_MfKQ9r8G...")
 }).annotate({
   identifier: "WebhookEndpointWithSecret",
   description: "A receiver of webhooks, with its new secret"
@@ -102,33 +102,33 @@ export const RotateBody = Schema.Struct({
 export const TestView = Schema.Struct({
   object: constant("webhook_endpoint.test", "Always `webhook_endpoint.test`"),
   webhook_endpoint_id: endpointFields.id,
-  event_type: told("The event that a sample was sent of", "video.completed"),
+  event_type: text("The event that a sample was sent of", "video.completed"),
   success: Schema.Literal(true).annotate({
     description: "An answer came; `status_code` tells which"
   }),
-  status_code: counted("The receiver's HTTP status", 200)
+  status_code: integer("The receiver's HTTP status", 200)
 })
 
 const Attempt = Schema.Struct({
   at: Timestamp,
-  status: orNull(Schema.Int, "The receiver's HTTP status; null where no answer came"),
-  duration_ms: counted("How long it took", 42),
-  answer: toldOrNull("How the answer begins, 1 kB at most"),
-  error: toldOrNull("Why no answer came")
+  status: nullable(Schema.Int, "The receiver's HTTP status; null where no answer came"),
+  duration_ms: integer("How long it took", 42),
+  answer: textOrNull("How the answer begins, 1 kB at most"),
+  error: textOrNull("Why no answer came")
 })
 
 const deliveryStates = ["pending", "delivered", "failed"] as const
 
 export const DeliveryView = Schema.Struct({
-  id: told("The `webhook-id` of the message", "msg_0199c8f05b7e7c3a9d2e3f1a2b4c5d6e"),
+  id: text("The `webhook-id` of the message", "msg_0199c8f05b7e7c3a9d2e3f1a2b4c5d6e"),
   object: constant("webhook_delivery", "Always `webhook_delivery`"),
-  type: told("What it tells of", "video.completed"),
-  task_id: toldOrNull("The task it tells of, if any"),
-  url: toldOrNull("Of a callback: the order's `callback_url`"),
+  type: text("What it tells of", "video.completed"),
+  task_id: textOrNull("The task it tells of, if any"),
+  url: textOrNull("Of a callback: the order's `callback_url`"),
   status: oneOf(deliveryStates, "Whether it arrived", "delivered"),
   created_at: Timestamp,
   next_attempt_at: timeOrNull("When it is sent next; null when it is not"),
-  attempts: many(Attempt, "The last attempts, the newest last")
+  attempts: arrayOf(Attempt, "The last attempts, the newest last")
 }).annotate({ identifier: "WebhookDelivery", description: "A message to an endpoint" })
 
 export const deliveryQuery = {
@@ -151,7 +151,7 @@ export const RedeliverBody = Schema.Struct({
 
 export const RedeliveryView = Schema.Struct({
   object: constant("webhook_redelivery", "Always `webhook_redelivery`"),
-  redelivered: counted("How many are sent again", 1)
+  redelivered: integer("How many are sent again", 1)
 })
 
 export const endpointParams = {
@@ -170,7 +170,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.get("listEventTypes", "/webhook_event_types", {
       success: Schema.Struct({
         object: constant("list", "Always `list`"),
-        data: many(Schema.String, "What an endpoint may be told of")
+        data: arrayOf(Schema.String, "What an endpoint may be told of")
       })
     })
       .annotate(LookUp, true)

@@ -2,11 +2,11 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { operation } from "./document.ts"
 import { AdminAuthorization, LookUp } from "./middlewares.ts"
-import { oneOf, told } from "./shared.ts"
+import { oneOf, text } from "./shared.ts"
 
 const Check = Schema.Struct({
   status: oneOf(["ok", "failing", "pending"], "How it stands"),
-  detail: Schema.optionalKey(told("What is wrong with it"))
+  detail: Schema.optionalKey(text("What is wrong with it"))
 }).annotate({ identifier: "Check", description: "One thing that readiness depends on" })
 
 export const ReadinessReport = Schema.Struct({

@@ -5,7 +5,7 @@
 import { Schema, SchemaTransformation } from "effect"
 import * as Errors from "../../domain/Errors.ts"
 import { type ErrorCode, type ErrorRow, errorTable } from "../../domain/errorTable.ts"
-import { told, toldOrNull } from "./shared.ts"
+import { text, textOrNull } from "./shared.ts"
 
 const { passthrough, transform } = SchemaTransformation
 
@@ -31,9 +31,9 @@ const bodyOf = (code: ErrorCode): Schema.Codec<{ readonly error: Named<unknown> 
   const { type, fields, meaning }: ErrorRow = errorTable[code]
   return Schema.Struct({
     error: Schema.Struct({
-      message: told("What is wrong, for a person to read"),
+      message: text("What is wrong, for a person to read"),
       type: Schema.Literal(type).annotate({ description: "The kind of error" }),
-      param: toldOrNull(
+      param: textOrNull(
         "Path of the offending field, such as `content[0].image_url`; null when none is"
       ),
       code: Schema.Literal(code).annotate({ description: "The error, for a program to read" }),

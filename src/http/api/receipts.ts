@@ -11,20 +11,20 @@ import {
 } from "./orders/QuotesApi.ts"
 import {
   AttemptView,
+  arrayOf,
   constant,
-  counted,
   decimal,
   decimalOrNull,
-  many,
+  integer,
   metadata,
   oneOf,
-  time,
-  told,
-  toldOrNull
+  text,
+  textOrNull,
+  time
 } from "./shared.ts"
 
 const Entry = Schema.Struct({
-  id: told(
+  id: text(
     "Id of the entry in the organisation's journal",
     "tr_vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
   ),
@@ -34,28 +34,28 @@ const Entry = Schema.Struct({
     "capture"
   ),
   amount: decimal("Positive; debit and credit tell the direction", "5.0094"),
-  debit: told("Account the amount leaves", "pool"),
-  credit: told("Account the amount enters", "revenue"),
+  debit: text("Account the amount leaves", "pool"),
+  credit: text("Account the amount enters", "revenue"),
   at: time("When it was booked, ISO 8601 in UTC")
 })
 
 const Correction = Schema.Struct({
-  id: told("Id of the entry in the organisation's journal"),
+  id: text("Id of the entry in the organisation's journal"),
   amount: decimal("What was given back", "1.25"),
-  reason: told("Why", "The video had no sound"),
-  reference: told("What the operator calls it", "ticket 17"),
+  reason: text("Why", "The video had no sound"),
+  reference: text("What the operator calls it", "ticket 17"),
   at: time("When it was booked, ISO 8601 in UTC")
 })
 
 export const ReceiptView = Schema.Struct({
   object: constant("receipt", "Always `receipt`"),
-  id: told("Id of the usage record", "us_vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
-  task_id: toldOrNull(
+  id: text("Id of the usage record", "us_vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
+  task_id: textOrNull(
     "The video task that was charged; null for all else",
     "vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
   ),
-  model: told("The model ordered", "film-1"),
-  modality: told("Its modality", "video"),
+  model: text("The model ordered", "film-1"),
+  modality: text("Its modality", "video"),
   currency,
   hold: decimal("What was set aside before the vendor was called", "4.968"),
   exposure: Schema.optionalKey(
@@ -64,27 +64,27 @@ export const ReceiptView = Schema.Struct({
   charge: decimal("What was charged", "5.0094"),
   difference: decimal("Charge less hold; negative when less was charged than held", "0.0414"),
   overage: decimal("What was charged above the hold; never negative", "0.0414"),
-  unit: told("What is counted: `token`, `second` or `image`", "token"),
+  unit: text("What is counted: `token`, `second` or `image`", "token"),
   unit_price: decimal("Currency units per `unit`, exact", "0.000046"),
-  units: counted("How many were charged; of text, the output tokens", 108900),
-  input_units: counted("Of text, the input tokens that were charged; 0 for everything else", 0),
+  units: integer("How many were charged; of text, the output tokens", 108900),
+  input_units: integer("Of text, the input tokens that were charged; 0 for everything else", 0),
   input_unit_price: decimalOrNull(
     "Of text, currency units per input token; null for everything else"
   ),
-  basis: told(
+  basis: text(
     "How the units were found: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
     "upstream_usage"
   ),
-  resolution: Schema.optionalKey(told("The resolution that was billed; absent for images", "720p")),
+  resolution: Schema.optionalKey(text("The resolution that was billed; absent for images", "720p")),
   tier: Schema.optionalKey(tier),
   inputs: Schema.Union([TokenVideoInputs, SecondVideoInputs, ImageInputs, TextInputs]).annotate({
     description: "What the hold was reckoned from, frozen when it was taken"
   }),
   formula,
   corrected: decimal("What was given back of the charge since", "0"),
-  corrections: many(Correction, "Each time that something of the charge was given back"),
-  entries: many(Entry, "The journal entries of this charge, in time"),
-  explanation: told(
+  corrections: arrayOf(Correction, "Each time that something of the charge was given back"),
+  entries: arrayOf(Entry, "The journal entries of this charge, in time"),
+  explanation: text(
     "Why this was charged, in one sentence",
     "The vendor reported 108900 completion tokens at 0.000046 CNY each; 4.968 was held, so 0.0414 more was charged than held."
   ),
@@ -93,13 +93,16 @@ export const ReceiptView = Schema.Struct({
 }).annotate({ identifier: "Receipt", description: "One charge, explained" })
 export type ReceiptView = typeof ReceiptView.Type
 
-export const costOf = toldOrNull(
+export const costOf = textOrNull(
   "What the vendor bills for it, in currency units; null where its mount tells no cost"
 )
 
 export const OperatorReceiptView = Schema.Struct({
   ...ReceiptView.fields,
   cost: costOf,
-  attempts: many(AttemptView, "The channels it was sent to, in their order; the last one made it")
+  attempts: arrayOf(
+    AttemptView,
+    "The channels it was sent to, in their order; the last one made it"
+  )
 }).annotate({ identifier: "OperatorReceipt", description: "One charge, and where it was made" })
 export type OperatorReceiptView = typeof OperatorReceiptView.Type

@@ -6,42 +6,45 @@ import { plainText } from "../../domain/plainText.ts"
 import { publicStates } from "../../domain/video/VideoTask.ts"
 
 /** What a field means, and what it may look like. */
-const about = <A>(description: string, example?: A) =>
+const annotationsOf = <A>(description: string, example?: A) =>
   example === undefined ? { description } : { description, examples: [example] }
 
 // Fields that are only ever answered
 
-export const told = (description: string, example?: string) =>
-  Schema.String.annotate(about(description, example))
-export const counted = (description: string, example?: number) =>
-  Schema.Int.annotate(about(description, example))
+export const text = (description: string, example?: string) =>
+  Schema.String.annotate(annotationsOf(description, example))
+export const integer = (description: string, example?: number) =>
+  Schema.Int.annotate(annotationsOf(description, example))
 export const flag = (description: string, example?: boolean) =>
-  Schema.Boolean.annotate(about(description, example))
+  Schema.Boolean.annotate(annotationsOf(description, example))
 export const oneOf = <const L extends ReadonlyArray<string>>(
   literals: L,
   description: string,
   example?: L[number]
-) => Schema.Literals(literals).annotate(about(description, example))
-export const orNull = <S extends Schema.Top>(schema: S, description: string, example?: S["Type"]) =>
-  Schema.NullOr(schema).annotate(about(description, example))
-export const toldOrNull = (description: string, example?: string) =>
-  orNull(Schema.String, description, example)
-export const many = <S extends Schema.Top>(schema: S, description: string) =>
+) => Schema.Literals(literals).annotate(annotationsOf(description, example))
+export const nullable = <S extends Schema.Top>(
+  schema: S,
+  description: string,
+  example?: S["Type"]
+) => Schema.NullOr(schema).annotate(annotationsOf(description, example))
+export const textOrNull = (description: string, example?: string) =>
+  nullable(Schema.String, description, example)
+export const arrayOf = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.Array(schema).annotate({ description })
 /** The same in every answer of its kind. */
 export const constant = <L extends string>(literal: L, description: string) =>
-  Schema.Literal(literal).annotate(about(description, literal))
+  Schema.Literal(literal).annotate(annotationsOf(description, literal))
 
 /** A decimal string of currency units; below zero for a balance after a charge above its hold. */
-export const decimal = (description: string, example = "95.032") => told(description, example)
+export const decimal = (description: string, example = "95.032") => text(description, example)
 export const amount = (description: string) => decimal(`${description}, in currency units`)
 export const decimalOrNull = (description: string, example?: string) =>
-  orNull(decimal("Decimal string of currency units"), description, example)
+  nullable(decimal("Decimal string of currency units"), description, example)
 
 /** ISO 8601 with milliseconds, UTC. */
-export const time = (description: string) => told(description, "2026-01-31T12:00:00.000Z")
+export const time = (description: string) => text(description, "2026-01-31T12:00:00.000Z")
 export const Timestamp = time("ISO 8601 time, UTC")
-export const timeOrNull = (description: string) => orNull(Timestamp, description)
+export const timeOrNull = (description: string) => nullable(Timestamp, description)
 
 /** What `from` and `to` take. */
 export const SOME_TIME = "A day, or an ISO 8601 time such as 2027-01-31T12:00:00Z"
@@ -98,7 +101,7 @@ export const pageQuery = {
 export const list = <S extends Schema.Top>(entry: S) =>
   Schema.Struct({
     object: Schema.Literal("list").annotate({ description: "Tells that it is a list" }),
-    data: many(entry, "The entries, newest first"),
+    data: arrayOf(entry, "The entries, newest first"),
     has_more: flag("Whether a further page exists")
   })
 
@@ -106,8 +109,8 @@ export const list = <S extends Schema.Top>(entry: S) =>
 export const listWithEnds = <S extends Schema.Top>(entry: S) =>
   Schema.Struct({
     ...list(entry).fields,
-    first_id: toldOrNull("Id of the first entry; null where there is none"),
-    last_id: toldOrNull("Id of the last entry, for `after`; null where there is none")
+    first_id: textOrNull("Id of the first entry; null where there is none"),
+    last_id: textOrNull("Id of the last entry, for `after`; null where there is none")
   })
 
 export const expiresAt = Schema.optionalKey(
@@ -118,13 +121,13 @@ export const expiresAt = Schema.optionalKey(
 export const fileReading = {
   query: {
     token: Schema.optionalKey(
-      told("Opens the file without a key, as part of a link that a task told")
+      text("Opens the file without a key, as part of a link that a task told")
     )
   },
   headers: {
-    range: Schema.optionalKey(told("The part that is wanted", "bytes=0-1023")),
-    "if-range": Schema.optionalKey(told("Only if it is still that one; else all of it")),
-    "if-none-match": Schema.optionalKey(told("Not if it is still that one: 304"))
+    range: Schema.optionalKey(text("The part that is wanted", "bytes=0-1023")),
+    "if-range": Schema.optionalKey(text("Only if it is still that one; else all of it")),
+    "if-none-match": Schema.optionalKey(text("Not if it is still that one: 304"))
   },
   success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" })
 }
@@ -154,22 +157,22 @@ export const usageQuery = {
 }
 
 export const UsageEntry = Schema.Struct({
-  id: told("The record's id"),
-  model: told("The model that was ordered"),
-  modality: told("Its modality"),
-  input: counted("Input units that were charged"),
-  output: counted("Tokens, seconds, or for images their number"),
-  unit: told("What is counted: token, second or image"),
-  unit_price: told("Currency units per output unit, exact"),
-  input_unit_price: toldOrNull("Of text: currency units per input token; null for all else"),
-  charge: told("What was charged, in currency units"),
-  basis: told(
+  id: text("The record's id"),
+  model: text("The model that was ordered"),
+  modality: text("Its modality"),
+  input: integer("Input units that were charged"),
+  output: integer("Tokens, seconds, or for images their number"),
+  unit: text("What is counted: token, second or image"),
+  unit_price: text("Currency units per output unit, exact"),
+  input_unit_price: textOrNull("Of text: currency units per input token; null for all else"),
+  charge: text("What was charged, in currency units"),
+  basis: text(
     "What the number of units comes from, such as upstream_usage, requested_images or unread_answer"
   ),
-  task_id: toldOrNull("The video task; null for synchronous orders"),
+  task_id: textOrNull("The video task; null for synchronous orders"),
   created_at: time("When it was charged, ISO 8601 in UTC"),
   metadata,
-  month: told(
+  month: text(
     "The month it counts in, in which it was ordered, by the deployment's time zone",
     "2026-10"
   )
@@ -177,12 +180,12 @@ export const UsageEntry = Schema.Struct({
 
 /** One channel an order was sent to. */
 export const AttemptView = Schema.Struct({
-  channel: told("The channel"),
-  protocol: told("The protocol it was called by"),
-  upstream_model: told("The vendor's name of the model"),
+  channel: text("The channel"),
+  protocol: text("The protocol it was called by"),
+  upstream_model: text("The vendor's name of the model"),
   started_at: time("When the order came to it"),
-  status: orNull(Schema.Int, "HTTP status of the refusal; null where nothing was answered"),
-  reason: toldOrNull("Why the order went on from it, such as rate_limited; null of the last one")
+  status: nullable(Schema.Int, "HTTP status of the refusal; null where nothing was answered"),
+  reason: textOrNull("Why the order went on from it, such as rate_limited; null of the last one")
 }).annotate({ identifier: "Attempt", description: "One channel an order was sent to" })
 export type AttemptView = typeof AttemptView.Type
 
@@ -200,13 +203,13 @@ export const idempotencyHeader = { "idempotency-key": Schema.optionalKey(Idempot
 
 export const MAX_WAIT_SECONDS = 60
 
-export const taskId = told("The task's id")
+export const taskId = text("The task's id")
 export const taskStatus = <T extends string>(status: T) =>
   Schema.Literal(status).annotate({ description: "Where the task stands" })
 
 export const TaskFailure = Schema.Struct({
-  code: told("The vendor's word for the failure, or ours"),
-  message: told("What the vendor says about it")
+  code: text("The vendor's word for the failure, or ours"),
+  message: text("What the vendor says about it")
 })
 
 /** A task is read by its id, and its answer held back for a while. */
@@ -224,7 +227,7 @@ export const taskFollowing = {
   params: { task_id: taskId },
   headers: {
     "last-event-id": Schema.optionalKey(
-      told(
+      text(
         "Id of the last event that was seen: it is not repeated, and after the end the answer is 204. What no gateway has given out is ignored",
         "1"
       )
@@ -260,7 +263,7 @@ export const deletedTask = (kind: "video" | "image") =>
   }).annotate({ identifier: kind === "video" ? "DeletedVideo" : "DeletedImages" })
 
 export const listedFields = {
-  model: told("The model that was ordered"),
+  model: text("The model that was ordered"),
   created_at: Timestamp
 }
 
@@ -272,7 +275,7 @@ export const taskEvent = <View extends Schema.Top>(
   example: View["Type"]
 ) =>
   Schema.Struct({
-    id: told("`1` while the task runs, `2` for its end; the same on every gateway", "1"),
+    id: text("`1` while the task runs, `2` for its end; the same on every gateway", "1"),
     event: oneOf(
       [`${kind}.processing`, `${kind}.succeeded`, `${kind}.failed`],
       "The state that was reached",

@@ -10,7 +10,7 @@ import { InvalidRequest, Overloaded, PayloadTooLarge } from "../../domain/Errors
 import { makeShares } from "../../runtime/Shares.ts"
 import { type JsonBounds, type Passed, walkJson } from "../../runtime/texts/jsonWalk.ts"
 import { MAX_FIELD_BYTES } from "../api/forms.ts"
-import { parseJson } from "./jsonBody.ts"
+import { parseJson, textOf } from "./jsonBody.ts"
 
 /** Of the bytes of all bodies: so that one organisation leaves room for the others. */
 const SHARE_OF_BODIES = 0.5
@@ -148,9 +148,9 @@ export const makeBodies = (budgetBytes: number) => {
 
   return {
     /**
-     * Reads a body within its bounds and keeps its room until the scope closes. Answers what it says,
-     * which can be asked for once. Null stands for the operator, who is trusted with the room, and
-     * whose writes are audited with their bodies.
+     * Reads a body within its bounds and keeps its room until the scope closes. The body is read once,
+     * either as a text or as parsed JSON. Null stands for the operator, who is trusted with the room,
+     * and whose writes are audited with their bodies.
      */
     read: (organizationId: string | null, request: Request, bounds: BodyBounds) => {
       const owner = organizationId ?? OPERATOR
@@ -161,7 +161,10 @@ export const makeBodies = (budgetBytes: number) => {
         organizationId === null || isShort
           ? readWhole(owner, request, bounds, Number(told ?? bounds.maxBytes))
           : readAsItComes(owner, request, bounds)
-      return Effect.map(body, parseJson)
+      return Effect.map(body, (bytes) => ({
+        json: parseJson(bytes),
+        text: Effect.sync(() => textOf(bytes.pieces.splice(0)))
+      }))
     },
     /** Keeps room for a form that is read over: one field at a time is in memory. */
     form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES),

@@ -41,8 +41,8 @@ const mediumOf = (bytes: Buffer): Effect.Effect<unknown, InvalidRequest> => {
   return special.test(text) ? parse(`"${text}"`) : Effect.succeed(text)
 }
 
-/** Without the mark some clients begin with, which says that this is UTF-8. */
-const textOf = (pieces: ReadonlyArray<Buffer>): string => {
+/** The text of a body, without the byte order mark that some clients begin with. */
+export const textOf = (pieces: ReadonlyArray<Buffer>): string => {
   const bytes = Buffer.concat(pieces)
   const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
   return (isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes).toString()

@@ -102,6 +102,12 @@ const unreadOf = (defect: unknown, limit: number): GatewayError | null => {
   return reason.reason === "BodyTooLarge" ? bodyTooLarge(limit) : unreadable
 }
 
+/** The request with a body that is in memory and within its bounds, for the contract's own decoder. */
+const withText = (
+  request: HttpServerRequest.HttpServerRequest,
+  text: Effect.Effect<string>
+): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: text } })
+
 const withoutJson = Effect.provideService(RequestJson, Effect.succeed(undefined))
 const withoutForm = Effect.provideService(RequestForm, null)
 
@@ -161,8 +167,12 @@ export const layerRequestRules = Layer.effect(
         }
         const bounds = caller === null ? operatorsBody : anyBody
         const read = bodies.read(organizationId, request, { ...bounds, arrayNumbers, maxBytes })
-        const json = yield* caller === null ? bounded(read) : read
-        return yield* withoutForm(Effect.provideService(handler, RequestJson, json))
+        const { json, text } = yield* caller === null ? bounded(read) : read
+        return yield* handler.pipe(
+          withoutForm,
+          Effect.provideService(RequestJson, json),
+          Effect.provideService(HttpServerRequest.HttpServerRequest, withText(request, text))
+        )
       })
 
       return (endpoint.payload.size > 0 ? withBody : withoutForm(withoutJson(handler))).pipe(

@@ -1,7 +1,7 @@
 /** What the operators' lists are asked by, beside their pages, and what they tell of the whole. */
 import { Effect, Schema } from "effect"
 import { plainText } from "../../../domain/plainText.ts"
-import { list, SOME_TIME, told } from "../shared.ts"
+import { list, SOME_TIME, text } from "../shared.ts"
 
 /** Only what is of one. */
 export const ofOne = (whose: string) =>
@@ -47,4 +47,4 @@ export const listWithTotals = <S extends Schema.Top, T extends Schema.Top>(entry
     )
   })
 
-export const currency = told("Currency of the amounts")
+export const currency = text("Currency of the amounts")

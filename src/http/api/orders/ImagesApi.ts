@@ -17,6 +17,7 @@ import {
   TakesLinks
 } from "../middlewares.ts"
 import {
+  arrayOf,
   deletedTask,
   expiresAt,
   FOLLOWING,
@@ -24,7 +25,6 @@ import {
   idempotencyHeader,
   listedFields,
   listWithEnds,
-  many,
   TaskFailure,
   taskEvent,
   taskFollowing,
@@ -32,14 +32,14 @@ import {
   taskListQuery,
   taskReading,
   taskStatus,
-  told,
+  text,
   wholeNumber
 } from "../shared.ts"
 
 /** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */
 const ImageFields = {
   created: Schema.Number.annotateKey({ description: "Unix seconds" }),
-  data: many(
+  data: arrayOf(
     Schema.Record(Schema.String, Schema.Unknown),
     "One entry an image: its `url`, or `b64_json` where base64 was asked for"
   )
@@ -118,7 +118,7 @@ const ordering = {
   headers: {
     ...idempotencyHeader,
     prefer: Schema.optionalKey(
-      told(
+      text(
         "`respond-async` (RFC 7240): answered at once with a task to read; without it, with the images",
         "respond-async"
       )

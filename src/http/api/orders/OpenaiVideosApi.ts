@@ -8,13 +8,13 @@ import { asForm } from "../forms.ts"
 import { BodyLimit, KeepsFiles, RequiredScope } from "../middlewares.ts"
 import {
   constant,
-  counted,
   idempotencyHeader,
+  integer,
+  nullable,
   oneOf,
-  orNull,
   TaskFailure,
-  told,
-  toldOrNull
+  text,
+  textOrNull
 } from "../shared.ts"
 
 const CREATED = 1780000000
@@ -22,12 +22,12 @@ const CREATED = 1780000000
 /** What OpenAI's object has beside its id and its times. */
 export const openaiVideoFields = {
   object: constant("video", "Always `video`"),
-  model: told("The model that was ordered"),
+  model: text("The model that was ordered"),
   status: oneOf(["queued", "in_progress", "completed", "failed"], "Where it stands"),
-  progress: counted("100 when it is completed, and 0 before: vendors do not tell it"),
-  completed_at: orNull(Schema.Int, "When it ended, in Unix seconds; null before"),
-  seconds: toldOrNull("Its length; `-1` where the model chooses", "5"),
-  size: toldOrNull(
+  progress: integer("100 when it is completed, and 0 before: vendors do not tell it"),
+  completed_at: nullable(Schema.Int, "When it ended, in Unix seconds; null before"),
+  seconds: textOrNull("Its length; `-1` where the model chooses", "5"),
+  size: textOrNull(
     "What was ordered, as `WxH`; the resolution alone where the shape is a picture's or the vendor's",
     "1280x720"
   ),
@@ -40,13 +40,13 @@ export const asOpenaiVideo = <Fields extends Schema.Struct.Fields>(fields: Field
   Schema.Struct({
     ...fields,
     ...openaiVideoFields,
-    id: told("`video_` and the UUID of the task", "video_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
-    created_at: counted("When it was ordered, in Unix seconds", CREATED),
-    expires_at: orNull(
+    id: text("`video_` and the UUID of the task", "video_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
+    created_at: integer("When it was ordered, in Unix seconds", CREATED),
+    expires_at: nullable(
       Schema.Int,
       "Until when the vendor keeps it, in Unix seconds; null where it does not say"
     ),
-    error: orNull(TaskFailure, "Why it failed; null where it did not")
+    error: nullable(TaskFailure, "Why it failed; null where it did not")
   })
 
 export const OpenaiVideo = asOpenaiVideo({

@@ -11,7 +11,16 @@ import {
   videoExamples
 } from "../document.ts"
 import { BodyLimit, FreeCall, RequiredScope } from "../middlewares.ts"
-import { constant, counted, decimal, decimalOrNull, flag, oneOf, orNull, told } from "../shared.ts"
+import {
+  constant,
+  decimal,
+  decimalOrNull,
+  flag,
+  integer,
+  nullable,
+  oneOf,
+  text
+} from "../shared.ts"
 
 /**
  * The body of an ordering route: the model's modality decides of which, and the handler decodes it as
@@ -47,15 +56,15 @@ const Affordable = Schema.Struct({
 }).annotate({ description: "Whether the order would be taken now; another one may come first" })
 
 // Receipts have the next two fields as well, and the tier and the inputs below
-export const currency = told("Currency of every amount", "CNY")
-export const formula = told(
+export const currency = text("Currency of every amount", "CNY")
+export const formula = text(
   "How the hold was reckoned, in one line",
   "(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968"
 )
 
 const common = {
   object: constant("quote", "Always `quote`"),
-  model: told("The model asked about", "film-1"),
+  model: text("The model asked about", "film-1"),
   modality: oneOf(["video", "image", "chat", "vlm", "embedding"], "The model's modality", "video"),
   currency,
   hold: decimal("What ordering sets aside before the vendor is called", "4.968"),
@@ -66,7 +75,7 @@ const common = {
     )
   ),
   exposure_reason: Schema.optionalKey(
-    told(
+    text(
       "Why it can come to more than the hold",
       "The length of a reference video is not known before the vendor has it: the hold is for the least it is taken to be, and the exposure for the most the model takes."
     )
@@ -83,33 +92,33 @@ const common = {
   affordable: Affordable
 }
 
-const resolution = told("The resolution that is billed", "720p")
+const resolution = text("The resolution that is billed", "720p")
 
 export const TokenVideoInputs = Schema.Struct({
-  input_seconds: counted(
+  input_seconds: integer(
     "Seconds of reference video that are billed: of those that came inline and can be read (MP4, QuickTime, WebM), at least 4 in all; addresses are not fetched, so what they lead to is not counted beyond the 4; 0 without a reference video",
     0
   ),
-  output_seconds: counted("Seconds that are prepaid; 15 where the model chooses the length", 5),
-  tokens_per_second: counted("Tokens the formula counts for a second of this resolution", 21600),
-  estimated_tokens: counted("Tokens that are held", 108000),
+  output_seconds: integer("Seconds that are prepaid; 15 where the model chooses the length", 5),
+  tokens_per_second: integer("Tokens the formula counts for a second of this resolution", 21600),
+  estimated_tokens: integer("Tokens that are held", 108000),
   with_video: flag("Whether a reference video puts the whole order on the with-video price", false),
   smart: flag("Whether the model chooses the length (duration -1)", false)
 })
 
 export const SecondVideoInputs = Schema.Struct({
-  seconds: counted("Output seconds ordered", 5)
+  seconds: integer("Output seconds ordered", 5)
 })
 
 export const ImageInputs = Schema.Struct({
-  images: counted("Images ordered (`n`); the number that comes back changes nothing", 1),
-  quality: Schema.optionalKey(told("Where prices are a table: the quality that is billed", "high")),
-  size: Schema.optionalKey(told("Where prices are a table: the size that is billed", "1024x1024"))
+  images: integer("Images ordered (`n`); the number that comes back changes nothing", 1),
+  quality: Schema.optionalKey(text("Where prices are a table: the quality that is billed", "high")),
+  size: Schema.optionalKey(text("Where prices are a table: the size that is billed", "1024x1024"))
 })
 
 export const TextInputs = Schema.Struct({
-  input_tokens: counted("Input tokens that are held for, by the size of what is sent", 12),
-  output_tokens: counted(
+  input_tokens: integer("Input tokens that are held for, by the size of what is sent", 12),
+  output_tokens: integer(
     "Output tokens that are held for: what the request allows; 0 for embeddings",
     4096
   )
@@ -120,7 +129,7 @@ export const tier = PriceTier.annotate({
   examples: ["base"]
 })
 
-const usualSeconds = orNull(
+const usualSeconds = nullable(
   Schema.Finite,
   "Seconds that videos of this model, length and resolution usually take: the median of the latest; null where none is known"
 )

@@ -5,12 +5,12 @@ import { errors, orderErrors } from "../apiErrors.ts"
 import { operation, videoExamples } from "../document.ts"
 import { BodyLimit, HeldOpen, LookUp, RequiredScope, TakesLinks } from "../middlewares.ts"
 import {
-  counted,
   deletedTask,
   expiresAt,
   FOLLOWING,
   fileReading,
   idempotencyHeader,
+  integer,
   listedFields,
   listWithEnds,
   TaskFailure,
@@ -20,7 +20,7 @@ import {
   taskListQuery,
   taskReading,
   taskStatus,
-  told
+  text
 } from "../shared.ts"
 import { asOpenaiVideo, openaiVideoFields } from "./OpenaiVideosApi.ts"
 
@@ -29,10 +29,10 @@ const succeeded = {
   id: taskId,
   task_status: taskStatus("succeeded"),
   content: Schema.Struct({
-    video_url: told("Where the vendor keeps the video, for as long as it says")
+    video_url: text("Where the vendor keeps the video, for as long as it says")
   }).annotate({ description: "What was made" }),
   usage: Schema.Struct({
-    completion_tokens: Schema.optionalKey(counted("Tokens, when the vendor reported them"))
+    completion_tokens: Schema.optionalKey(integer("Tokens, when the vendor reported them"))
   }).annotate({ description: "What the vendor reported" }),
   expires_at: expiresAt
 }
