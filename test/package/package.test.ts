@@ -89,7 +89,7 @@ layer(layerInstalled, { timeout: LOADED_MILLIS, excludeTestServices: true })(
           ...["dist/postgres/embedded/embeddedWorker.js", "dist/simulator/media/sunset.mp4"],
           "dist/client/typedClient.d.ts"
         ])
-        const scripts = globSync("**/*.sql", { cwd: join(root, "src") })
+        const scripts = globSync("{postgres/schema,features/*}/*.sql", { cwd: join(root, "src") })
         assert.isNotEmpty(scripts)
         assert.includeMembers(
           names,
