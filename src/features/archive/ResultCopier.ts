@@ -15,7 +15,7 @@ import {
   type ArchiveBucket,
   type ArchivedFile,
   Bucket,
-  keyOf
+  objectKeyOf
 } from "../../services/results/ArchiveBucket.ts"
 import {
   Archives,
@@ -74,7 +74,7 @@ export const layerResultCopier = Layer.effectDiscard(
       Effect.forEach(addressesOf(result), (address, n) =>
         address === null
           ? new OutgoingFault({ message: `file ${n} has no address`, isRefused: false })
-          : copyFile(bucket, keyOf(result.organizationId, result.taskId, n), address)
+          : copyFile(bucket, objectKeyOf(result.organizationId, result.taskId, n), address)
       )
 
     const endOf = (result: ClaimedResult, reason: string, nowMillis: number): CopyEnd =>
@@ -118,7 +118,7 @@ export const layerResultCopier = Layer.effectDiscard(
             { task: result.taskId }
           )
         }
-        yield* archives.ended(result, end)
+        yield* archives.recordCopy(result, end)
       },
       Effect.catchCause((cause) => Effect.logWarning("a copy into the archive failed", cause))
     )

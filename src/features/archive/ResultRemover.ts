@@ -1,7 +1,7 @@
 /** Removes from the archive what its owner deleted and what was kept long enough. */
 import { Effect, Layer } from "effect"
 import { Settings } from "../../runtime/Settings.ts"
-import { Bucket, placeOf } from "../../services/results/ArchiveBucket.ts"
+import { Bucket, keyPrefixOf } from "../../services/results/ArchiveBucket.ts"
 import { Archives } from "../../services/results/Archives.ts"
 
 /** Of a round, one after the other. */
@@ -19,8 +19,8 @@ export const layerResultRemover = Layer.effectDiscard(
       for (const removal of yield* archives.claimRemovals(MAX_REMOVALS)) {
         const { organizationId, taskId } = removal
         // What could not be removed is claimed again when this claim is over.
-        yield* bucket.removeAll(placeOf(organizationId, taskId)).pipe(
-          Effect.andThen(archives.removed(removal)),
+        yield* bucket.removeAll(keyPrefixOf(organizationId, taskId)).pipe(
+          Effect.andThen(archives.completeRemoval(removal)),
           Effect.catch(({ message }) =>
             Effect.annotateLogs(Effect.logWarning("files could not be removed", message), {
               task: taskId

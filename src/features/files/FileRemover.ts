@@ -5,7 +5,7 @@
 import { Effect, Layer } from "effect"
 import { Settings } from "../../runtime/Settings.ts"
 import { type ClaimedFile, Files } from "../../services/files/Files.ts"
-import { Bucket, BucketFault, placeOf } from "../../services/results/ArchiveBucket.ts"
+import { Bucket, BucketFault, keyPrefixOf } from "../../services/results/ArchiveBucket.ts"
 
 /** Of a round, one after the other. */
 const MAX_REMOVALS = 50
@@ -20,14 +20,14 @@ export const layerFileRemover = Layer.effectDiscard(
       if (!isInBucket) return Effect.void
       return bucket === null
         ? Effect.fail(new BucketFault({ message: "it stands in a bucket that is not configured" }))
-        : bucket.removeAll(placeOf(organizationId, id))
+        : bucket.removeAll(keyPrefixOf(organizationId, id))
     }
 
     const round = Effect.gen(function* () {
       for (const claimed of yield* files.claimRemovals(MAX_REMOVALS)) {
         // What could not be removed is claimed again when this claim is over.
         yield* bytesOf(claimed).pipe(
-          Effect.andThen(files.removed(claimed)),
+          Effect.andThen(files.completeRemoval(claimed)),
           Effect.catch(({ message }) =>
             Effect.annotateLogs(Effect.logWarning("a file could not be removed", message), {
               file: claimed.id

@@ -16,9 +16,9 @@ import {
 } from "../../services/delivery/WebhookMessages.ts"
 import { webhookAttempts } from "../../services/metrics.ts"
 import { ContentLinks } from "../../services/results/ContentLinks.ts"
-import { retryAfterSeconds, secondsToNextTry } from "./deliveryTimes.ts"
+import { parseRetryAfter, secondsToNextTry } from "./deliveryTimes.ts"
 import { messageBody } from "./messageBody.ts"
-import { type Sent, send } from "./sending.ts"
+import { type AttemptResult, sendMessage } from "./sendMessage.ts"
 import { callbacksOf, WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 /** Attempts of this gateway that run at a time. */
@@ -65,11 +65,11 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
         return (n) => publicUrl + links.path(kind, { organizationId, members, id: taskId, n }, now)
       })
 
-    const endOf = Effect.fnUntraced(function* (message: ClaimedMessage, sent: Sent) {
+    const endOf = Effect.fnUntraced(function* (message: ClaimedMessage, sent: AttemptResult) {
       const { status } = sent
       if (status !== null && status >= 200 && status < 300) return { _tag: "Delivered" as const }
       if (status === 410) return { _tag: "Gone" as const }
-      const asked = retryAfterSeconds(sent.retryAfter, yield* Clock.currentTimeMillis)
+      const asked = parseRetryAfter(sent.retryAfter, yield* Clock.currentTimeMillis)
       const seconds = secondsToNextTry(
         webhookRetrySeconds,
         message.tries + 1,
@@ -87,7 +87,7 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
         // Without one it would not be signed: the operator is told by the log, and it is tried again.
         if (secrets.length === 0) return
         const body = messageBody(message, yield* ownAddresses(message))
-        const sent = yield* send(
+        const sent = yield* sendMessage(
           web,
           message.url,
           { id: message.id, body },
@@ -99,7 +99,7 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
           Metric.withAttributes(webhookAttempts, { end: end._tag.toLowerCase() }),
           1
         )
-        yield* messages.ended(message, sent, end)
+        yield* messages.recordAttempt(message, sent, end)
       },
       Effect.catchCause((cause) => Effect.logWarning("a webhook could not be sent", cause))
     )
@@ -127,10 +127,10 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
       const failing = [...running].filter(({ isFailing }) => isFailing).length
       const claimed = yield* messages.claimDue({
         limit,
-        failing: Math.max(0, MAX_FAILING - failing),
-        perReceiver: MAX_PER_RECEIVER,
-        perOrganization: MAX_PER_ORGANIZATION,
-        running: countBy(running, ({ receiver }) => receiver),
+        maxFailing: Math.max(0, MAX_FAILING - failing),
+        maxPerReceiver: MAX_PER_RECEIVER,
+        maxPerOrganization: MAX_PER_ORGANIZATION,
+        runningByReceiver: countBy(running, ({ receiver }) => receiver),
         runningByOrganization: countBy(running, ({ organizationId }) => organizationId)
       })
       for (const message of claimed) {

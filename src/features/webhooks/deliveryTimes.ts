@@ -6,7 +6,7 @@ const LONGEST_SECONDS = 24 * 3600
 const JITTER = 0.2
 
 /** Seconds, or a date as in HTTP; null for what is neither. */
-export const retryAfterSeconds = (header: string | undefined, nowMillis: number): number | null => {
+export const parseRetryAfter = (header: string | undefined, nowMillis: number): number | null => {
   if (header === undefined) return null
   if (/^\d{1,9}$/.test(header)) return Number(header)
   const at = Date.parse(header)

@@ -15,7 +15,7 @@ import type { Page } from "../../runtime/Page.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type Delivery, WebhookMessages } from "../../services/delivery/WebhookMessages.ts"
 import { messageBody } from "./messageBody.ts"
-import { send } from "./sending.ts"
+import { sendMessage } from "./sendMessage.ts"
 import {
   OPERATORS,
   type WebhookEndpoint,
@@ -162,7 +162,7 @@ export const makeWebhookAnswers = Effect.gen(function* () {
       })
       const message = { id: `msg_${(yield* random.uuidV7()).replaceAll("-", "")}`, body }
       const secrets = yield* endpoints.secrets(id)
-      const sent = yield* send(web, url, message, secrets, webhookTimeoutSeconds)
+      const sent = yield* sendMessage(web, url, message, secrets, webhookTimeoutSeconds)
       if (sent.status === null) {
         return yield* invalid("url", `The receiver gave no answer: ${sent.error}`)
       }
@@ -190,8 +190,8 @@ export const makeWebhookAnswers = Effect.gen(function* () {
       }
       const redelivered =
         delivery_id === undefined
-          ? yield* messages.sendAllAgain(id, new Date(since ?? 0))
-          : yield* Effect.as(messages.sendAgain(id, delivery_id), 1)
+          ? yield* messages.redeliverSince(id, new Date(since ?? 0))
+          : yield* Effect.as(messages.redeliver(id, delivery_id), 1)
       return { object: "webhook_redelivery" as const, redelivered }
     })
   }

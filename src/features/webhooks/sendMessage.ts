@@ -10,7 +10,7 @@ const KEPT_BYTES = 1024
 /** The status decides; the beginning of the body is for the log, and no receiver is waited for longer. */
 const BODY_PATIENCE = "1 second"
 
-export interface Sent extends Omit<DeliveryAttempt, "at"> {
+export interface AttemptResult extends Omit<DeliveryAttempt, "at"> {
   readonly retryAfter: string | undefined
 }
 
@@ -35,7 +35,7 @@ const beginningOf = ({ bytes }: OutgoingAnswer) => {
 const unanswered = (error: string) => ({ answer: null, text: null, error })
 
 /** Sends the message, signed by each secret; whatever comes of it is an answer or an error in words. */
-export const send = Effect.fnUntraced(function* (
+export const sendMessage = Effect.fnUntraced(function* (
   web: OutgoingWeb["Service"],
   url: string,
   message: Omit<SignedMessage, "timestamp">,
@@ -66,5 +66,5 @@ export const send = Effect.fnUntraced(function* (
     answer: text,
     error,
     retryAfter: typeof retryAfter === "string" ? retryAfter : undefined
-  } satisfies Sent
+  } satisfies AttemptResult
 })
