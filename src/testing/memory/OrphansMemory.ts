@@ -54,7 +54,7 @@ export const layerOrphansMemory = Layer.effect(
             [...orphans.values()],
             page,
             ({ resolvedAt, organizationId, job, reason }) =>
-              (resolvedAt !== null) === filter.resolved &&
+              (resolvedAt !== null) === filter.isResolved &&
               (filter.organizationId ?? organizationId) === organizationId &&
               (filter.channelId ?? job.channelId) === job.channelId &&
               (filter.reason ?? reason) === reason
