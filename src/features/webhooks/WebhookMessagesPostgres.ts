@@ -39,7 +39,7 @@ const deliveryColumns = columnsOf(Delivery, "m", {
                        ORDER BY w.at DESC LIMIT ${MAX_LISTED_ATTEMPTS}) a)`
 })
 
-/** Times inside JSON come as text. */
+/** Inside JSON a time is text. */
 const DeliveryRow = Schema.Struct({
   ...Delivery.fields,
   attempts: Schema.Array(Schema.Struct({ ...DeliveryAttempt.fields, at: Schema.DateFromString }))
@@ -54,8 +54,8 @@ export const layerWebhookMessages = Layer.effect(
     const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
     const leaseSeconds = webhookTimeoutSeconds + LEASE_MARGIN_SECONDS
 
-    // Steps from receiver to receiver through the index and takes the front of each, so that one with
-    // thousands of due messages costs the others nothing.
+    // The statement steps from receiver to receiver through the index and takes the front of each, so that a
+    // receiver with thousands of due messages costs the others nothing.
     const claimDue: WebhookMessages["Service"]["claimDue"] = (claims) =>
       rowsOf(ClaimedMessage)(
         oneTry(sql`
@@ -67,13 +67,13 @@ export const layerWebhookMessages = Layer.effect(
                (SELECT d.receiver FROM webhook_messages d
                  WHERE d.state = 'pending' AND d.receiver > r.receiver
                  ORDER BY d.receiver LIMIT 1) n)
-          ), room AS (
+          ), capacity AS (
             SELECT r.receiver, e.url, coalesce(e.failing_since IS NOT NULL, false) AS failing,
                    CASE WHEN e.disabled_at IS NOT NULL
                           OR (e.id IS NULL AND r.receiver NOT LIKE 'callback\\_%') THEN 0
                         ELSE greatest(0, least(${claims.limit}::int,
                                CASE WHEN e.failing_since IS NULL THEN ${claims.maxPerReceiver}::int
-                                    ELSE 1 END - coalesce(a.attempts, 0))) END AS places
+                                    ELSE 1 END - coalesce(a.attempts, 0))) END AS permits
               FROM receivers r
               LEFT JOIN webhook_endpoints e ON e.id = r.receiver
               LEFT JOIN unnest(${[...claims.runningByReceiver.keys()]}::text[],
@@ -82,11 +82,11 @@ export const layerWebhookMessages = Layer.effect(
           ), front AS (
             SELECT q.*, r.url, r.failing,
                    row_number() OVER (PARTITION BY r.receiver ORDER BY q.next_attempt_at) AS turn
-              FROM room r CROSS JOIN LATERAL
+              FROM capacity r CROSS JOIN LATERAL
                 (SELECT d.organization_id, d.id, d.next_attempt_at FROM webhook_messages d
                   WHERE d.state = 'pending' AND d.receiver = r.receiver
                     AND d.next_attempt_at <= now()
-                  ORDER BY d.next_attempt_at LIMIT r.places FOR UPDATE SKIP LOCKED) q
+                  ORDER BY d.next_attempt_at LIMIT r.permits FOR UPDATE SKIP LOCKED) q
           ), ranked AS (
             SELECT f.*,
                    row_number() OVER (PARTITION BY f.failing ORDER BY f.turn, f.next_attempt_at)
@@ -142,8 +142,7 @@ export const layerWebhookMessages = Layer.effect(
              SET state = 'pending', next_attempt_at = now(), tries = 0, ended_at = NULL
            WHERE endpoint_id = ${endpointId} AND id = ${id}
           RETURNING id`)
-        if (rows.length > 0) return
-        return yield* noSuchDelivery(id)
+        if (rows.length === 0) return yield* noSuchDelivery(id)
       }),
       redeliverSince: Effect.fn("WebhookMessages.redeliverSince")(function* (endpointId, since) {
         const rows = yield* bounded(sql`
@@ -154,17 +153,17 @@ export const layerWebhookMessages = Layer.effect(
         return rows.length
       }),
       prune: deleteInBatches(
-        (most) => sql`
-          WITH gone AS (
+        (limit) => sql`
+          WITH deleted AS (
             DELETE FROM webhook_messages WHERE ctid = ANY (ARRAY(
               SELECT ctid FROM webhook_messages
-               WHERE ended_at < now() - make_interval(secs => ${callLogDays * 86_400}) LIMIT ${most}))
+               WHERE ended_at < now() - make_interval(secs => ${callLogDays * 86_400}) LIMIT ${limit}))
             RETURNING organization_id, id
           ), attempts AS (
-            DELETE FROM webhook_attempts a USING gone
-             WHERE a.organization_id = gone.organization_id AND a.message_id = gone.id
+            DELETE FROM webhook_attempts a USING deleted
+             WHERE a.organization_id = deleted.organization_id AND a.message_id = deleted.id
           )
-          SELECT id FROM gone`
+          SELECT id FROM deleted`
       )
     })
   })
