@@ -128,7 +128,7 @@ export const makeGiveFiles = Effect.gen(function* () {
     const given = Effect.forEach(files.values(), (file) =>
       Effect.map(
         isSentAsAddress(settings, file)
-          ? bytes.presigned({ ...file, organizationId }, addressSeconds)
+          ? bytes.presign({ ...file, organizationId }, addressSeconds)
           : dataUrl(organizationId, file),
         (address) => [file.id, address] as const
       )

@@ -62,10 +62,10 @@ export const makeFileUploads = Effect.gen(function* () {
         Effect.mapError(() => untaken)
       )
       yield* failpoints.pass("file.stored")
-      return (yield* files.keep(organizationId, id, sha256)) ?? (yield* untaken)
+      return (yield* files.completeUpload(organizationId, id, sha256)) ?? (yield* untaken)
     }).pipe(
       unsent,
-      Effect.onError(() => Effect.exit(files.abandon(organizationId, id)))
+      Effect.onError(() => Effect.exit(files.abandonUpload(organizationId, id)))
     )
   })
 })

@@ -29,7 +29,7 @@ export class ContentLinks extends Context.Service<
     /** The file's path with a token that opens it for a day. */
     path(kind: TaskKind, file: LinkedFile, nowMillis: number): string
     /** Whose file it opens; null for a token that does not, or does no longer. */
-    opens(token: string, file: Pick<LinkedFile, "id" | "n">): Effect.Effect<LinkOwners | null>
+    verify(token: string, file: Pick<LinkedFile, "id" | "n">): Effect.Effect<LinkOwners | null>
   }
 >()("gateway/services/ContentLinks") {}
 
@@ -62,7 +62,7 @@ export const layerContentLinks = (
         const place = kind === "image" ? `/${file.n}` : ""
         return `/v1/${kind}s/${file.id}/content${place}?token=${end}.${file.organizationId}.${file.members.join(SEPARATOR)}.${mac}`
       },
-      opens: (token, { id, n }) =>
+      verify: (token, { id, n }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const [, ends = "", organizationId = "", owners = "", given = ""] =
             TOKEN.exec(token) ?? []

@@ -106,7 +106,7 @@ const brokenBucket: ArchiveBucket = {
   put: () => away,
   get: () => away,
   removeAll: () => away,
-  presigned: () => away
+  presign: () => away
 }
 
 layer(layerTestGateway("embedded", archiving, { bucket: Layer.succeed(Bucket, brokenBucket) }), {

@@ -3,7 +3,7 @@ import { assert, it, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerBucketS3 } from "../../../src/features/archive/BucketS3.ts"
-import { Bucket, keyOf } from "../../../src/services/results/ArchiveBucket.ts"
+import { Bucket, objectKeyOf } from "../../../src/services/results/ArchiveBucket.ts"
 import { layerSimulator } from "../../../src/simulator/Simulator.ts"
 import { connect, startGateway } from "../../support/cluster.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../../support/gateway.ts"
@@ -232,7 +232,7 @@ for (const [place, isStored] of [
         const [row] = yield* rows
         assert.strictEqual(row?.state, "pending")
         const stored = bucket
-          .get(keyOf(organizationId, row?.id ?? "", 0), null)
+          .get(objectKeyOf(organizationId, row?.id ?? "", 0), null)
           .pipe(Effect.scoped, Effect.result, Effect.map(Result.isSuccess))
         assert.strictEqual(yield* stored, isStored)
 

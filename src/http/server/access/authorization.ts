@@ -127,7 +127,7 @@ export const layerAuthorization = Layer.effect(
       const { token } = yield* HttpServerRequest.ParsedSearchParams
       if (typeof token !== "string") return null
       const { task_id: id = "", n = "0" } = yield* HttpRouter.params
-      const owners = yield* links.opens(token, { id, n: Number(n) })
+      const owners = yield* links.verify(token, { id, n: Number(n) })
       if (owners === null) return yield* refusedLink
       const { organizationId, members } = owners
       const standings = yield* unsent(
