@@ -48,23 +48,24 @@ export const KeyRecord = Schema.Struct({
 })
 export type KeyRecord = typeof KeyRecord.Type
 
-/** What is left out stays as it is. */
+/** A field that is left out or undefined stays as it is. */
 interface AccountChange {
-  readonly name?: string
-  readonly enabled?: boolean
+  readonly name?: string | undefined
+  readonly enabled?: boolean | undefined
 }
 
 export interface OrganizationChange extends AccountChange {
-  readonly creditNano?: bigint
+  readonly creditNano?: bigint | undefined
 }
 
 export interface MemberChange extends AccountChange {
-  readonly monthlyCapNano?: bigint | null
+  readonly monthlyCapNano?: bigint | null | undefined
 }
 
-export type KeyChange = Partial<
-  Pick<KeyRecord, "name" | "scopes" | "models" | "requestsPerMinute" | "expiresAt">
->
+type KeyField = "name" | "scopes" | "models" | "requestsPerMinute" | "expiresAt"
+
+/** A field that is left out or undefined stays as it is. */
+export type KeyChange = { readonly [Field in KeyField]?: KeyRecord[Field] | undefined }
 
 /** Null is any. */
 interface NameFilter {

@@ -39,7 +39,10 @@ const keyRecord = ({ id, organizationId, memberId, options, ...at }: StoredApiKe
   ...{ createdAt: at.createdAt, expiresAt: options.expiresAt, revokedAt: at.revokedAt }
 })
 
-/** What a change leaves out stays. */
+/** An undefined change leaves the value; null is a value. */
+const valueAfter = <A>(before: A, change: A | undefined): A =>
+  change === undefined ? before : change
+
 const disabledAfter = (
   before: Date | null,
   enabled: boolean | undefined,
@@ -202,7 +205,17 @@ export const layerAccountsMemory = Layer.effect(
       changeKey: Effect.fn("Accounts.changeKey")(function* (id, change) {
         const key = yield* found(apiKeys.get(id), "key")
         yield* write(() => {
-          key.options = { ...key.options, ...change }
+          const { options } = key
+          key.options = {
+            name: change.name ?? options.name,
+            scopes: change.scopes ?? options.scopes,
+            models: valueAfter(options.models, change.models),
+            expiresAt: valueAfter(options.expiresAt, change.expiresAt),
+            requestsPerMinute: valueAfter(
+              options.requestsPerMinute ?? null,
+              change.requestsPerMinute
+            )
+          }
         })
         return keyRecord(key)
       })
