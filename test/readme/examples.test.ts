@@ -231,7 +231,7 @@ export const vpToyRow = videoProtocols.vp_a`
 const ownProgram = Effect.fnUntraced(function* (code: string) {
   const folder = yield* temporaryFolder
   const program = code
-    .replaceAll(/"media-gateway\/dist\/([\w/]+)\.js"/g, (_, file) => `"${root}/src/${file}.ts"`)
+    .replaceAll('"media-gateway/extend"', `"${root}/src/extend.ts"`)
     .replaceAll(/"(@?effect[^"]*)"/g, (_, name: string) => `"${import.meta.resolve(name)}"`)
   assert.notInclude(program, "media-gateway/")
   writeFileSync(join(folder, "vp_toy.ts"), vendorOfTheReader)

@@ -19,7 +19,11 @@ const COMPOSITION = "src/gateway.ts"
  */
 const leadsTo = (from: string, to: string): boolean => {
   const targets = imports.get(from) ?? []
-  if (from === COMPOSITION) return to.startsWith("src/http/") && targets.includes(to)
+  if (from === COMPOSITION) {
+    const rooms = targets.filter((path) => path.endsWith("/layer.ts"))
+    const composed = [...targets, ...rooms.flatMap((room) => imports.get(room) ?? [])]
+    return to.startsWith("src/http/") && composed.includes(to)
+  }
   const tags = (imports.get(to) ?? []).filter((path) => path.startsWith("src/services/"))
   return targets.includes(to) || tags.some((tag) => targets.includes(tag))
 }

@@ -1,0 +1,9 @@
+/** Vendors' bills compared with the books. */
+import { layerReconciliations } from "./ReconciliationsPostgres.ts"
+import { layerReconciliationHandlers } from "./reconciliationHandlers.ts"
+
+/** Its ports over PostgreSQL. */
+export const layerStores = layerReconciliations
+
+/** Its routes, over its ports. */
+export const layerHandlers = layerReconciliationHandlers

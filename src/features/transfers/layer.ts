@@ -1,0 +1,10 @@
+/** Adjustments, withdrawals and corrections, and their lists. */
+
+import { layerMoneyHandlers } from "./moneyHandlers.ts"
+import { layerTransfers } from "./TransfersPostgres.ts"
+
+/** Its ports over PostgreSQL. */
+export const layerStores = layerTransfers
+
+/** Its routes, over its ports. */
+export const layerHandlers = layerMoneyHandlers
