@@ -1,12 +1,9 @@
 /** Organisations, members and keys: listed, read and changed. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
-import {
-  KeyChangeBody,
-  MemberChangeBody,
-  OrganizationChangeBody
-} from "../../http/api/admin/bodies.ts"
+import { keyFields, Name } from "../../http/api/admin/bodies.ts"
 import {
   currency,
   listWithTotals,
@@ -19,6 +16,7 @@ import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, LookUp } from "../../http/api/middlewares.ts"
 import {
+  AmountOrNull,
   amount,
   arrayOf,
   decimalOrNull,
@@ -77,6 +75,40 @@ export const KeyView = Schema.Struct({
   revoked_at: timeOrNull("Since when it is revoked; null while it is not"),
   created_at: Timestamp
 }).annotate({ identifier: "Key", description: "A key, without the text that opens anything" })
+
+const changeableFields = {
+  name: Schema.optionalKey(Name),
+  enabled: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "False: its keys open nothing until it is true again; what has begun ends as ever"
+    })
+  )
+}
+
+/** What is left out of a change stays as it is. */
+export const OrganizationChangeBody = Schema.Struct({
+  ...changeableFields,
+  credit: Schema.optionalKey(
+    Amount.annotate({
+      description:
+        "How far below zero orders of unknown size may take the pool together; 0 until it is set. Holds need balance all the same"
+    })
+  )
+})
+
+export const MemberChangeBody = Schema.Struct({
+  ...changeableFields,
+  monthly_cap: Schema.optionalKey(AmountOrNull)
+})
+
+const KeyChangeBody = Schema.Struct({
+  name: Schema.optionalKey(Name),
+  scopes: Schema.optionalKey(keyFields.scopes),
+  models: Schema.optionalKey(keyFields.models),
+  expires_at: Schema.optionalKey(keyFields.expires_at),
+  requests_per_minute: Schema.optionalKey(keyFields.requests_per_minute)
+})
 
 const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
 const enabledStates = ["enabled", "disabled"] as const

@@ -7,7 +7,7 @@ import {
   usualThresholds
 } from "../../domain/money/budgets.ts"
 import type { HoldRequest } from "../../services/Ledger.ts"
-import type { Budget, NewBudget } from "../../services/money/Budgets.ts"
+import type { Budget, BudgetChange, NewBudget } from "../../services/money/Budgets.ts"
 import { notifyOfBudget } from "../delivery/notifications.ts"
 import type { Books, MemoryState } from "../memory/MemoryStore.ts"
 import type { Counted, Now, StoredBudget, StoredUse } from "./storedBudgets.ts"
@@ -120,7 +120,7 @@ export const changeBudget = (
   state: MemoryState,
   books: Books,
   budget: StoredBudget,
-  change: { readonly amountNano?: bigint; readonly thresholds?: ReadonlyArray<number> },
+  change: BudgetChange,
   now: Now
 ): void => {
   budget.amountNano = change.amountNano ?? budget.amountNano
