@@ -6,6 +6,7 @@
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
+import { chargeUnits } from "../../domain/money/charges.ts"
 import { transferKinds } from "../../domain/money/transfers.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 
@@ -99,7 +100,7 @@ export const StatementEntry = Schema.Struct({
   modality: Schema.NullOr(Schema.String),
   input: Schema.NullOr(Schema.BigInt),
   output: Schema.NullOr(Schema.BigInt),
-  unit: Schema.NullOr(Schema.String),
+  unit: Schema.NullOr(Schema.Literals(chargeUnits)),
   unitPriceNano: Schema.NullOr(Schema.BigInt),
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
