@@ -65,7 +65,7 @@ export const Statement = Schema.Struct({
   to: Schema.Date,
   openingNano: Schema.BigIntFromString,
   closingNano: Schema.BigIntFromString,
-  moved: Schema.Record(Schema.Literals(transferKinds), Amounts),
+  transferTotals: Schema.Record(Schema.Literals(transferKinds), Amounts),
   /** In order of creation; the first ones only, where there are very many. */
   transfers: Schema.Array(StatementTransfer),
   charges: Schema.Struct(charged),
@@ -122,7 +122,7 @@ export class Statements extends Context.Service<
     /** In order of creation. Those of the present month go on to come while they are read. */
     entries(organizationId: string, month: string): Stream.Stream<StatementEntry>
     /** Newest first; the cursor is a month. */
-    sealed(
+    sealedMonths(
       organizationId: string,
       page: PageRequest
     ): Effect.Effect<Page<SealedMonth>, InvalidRequest>
@@ -130,7 +130,7 @@ export class Statements extends Context.Service<
      * Months that can be sealed, of each organisation the oldest, a minute after its end. Any of them:
      * those that cannot be sealed are not to stand before the others.
      */
-    due(
+    sealableMonths(
       most: number
     ): Effect.Effect<ReadonlyArray<{ readonly organizationId: string; readonly month: string }>>
     /** Keeps the seal; the first one of a month stays. */

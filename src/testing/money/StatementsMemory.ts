@@ -134,7 +134,7 @@ export const layerStatementsMemory = Layer.effect(
         ...{ organizationId: books.id, organizationName: books.name, month, ...timesOf(month) },
         openingNano,
         closingNano: openingNano + sumOf(moved.map(signed)) - charges.grossNano,
-        moved: {
+        transferTotals: {
           deposit: amountsOf("deposit"),
           credit: amountsOf("credit"),
           withdrawal: amountsOf("withdrawal"),
@@ -190,7 +190,7 @@ export const layerStatementsMemory = Layer.effect(
           ]
           return Stream.fromIterable(entries.toSorted(byCreation))
         }),
-      sealed: Effect.fn("Statements.sealed")((organizationId, page) =>
+      sealedMonths: Effect.fn("Statements.sealedMonths")((organizationId, page) =>
         Effect.map(
           pageOf(
             (organizations.get(organizationId)?.sealedMonths ?? []).map((sealed) => ({
@@ -201,7 +201,7 @@ export const layerStatementsMemory = Layer.effect(
           ({ data, hasMore }) => ({ data: data.map(({ sealed }) => sealed), hasMore })
         )
       ),
-      due: Effect.fn("Statements.due")(function* (most) {
+      sealableMonths: Effect.fn("Statements.sealableMonths")(function* (most) {
         const now = yield* Clock.currentTimeMillis
         return [...organizations.values()]
           .flatMap((books) => {
