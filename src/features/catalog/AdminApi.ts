@@ -10,7 +10,7 @@ import { keyFields, Name } from "../../http/api/admin/bodies.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, BodyLimit, LookUp } from "../../http/api/middlewares.ts"
-import { costOf, OperatorReceiptView } from "../../http/api/receipts.ts"
+import { OperatorReceiptView, vendorCost } from "../../http/api/receipts.ts"
 import {
   AmountOrNull,
   AS_CSV,
@@ -86,7 +86,7 @@ export const JournalEntry = Schema.Struct({
 export const MemberUsageEntry = Schema.Struct({
   ...UsageEntry.fields,
   member_id: text("Who ordered it"),
-  cost: costOf
+  cost: vendorCost
 })
 
 export const CatalogChanges = Schema.Struct({

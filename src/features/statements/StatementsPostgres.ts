@@ -129,7 +129,7 @@ export const layerStatements = Layer.effect(
                     + (SELECT sum(CASE name WHEN 'withdrawal' THEN -amount ELSE amount END) FROM moved)
                  )::text AS "closingNano",
                  (SELECT jsonb_object_agg(name, jsonb_build_object(
-                           'count', count, 'amountNano', amount::text)) FROM moved) AS moved,
+                           'count', count, 'amountNano', amount::text)) FROM moved) AS "transferTotals",
                  (SELECT coalesce(jsonb_agg(x ORDER BY x.id), '[]') FROM (
                     SELECT t.id, t.kind, t.amount::text AS "amountNano", t.reference, t.reason,
                            t.author, ${usageId("")} || t.order_id AS "correctedId", t.created_at AS at
@@ -210,7 +210,7 @@ export const layerStatements = Layer.effect(
             rows.length < PAGE ? Option.none() : Option.fromNullishOr(rows.at(-1)?.uuid)
           ])
         ),
-      sealed: Effect.fn("Statements.sealed")((organizationId, page) => {
+      sealedMonths: Effect.fn("Statements.sealedMonths")((organizationId, page) => {
         const { after, limit } = page
         const own = sql`s.organization_id = ${organizationId}`
         const at = (month: string) => sql`s.month = to_date(${month}, 'YYYY-MM')`
@@ -223,7 +223,7 @@ export const layerStatements = Layer.effect(
              ORDER BY s.month DESC LIMIT ${limit + 1}`
         })
       }),
-      due: Effect.fn("Statements.due")((most) =>
+      sealableMonths: Effect.fn("Statements.sealableMonths")((most) =>
         rowsOf(DueRow)(
           oneTry(sql`
             SELECT o.id AS "organizationId", to_char(next.month, 'YYYY-MM') AS month

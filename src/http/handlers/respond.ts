@@ -63,7 +63,7 @@ const utf8 = new TextEncoder()
 export const dataEvent = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
 
 /** What an order comes to; a replay says that it is one. */
-export const answerTo = Effect.fnUntraced(function* <Body, A, E>(
+export const answerOrder = Effect.fnUntraced(function* <Body, A, E>(
   { headers }: { readonly headers: { readonly "idempotency-key"?: string } },
   body: Body,
   order: (caller: Caller, body: Body, key?: string) => Effect.Effect<Ordered<A>, E>
