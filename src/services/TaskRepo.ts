@@ -2,8 +2,8 @@
 import { Context, Effect, type Latch, type Option, Schema } from "effect"
 import type { InvalidRequest, TaskNotFound } from "../domain/Errors.ts"
 import { type TaskDialect, type TaskKind, taskDialects } from "../domain/orderIds.ts"
+import { TaskState } from "../domain/taskStates.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
-import { TaskState } from "../domain/video/VideoTask.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { ArchivedFile } from "./results/ArchiveBucket.ts"
 

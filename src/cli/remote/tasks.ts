@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { taskKindOf } from "../../domain/orderIds.ts"
-import { transitions } from "../../domain/video/VideoTask.ts"
+import { transitions } from "../../domain/taskStates.ts"
 import { MAX_WAIT_SECONDS } from "../../http/api/shared.ts"
 import { EndsWith, Failed } from "../failures.ts"
 import { facts, table, tell, tellEvent } from "../output.ts"

@@ -6,7 +6,7 @@ import {
   seenEvent,
   type TaskState,
   transitions
-} from "../../../src/domain/video/VideoTask.ts"
+} from "../../src/domain/taskStates.ts"
 
 const states = Struct.keys(transitions)
 

@@ -7,7 +7,7 @@
  *        `--> rejected
  */
 import { Schema, Struct } from "effect"
-import type { TaskKind } from "../orderIds.ts"
+import type { TaskKind } from "./orderIds.ts"
 
 /** Allowed transitions; a state that leads nowhere is final and has a closed hold. */
 export const transitions = {
