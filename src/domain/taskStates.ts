@@ -1,25 +1,71 @@
 /**
- * The life of a video task. Clients see `processing`, `succeeded` and `failed`; `submitting` (hold
- * taken, vendor not yet answered) and `rejected` (no task came of it) stay inside.
+ * The states of tasks. Clients see `processing`, `succeeded` and `failed`; `submitting` (the hold is taken,
+ * and the vendor has not answered yet) and `rejected` (no task came of it) stay inside.
  *
- *   submitting -> processing -> succeeded
- *        |             `-----> failed
- *        `--> rejected
+ *   video  submitting -> processing -> succeeded     image  submitting -> succeeded
+ *               |             `-----> failed                    |-----> failed
+ *               `--> rejected                                   `-----> rejected
+ *
+ * A video runs at its vendor and is polled there. Images come with the answer to their one call: they
+ * `failed` where that answer could not be read and is charged, and are `rejected` where the hold was
+ * given back.
  */
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 import type { TaskKind } from "./orderIds.ts"
 
-/** Allowed transitions; a state that leads nowhere is final and has a closed hold. */
-export const transitions = {
-  submitting: ["processing", "rejected"],
-  processing: ["succeeded", "failed"],
-  succeeded: [],
-  failed: [],
-  rejected: []
-} as const satisfies Record<string, ReadonlyArray<string>>
-
-export const TaskState = Schema.Literals(Struct.keys(transitions))
+export const TaskState = Schema.Literals([
+  "submitting",
+  "processing",
+  "succeeded",
+  "failed",
+  "rejected"
+])
 export type TaskState = typeof TaskState.Type
+
+/**
+ * Of each kind of task, the states that may follow each state. `TaskOutcome` is made of this table, and
+ * `test/contract/TaskStates.test.ts` compares it with the SQL and with what the stores let through.
+ */
+export const transitions = {
+  video: {
+    submitting: ["processing", "rejected"],
+    processing: ["succeeded", "failed"],
+    succeeded: [],
+    failed: [],
+    rejected: []
+  },
+  image: {
+    submitting: ["succeeded", "failed", "rejected"],
+    succeeded: [],
+    failed: [],
+    rejected: []
+  }
+} as const satisfies Record<TaskKind, Partial<Record<TaskState, ReadonlyArray<TaskState>>>>
+
+/** One type for each pair of states. */
+type Transition<From, State> = State extends TaskState
+  ? { readonly from: From; readonly state: State }
+  : never
+
+type TransitionsIn<Table extends Partial<Record<TaskState, ReadonlyArray<TaskState>>>> = {
+  [From in keyof Table]: Table[From] extends ReadonlyArray<infer State>
+    ? Transition<From, State>
+    : never
+}[keyof Table]
+
+/** A change of state that the table allows to tasks of the kind. */
+export type TaskTransition<Kind extends TaskKind = TaskKind> = {
+  [Each in Kind]: TransitionsIn<(typeof transitions)[Each]>
+}[Kind]
+
+const tables = Object.values<Partial<Record<TaskState, ReadonlyArray<TaskState>>>>(transitions)
+
+const finalStates: ReadonlySet<string> = new Set(
+  TaskState.literals.filter((state) => tables.every((table) => (table[state] ?? []).length === 0))
+)
+
+/** Whether the table has no transition from the state: the hold of such a task is closed. */
+export const isFinal = (state: string): boolean => finalStates.has(state)
 
 /** What the API shows; null where the client must not see a task at all. */
 export const publicState = (state: TaskState): "processing" | "succeeded" | "failed" | null => {
