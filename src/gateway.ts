@@ -36,7 +36,7 @@ import { layerOrders } from "./orders/Orders.ts"
 import { layerQuotes } from "./orders/QuoteAnswers.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
 import { layerPoller, layerRecovery } from "./polling/Poller.ts"
-import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
+import { layerTaskSettlement } from "./polling/TaskSettlement.ts"
 import { layerCoreStores } from "./postgres/layer.ts"
 import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerChannelCredentials } from "./postgres/stores/ChannelCredentialsPostgres.ts"
@@ -74,7 +74,7 @@ export const layerStores = (secrets: Secrets) =>
   )
 
 /** The use cases, over stores and adapters. */
-export const layerUseCases = Layer.mergeAll(layerOrders, layerVideoSettlement, layerQuotes).pipe(
+export const layerUseCases = Layer.mergeAll(layerOrders, layerTaskSettlement, layerQuotes).pipe(
   Layer.provideMerge([layerUsualTimes, layerChannelHealth]),
   Layer.provideMerge(layerShutdown)
 )

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import type { TaskKind } from "./orderIds.ts"
 import { expiryOf } from "./resultAddresses.ts"
-import { publicState, type TaskState } from "./video/VideoTask.ts"
+import { publicState, type TaskState } from "./taskStates.ts"
 
 /** What a task's answer is made of. */
 export interface AnsweredTask {

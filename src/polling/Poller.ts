@@ -5,7 +5,7 @@ import { CallLog } from "../services/CallLog.ts"
 import { ChannelCredentials, SUPERSEDED_SECONDS } from "../services/channels/ChannelCredentials.ts"
 import { IdempotencyKeys } from "../services/IdempotencyKeys.ts"
 import { PollerPulse } from "../services/Operations.ts"
-import { VideoSettlement } from "./VideoSettlement.ts"
+import { TaskSettlement } from "./TaskSettlement.ts"
 
 /** A round that fails is logged, and the next one comes all the same. */
 const steadily = (name: string, round: Effect.Effect<unknown>, pause: Effect.Effect<unknown>) =>
@@ -20,7 +20,7 @@ const PRUNE_EVERY_SECONDS = 3600
 
 export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
-    const settlement = yield* VideoSettlement
+    const settlement = yield* TaskSettlement
     const pulse = yield* PollerPulse
     const callLog = yield* CallLog
     const idempotencyKeys = yield* IdempotencyKeys
@@ -43,7 +43,7 @@ export const layerPoller = Layer.effectDiscard(
 /** Done before the first request is served: what is half done then was left by a crash. */
 export const layerRecovery = Layer.effectDiscard(
   Effect.gen(function* () {
-    const settlement = yield* VideoSettlement
+    const settlement = yield* TaskSettlement
     const { soleGateway } = yield* Settings
     if (soleGateway) yield* settlement.recover
   })

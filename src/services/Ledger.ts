@@ -272,6 +272,6 @@ export class Ledger extends Context.Service<
      */
     stopSpending(reasons: ReadonlyMap<string, string>): Effect.Effect<void>
     /** Releases the holds of images and texts left open: past their time, or all of them. Answers how many. */
-    sweepImages(scope: "overdue" | "all"): Effect.Effect<number>
+    sweepExpiredHolds(scope: "overdue" | "all"): Effect.Effect<number>
   }
 >()("gateway/services/Ledger") {}

@@ -2,7 +2,7 @@
 import { Context, type Effect, Schema, Struct } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
-import { TaskState } from "../domain/video/VideoTask.ts"
+import { TaskState } from "../domain/taskStates.ts"
 import { type AnsweredCall, CallPurpose, VendorCall } from "./CallLog.ts"
 import type { RefusedJob, VendorJob } from "./Ledger.ts"
 import type { OrphanRecord } from "./Orphans.ts"

@@ -2,8 +2,8 @@
 import { Context, Effect, type Latch, type Option, Schema } from "effect"
 import type { InvalidRequest, TaskNotFound } from "../domain/Errors.ts"
 import { type TaskDialect, type TaskKind, taskDialects } from "../domain/orderIds.ts"
+import { TaskState, type TaskTransition } from "../domain/taskStates.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
-import { TaskState } from "../domain/video/VideoTask.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { ArchivedFile } from "./results/ArchiveBucket.ts"
 
@@ -44,32 +44,32 @@ export class DuplicateJob extends Schema.TaggedError<DuplicateJob>()("DuplicateJ
 export const TaskResult = Schema.Record(Schema.String, Schema.Unknown)
 export type TaskResult = typeof TaskResult.Type
 
+interface VideoResult {
+  readonly videoUrl: string
+  readonly completionTokens: bigint | null
+}
+
+interface ImagesResult {
+  readonly result: TaskResult
+  /** What stands in the archive already; null or absent where it is copied there from addresses. */
+  readonly files?: ReadonlyArray<ArchivedFile> | null
+}
+
+interface TaskFailure {
+  readonly errorCode: string
+  readonly errorMessage: string
+  /**
+   * The claim this end was decided under, where it is no verdict of the vendor: it changes
+   * nothing once the task was claimed again. Null or absent: final, also when another gateway holds the task.
+   */
+  readonly lease?: bigint | null
+}
+
 /** How a task ends, written with the close of its hold. */
 export type TaskOutcome =
-  | {
-      readonly from: "processing"
-      readonly state: "succeeded"
-      readonly videoUrl: string
-      readonly completionTokens: bigint | null
-    }
-  | {
-      readonly from: "submitting"
-      readonly state: "succeeded"
-      readonly result: TaskResult
-      /** What stands in the archive already; null or absent where it is copied there from addresses. */
-      readonly files?: ReadonlyArray<ArchivedFile> | null
-    }
-  | {
-      readonly from: "processing" | "submitting"
-      readonly state: "failed" | "rejected"
-      readonly errorCode: string
-      readonly errorMessage: string
-      /**
-       * The claim this end was decided under, where it is no verdict of the vendor: it changes
-       * nothing once the task was claimed again. Null or absent: final, also when another gateway holds the task.
-       */
-      readonly lease?: bigint | null
-    }
+  | (Extract<TaskTransition<"video">, { readonly state: "succeeded" }> & VideoResult)
+  | (Extract<TaskTransition<"image">, { readonly state: "succeeded" }> & ImagesResult)
+  | (Extract<TaskTransition, { readonly state: "failed" | "rejected" }> & TaskFailure)
 
 /** A task as its readers see it. */
 export const Task = Schema.Struct({

@@ -354,7 +354,7 @@ export const ledgerSuite = (
         const { organizationId, hold } = yield* organization(100n)
         yield* ledger.hold(hold(10n, { ttlSeconds: 0 }))
         yield* ledger.hold(hold(20n))
-        yield* ledger.sweepImages("overdue")
+        yield* ledger.sweepExpiredHolds("overdue")
         assert.strictEqual((yield* ledger.balance(organizationId)).heldNano, 20n)
       })
     )

@@ -5,6 +5,7 @@ import { Effect, Fiber } from "effect"
 import { type Moved, type Movement, moveTogether } from "../../src/postgres/ledger/ledgerBatch.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
+import type { TaskOutcome } from "../../src/services/TaskRepo.ts"
 import { layerStoresOnServer, organization, usageOf } from "../support/ledger.ts"
 
 const everywhere = { concurrency: "unbounded" } as const
@@ -157,20 +158,22 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         }
         const request = hold(10n, { task })
         yield* ledger.hold(request)
-        const ended = { state: "rejected", errorCode: "x", errorMessage: "x" } as const
-        const release = (from: "submitting" | "processing"): Movement => ({
+        const error = { errorCode: "x", errorMessage: "x" }
+        const rejected = { from: "submitting", state: "rejected", ...error } as const
+        const failed = { from: "processing", state: "failed", ...error } as const
+        const release = (task: TaskOutcome): Movement => ({
           _tag: "Release",
           request: {
             ...close(request.id),
-            task: { ...ended, from },
+            task,
             orphan: null,
             forgetKey: false
           }
         })
         const moved = yield* moveTogether(sql, "UTC", [
-          release("processing"),
-          release("submitting"),
-          release("submitting")
+          release(failed),
+          release(rejected),
+          release(rejected)
         ])
         assert.deepStrictEqual(moved.map(told), [
           ["closed", "released", 0n, 0n],

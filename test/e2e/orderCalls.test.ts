@@ -224,7 +224,7 @@ layer(
     (name) =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
-        atMade.current = Effect.asVoid(ledger.sweepImages("all"))
+        atMade.current = Effect.asVoid(ledger.sweepExpiredHolds("all"))
         const late = yield* ordered(name, orders[name].made)
         assert.strictEqual(late.timeline.state, "failed")
         isLogged(name, late)

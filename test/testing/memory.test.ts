@@ -60,9 +60,9 @@ describe("stores in memory", () => {
       const { hold } = yield* organization(100n)
       yield* ledger.hold(hold(10n, { ttlSeconds: 60 }))
       yield* TestClock.adjust("59 seconds")
-      assert.strictEqual(yield* ledger.sweepImages("overdue"), 0)
+      assert.strictEqual(yield* ledger.sweepExpiredHolds("overdue"), 0)
       yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* ledger.sweepImages("overdue"), 1)
+      assert.strictEqual(yield* ledger.sweepExpiredHolds("overdue"), 1)
     }).pipe(Effect.provide(layerStoresMemory()))
   )
 

@@ -9,10 +9,10 @@ import { layer, MediaGateway } from "../../client/typedClient.ts"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
 import { PositiveAmount } from "../../domain/money/Money.ts"
+import { isFinal } from "../../domain/taskStates.ts"
 import { answeredWords, EndsWith, Failed, failedTo } from "../failures.ts"
 import { table, tell } from "../output.ts"
 import { asOperator, type Gateway, type Remote } from "./connection.ts"
-import { ends } from "./tasks.ts"
 import { drawnImages, type TrialMedia, type TrialOrder, trialOrders } from "./trialOrders.ts"
 
 const PAUSE = "1 second"
@@ -149,7 +149,7 @@ const followed = Effect.fnUntraced(function* (operator: Gateway, { id, ...one }:
   if (id === null) return { ...one, id, state: "not ordered", calls: [], ledger: [] }
   const read = operator.history.readTask({ params: { id } })
   const timeline = yield* read.pipe(
-    Effect.repeat({ until: ({ state }) => ends.has(state), schedule: Schedule.spaced(PAUSE) }),
+    Effect.repeat({ until: ({ state }) => isFinal(state), schedule: Schedule.spaced(PAUSE) }),
     Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => read })
   )
   const { state, error, channel, upstream_calls: calls, ledger } = timeline

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { taskKindOf } from "../../domain/orderIds.ts"
-import { transitions } from "../../domain/video/VideoTask.ts"
+import { isFinal } from "../../domain/taskStates.ts"
 import { MAX_WAIT_SECONDS } from "../../http/api/shared.ts"
 import { EndsWith, Failed } from "../failures.ts"
 import { facts, table, tell, tellEvent } from "../output.ts"
@@ -86,10 +86,6 @@ const show = Command.make("show", { task }, ({ task }) =>
 )
 
 const PAUSE = "1 second"
-/** The states that lead nowhere. */
-export const ends: ReadonlySet<string> = new Set(
-  Object.entries(transitions).flatMap(([state, next]) => (next.length === 0 ? [state] : []))
-)
 
 const followTimeline = Effect.fnUntraced(function* (gateway: Gateway, id: string) {
   let told = 0
@@ -99,7 +95,7 @@ const followTimeline = Effect.fnUntraced(function* (gateway: Gateway, id: string
       yield* tellEvent({ id, ...step }, () => `${step.at}  ${step.state}  by ${step.by}`)
     }
     told = one.transitions.length
-    if (ends.has(one.state)) return one.state === "succeeded"
+    if (isFinal(one.state)) return one.state === "succeeded"
     yield* Effect.sleep(PAUSE)
   }
 })

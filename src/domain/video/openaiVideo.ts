@@ -1,10 +1,10 @@
 /** Tasks of videos in the words of OpenAI's API. */
 import { millisOfId, openaiIdOf } from "../orderIds.ts"
 import type { taskAnswer } from "../taskAnswers.ts"
+import type { TaskState } from "../taskStates.ts"
 import { sizeNamed } from "./sizes.ts"
 import { SMART_SECONDS } from "./VideoProtocol.ts"
 import type { VideoKind } from "./VideoQuote.ts"
-import type { TaskState } from "./VideoTask.ts"
 
 type Answer = ReturnType<typeof taskAnswer>
 

@@ -2,7 +2,7 @@
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
-import { TaskState } from "../../domain/video/VideoTask.ts"
+import { TaskState } from "../../domain/taskStates.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import { VendorJob } from "../../services/Ledger.ts"
 import { HoldHistory } from "../../services/TaskHistory.ts"

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
 import { JobId } from "../../domain/plainText.ts"
-import { publicStates, TaskState } from "../../domain/video/VideoTask.ts"
+import { publicStates, TaskState } from "../../domain/taskStates.ts"
 import {
   currency,
   listWithTotals,

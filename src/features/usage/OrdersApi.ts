@@ -2,7 +2,7 @@
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
-import { publicStates } from "../../domain/video/VideoTask.ts"
+import { publicStates } from "../../domain/taskStates.ts"
 import { ofOne, standing, timeQuery } from "../../http/api/admin/lists.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"

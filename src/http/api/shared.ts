@@ -3,7 +3,7 @@ import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
-import { publicStates } from "../../domain/video/VideoTask.ts"
+import { publicStates } from "../../domain/taskStates.ts"
 
 /** What a field means, and what it may look like. */
 const annotationsOf = <A>(description: string, example?: A) =>

@@ -262,7 +262,7 @@ export const layerLedger = Layer.effect(
         FROM changed w
        WHERE p.organization_id = w.organization_id`)
       }),
-      sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
+      sweepExpiredHolds: Effect.fn("Ledger.sweepExpiredHolds")(function* (scope) {
         yield* settle
         const shortest = scope === "all" ? 0 : shortestDeadline
         const left = yield* rowsOf(LeftRow)(

@@ -1,4 +1,4 @@
-/** Video tasks in PostgreSQL. */
+/** Tasks in PostgreSQL. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Order, Schema } from "effect"
 import { Changes } from "../../runtime/Changes.ts"

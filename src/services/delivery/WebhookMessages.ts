@@ -5,7 +5,7 @@
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import { taskDialects } from "../../domain/orderIds.ts"
-import { TaskState } from "../../domain/video/VideoTask.ts"
+import { TaskState } from "../../domain/taskStates.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import { TaskResult } from "../TaskRepo.ts"
 

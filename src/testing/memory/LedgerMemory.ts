@@ -143,7 +143,7 @@ export const layerLedgerMemory = Layer.effect(
         Object.assign(books.pool, { lowNano, lowTold: false })
         notifyOfPool(store, books, yield* Clock.currentTimeMillis)
       }),
-      sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
+      sweepExpiredHolds: Effect.fn("Ledger.sweepExpiredHolds")(function* (scope) {
         const nowMillis = yield* Clock.currentTimeMillis
         const left = [...store.organizations.values()].flatMap(({ orders }) =>
           [...orders.values()].filter(

@@ -1,10 +1,10 @@
-/** Video tasks in memory. */
+/** Tasks in memory. */
 import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { DEFAULT_KEY } from "../../domain/catalog/channelKeys.ts"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { taskKindOf } from "../../domain/orderIds.ts"
+import { isFinal } from "../../domain/taskStates.ts"
 import { kindOf, VideoQuote } from "../../domain/video/VideoQuote.ts"
-import { transitions } from "../../domain/video/VideoTask.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { HoldRequest, VendorJob } from "../../services/Ledger.ts"
@@ -54,7 +54,7 @@ const toTask = (row: Row, now: number): Task => {
     model: request.model,
     channelId: job.channelId,
     state: task.state,
-    finished: transitions[task.state].length === 0,
+    finished: isFinal(task.state),
     videoUrl: task.videoUrl,
     result: task.result === null ? null : decodeResult(task.result),
     completionTokens: task.completionTokens,

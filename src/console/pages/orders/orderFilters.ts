@@ -2,7 +2,7 @@
 import { Option, Schema } from "effect"
 import { useSearchParams } from "wouter"
 import { Modality } from "../../../domain/catalog/Modality.ts"
-import { publicStates } from "../../../domain/video/VideoTask.ts"
+import { publicStates } from "../../../domain/taskStates.ts"
 import { useAddressFilters } from "../../parts/addressFilters.ts"
 
 const text = Schema.optionalKey(Schema.NonEmptyString)

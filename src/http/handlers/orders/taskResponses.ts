@@ -15,20 +15,20 @@ import {
   taskNamed
 } from "../../../domain/orderIds.ts"
 import { taskAnswer } from "../../../domain/taskAnswers.ts"
-import { openaiFields, openaiVideo } from "../../../domain/video/openaiVideo.ts"
-import { comeBackMillis } from "../../../domain/video/PollPace.ts"
-import type { VideoKind } from "../../../domain/video/VideoQuote.ts"
 import {
   eventNumber,
   LAST_EVENT,
   type publicStates,
   seenEvent,
   statesShownAs
-} from "../../../domain/video/VideoTask.ts"
+} from "../../../domain/taskStates.ts"
+import { openaiFields, openaiVideo } from "../../../domain/video/openaiVideo.ts"
+import { comeBackMillis } from "../../../domain/video/PollPace.ts"
+import type { VideoKind } from "../../../domain/video/VideoQuote.ts"
 import { OutgoingWeb } from "../../../egress/OutgoingWeb.ts"
 import { faultOfUrl } from "../../../egress/publicAddresses.ts"
 import { UsualTimes } from "../../../polling/CompletionTimes.ts"
-import { VideoSettlement } from "../../../polling/VideoSettlement.ts"
+import { TaskSettlement } from "../../../polling/TaskSettlement.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { Shutdown } from "../../../runtime/Shutdown.ts"
 import { eventStreams } from "../../../services/metrics.ts"
@@ -73,7 +73,7 @@ export const inWordsOf = <A, E, R>(text: string, found: Effect.Effect<A, E, R>) 
 
 /** Answers of tasks of one kind. */
 export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind) {
-  const settlement = yield* VideoSettlement
+  const settlement = yield* TaskSettlement
   const shutdown = yield* Shutdown
   const settings = yield* Settings
   const usualTimes = yield* UsualTimes

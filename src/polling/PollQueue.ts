@@ -5,7 +5,7 @@
  */
 import { Clock, Effect, FiberSet, Latch } from "effect"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
-import type { Question } from "./VideoQuestions.ts"
+import type { Question } from "./VideoPolls.ts"
 
 /** As many may wait as the vendor has lately answered in this time. */
 const AHEAD_MILLIS = 200
@@ -47,7 +47,7 @@ const makeCounts = (bound: number, emptyAt: (name: string) => number, emptied: (
  * At most `bound` open questions by channel. One that has waited for `staleMillis` is dropped: its
  * claim may be over before its vendor has answered.
  */
-export const makeAskQueue = Effect.fnUntraced(function* ({
+export const makePollQueue = Effect.fnUntraced(function* ({
   bound,
   staleMillis
 }: {

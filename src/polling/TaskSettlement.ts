@@ -15,12 +15,12 @@ import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
 import { unhindered } from "../services/ledgerAnswers.ts"
 import { type AbandonedTask, type Task, TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
-import { makeAskQueue } from "./AskQueue.ts"
-import { makeVideoQuestions } from "./VideoQuestions.ts"
+import { makePollQueue } from "./PollQueue.ts"
+import { makeVideoPolls } from "./VideoPolls.ts"
 import { deadlineExceeded, makeVideoVerdicts } from "./VideoVerdicts.ts"
 
-export class VideoSettlement extends Context.Service<
-  VideoSettlement,
+export class TaskSettlement extends Context.Service<
+  TaskSettlement,
   {
     /**
      * The task as it stands, after asking the vendor if it was not asked within the ask interval. Waits
@@ -50,7 +50,7 @@ export class VideoSettlement extends Context.Service<
      */
     readonly recover: Effect.Effect<void>
   }
->()("gateway/services/VideoSettlement") {}
+>()("gateway/services/TaskSettlement") {}
 
 /** Tasks claimed at a time; a claim that is full is followed by another one at once. */
 const CLAIM_LIMIT = 256
@@ -87,8 +87,8 @@ const isShown = ({ id, state }: Task): boolean => state !== "rejected" || taskKi
 
 const nameOf = (organizationId: string, id: string): string => `${organizationId} ${id}`
 
-export const layerVideoSettlement = Layer.effect(
-  VideoSettlement,
+export const layerTaskSettlement = Layer.effect(
+  TaskSettlement,
   Effect.gen(function* () {
     const ledger = yield* Ledger
     const tasks = yield* TaskRepo
@@ -97,8 +97,8 @@ export const layerVideoSettlement = Layer.effect(
     const ends = yield* TaskEnds
     const changes = yield* Changes
     const verdicts = yield* makeVideoVerdicts(ends.ended)
-    const questions = yield* makeVideoQuestions(verdicts)
-    const asks = yield* makeAskQueue({
+    const questions = yield* makeVideoPolls(verdicts)
+    const asks = yield* makePollQueue({
       bound: settings.pollsPerChannel,
       staleMillis: 1000 * settings.leaseSeconds * STALE_SHARE
     })
@@ -160,10 +160,10 @@ export const layerVideoSettlement = Layer.effect(
         return Effect.forkScoped(untilFinished(organizationId, id))
       }
     })
-    const end: VideoSettlement["Service"]["end"] = (organizationId, id) =>
+    const end: TaskSettlement["Service"]["end"] = (organizationId, id) =>
       Effect.scoped(Effect.flatMap(RcMap.get(waits, nameOf(organizationId, id)), Fiber.join))
 
-    const read: VideoSettlement["Service"]["read"] = Effect.fnUntraced(
+    const read: TaskSettlement["Service"]["read"] = Effect.fnUntraced(
       function* (organizationId, id, waitSeconds) {
         const kept = finished.get(nameOf(organizationId, id))
         if (kept !== null && isFresh(kept.mark, changes.mark("tasks", yield* Clock.Clock))) {
@@ -245,7 +245,7 @@ export const layerVideoSettlement = Layer.effect(
      * The last question is asked at the deadline, but thousands of tasks at a silent vendor would wait
      * long for their turns. A gateway that could not ask for a while has as long for it from then on.
      */
-    const giveUpOverdue = Effect.fn("VideoSettlement.giveUpOverdue")(function* () {
+    const giveUpOverdue = Effect.fn("TaskSettlement.giveUpOverdue")(function* () {
       const seconds = settings.lastQuestionSeconds
       const now = yield* monotonicMillis
       if (askingSince === null || now - askingSince < seconds * 1000) return
@@ -255,7 +255,7 @@ export const layerVideoSettlement = Layer.effect(
       }))
     })
 
-    const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {
+    const giveBack = Effect.fn("TaskSettlement.giveBack")(function* (scope: "overdue" | "all") {
       const left = yield* tasks.abandoned(scope)
       if (left.length > 0) yield* failpoints.pass("sweep.found")
       yield* releaseEach(left, () => ({
@@ -267,10 +267,10 @@ export const layerVideoSettlement = Layer.effect(
         },
         orphan: { upstreamId: null, reason: "gateway_stopped" }
       }))
-      yield* ledger.sweepImages(scope)
+      yield* ledger.sweepExpiredHolds(scope)
     })
 
-    return VideoSettlement.of({
+    return TaskSettlement.of({
       read,
       end,
       pollDue,

@@ -52,7 +52,7 @@ const mayBeOneTask = (failure: VendorFailure): boolean =>
     failure.effectiveStatus !== 429 &&
     failure.effectiveStatus !== 503)
 
-export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVerdicts) {
+export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdicts) {
   const adapters = yield* ProtocolAdapter
   const credentials = yield* ChannelCredentials
   const keyTurns = yield* makeKeyTurns

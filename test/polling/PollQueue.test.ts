@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { makeAskQueue } from "../../src/polling/AskQueue.ts"
-import type { Question } from "../../src/polling/VideoQuestions.ts"
+import { makePollQueue } from "../../src/polling/PollQueue.ts"
+import type { Question } from "../../src/polling/VideoPolls.ts"
 import type { ClaimedTask } from "../../src/services/TaskRepo.ts"
 
 const task: ClaimedTask = {
@@ -35,7 +35,7 @@ const task: ClaimedTask = {
 /** A queue in front of a vendor that answers when it is told to. */
 const makeWorld = Effect.fnUntraced(function* (bound: number) {
   const open: Array<{ readonly id: string; readonly answer: Deferred.Deferred<void> }> = []
-  const queue = yield* makeAskQueue({ bound, staleMillis: 5000 })
+  const queue = yield* makePollQueue({ bound, staleMillis: 5000 })
   let minted = 0
   const offer = (count: number, channelId = "ch-1") => {
     for (let index = 0; index < count; index++) {
