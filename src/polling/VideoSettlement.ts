@@ -50,7 +50,7 @@ export class VideoSettlement extends Context.Service<
      */
     readonly recover: Effect.Effect<void>
   }
->()("gateway/services/VideoSettlement") {}
+>()("gateway/polling/VideoSettlement") {}
 
 /** Tasks claimed at a time; a claim that is full is followed by another one at once. */
 const CLAIM_LIMIT = 256
