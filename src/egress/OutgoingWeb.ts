@@ -66,7 +66,7 @@ export class OutgoingWeb extends Context.Service<
      */
     open(request: OutgoingRequest): Effect.Effect<OutgoingAnswer, OutgoingFault, Scope.Scope>
   }
->()("gateway/outgoing/OutgoingWeb") {}
+>()("gateway/egress/OutgoingWeb") {}
 
 const REFUSED_CODE = "EADDRESSREFUSED"
 const refusal = "the name leads to no public address"

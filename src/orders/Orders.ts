@@ -102,7 +102,7 @@ export class Orders extends Context.Service<
     chat(caller: Caller, body: ChatBody, key?: string): OrderedOr<AnswerBody | StreamedAnswer>
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderedOr<AnswerBody>
   }
->()("gateway/services/Orders") {}
+>()("gateway/orders/Orders") {}
 
 const noBase64 = new InvalidRequest({
   message:

@@ -74,7 +74,7 @@ export class Quotes extends Context.Service<
     chat(caller: Caller, body: ChatBody): Effect.Effect<Quoted, QuoteRefusal>
     embeddings(caller: Caller, body: EmbeddingBody): Effect.Effect<Quoted, QuoteRefusal>
   }
->()("gateway/services/Quotes") {}
+>()("gateway/orders/Quotes") {}
 
 const quotable: ReadonlyArray<QuotedModality> = Struct.keys(scopes)
 

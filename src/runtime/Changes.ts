@@ -43,7 +43,7 @@ export class Changes extends Context.Service<
     /** True while changes made by other gateways are known to arrive. */
     readonly isListening: Effect.Effect<boolean>
   }
->()("gateway/services/Changes") {}
+>()("gateway/runtime/Changes") {}
 
 /**
  * What every implementation shares. While changes made by other gateways are known to arrive, which

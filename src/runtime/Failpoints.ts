@@ -23,4 +23,4 @@ export type Failpoint =
 
 export const Failpoints = Context.Reference<{
   readonly pass: (failpoint: Failpoint) => Effect.Effect<void>
-}>("gateway/services/Failpoints", { defaultValue: () => ({ pass: () => Effect.void }) })
+}>("gateway/runtime/Failpoints", { defaultValue: () => ({ pass: () => Effect.void }) })

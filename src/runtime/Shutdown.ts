@@ -12,7 +12,7 @@ export const Shutdown = Context.Reference<{
   readonly begin: Effect.Effect<void>
   /** Until all that still runs is interrupted; all of it before the end has begun. */
   readonly timeLeft: Effect.Effect<Duration.Duration>
-}>("gateway/services/Shutdown", {
+}>("gateway/runtime/Shutdown", {
   defaultValue: () => ({
     hasBegun: () => false,
     begun: Effect.never,

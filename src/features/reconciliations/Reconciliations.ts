@@ -100,7 +100,7 @@ export class Reconciliations extends Context.Service<
     ): Effect.Effect<Page<ReconciledEntry>, NotFound | InvalidRequest>
     remove(id: string): Effect.Effect<void, NotFound>
   }
->()("gateway/services/Reconciliations") {}
+>()("gateway/features/reconciliations/Reconciliations") {}
 
 export const reconciliationPrefix = "rc_"
 

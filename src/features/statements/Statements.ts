@@ -136,7 +136,7 @@ export class Statements extends Context.Service<
     /** Keeps the seal; the first one of a month stays. */
     seal(organizationId: string, month: string, seal: Omit<Seal, "sealedAt">): Effect.Effect<void>
   }
->()("gateway/services/Statements") {}
+>()("gateway/features/statements/Statements") {}
 
 export const noSuchStatement = new NotFound({
   message: "No such statement: the month has not begun, or the organisation was not there yet"
