@@ -67,7 +67,17 @@ const compile = (folder: string, module: string, moduleResolution: string) =>
     const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [tsc, ...fixed, ...single, "--types", "node", "--skipLibCheck", lean, ...options, "consumer.ts"],
+      [
+        tsc,
+        ...fixed,
+        ...single,
+        "--types",
+        "node",
+        "--skipLibCheck",
+        lean,
+        ...options,
+        "consumer.ts"
+      ],
       { cwd: folder }
     ).catch((failure: { readonly stdout: string }) => failure)
     return stdout.split("\n").filter((line) => /^\S.*error TS/.test(line))
