@@ -63,12 +63,23 @@ const compile = (folder: string, module: string, moduleResolution: string) =>
   Effect.promise(async () => {
     const options = ["--module", module, "--moduleResolution", moduleResolution]
     const fixed = ["--noEmit", "--strict", "--target", "es2024", "--resolveJsonModule"]
+    const single = ["--checkers", "1"]
     // What is declared says the same to both, so one of them reads all of it.
     const lean = String(moduleResolution === "bundler")
     const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [tsc, ...fixed, "--types", "node", "--skipLibCheck", lean, ...options, "consumer.ts"],
+      [
+        tsc,
+        ...fixed,
+        ...single,
+        "--types",
+        "node",
+        "--skipLibCheck",
+        lean,
+        ...options,
+        "consumer.ts"
+      ],
       { cwd: folder }
     ).catch((failure: { readonly stdout: string }) => failure)
     return stdout.split("\n").filter((line) => /^\S.*error TS/.test(line))

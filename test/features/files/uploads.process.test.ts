@@ -6,6 +6,7 @@ import { layerBucketS3 } from "../../../src/features/archive/BucketS3.ts"
 import { Bucket, objectKeyOf } from "../../../src/services/results/ArchiveBucket.ts"
 import { layerSimulator } from "../../../src/simulator/Simulator.ts"
 import { connect, startGateway } from "../../support/cluster.ts"
+import { databasesInTurn } from "../../support/databases.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../../support/gateway.ts"
 import {
   type Environment,
@@ -53,7 +54,7 @@ const file = (bytes: Uint8Array, name = "file") =>
   [name, fileNamed("a.png", bytes, "image/png")] as const
 const purpose = ["purpose", "vision"] as const
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, settings), { excludeTestServices: true, timeout: "60 seconds" })(
     `uploads (${kind})`,
     (it) => {
