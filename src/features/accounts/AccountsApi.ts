@@ -6,10 +6,10 @@ import { plainText } from "../../domain/plainText.ts"
 import { keyFields, Name } from "../../http/api/admin/bodies.ts"
 import {
   currency,
+  idFilter,
   listWithTotals,
-  named,
-  ofOne,
-  standing,
+  nameFilter,
+  stateFilter,
   totalsQuery
 } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
@@ -116,7 +116,7 @@ const changeErrors = [errors.NotFound, ...bodyErrors] as const
 
 export class AccountsGroup extends HttpApiGroup.make("accounts").add(
   HttpApiEndpoint.get("listOrganizations", "/organizations", {
-    query: { ...pageQuery, ...named, state: standing(enabledStates), ...totalsQuery },
+    query: { ...pageQuery, ...nameFilter, state: stateFilter(enabledStates), ...totalsQuery },
     success: listWithTotals(
       OrganizationView,
       Schema.Struct({ count, ...poolFields, currency }).annotate({
@@ -148,9 +148,9 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
   HttpApiEndpoint.get("listMembers", "/members", {
     query: {
       ...pageQuery,
-      organization_id: ofOne("organisation"),
-      ...named,
-      state: standing(enabledStates),
+      organization_id: idFilter("organisation"),
+      ...nameFilter,
+      state: stateFilter(enabledStates),
       ...totalsQuery
     },
     success: listWithTotals(
@@ -184,10 +184,10 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
   HttpApiEndpoint.get("listKeys", "/keys", {
     query: {
       ...pageQuery,
-      organization_id: ofOne("organisation"),
-      member_id: ofOne("member"),
-      ...named,
-      state: standing(["valid", "revoked"]),
+      organization_id: idFilter("organisation"),
+      member_id: idFilter("member"),
+      ...nameFilter,
+      state: stateFilter(["valid", "revoked"]),
       ...totalsQuery
     },
     success: listWithTotals(KeyView, Schema.Struct({ count }).annotate({ identifier: "Count" })),

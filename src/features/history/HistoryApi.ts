@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
-import { ofOne, timeQuery } from "../../http/api/admin/lists.ts"
+import { idFilter, timeQuery } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
@@ -200,8 +200,8 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
       resolved: Schema.Literals(["true", "false"])
         .annotate({ description: "Whether to list settled cases; open ones when left out" })
         .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const))),
-      organization_id: ofOne("organisation"),
-      channel: ofOne("channel"),
+      organization_id: idFilter("organisation"),
+      channel: idFilter("channel"),
       reason: Schema.optionalKey(
         plainText().annotate({ description: "Only those for this reason" })
       )
@@ -226,7 +226,7 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
   HttpApiEndpoint.get("listAudit", "/audit", {
     query: {
       ...pageQuery,
-      operator_id: ofOne("operator"),
+      operator_id: idFilter("operator"),
       action: Schema.optionalKey(
         plainText().annotate({ description: "Only this, such as `createKey`" })
       ),
