@@ -81,7 +81,7 @@ export const layerOperators = Layer.effect(
           Effect.flatMap(
             decode(
               repeatable(
-                changes.telling(
+                changes.changeAndNotify(
                   "keys",
                   sql`UPDATE operators o
                          SET name = coalesce(${name}, name), role = coalesce(${role}, role)
@@ -96,7 +96,7 @@ export const layerOperators = Layer.effect(
         Effect.flatMap(
           decode(
             repeatable(
-              changes.telling(
+              changes.changeAndNotify(
                 "keys",
                 sql`UPDATE operators o SET revoked_at = coalesce(revoked_at, now())
                      WHERE id = ${id} RETURNING ${columns}`

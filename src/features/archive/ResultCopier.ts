@@ -9,7 +9,7 @@ import { expiryOf } from "../../domain/resultAddresses.ts"
 import { imageAddresses } from "../../domain/taskAnswers.ts"
 import { bytesWithin, headerOf, OutgoingFault, OutgoingWeb } from "../../egress/OutgoingWeb.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { spanned } from "../../runtime/spans.ts"
+import { withSpan } from "../../runtime/spans.ts"
 import { archivedBytes, archiveTries } from "../../services/metrics.ts"
 import {
   type ArchiveBucket,
@@ -64,7 +64,7 @@ export const layerResultCopier = Layer.effectDiscard(
           isRefused: false
         })
       }
-      // A body that ends before its told length fails.
+      // A body that ends before its annotateSpan length fails.
       const contentType = servedType(headerOf(answer, "content-type"))
       const stored = yield* to.put(key, contentType, bytesWithin(maxContentBytes, answer))
       return { ...stored, contentType } satisfies ArchivedFile
@@ -132,7 +132,7 @@ export const layerResultCopier = Layer.effectDiscard(
           fibers,
           Effect.ensuring(
             copy(result).pipe(
-              spanned("archive result", {
+              withSpan("archive result", {
                 attributes: () => ({ "media.task.id": result.taskId }),
                 orders: () => [result.taskId]
               })

@@ -35,7 +35,7 @@ export const layerOperatorsMemory = Layer.effect(
         found.record = { ...found.record, ...change }
         return found.record
       })
-      return yield* Effect.orDie(changes.telling("keys", set))
+      return yield* Effect.orDie(changes.changeAndNotify("keys", set))
     })
 
     return Operators.of({
