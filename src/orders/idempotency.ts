@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
-import { unsent } from "../runtime/databaseErrors.ts"
+import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
 import {
   IdempotencyKeys,
@@ -70,7 +70,7 @@ export const makeOnce = Effect.gen(function* () {
           yield* checkModel(caller, body.model, modalities)
         }
         const requestKey = yield* idempotencyKeys.keyOf(key, path, body)
-        const recall = unsent(idempotencyKeys.recall(organizationId, requestKey))
+        const recall = failAsOverloaded(idempotencyKeys.recall(organizationId, requestKey))
         const before = yield* recall
         if (before !== null) return repeated(before)
         return yield* Effect.catchIf(Effect.map(order(requestKey), made), isKeyAlreadyUsed, () =>

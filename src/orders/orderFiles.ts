@@ -5,7 +5,7 @@ import type { FileAddresses } from "../domain/files/fileReferences.ts"
 import { type MediaKind, mediaKindOf } from "../domain/files/mediaTypes.ts"
 import type { FileReference } from "../domain/mediaUrls.ts"
 import { type FieldFault, MAX_FIELD_FAULTS, withoutFaults } from "../domain/requestFields.ts"
-import { unsent } from "../runtime/databaseErrors.ts"
+import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { makeShares } from "../runtime/Shares.ts"
 import type { Caller } from "../services/Access.ts"
@@ -47,7 +47,7 @@ export const makeFindFiles = Effect.gen(function* () {
     const [first] = references
     if (first === undefined) return noFiles
     const ids = [...new Set(references.map(({ id }) => id))]
-    const found = yield* unsent(files.find(organizationId, ids))
+    const found = yield* failAsOverloaded(files.find(organizationId, ids))
     const byId = new Map(found.map((file) => [file.id, file]))
     const faults = references
       .map((reference) => faultOf(reference, byId.get(reference.id)))
@@ -93,8 +93,8 @@ export const makeGiveFiles = Effect.gen(function* () {
   const { bodyBudgetBytes, taskDeadlineSeconds } = settings
   const addressSeconds = Math.min(MAX_ADDRESS_SECONDS, Math.ceil(taskDeadlineSeconds))
   const room = makeShares({
-    each: Math.floor(bodyBudgetBytes * SHARE_OF_EACH),
-    together: Math.floor(bodyBudgetBytes * SHARE_OF_BODIES)
+    perOwner: Math.floor(bodyBudgetBytes * SHARE_OF_EACH),
+    total: Math.floor(bodyBudgetBytes * SHARE_OF_BODIES)
   })
 
   /** As base64, in turns as long as the pieces in which it comes. */
@@ -124,7 +124,7 @@ export const makeGiveFiles = Effect.gen(function* () {
   ): Effect.fn.Return<FileAddresses, Overloaded, Scope.Scope> {
     const inline = [...files.values()].filter((file) => !isSentAsAddress(settings, file))
     const size = inline.reduce((sum, file) => sum + Math.ceil(file.bytes / 3) * 4, 0)
-    if (size > 0 && !(yield* room.take(organizationId, size))) return yield* noRoom
+    if (size > 0 && !(yield* room.reserve(organizationId, size))) return yield* noRoom
     const given = Effect.forEach(files.values(), (file) =>
       Effect.map(
         isSentAsAddress(settings, file)
@@ -139,7 +139,7 @@ export const makeGiveFiles = Effect.gen(function* () {
         Effect.logError("an order's files could not be read", message)
       ),
       Effect.mapError(() => unreadable),
-      unsent
+      failAsOverloaded
     )
     return new Map(addresses)
   })

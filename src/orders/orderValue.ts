@@ -87,7 +87,7 @@ export interface PaidOrder<Made, Answer> {
   /** Where the gateway stops in the middle of the call: what is charged for; null for nothing. */
   readonly finishPart?: (id: string) => Effect.Effect<Finish<Answer>> | null
   /** What is kept of a refusal for repeats of the request; all but its media where this is left out. */
-  readonly keptRefusal?: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
+  readonly storableRefusal?: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
   /** What goes on around the steps after the hold, for as long as the order keeps its places. */
   readonly around?: (
     steps: Effect.Effect<Answer, UpstreamError>,

@@ -18,11 +18,11 @@ import {
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
-import { errorInClientsName } from "../redaction/modelNames.ts"
+import { renameModelInError } from "../redaction/modelNames.ts"
 import { withoutMedia } from "../redaction/promptsFromRecords.ts"
 import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
-import { spanned } from "../runtime/spans.ts"
+import { withSpan } from "../runtime/spans.ts"
 import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.ts"
 import { IdempotencyKeys, type RequestKey } from "../services/IdempotencyKeys.ts"
 import { Ledger } from "../services/Ledger.ts"
@@ -44,10 +44,10 @@ const words = {
   { readonly by: string; readonly purpose: CallSubject["purpose"] }
 >
 
-const inHoldSpan = spanned("hold", { kind: "internal" })
-const inReleaseSpan = spanned("release", { kind: "internal" })
-const inAcceptSpan = spanned("accept", { kind: "internal" })
-const inCaptureSpan = spanned("capture", { kind: "internal" })
+const inHoldSpan = withSpan("hold", { kind: "internal" })
+const inReleaseSpan = withSpan("release", { kind: "internal" })
+const inAcceptSpan = withSpan("accept", { kind: "internal" })
+const inCaptureSpan = withSpan("capture", { kind: "internal" })
 
 const encodeQuote = Schema.encodeSync(Quote)
 const encodeCost = Schema.encodeSync(Schema.NullOr(Quote))
@@ -77,7 +77,7 @@ export const makePaidOrders = Effect.gen(function* () {
     key: RequestKey | null,
     mounted: Mounted<Made>
   ) => {
-    const { caller, keptRefusal = withoutMedia, kind } = order
+    const { caller, storableRefusal = withoutMedia, kind } = order
     const { organizationId } = caller
     const close = { organizationId, holdId: id, by: words[kind].by }
     const orderCall = makeOrderCall(callLog)
@@ -131,7 +131,7 @@ export const makePaidOrders = Effect.gen(function* () {
           answer:
             forgetKey || key === null
               ? null
-              : { _tag: "Refused", error: keptRefusal(error, orphan) }
+              : { _tag: "Refused", error: storableRefusal(error, orphan) }
         })
         taskEnds.ended(id)
         if (!won) yield* logFailure("a hold was not there to be given back", { state })
@@ -140,7 +140,7 @@ export const makePaidOrders = Effect.gen(function* () {
       }).pipe(inReleaseSpan)
 
     const inClientsWords = (error: UpstreamError) =>
-      errorInClientsName(
+      renameModelInError(
         { model: order.model.id, upstreamModel: mounted.now().job.upstreamModel },
         error
       )
@@ -156,7 +156,7 @@ export const makePaidOrders = Effect.gen(function* () {
 
     /**
      * The vendor has the job and the store has refused the record of it. The hold is given back,
-     * unless the record was written all the same: the client is told what stands in the books.
+     * unless the record was written all the same: the client is annotateSpan what stands in the books.
      */
     const unrecorded = (upstreamId: string, defect: unknown) =>
       Effect.gen(function* () {
@@ -168,7 +168,7 @@ export const makePaidOrders = Effect.gen(function* () {
         return state !== "rejected"
       })
 
-    /** The vendor told a job that is charged to another order, or was. */
+    /** The vendor annotateSpan a job that is charged to another order, or was. */
     const refusedJob = Effect.fnUntraced(function* (upstreamId: string) {
       yield* logFailure("the vendor answered with the job of another order", { upstreamId })
       const lost = duplicateJob(upstreamId)

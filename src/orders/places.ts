@@ -24,28 +24,28 @@ export type MoveTo = (channelId: string) => RateLimited | null
  * whether or not its client has stayed.
  */
 export const makePlaces = Effect.map(Settings, ({ channelInFlight, organizationInFlight }) => {
-  const running = makeShares({ each: organizationInFlight })
-  const ownCalls = makeShares({ each: Math.ceil(channelInFlight * SHARE_OF_CHANNEL) })
-  const calls = makeShares({ each: channelInFlight })
+  const running = makeShares({ perOwner: organizationInFlight })
+  const ownCalls = makeShares({ perOwner: Math.ceil(channelInFlight * SHARE_OF_CHANNEL) })
+  const calls = makeShares({ perOwner: channelInFlight })
 
   /** The places of one order at channels, of which it has one at a time. */
   const makeChannelPlace = (organizationId: string) => {
     let taken: { readonly own: string; readonly channelId: string } | null = null
     const leave = (): void => {
       if (taken === null) return
-      ownCalls.giveBack(taken.own)
-      calls.giveBack(taken.channelId)
+      ownCalls.release(taken.own)
+      calls.release(taken.channelId)
       taken = null
     }
     const moveTo: MoveTo = (channelId) => {
       leave()
       const own = `${organizationId} ${channelId}`
-      if (!ownCalls.tryTake(own)) {
+      if (!ownCalls.tryReserve(own)) {
         const bound = "as many orders as it may have at the channel of this model"
         return busy(`This organisation has ${bound}`, "model")
       }
-      if (!calls.tryTake(channelId)) {
-        ownCalls.giveBack(own)
+      if (!calls.tryReserve(channelId)) {
+        ownCalls.release(own)
         const bound = "busy with as many orders as it may have"
         return busy(`The channel of this model is ${bound}`, "model")
       }
@@ -60,14 +60,14 @@ export const makePlaces = Effect.map(Settings, ({ channelInFlight, organizationI
       let isPlaced = false
       const { moveTo, leave } = makeChannelPlace(organizationId)
       const placed = Effect.suspend((): Effect.Effect<A, E | RateLimited, R> => {
-        isPlaced = running.tryTake(organizationId)
+        isPlaced = running.tryReserve(organizationId)
         if (isPlaced) return order(moveTo)
         const bound = `${organizationInFlight} orders running at this gateway`
         return Effect.fail(busy(`This organisation may have ${bound}`, null))
       })
       return Effect.onExitPrimitive(placed, () => {
         leave()
-        if (isPlaced) running.giveBack(organizationId)
+        if (isPlaced) running.release(organizationId)
         return undefined
       })
     })

@@ -1,6 +1,6 @@
 /**
- * Named places on the money's way where a test may stop, fail or kill the process. In production
- * passing one does nothing.
+ * Named steps of a paid order at which a test may stop, fail or kill the process. In production passing
+ * one does nothing.
  */
 import { Context, Effect } from "effect"
 

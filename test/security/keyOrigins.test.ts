@@ -104,11 +104,11 @@ for (const database of databasesInTurn(import.meta.filename)) {
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const sql = yield* SqlClient.SqlClient
-          const { telling } = yield* Changes
+          const { changeAndNotify } = yield* Changes
           const thief = yield* brokenVendor({ body: {} })
           const led = (url: string) =>
             Effect.orDie(
-              telling(
+              changeAndNotify(
                 "catalog",
                 sql`UPDATE channel_accounts SET base_url = ${url} WHERE channel_id = 'ch-a'`
               )

@@ -142,7 +142,7 @@ const makeExchange =
         let counted: Reservation | null = null
         const leave = () => {
           large?.leave()
-          counted?.leave()
+          counted?.release()
         }
         const sentAt = performance.now()
         const fail = (cause: unknown, isSent: boolean) => {
@@ -172,7 +172,7 @@ const makeExchange =
               })
               isPaused = counted.isWaiting()
               if (isPaused) controller.pause()
-            } else counted?.reach(length)
+            } else counted?.growTo(length)
             if (large !== null) large.reach(length)
             else if (length > LARGE_BYTES) {
               // What it has waited for its vendor is not to be lost because it waits for others.

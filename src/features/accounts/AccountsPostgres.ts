@@ -179,7 +179,7 @@ export const layerAccounts = Layer.effect(
     }
 
     const write = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
-      repeatable(changes.telling("keys", statement))
+      repeatable(changes.changeAndNotify("keys", statement))
 
     return Accounts.of({
       organizations: Effect.fn("Accounts.organizations")((filter, page) =>

@@ -73,7 +73,7 @@ export const layerOperators = Layer.effect(
       ),
       change: Effect.fn("Operators.change")((id, { name, role }) =>
         runOnOne(
-          changes.telling(
+          changes.changeAndNotify(
             "keys",
             sql`UPDATE operators o
                    SET name = coalesce(${name ?? null}, name), role = coalesce(${role ?? null}, role)
@@ -83,7 +83,7 @@ export const layerOperators = Layer.effect(
       ),
       revoke: Effect.fn("Operators.revoke")((id) =>
         runOnOne(
-          changes.telling(
+          changes.changeAndNotify(
             "keys",
             sql`UPDATE operators o SET revoked_at = coalesce(revoked_at, now())
                  WHERE id = ${id} RETURNING ${columns}`

@@ -9,7 +9,7 @@ import { expiryOf } from "../../domain/resultAddresses.ts"
 import { imageAddresses } from "../../domain/taskAnswers.ts"
 import { bytesWithin, headerOf, OutgoingFault, OutgoingWeb } from "../../egress/OutgoingWeb.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { spanned } from "../../runtime/spans.ts"
+import { withSpan } from "../../runtime/spans.ts"
 import { archivedBytes, archiveTries } from "../../services/metrics.ts"
 import { type ArchivedFile, Bucket, objectKeyOf } from "../../services/results/ArchiveBucket.ts"
 import {
@@ -133,7 +133,7 @@ export const layerResultCopier = Layer.effectDiscard(
           fibers,
           Effect.ensuring(
             copy(result).pipe(
-              spanned("archive result", {
+              withSpan("archive result", {
                 attributes: () => ({ "media.task.id": result.taskId }),
                 orders: () => [result.taskId]
               })

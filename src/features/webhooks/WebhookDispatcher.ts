@@ -8,7 +8,7 @@ import { taskKindOf } from "../../domain/orderIds.ts"
 import type { AddressOf } from "../../domain/taskAnswers.ts"
 import { OutgoingWeb } from "../../egress/OutgoingWeb.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { spanned } from "../../runtime/spans.ts"
+import { withSpan } from "../../runtime/spans.ts"
 import {
   type AttemptEnd,
   type ClaimedMessage,
@@ -115,7 +115,7 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
         fibers,
         Effect.ensuring(
           deliver(message).pipe(
-            spanned("deliver webhook", {
+            withSpan("deliver webhook", {
               kind: "producer",
               attributes: () =>
                 message.taskId === null ? {} : { "media.task.id": message.taskId },

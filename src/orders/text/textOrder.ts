@@ -12,7 +12,7 @@ import {
   type VendorLost,
   VendorRefused
 } from "../../domain/VendorOutcome.ts"
-import { keptRefusal } from "../../redaction/promptsFromRecords.ts"
+import { storableRefusal } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { TextAnswer } from "../../services/ProtocolAdapter.ts"
@@ -114,7 +114,7 @@ export const textOrderOf = (
       metadata: request.metadata,
       promptDigest: null,
       /** What a vendor says of a text may be the text; repeats get less of it than the first answer. */
-      keptRefusal: (error, orphan) => keptRefusal(error, request.body, orphan !== null)
+      storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null)
     } satisfies Partial<PaidOrder<unknown, unknown>>
   }
 }

@@ -135,7 +135,7 @@ export const layerAccountsMemory = Layer.effect(
 
     const write = (change: (now: Date) => void) =>
       Effect.orDie(
-        changes.telling(
+        changes.changeAndNotify(
           "keys",
           Effect.map(Clock.currentTimeMillis, (now) => change(new Date(now)))
         )

@@ -36,7 +36,7 @@ export const layerOperatorsMemory = Layer.effect(
         operator.record = { ...operator.record, ...change }
         return operator.record
       })
-      return yield* Effect.orDie(changes.telling("keys", applyChange))
+      return yield* Effect.orDie(changes.changeAndNotify("keys", applyChange))
     })
 
     return Operators.of({
