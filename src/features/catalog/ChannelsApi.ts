@@ -1,7 +1,7 @@
 /** The operator's view of channels: how they are doing, tested without spending, in use and out of it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { plainText } from "../../domain/plainText.ts"
+import { idParams } from "../../http/api/admin/lists.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
@@ -126,7 +126,7 @@ export const ChannelCheckView = Schema.Struct({
 }).annotate({ identifier: "ChannelCheck", description: "One question to the vendor of a channel" })
 export type ChannelCheckView = typeof ChannelCheckView.Type
 
-const params = { id: plainText().annotate({ description: "The channel's id" }) }
+const params = idParams("channel")
 
 export class ChannelsGroup extends HttpApiGroup.make("channels").add(
   HttpApiEndpoint.get("listChannels", "/channels", {
