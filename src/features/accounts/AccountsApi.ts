@@ -2,11 +2,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Amount } from "../../domain/money/Money.ts"
-import { plainText } from "../../domain/plainText.ts"
 import { keyFields, Name } from "../../http/api/admin/bodies.ts"
 import {
   currency,
   idFilter,
+  idParams,
   listWithTotals,
   nameFilter,
   stateFilter,
@@ -110,7 +110,6 @@ const KeyChangeBody = Schema.Struct({
   requests_per_minute: Schema.optionalKey(keyFields.requests_per_minute)
 })
 
-const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
 const enabledStates = ["enabled", "disabled"] as const
 const changeErrors = [errors.NotFound, ...bodyErrors] as const
 
@@ -126,14 +125,14 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
     error: errors.InvalidRequest
   }).annotateMerge(operation("List organisations", "With what their pools have.")),
   HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
-    params: id("organisation"),
+    params: idParams("organisation"),
     success: OrganizationView,
     error: errors.NotFound
   })
     .annotate(LookUp, true)
     .annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
   HttpApiEndpoint.patch("changeOrganization", "/organizations/:id", {
-    params: id("organisation"),
+    params: idParams("organisation"),
     payload: OrganizationChangeBody,
     success: OrganizationView,
     error: changeErrors
@@ -162,14 +161,14 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
     error: errors.InvalidRequest
   }).annotateMerge(operation("List members", "With what they have used of their month.")),
   HttpApiEndpoint.get("readMember", "/members/:id", {
-    params: id("member"),
+    params: idParams("member"),
     success: MemberView,
     error: errors.NotFound
   })
     .annotate(LookUp, true)
     .annotateMerge(operation("Read a member", "Its name, cap and month.")),
   HttpApiEndpoint.patch("changeMember", "/members/:id", {
-    params: id("member"),
+    params: idParams("member"),
     payload: MemberChangeBody,
     success: MemberView,
     error: changeErrors
@@ -199,14 +198,14 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
     )
   ),
   HttpApiEndpoint.get("readKey", "/keys/:id", {
-    params: id("key"),
+    params: idParams("key"),
     success: KeyView,
     error: errors.NotFound
   })
     .annotate(LookUp, true)
     .annotateMerge(operation("Read a key", "What it may do, and for how long.")),
   HttpApiEndpoint.patch("changeKey", "/keys/:id", {
-    params: id("key"),
+    params: idParams("key"),
     payload: KeyChangeBody,
     success: KeyView,
     error: changeErrors

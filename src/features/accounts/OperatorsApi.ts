@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
+import { idParams } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp } from "../../http/api/middlewares.ts"
@@ -31,7 +32,7 @@ export const OperatorView = Schema.Struct({
   revoked_at: timeOrNull("Since when the token opens nothing; null while it does")
 }).annotate({ identifier: "Operator", description: "Somebody who runs the gateway" })
 
-const params = { id: plainText().annotate({ description: "The operator's id" }) }
+const params = idParams("operator")
 
 export class OperatorsGroup extends HttpApiGroup.make("operators").add(
   HttpApiEndpoint.get("readMe", "/me", {

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { budgetPeriods, budgetScopes, usualThresholds } from "../../domain/money/budgets.ts"
 import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
+import { idParams } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, LookUp } from "../../http/api/middlewares.ts"
@@ -82,7 +83,7 @@ export const BudgetView = Schema.Struct({
 }).annotate({ identifier: "Budget", description: "What may be spent, and what is" })
 export type BudgetView = typeof BudgetView.Type
 
-const organization = { id: plainText().annotate({ description: "The organisation's id" }) }
+const organization = idParams("organisation")
 const params = {
   ...organization,
   budget_id: plainText().annotate({ description: "The budget's id" })

@@ -7,6 +7,7 @@ import { Month } from "../../domain/money/months.ts"
 import { transferKinds } from "../../domain/money/transfers.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { keyFields, Name } from "../../http/api/admin/bodies.ts"
+import { idParams } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, BodyLimit, LookUp } from "../../http/api/middlewares.ts"
@@ -40,8 +41,6 @@ const ListChange = Schema.Struct({
   changed: arrayOf(Schema.String, "What is other than before"),
   removed: arrayOf(Schema.String, "What is gone")
 }).annotate({ description: "Ids that changed; of mounts, the model" })
-
-const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
 
 const OrganizationBody = Schema.Struct({ name: Name })
 
@@ -161,7 +160,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     .annotate(AllowedRoles, ["operator", "finance"])
     .annotateMerge(operation("Create an organisation", "With an empty pool.")),
   HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
-    params: id("organisation"),
+    params: idParams("organisation"),
     payload: DepositBody,
     success: Schema.Struct({
       organization_id: text("The organisation's id"),
@@ -174,7 +173,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     .annotate(AllowedRoles, ["finance"])
     .annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
   HttpApiEndpoint.put("setLowBalance", "/organizations/:id/low_balance", {
-    params: id("organisation"),
+    params: idParams("organisation"),
     payload: LowBalanceBody,
     success: Schema.Struct({
       id: text("The organisation's id"),
@@ -190,7 +189,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
       )
     ),
   HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
-    params: id("organisation"),
+    params: idParams("organisation"),
     payload: MemberBody,
     success: Schema.Struct({
       id: text("The member's id"),
@@ -205,7 +204,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
       operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
     ),
   HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
-    params: id("organisation"),
+    params: idParams("organisation"),
     query: pageQuery,
     success: list(JournalEntry),
     error: errors.NotFound
@@ -216,7 +215,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     )
   ),
   HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
-    params: id("organisation"),
+    params: idParams("organisation"),
     query: usageQuery,
     success: list(MemberUsageEntry),
     error: errors.NotFound
@@ -227,7 +226,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     )
   ),
   HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
-    params: { ...id("organisation"), usage_id: text("Id of the usage record") },
+    params: { ...idParams("organisation"), usage_id: text("Id of the usage record") },
     success: OperatorReceiptView,
     error: errors.NotFound
   })
@@ -236,7 +235,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
       operation("Read a receipt", "What was held and charged for one order, and why.")
     ),
   HttpApiEndpoint.post("createKey", "/members/:id/keys", {
-    params: id("member"),
+    params: idParams("member"),
     payload: KeyBody,
     success: Schema.Struct({
       id: text("The key's id, to revoke it by"),
@@ -247,7 +246,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     .annotate(AllowedRoles, ["operator"])
     .annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
   HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
-    params: id("key"),
+    params: idParams("key"),
     success: Schema.Struct({
       id: text("The key's id"),
       revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })

@@ -1,4 +1,4 @@
-/** What the orders of a month would have come to under another catalog, as it is told. */
+/** The answer of a replay: what a month's orders would have been charged and cost under a catalog. */
 import { Schema } from "effect"
 import { amount, arrayOf, integer, text } from "../../http/api/shared.ts"
 

@@ -1,7 +1,7 @@
-/** The operator's view of channels: how they are doing, tested without spending, in use and out of it. */
+/** Operators read how channels are doing, test them for free, and take them out of use and back. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { plainText } from "../../domain/plainText.ts"
+import { idParams } from "../../http/api/admin/lists.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
@@ -20,40 +20,40 @@ import {
 
 const status = nullable(Schema.Int, "The vendor's HTTP status; null where it gave no answer")
 
-const restFields = {
+const cooldownFields = {
   since: Timestamp,
   until: Timestamp,
   reason: text("Why it rests, such as timeout or credentials_refused"),
   status
 }
 
-const restDescription =
+const cooldownDescription =
   "Left alone since then; from `until` on one call tries whether it works again"
 
-const RestView = Schema.Struct(restFields).annotate({
+const CooldownView = Schema.Struct(cooldownFields).annotate({
   identifier: "Rest",
-  description: restDescription
+  description: cooldownDescription
 })
 
-const modelRestFields = {
+const modelCooldownFields = {
   model: textOrNull("The model that rests at the channel; null for the whole channel"),
-  ...restFields
+  ...cooldownFields
 }
 
-const ModelRestView = Schema.Struct(modelRestFields).annotate({
+const ModelCooldownView = Schema.Struct(modelCooldownFields).annotate({
   identifier: "ModelRest",
-  description: restDescription
+  description: cooldownDescription
 })
 
-const OrganizationRestView = Schema.Struct({
+const OrganizationCooldownView = Schema.Struct({
   organization_id: text("Whose orders are refused there"),
-  ...modelRestFields
+  ...modelCooldownFields
 }).annotate({
   identifier: "OrganizationRest",
   description: "An organisation whose own orders fail, which is slowed while others are served"
 })
 
-const millis = (description: string) =>
+const percentiles = (description: string) =>
   Schema.Struct({
     p50: nullable(Schema.Int, "Half of them were at most that long; null without any"),
     p95: nullable(Schema.Int, "19 of 20 were at most that long; null without any")
@@ -66,13 +66,13 @@ export const ChannelView = Schema.Struct({
     ["closed", "open", "half-open", "draining"],
     "closed takes orders; open takes none, as its vendor fails; half-open takes one that tries; draining is out of use, and its tasks are asked to their end"
   ),
-  rest: nullable(ModelRestView, "Why it takes no orders; null unless it is open or half-open"),
+  rest: nullable(ModelCooldownView, "Why it takes no orders; null unless it is open or half-open"),
   model_rests: arrayOf(
-    ModelRestView,
+    ModelCooldownView,
     "Models that it takes no orders for, as its vendor fails them"
   ),
   slowed_organizations: arrayOf(
-    OrganizationRestView,
+    OrganizationCooldownView,
     "Organisations whose orders it takes none of for a while, as its vendor fails these"
   ),
   open_tasks: integer("Video tasks that have not ended"),
@@ -80,8 +80,8 @@ export const ChannelView = Schema.Struct({
   failures: Schema.Record(Schema.String, Schema.Int).annotate({
     description: "Those of them that brought nothing, by reason"
   }),
-  latency_ms: millis("How long the others took"),
-  completion_lag_ms: millis("How late the ends of tasks were noticed at most"),
+  latency_ms: percentiles("How long the others took"),
+  completion_lag_ms: percentiles("How late the ends of tasks were noticed at most"),
   drift: arrayOf(
     Schema.Struct({
       model: text("The model"),
@@ -105,7 +105,7 @@ export const ChannelView = Schema.Struct({
       name: text("What operators call the key"),
       enabled: flag("Whether orders are made with it"),
       stored: flag("Whether it has a value"),
-      rest: nullable(RestView, "Why it is left alone; null while it works")
+      rest: nullable(CooldownView, "Why it is left alone; null while it works")
     }),
     "Its keys at the vendor"
   )
@@ -126,7 +126,7 @@ export const ChannelCheckView = Schema.Struct({
 }).annotate({ identifier: "ChannelCheck", description: "One question to the vendor of a channel" })
 export type ChannelCheckView = typeof ChannelCheckView.Type
 
-const params = { id: plainText().annotate({ description: "The channel's id" }) }
+const params = idParams("channel")
 
 export class ChannelsGroup extends HttpApiGroup.make("channels").add(
   HttpApiEndpoint.get("listChannels", "/channels", {

@@ -1,4 +1,4 @@
-/** What a month's orders were charged for, summed up by the database from the inputs kept with each. */
+/** The charged units of a month, summed up by the database from the quotes stored with the orders. */
 import { Duration, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf, within } from "../../postgres/client/rows.ts"
@@ -6,21 +6,22 @@ import { ChargedUnits } from "./ChargedUnits.ts"
 import { UnitGroup } from "./replay.ts"
 
 /** A month of a large deployment is many rows, and an operator waits for it. */
-const PATIENCE = Duration.minutes(1)
+const STATEMENT_TIMEOUT = Duration.minutes(1)
 
 export const layerChargedUnits = Layer.effect(
   ChargedUnits,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // Operators who wait for it together take one connection from the orders.
-    const oneAtATime = yield* Semaphore.make(1)
+    // Operators who ask at the same time take turns, so that orders lose one connection and no more.
+    const turns = yield* Semaphore.make(1)
 
     return ChargedUnits.of({
       ofMonth: Effect.fn("ChargedUnits.ofMonth")((month) => {
         const first = sql`${`${month}-01`}::date`
-        // A month begins up to a day earlier or later than that of UTC; the orders know theirs. A cost
-        // that was reckoned by tokens tells their number where the charge was reckoned by seconds.
-        const summed = sql`
+        // Months are those of the deployment's time zone and stored with the orders; the times, up to a
+        // day wider, let the index serve them. Where seconds were charged but the cost was by tokens,
+        // the cost tells the number of tokens.
+        const unitGroups = sql`
           SELECT o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
                  q."withVideo", q."expectsOutput", q.quality, q.size, count(*)::int AS count,
                  sum(o.charge)::text AS "chargeNano", coalesce(sum(o.cost), 0)::text AS "costNano",
@@ -43,13 +44,13 @@ export const layerChargedUnits = Layer.effect(
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
            GROUP BY 1, 2, 3, 4, 5, 6, 7, q.tokens IS NULL`
-        return oneAtATime.withPermits(1)(
+        return turns.withPermits(1)(
           rowsOf(UnitGroup)(
-            within(PATIENCE)(
+            within(STATEMENT_TIMEOUT)(
               sql.withTransaction(
                 Effect.andThen(
-                  sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(PATIENCE)}`}, true)`,
-                  summed
+                  sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(STATEMENT_TIMEOUT)}`}, true)`,
+                  unitGroups
                 )
               )
             )

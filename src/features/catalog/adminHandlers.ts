@@ -20,7 +20,7 @@ import { Catalog, type CatalogReplaced } from "../../services/Catalog.ts"
 import { Ledger } from "../../services/Ledger.ts"
 import { UsageLog, usageId } from "../../services/UsageLog.ts"
 import { AdminGroup, MemberUsageEntry } from "./AdminApi.ts"
-import { makeReplayAnswers } from "./replayAnswers.ts"
+import { makeReplays } from "./replayAnswers.ts"
 
 const encodeCatalog = Schema.encodeSync(CatalogDocument)
 
@@ -37,7 +37,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
     const catalog = yield* Catalog
     const ledger = yield* Ledger
     const usageLog = yield* UsageLog
-    const replays = yield* makeReplayAnswers
+    const replays = yield* makeReplays
     const { currency } = yield* Settings
 
     return handlers.handleAll({
@@ -55,10 +55,10 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       }),
       previewCatalog: Effect.fn("admin.previewCatalog")(function* ({ query, payload }) {
         const { replay: month } = query
-        if (month !== undefined) yield* replays.checkBegun(month)
+        if (month !== undefined) yield* replays.checkMonth(month)
         const changes = changesView(yield* catalog.preview(payload))
         if (month === undefined) return changes
-        return { ...changes, replay: yield* replays.answer(month, payload) }
+        return { ...changes, replay: yield* replays.replay(month, payload) }
       }),
       createOrganization: Effect.fn("admin.createOrganization")(function* ({ payload: { name } }) {
         return { id: yield* access.createOrganization(name), name }

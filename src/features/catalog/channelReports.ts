@@ -1,164 +1,162 @@
 /** Each channel as an operator sees it: whether it takes orders, and what its last hour was like. */
 import { Clock, Effect } from "effect"
 import type { Channel, Mount } from "../../domain/catalog/CatalogDocument.ts"
-import { keysOf } from "../../domain/catalog/channelKeys.ts"
-import { countsOf, isEnd, quantile } from "../../domain/channelEnds.ts"
-import { Catalog } from "../../services/Catalog.ts"
+import { keysOf, type StoredKeys } from "../../domain/catalog/channelKeys.ts"
+import { countsOf, isEnd, MADE, quantile } from "../../domain/channelEnds.ts"
+import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import {
-  type ChannelFailure,
+  type ChannelHour,
   ChannelRecords,
   type Rest
 } from "../../services/channels/ChannelRecords.ts"
+import type { ChannelView } from "./ChannelsApi.ts"
 
-/** `draining`: it takes no orders, and its tasks are asked to their end. */
-export const channelStates = ["closed", "open", "half-open", "draining"] as const
-
-export interface Resting extends Pick<Rest, "reason" | "status" | "since"> {
-  /** From when it may be tried again. */
-  readonly until: Date
+/** Everything that reports are made from, read at one moment. */
+interface ChannelData {
+  readonly snapshot: CatalogSnapshot
+  readonly storedKeys: StoredKeys
+  /** By channel. */
+  readonly openTasks: ReadonlyMap<string, number>
+  readonly cooldowns: ReadonlyArray<Rest>
+  readonly hour: ChannelHour
+  readonly nowMillis: number
 }
 
-/** Of a channel or one of its models. */
-export interface ModelResting extends Resting {
-  /** Null is the whole channel. */
-  readonly model: string | null
-}
-
-export interface OrganizationResting extends ModelResting {
-  readonly organizationId: string
-}
-
-export interface KeyReport {
-  readonly name: string
-  readonly enabled: boolean
-  /** Whether it has a value. */
-  readonly stored: boolean
-  readonly rest: Resting | null
-}
-
-/** In milliseconds; null where nothing was measured. */
-export interface Durations {
-  readonly p50: number | null
-  readonly p95: number | null
-}
-
-export interface ChannelReport {
-  readonly id: string
-  /** Null for one that has left the catalog while tasks of it run. */
-  readonly channel: Channel | null
-  readonly state: (typeof channelStates)[number]
-  /** Of the whole channel; where each model on it rests for itself, of the one that is tried first. */
-  readonly rest: ModelResting | null
-  readonly modelRests: ReadonlyArray<ModelResting>
-  /** Those whose own orders fail, which are refused while others are served. */
-  readonly slowedOrganizations: ReadonlyArray<OrganizationResting>
-  readonly openTasks: number
-  /** By how they ended. */
-  readonly calls: ReadonlyMap<string, number>
-  readonly took: Durations
-  readonly lag: Durations
-  /** By model: what vendors counted, for each unit that was held. */
-  readonly drift: ReadonlyMap<string, number>
-  readonly lastFailure: ChannelFailure | null
-  readonly keys: ReadonlyArray<KeyReport>
-}
-
-const durationsOf = (steps: ReadonlyMap<string, number>): Durations => ({
-  p50: quantile(steps, 0.5),
-  p95: quantile(steps, 0.95)
+const percentilesOf = (histogram: ReadonlyMap<string, number>): ChannelView["latency_ms"] => ({
+  p50: quantile(histogram, 0.5),
+  p95: quantile(histogram, 0.95)
 })
 
-const driftOf = (counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> => {
+const DRIFT_DIGITS = 4
+
+/** By model: the units that the vendor reported, for each unit that was held. */
+const driftOf = (counts: ReadonlyMap<string, number>): ChannelView["drift"] => {
   const used = countsOf(counts, "used")
-  return new Map(
-    [...countsOf(counts, "estimated")].flatMap(([model, estimated]) =>
-      estimated > 0 ? [[model, (used.get(model) ?? 0) / estimated] as const] : []
-    )
-  )
+  return [...countsOf(counts, "estimated")]
+    .filter(([, estimated]) => estimated > 0)
+    .map(([model, estimated]) => ({
+      model,
+      ratio: Number(((used.get(model) ?? 0) / estimated).toFixed(DRIFT_DIGITS))
+    }))
 }
 
-const stateOf = (channel: Channel | null, rest: Rest | undefined): ChannelReport["state"] => {
+const stateOf = (channel: Channel | null, cooldown: Rest | undefined): ChannelView["state"] => {
   if (channel?.enabled !== true) return "draining"
-  if (rest === undefined) return "closed"
-  return rest.secondsLeft > 0 ? "open" : "half-open"
+  if (cooldown === undefined) return "closed"
+  return cooldown.secondsLeft > 0 ? "open" : "half-open"
 }
 
-/** For all that is known the vendor fails for everybody: it does for several, or for the only one there. */
+/**
+ * Whether the vendor fails all organisations: several of them failed, or the only one that orders
+ * there.
+ */
 const isForAll = ({ organizationId, isAlone }: Rest): boolean => organizationId === null || isAlone
 
-/** The rest that keeps the channel from taking any order. */
-const wholeRest = (
-  rests: ReadonlyArray<Rest>,
+/**
+ * The cooldown that keeps the channel from taking any order: its own, or where each of its models has
+ * one, that of the model which is tried first.
+ */
+const channelCooldown = (
+  cooldowns: ReadonlyArray<Rest>,
   mounts: ReadonlyArray<Mount>,
   channelId: string
 ): Rest | undefined => {
-  const bySecondsLeft = rests.toSorted((one, other) => one.secondsLeft - other.secondsLeft)
-  const whole = bySecondsLeft.findLast(({ model }) => model === null)
-  if (whole !== undefined) return whole
+  const bySecondsLeft = cooldowns.toSorted((one, other) => one.secondsLeft - other.secondsLeft)
+  const ofChannel = bySecondsLeft.findLast(({ model }) => model === null)
+  if (ofChannel !== undefined) return ofChannel
   const mounted = mounts.filter(({ channel, enabled }) => enabled && channel === channelId)
-  const isResting = (mount: Mount) => rests.some(({ model }) => model === mount.model)
-  return mounted.length > 0 && mounted.every(isResting) ? bySecondsLeft[0] : undefined
+  const isCoolingDown = (mount: Mount) => cooldowns.some(({ model }) => model === mount.model)
+  return mounted.length > 0 && mounted.every(isCoolingDown) ? bySecondsLeft[0] : undefined
 }
 
-/** By id. */
+const makeCooldownViews = (nowMillis: number) => {
+  const keyCooldown = ({ since, secondsLeft, reason, status }: Rest) => ({
+    since: since.toISOString(),
+    until: new Date(nowMillis + secondsLeft * 1000).toISOString(),
+    reason,
+    status
+  })
+  const modelCooldown = (cooldown: Rest) => ({
+    model: cooldown.model,
+    ...keyCooldown(cooldown)
+  })
+  return { keyCooldown, modelCooldown }
+}
+
+const reportOf = (data: ChannelData, id: string): ChannelView => {
+  const { channels, document } = data.snapshot
+  const { keyCooldown, modelCooldown } = makeCooldownViews(data.nowMillis)
+  // Null for one that has left the catalog while its tasks run.
+  const channel = channels.get(id) ?? null
+  const cooldowns = data.cooldowns.filter(({ channelId }) => channelId === id)
+  const orderCooldowns = cooldowns.filter(({ keyName }) => keyName === null)
+  const cooldownsForAll = orderCooldowns.filter(isForAll)
+  const cooldown = channelCooldown(cooldownsForAll, document.mounts, id)
+  const modelCooldowns = Map.groupBy(cooldownsForAll, ({ model }) => model)
+  const counts = new Map(
+    data.hour.counts
+      .filter(({ channelId }) => channelId === id)
+      .map(({ name, count }) => [name, count])
+  )
+  const calls = [...counts].filter(([name]) => isEnd(name))
+  const lastFailure = data.hour.failures.find(({ channelId }) => channelId === id)
+  return {
+    id,
+    name: channel?.name ?? null,
+    state: stateOf(channel, cooldown),
+    rest: cooldown === undefined ? null : modelCooldown(cooldown),
+    model_rests: [...modelCooldowns].flatMap(([model, [first]]) =>
+      model === null || first === undefined ? [] : [modelCooldown(first)]
+    ),
+    slowed_organizations: orderCooldowns.flatMap((slowed) =>
+      slowed.organizationId === null
+        ? []
+        : [{ organization_id: slowed.organizationId, ...modelCooldown(slowed) }]
+    ),
+    open_tasks: data.openTasks.get(id) ?? 0,
+    calls: calls.reduce((sum, [, count]) => sum + count, 0),
+    failures: Object.fromEntries(calls.filter(([end]) => end !== MADE)),
+    latency_ms: percentilesOf(countsOf(counts, "took")),
+    completion_lag_ms: percentilesOf(countsOf(counts, "lag")),
+    drift: driftOf(counts),
+    last_failure:
+      lastFailure === undefined
+        ? null
+        : {
+            at: lastFailure.at.toISOString(),
+            reason: lastFailure.reason,
+            status: lastFailure.status,
+            message: lastFailure.message
+          },
+    keys: (channel === null ? [] : keysOf(channel)).map(({ name, enabled }) => {
+      const cooldown = cooldowns.find(({ keyName }) => keyName === name)
+      return {
+        name,
+        enabled,
+        stored: data.storedKeys.get(id)?.names.has(name) === true,
+        rest: cooldown === undefined ? null : keyCooldown(cooldown)
+      }
+    })
+  }
+}
+
+/** Reads the report of every channel, in the order of their ids. */
 export const makeChannelReports = Effect.gen(function* () {
   const catalog = yield* Catalog
   const credentials = yield* ChannelCredentials
   const records = yield* ChannelRecords
 
   return Effect.gen(function* () {
-    const { channels, document } = yield* catalog.snapshot
-    const storedKeys = yield* credentials.storedKeys
-    const openTasks = yield* records.openTasks
-    const rests = yield* records.rests
-    const { counts, failures } = yield* records.hour
-    const now = yield* Clock.currentTimeMillis
-
-    const restingOf = (rest: Rest): ModelResting => ({
-      ...rest,
-      until: new Date(now + rest.secondsLeft * 1000)
-    })
-
-    const reportOf = (id: string): ChannelReport => {
-      const channel = channels.get(id) ?? null
-      const own = rests.filter(({ channelId }) => channelId === id)
-      const ofChannel = own.filter(({ keyName }) => keyName === null)
-      const forAll = ofChannel.filter(isForAll)
-      const rest = wholeRest(forAll, document.mounts, id)
-      const counted = new Map(
-        counts.filter((one) => one.channelId === id).map(({ name, count }) => [name, count])
-      )
-      return {
-        id,
-        channel,
-        state: stateOf(channel, rest),
-        rest: rest === undefined ? null : restingOf(rest),
-        modelRests: [...Map.groupBy(forAll, ({ model }) => model)].flatMap(([model, rests]) =>
-          model === null ? [] : rests.slice(0, 1).map(restingOf)
-        ),
-        slowedOrganizations: ofChannel.flatMap((rest) =>
-          rest.organizationId === null
-            ? []
-            : [{ ...restingOf(rest), organizationId: rest.organizationId }]
-        ),
-        openTasks: openTasks.get(id) ?? 0,
-        calls: new Map([...counted].filter(([name]) => isEnd(name))),
-        took: durationsOf(countsOf(counted, "took")),
-        lag: durationsOf(countsOf(counted, "lag")),
-        drift: driftOf(counted),
-        lastFailure: failures.find(({ channelId }) => channelId === id) ?? null,
-        keys: (channel === null ? [] : keysOf(channel)).map(({ name, enabled }) => {
-          const rest = own.find(({ keyName }) => keyName === name)
-          return {
-            name,
-            enabled,
-            stored: storedKeys.get(id)?.names.has(name) === true,
-            rest: rest === undefined ? null : restingOf(rest)
-          }
-        })
-      }
+    const data: ChannelData = {
+      snapshot: yield* catalog.snapshot,
+      storedKeys: yield* credentials.storedKeys,
+      openTasks: yield* records.openTasks,
+      cooldowns: yield* records.rests,
+      hour: yield* records.hour,
+      nowMillis: yield* Clock.currentTimeMillis
     }
-    return [...new Set([...channels.keys(), ...openTasks.keys()])].sort().map(reportOf)
+    const ids = new Set([...data.snapshot.channels.keys(), ...data.openTasks.keys()])
+    return [...ids].sort().map((id) => reportOf(data, id))
   })
 })

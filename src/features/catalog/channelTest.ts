@@ -1,6 +1,5 @@
-/** Asking a channel's vendor something that creates nothing. */
+/** Tests a channel: its vendor is sent requests that create nothing and cost nothing. */
 import { Effect, Result } from "effect"
-import type { Model, Mount } from "../../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
 import { aboutAccount, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
@@ -10,114 +9,103 @@ import {
   type KeyedAccount
 } from "../../services/channels/ChannelCredentials.ts"
 import { ProtocolAdapter, type VendorCheck } from "../../services/ProtocolAdapter.ts"
+import type { ChannelCheckView } from "./ChannelsApi.ts"
 
-export interface ChannelCheck {
-  /** Null where no model is mounted. */
-  readonly protocol: string | null
-  /** Null where none is stored. */
-  readonly keyName: string | null
-  readonly isReachable: boolean | null
-  readonly isSecure: boolean | null
-  readonly isAccepted: boolean | null
-  readonly tookMillis: number | null
-  readonly message: string
-}
+const MAX_CONCURRENT_CHECKS = 4
 
-const untold = (
+/** The result where nothing could be asked of the vendor. */
+const unchecked = (
   protocol: string | null,
   keyName: string | null,
   message: string
-): ChannelCheck => ({
-  ...{ protocol, keyName, message },
-  isReachable: null,
-  isSecure: null,
-  isAccepted: null,
-  tookMillis: null
+): ChannelCheckView => ({
+  protocol,
+  key: keyName,
+  reachable: null,
+  tls: null,
+  credential_accepted: null,
+  duration_ms: null,
+  message
 })
 
-/** What an answer tells of the credential, and in words. */
-const verdictOf = (failure: VendorFailure | null): Pick<ChannelCheck, "isAccepted" | "message"> => {
-  if (failure === null)
-    return { isAccepted: true, message: "The vendor answered as one that accepts the credential" }
+/** A refusal of the account rejects the credential; other failures tell nothing about it. */
+const isAcceptedAfter = (failure: VendorFailure | null): boolean | null => {
+  if (failure === null) return true
   const isRefused = failure._tag === "VendorRefused" && aboutAccount.has(failure.effectiveStatus)
-  return { isAccepted: isRefused ? false : null, message: failure.message }
+  return isRefused ? false : null
 }
 
-const asked = Effect.fnUntraced(function* (
+const isReachableAfter = (failure: VendorFailure | null): boolean =>
+  failure === null ||
+  failure._tag === "VendorRefused" ||
+  (failure._tag === "VendorLost" && failure.reason === "broken_answer")
+
+const runCheck = Effect.fnUntraced(function* (
   protocol: string,
   account: KeyedAccount,
   check: VendorCheck
 ) {
   const startedAt = yield* monotonicMillis
-  const answer = yield* Effect.result(check(account))
-  const tookMillis = Math.round((yield* monotonicMillis) - startedAt)
-  const failure = Result.isFailure(answer) ? answer.failure : null
-  const isReachable =
-    failure === null ||
-    failure._tag === "VendorRefused" ||
-    (failure._tag === "VendorLost" && failure.reason === "broken_answer")
+  const failure = yield* Effect.match(check(account), {
+    onFailure: (failure) => failure,
+    onSuccess: () => null
+  })
+  const durationMs = Math.round((yield* monotonicMillis) - startedAt)
+  const isReachable = isReachableAfter(failure)
   const isInsecure = failure?._tag === "VendorUnreachable" && failure.isInsecure === true
-  const isTls = account.baseUrl.toLowerCase().startsWith("https:")
+  const isHttps = account.baseUrl.toLowerCase().startsWith("https:")
   return {
     protocol,
-    keyName: account.keyName,
-    isReachable,
-    isSecure: isTls && (isReachable || isInsecure) ? !isInsecure : null,
-    tookMillis,
-    ...verdictOf(failure)
+    key: account.keyName,
+    reachable: isReachable,
+    tls: isHttps && (isReachable || isInsecure) ? !isInsecure : null,
+    credential_accepted: isAcceptedAfter(failure),
+    duration_ms: durationMs,
+    message: failure?.message ?? "The vendor answered as one that accepts the credential"
   }
 })
 
-/** Each protocol that the mounts of a channel speak, with the modality's table it is in. */
-const protocolsAt = (
-  { document, models }: CatalogSnapshot,
-  channelId: string
-): ReadonlyArray<string> => {
-  const spoken = (mount: Mount, model: Model | undefined) =>
-    model === undefined ? [] : [mountProtocol(model, mount)]
-  return [
-    ...new Set(
-      document.mounts
-        .filter(({ channel }) => channel === channelId)
-        .flatMap((mount) => spoken(mount, models.get(mount.model)))
-    )
-  ]
+/** The protocols that the mounts of a channel use, each once. */
+const protocolsAt = ({ document, models }: CatalogSnapshot, channelId: string): Array<string> => {
+  const protocols = document.mounts
+    .filter(({ channel }) => channel === channelId)
+    .flatMap((mount) => {
+      const model = models.get(mount.model)
+      return model === undefined ? [] : [mountProtocol(model, mount)]
+    })
+  return [...new Set(protocols)]
 }
 
-/** By protocol and key. Fails for a channel that is not in the catalog. */
+/** Runs one check for each protocol and key of a channel. */
 export const makeChannelTest = Effect.gen(function* () {
   const catalog = yield* Catalog
   const credentials = yield* ChannelCredentials
   const { video, image, text } = yield* ProtocolAdapter
+
+  const checkAccount = (protocol: string, account: KeyedAccount) => {
+    const adapter = video.get(protocol) ?? image.get(protocol) ?? text.get(protocol)
+    if (adapter?.check !== undefined) return runCheck(protocol, account, adapter.check)
+    const reason =
+      adapter === undefined
+        ? `This gateway does not speak ${protocol}`
+        : `${protocol} has no question that creates nothing`
+    return Effect.succeed(unchecked(protocol, account.keyName, reason))
+  }
 
   return Effect.fn("channels.test")(function* (channelId: string) {
     const snapshot = yield* catalog.snapshot
     if (!snapshot.channels.has(channelId)) return yield* noSuchChannel()
     const protocols = protocolsAt(snapshot, channelId)
     if (protocols.length === 0) {
-      return [untold(null, null, "No model is mounted on it, so nothing tells what it speaks")]
+      return [unchecked(null, null, "No model is mounted on it, so nothing tells what it speaks")]
     }
     const accounts = yield* Effect.result(credentials.accounts(channelId))
     if (Result.isFailure(accounts)) {
-      return protocols.map((protocol) => untold(protocol, null, accounts.failure.message))
+      return protocols.map((protocol) => unchecked(protocol, null, accounts.failure.message))
     }
-    const { all } = accounts.success
-    const questions = protocols.flatMap((protocol) => {
-      const adapter = video.get(protocol) ?? image.get(protocol) ?? text.get(protocol)
-      return all.map((account) =>
-        adapter?.check === undefined
-          ? Effect.succeed(
-              untold(
-                protocol,
-                account.keyName,
-                adapter === undefined
-                  ? `This gateway does not speak ${protocol}`
-                  : `${protocol} has no question that creates nothing`
-              )
-            )
-          : asked(protocol, account, adapter.check)
-      )
-    })
-    return yield* Effect.all(questions, { concurrency: 4 })
+    const checks = protocols.flatMap((protocol) =>
+      accounts.success.all.map((account) => checkAccount(protocol, account))
+    )
+    return yield* Effect.all(checks, { concurrency: MAX_CONCURRENT_CHECKS })
   })
 })

@@ -10,20 +10,20 @@ import { costOf, textPrices } from "../../domain/text/TextQuote.ts"
 import { Resolution } from "../../domain/video/tiers.ts"
 import { videoSecondPrice, videoTokenPrice } from "../../domain/video/VideoQuote.ts"
 
-/** Null where the orders do not tell it, as with the images of a video. */
+/** Null where the orders do not count it, such as images of a video. */
 const units = Schema.NullOr(Schema.BigIntFromString)
 
-/** Charged orders that are alike in all that a price depends on, summed up. */
+/** Sums over charged orders that agree in everything a price depends on. */
 export const UnitGroup = Schema.Struct({
   model: Schema.String,
   /** The channel that made them. */
   channelId: Schema.String,
   resolution: Schema.NullOr(Resolution),
-  /** With a reference video; null where neither charge nor cost was reckoned by that. */
+  /** With a reference video; null where neither the charge nor the cost depends on it. */
   withVideo: Schema.NullOr(Schema.Boolean),
   /** Texts that could not be ordered without a price of output. */
   expectsOutput: Schema.Boolean,
-  /** Of images, as they were ordered; null where they were not. */
+  /** Of images, as ordered; null where the order did not say. */
   quality: Schema.NullOr(Schema.String),
   size: Schema.NullOr(Schema.String),
   count: Schema.Int,
@@ -31,9 +31,9 @@ export const UnitGroup = Schema.Struct({
   /** Of the charges whose cost is known. */
   costNano: Schema.BigIntFromString,
   withoutCost: Schema.Int,
-  /** Of videos, as their vendors counted them. */
+  /** Of videos, as reported by their vendors. */
   videoTokens: units,
-  /** Of videos, as they were ordered. */
+  /** Of videos, as ordered. */
   seconds: units,
   images: units,
   inputTokens: units,
@@ -41,8 +41,8 @@ export const UnitGroup = Schema.Struct({
 })
 export type UnitGroup = typeof UnitGroup.Type
 
-/** What a group comes to by a price table; null where that has no price for it or counts something else. */
-const amountBy = (prices: Prices, group: UnitGroup): bigint | null => {
+/** The charge or cost of a group by a price table; null where that has no price for it or prices other units. */
+const amountUnder = (prices: Prices, group: UnitGroup): bigint | null => {
   const { resolution, withVideo, videoTokens, seconds, images, inputTokens, outputTokens } = group
   switch (prices.kind) {
     case "token_video":
@@ -72,7 +72,7 @@ const amountBy = (prices: Prices, group: UnitGroup): bigint | null => {
   }
 }
 
-/** Charges and costs, as they were and as they would have been. */
+/** Charges and costs before (as booked) and after (under the other catalog). */
 export interface ReplaySum {
   readonly count: number
   readonly chargeBeforeNano: bigint
@@ -81,18 +81,24 @@ export interface ReplaySum {
   readonly costAfterNano: bigint
   /** Charges whose cost is not known. */
   readonly withoutCostBefore: number
-  /** Orders that the catalog has no price for: they count neither as charged nor as costing after. */
+  /** Orders without a price in the catalog: they add nothing to the sums after. */
   readonly unpriced: number
-  /** Priced orders whose channel tells no cost of the model, or has it no more. */
+  /** Orders with a price, whose channel has no cost for the model or does not mount it. */
   readonly withoutCost: number
 }
 
-const nothing: ReplaySum = {
-  ...{ count: 0, unpriced: 0, withoutCost: 0, withoutCostBefore: 0 },
-  ...{ chargeBeforeNano: 0n, chargeAfterNano: 0n, costBeforeNano: 0n, costAfterNano: 0n }
+const zero: ReplaySum = {
+  count: 0,
+  chargeBeforeNano: 0n,
+  chargeAfterNano: 0n,
+  costBeforeNano: 0n,
+  costAfterNano: 0n,
+  withoutCostBefore: 0,
+  unpriced: 0,
+  withoutCost: 0
 }
 
-const added = (one: ReplaySum, other: ReplaySum): ReplaySum => ({
+const add = (one: ReplaySum, other: ReplaySum): ReplaySum => ({
   count: one.count + other.count,
   chargeBeforeNano: one.chargeBeforeNano + other.chargeBeforeNano,
   chargeAfterNano: one.chargeAfterNano + other.chargeAfterNano,
@@ -103,7 +109,7 @@ const added = (one: ReplaySum, other: ReplaySum): ReplaySum => ({
   withoutCost: one.withoutCost + other.withoutCost
 })
 
-const mountName = (model: string, channel: string) => JSON.stringify([model, channel])
+const mountKey = (model: string, channel: string) => JSON.stringify([model, channel])
 
 export interface Replay {
   /** In order of the models' names. */
@@ -111,43 +117,38 @@ export interface Replay {
   readonly totals: ReplaySum
 }
 
-/** The orders stay where they were made; a mount out of use still tells what it costs. */
+/** Orders keep their channels, and a mount that is disabled keeps its cost. */
 export const replayUnder = (
   catalog: Pick<CatalogDocument, "models" | "mounts">,
   groups: ReadonlyArray<UnitGroup>
 ): Replay => {
   const prices = new Map(catalog.models.map((model) => [model.id, model.prices]))
   const costs = new Map(
-    catalog.mounts.map(({ model, channel, cost }) => [mountName(model, channel), cost])
+    catalog.mounts.map(({ model, channel, cost }) => [mountKey(model, channel), cost])
   )
-  const by = (table: Prices | undefined, group: UnitGroup) =>
-    table === undefined ? null : amountBy(table, group)
-
   const sums = new Map<string, ReplaySum>()
   for (const group of groups) {
     const { model, channelId, count } = group
-    const before = {
-      ...nothing,
+    const modelPrices = prices.get(model)
+    const mountCost = costs.get(mountKey(model, channelId))
+    const chargeNano = modelPrices === undefined ? null : amountUnder(modelPrices, group)
+    const costNano = mountCost === undefined ? null : amountUnder(mountCost, group)
+    const isPriced = chargeNano !== null
+    const groupSum: ReplaySum = {
       count,
       chargeBeforeNano: group.chargeNano,
+      chargeAfterNano: chargeNano ?? 0n,
       costBeforeNano: group.costNano,
-      withoutCostBefore: group.withoutCost
+      costAfterNano: isPriced ? (costNano ?? 0n) : 0n,
+      withoutCostBefore: group.withoutCost,
+      unpriced: isPriced ? 0 : count,
+      withoutCost: isPriced && costNano === null ? count : 0
     }
-    const charge = by(prices.get(model), group)
-    const cost = by(costs.get(mountName(model, channelId)), group)
-    const after =
-      charge === null
-        ? { unpriced: count }
-        : {
-            chargeAfterNano: charge,
-            costAfterNano: cost ?? 0n,
-            withoutCost: cost === null ? count : 0
-          }
-    sums.set(model, added(sums.get(model) ?? nothing, { ...before, ...after }))
+    sums.set(model, add(sums.get(model) ?? zero, groupSum))
   }
-  const byName = Order.mapInput(Order.String, ([model]: readonly [string, ReplaySum]) => model)
+  const byModel = Order.mapInput(Order.String, ([model]: readonly [string, ReplaySum]) => model)
   return {
-    models: [...sums].toSorted(byName).map(([model, sum]) => ({ model, ...sum })),
-    totals: [...sums.values()].reduce(added, nothing)
+    models: [...sums].toSorted(byModel).map(([model, sum]) => ({ model, ...sum })),
+    totals: [...sums.values()].reduce(add, zero)
   }
 }

@@ -1,13 +1,14 @@
-/** The orders of a month under another catalog, as they are asked for and answered. */
+/** Replays a month's orders under another catalog, for the preview of one. */
 import { Clock, DateTime, Effect } from "effect"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { Settings } from "../../runtime/Settings.ts"
+import type { CatalogReplay } from "./CatalogReplay.ts"
 import { ChargedUnits } from "./ChargedUnits.ts"
 import { type ReplaySum, replayUnder } from "./replay.ts"
 
-const sumView = (sum: ReplaySum) => {
+const sumView = (sum: ReplaySum): typeof CatalogReplay.Type.totals => {
   const { chargeBeforeNano, chargeAfterNano, costBeforeNano, costAfterNano } = sum
   return {
     count: sum.count,
@@ -24,27 +25,27 @@ const sumView = (sum: ReplaySum) => {
   }
 }
 
-export const makeReplayAnswers = Effect.gen(function* () {
-  const charged = yield* ChargedUnits
+export const makeReplays = Effect.gen(function* () {
+  const chargedUnits = yield* ChargedUnits
   const { currency, timeZone } = yield* Settings
 
-  /** Refuses a month of which nothing can have been charged. */
-  const checkBegun = Effect.fnUntraced(function* (month: string) {
+  /** Refuses a month in the future, of which nothing can have been charged. */
+  const checkMonth = Effect.fnUntraced(function* (month: string) {
     const now = DateTime.makeZonedUnsafe(yield* Clock.currentTimeMillis, { timeZone })
-    const present = DateTime.formatIsoDate(now).slice(0, month.length)
-    if (month > present) {
+    const currentMonth = DateTime.formatIsoDate(now).slice(0, month.length)
+    if (month > currentMonth) {
       return yield* new InvalidRequest({
-        message: `replay: Expected a month that has begun, ${present} at the latest`,
+        message: `replay: Expected a month that has begun, ${currentMonth} at the latest`,
         param: "replay"
       })
     }
   })
 
-  const answer = Effect.fnUntraced(function* (
+  const replay = Effect.fnUntraced(function* (
     month: string,
     catalog: Pick<CatalogDocument, "models" | "mounts">
   ) {
-    const { models, totals } = replayUnder(catalog, yield* charged.ofMonth(month))
+    const { models, totals } = replayUnder(catalog, yield* chargedUnits.ofMonth(month))
     return {
       month,
       currency,
@@ -53,5 +54,5 @@ export const makeReplayAnswers = Effect.gen(function* () {
     }
   })
 
-  return { checkBegun, answer }
+  return { checkMonth, replay }
 })

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { PositiveAmount } from "../../domain/money/Money.ts"
 import { adjustmentKinds } from "../../domain/money/transfers.ts"
 import { plainText } from "../../domain/plainText.ts"
-import { currency, listWithTotals, totalsQuery } from "../../http/api/admin/lists.ts"
+import { currency, idParams, listWithTotals, totalsQuery } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
@@ -60,7 +60,7 @@ const transferTotals = {
   currency
 }
 
-const params = { id: plainText().annotate({ description: "The organisation's id" }) }
+const params = idParams("organisation")
 
 export class MoneyGroup extends HttpApiGroup.make("money").add(
   HttpApiEndpoint.post("adjust", "/organizations/:id/adjustments", {

@@ -1,10 +1,14 @@
-/** Filters of the operators' lists, and the totals over everything that matches them. */
+/** Ids in paths, filters of the operators' lists, and totals over everything that matches these. */
 import { Effect, Schema } from "effect"
 import { plainText } from "../../../domain/plainText.ts"
 import { list, SOME_TIME, text } from "../shared.ts"
 
-export const idFilter = (whose: string) =>
-  Schema.optionalKey(plainText().annotate({ description: `Only those of this ${whose}` }))
+export const idParams = (owner: string) => ({
+  id: plainText().annotate({ description: `The ${owner}'s id` })
+})
+
+export const idFilter = (owner: string) =>
+  Schema.optionalKey(plainText().annotate({ description: `Only those of this ${owner}` }))
 
 export const stateFilter = <const States extends ReadonlyArray<string>>(states: States) =>
   Schema.optionalKey(
