@@ -1,6 +1,7 @@
 /** What every store of uploaded files must do. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
+import type { FilePurpose } from "../../src/domain/files/filePurposes.ts"
 import { Files, type NewFile } from "../../src/services/files/Files.ts"
 import { jobId, organization, type Stores } from "../support/ledger.ts"
 
@@ -9,7 +10,7 @@ const bounds = { files: 3, bytes: 100 }
 const newFile = (organizationId: string, more: Partial<NewFile> = {}): NewFile => ({
   ...{ organizationId, memberId: "mem_1", id: jobId("file"), filename: "a.mp4" },
   ...{ purpose: "vision", contentType: "video/mp4", bytes: 6, seconds: 2.5, isInBucket: false },
-  lifeSeconds: 3600,
+  lifetimeSeconds: 3600,
   ...more
 })
 
@@ -65,10 +66,10 @@ export const filesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const files = yield* Files
       const { organizationId } = yield* organization(1n)
       const ids: Array<string> = []
-      for (const purpose of ["vision", "user_data", "vision"]) {
+      for (const purpose of ["vision", "user_data", "vision"] as const) {
         ids.unshift((yield* kept(organizationId, { purpose })).id)
       }
-      const list = (purpose: string | null, after: string | null, limit: number) =>
+      const list = (purpose: FilePurpose | null, after: string | null, limit: number) =>
         Effect.map(files.list(organizationId, purpose, { after, limit }), ({ data, hasMore }) => [
           data.map(({ id }) => id),
           hasMore

@@ -1,4 +1,4 @@
-/** Which results are copied into the archive, in PostgreSQL. */
+/** The results of the archive in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -33,12 +33,12 @@ export const layerArchives = Layer.effect(
   Archives,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const leased = sql`now() + make_interval(secs => ${COPY_LEASE_SECONDS})`
+    const leaseEnd = sql`now() + make_interval(secs => ${COPY_LEASE_SECONDS})`
 
-    /** Its text has the state, as the index for what is due in it has. */
+    /** The state is part of the text, so that the partial index of due rows in that state is used. */
     const claim = (state: "waiting" | "removing", limit: number, columns: string) =>
       oneTry(sql`
-        UPDATE archives a SET lease = a.lease + 1, next_try_at = ${leased}
+        UPDATE archives a SET lease = a.lease + 1, next_try_at = ${leaseEnd}
           FROM (SELECT d.organization_id, d.task_id FROM archives d
                  WHERE d.state = ${sql.literal(`'${state}'`)} AND d.next_try_at <= now()
                  ORDER BY d.next_try_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
@@ -50,7 +50,7 @@ export const layerArchives = Layer.effect(
       renew: ({ organizationId, taskId, lease }) =>
         Effect.map(
           bounded(sql`
-            UPDATE archives SET next_try_at = ${leased}
+            UPDATE archives SET next_try_at = ${leaseEnd}
              WHERE organization_id = ${organizationId} AND task_id = ${taskId}
                AND state = 'waiting' AND lease = ${lease}::bigint
             RETURNING task_id`),
@@ -84,8 +84,8 @@ export const layerArchives = Layer.effect(
                SET state = 'removing', files = NULL, next_try_at = now()
               FROM (SELECT d.organization_id, d.task_id FROM archives d
                      WHERE d.state = 'kept' AND d.ended_at <= now() - make_interval(secs => ${days * 86_400})
-                     ORDER BY d.ended_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) old
-             WHERE a.organization_id = old.organization_id AND a.task_id = old.task_id`)
+                     ORDER BY d.ended_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) expired
+             WHERE a.organization_id = expired.organization_id AND a.task_id = expired.task_id`)
         ),
       claimRemovals: (limit) => rowsOf(ClaimedRemoval)(claim("removing", limit, removalColumns)),
       completeRemoval: ({ organizationId, taskId, lease }) =>

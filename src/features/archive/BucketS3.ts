@@ -1,4 +1,4 @@
-/** A bucket behind the S3 protocol: of AWS, of Cloudflare R2, or of a server of one's own. */
+/** A bucket of the S3 protocol: AWS, Cloudflare R2, or a self-hosted server. */
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import {
@@ -14,16 +14,16 @@ import { Effect, Layer, Stream } from "effect"
 import { dispositionOf, servedType } from "../../domain/files/mediaTypes.ts"
 import { type ArchiveBucket, Bucket, BucketFault } from "../../services/results/ArchiveBucket.ts"
 
-export interface BucketPlace {
+export interface BucketLocation {
   readonly bucket: string
-  /** Before every key; empty, or ends with a slash. */
+  /** The prefix of every key: empty, or with a slash at its end. */
   readonly prefix: string
-  /** Null is AWS. */
+  /** Null stands for AWS. */
   readonly endpoint: string | null
   readonly region: string
 }
 
-/** A copy has two of them in memory: one that fills, and one on its way. */
+/** A copy has two parts in memory: one that is being filled, and one that is being sent. */
 const PART_BYTES = 5 * 1024 * 1024
 
 const faultOf = (cause: unknown): BucketFault =>
@@ -31,28 +31,31 @@ const faultOf = (cause: unknown): BucketFault =>
     message: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
   })
 
-/** Files lie under the bucket's own origin, which may be a page of somebody else's too. */
-const servedAs = (type: string) => {
+/** A browser trusts files with the bucket's own origin, so only media of known types are shown in it. */
+const servedHeaders = (type: string) => {
   const contentType = servedType(type)
   return { contentType, disposition: dispositionOf(contentType) }
 }
 
-const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): ArchiveBucket => ({
+const makeBucket = (
+  { bucket: Bucket, prefix }: BucketLocation,
+  client: S3Client
+): ArchiveBucket => ({
   put: Effect.fnUntraced(function* <E>(
     key: string,
     type: string,
     bytes: Stream.Stream<Uint8Array, E>
   ) {
-    const { contentType, disposition } = servedAs(type)
+    const { contentType, disposition } = servedHeaders(type)
     const sha256 = createHash("sha256")
     let length = 0
-    const counted = Stream.tap(bytes, (chunk) =>
+    const measured = Stream.tap(bytes, (chunk) =>
       Effect.sync(() => {
         length += chunk.byteLength
         sha256.update(chunk)
       })
     )
-    const Body = yield* NodeStream.toReadable(counted)
+    const Body = yield* NodeStream.toReadable(measured)
     const upload = new Upload({
       client,
       params: {
@@ -71,42 +74,46 @@ const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): 
     )
     return { bytes: length, sha256: sha256.digest("hex") }
   }),
-  removeAll: Effect.fnUntraced(function* (begin) {
-    const listed = yield* Effect.tryPromise({
+  removeAll: Effect.fnUntraced(function* (keyPrefix) {
+    const listing = yield* Effect.tryPromise({
       try: (abortSignal) =>
-        client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix + begin }), { abortSignal }),
+        client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix + keyPrefix }), {
+          abortSignal
+        }),
       catch: faultOf
     })
-    for (const { Key } of listed.Contents ?? []) {
+    for (const { Key } of listing.Contents ?? []) {
       yield* Effect.tryPromise({
         try: (abortSignal) =>
           client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }),
         catch: faultOf
       })
     }
-    if (listed.IsTruncated === true)
+    if (listing.IsTruncated === true)
       return yield* faultOf("there are more files than one page lists")
   }),
-  get: (key, part) =>
-    Effect.gen(function* () {
-      const range = part === null ? {} : { Range: `bytes=${part.start}-${part.end}` }
-      const wanted = { Bucket, Key: prefix + key, ...range }
-      const controller = yield* Effect.acquireRelease(
-        Effect.sync(() => new AbortController()),
-        (controller) => Effect.sync(() => controller.abort())
-      )
-      const { Body } = yield* Effect.tryPromise({
-        try: () => client.send(new GetObjectCommand(wanted), { abortSignal: controller.signal }),
-        catch: faultOf
-      })
-      if (!(Body instanceof Readable)) return yield* faultOf("the bucket answered without a body")
-      return NodeStream.fromReadable<Uint8Array, BucketFault>({
-        evaluate: () => Body,
-        onError: faultOf
-      })
-    }),
+  get: Effect.fnUntraced(function* (key, range) {
+    const object = {
+      Bucket,
+      Key: prefix + key,
+      ...(range === null ? {} : { Range: `bytes=${range.start}-${range.end}` })
+    }
+    const controller = yield* Effect.acquireRelease(
+      Effect.sync(() => new AbortController()),
+      (controller) => Effect.sync(() => controller.abort())
+    )
+    const { Body } = yield* Effect.tryPromise({
+      try: () => client.send(new GetObjectCommand(object), { abortSignal: controller.signal }),
+      catch: faultOf
+    })
+    if (!(Body instanceof Readable)) return yield* faultOf("the bucket answered without a body")
+    return NodeStream.fromReadable<Uint8Array, BucketFault>({
+      evaluate: () => Body,
+      onError: faultOf
+    })
+  }),
   presign: (key, type, expiresIn) => {
-    const { contentType, disposition } = servedAs(type)
+    const { contentType, disposition } = servedHeaders(type)
     const file = new GetObjectCommand({
       Bucket,
       Key: prefix + key,
@@ -120,8 +127,8 @@ const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): 
   }
 })
 
-/** Credentials come from the usual variables of AWS. */
-export const layerBucketS3 = (place: BucketPlace) =>
+/** The client of AWS finds its credentials itself: in `AWS_...` variables, a profile, or the machine's role. */
+export const layerBucketS3 = (location: BucketLocation) =>
   Layer.effect(
     Bucket,
     Effect.map(
@@ -129,17 +136,17 @@ export const layerBucketS3 = (place: BucketPlace) =>
         Effect.sync(
           () =>
             new S3Client({
-              region: place.region,
-              // Servers of one's own have their buckets in the path, and know no newer checksums.
-              ...(place.endpoint === null
+              region: location.region,
+              // Self-hosted servers expect the bucket in the path, and do not know newer checksums.
+              ...(location.endpoint === null
                 ? {}
-                : { endpoint: place.endpoint, forcePathStyle: true }),
+                : { endpoint: location.endpoint, forcePathStyle: true }),
               requestChecksumCalculation: "WHEN_REQUIRED",
               responseChecksumValidation: "WHEN_REQUIRED"
             })
         ),
         (client) => Effect.sync(() => client.destroy())
       ),
-      (client) => makeBucket(place, client)
+      (client) => makeBucket(location, client)
     )
   )

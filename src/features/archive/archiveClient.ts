@@ -1,17 +1,17 @@
 /**
- * The bucket of the archive, by the client of AWS. Only installations with an archive have its
- * packages, which are a sixth of all that a gateway needs.
+ * Loads the client of AWS for the archive's bucket. Only installations with an archive have its packages,
+ * which are a sixth of everything that is installed.
  */
 import { Effect, Layer, Schema } from "effect"
-import type { BucketPlace } from "./BucketS3.ts"
+import type { BucketLocation } from "./BucketS3.ts"
 
 export class ArchiveUnavailable extends Schema.TaggedError<ArchiveUnavailable>()(
   "ArchiveUnavailable",
   { message: Schema.String }
 ) {}
 
-/** Those of BucketS3.ts, as the package names them among its optional peers. */
-export const ARCHIVE_PACKAGES = [
+/** The packages that BucketS3.ts imports: optional peers of the gateway's package. */
+const ARCHIVE_PACKAGES = [
   "@aws-sdk/client-s3",
   "@aws-sdk/lib-storage",
   "@aws-sdk/s3-request-presigner"
@@ -31,5 +31,5 @@ const loadBucketS3 = Effect.tryPromise({
 })
 
 /** Fails where the packages are missing, and names them. */
-export const layerArchiveBucket = (place: BucketPlace) =>
-  Layer.unwrap(Effect.map(loadBucketS3, ({ layerBucketS3 }) => layerBucketS3(place)))
+export const layerArchiveBucket = (location: BucketLocation) =>
+  Layer.unwrap(Effect.map(loadBucketS3, ({ layerBucketS3 }) => layerBucketS3(location)))

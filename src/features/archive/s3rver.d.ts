@@ -1,4 +1,4 @@
-/** What is used of the package, which comes without types. */
+/** Types of the used part of the package, which has none of its own. */
 declare module "s3rver" {
   import type { AddressInfo } from "node:net"
 

@@ -1,6 +1,7 @@
-/** Pictures, sounds and films that are uploaded once and referred to in orders. */
+/** Images, audio and video files that are uploaded once and referred to in orders. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { filePurposes } from "../../domain/files/filePurposes.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { asForm } from "../../http/api/forms.ts"
@@ -22,13 +23,11 @@ import {
   text
 } from "../../http/api/shared.ts"
 
-/** What the standard form has; none of them changes what is done with a file here. */
-export const purposes = [
-  ...(["user_data", "vision", "assistants"] as const),
-  ...(["batch", "evals", "fine-tune"] as const)
-] as const
-
-const purpose = oneOf(purposes, "What it is for, in the words of the standard form", "user_data")
+const purpose = oneOf(
+  filePurposes,
+  "What it is for, in the words of the standard form",
+  "user_data"
+)
 
 const FileView = Schema.Struct({
   id: text("The file's id, which orders take in place of an address"),
@@ -57,7 +56,7 @@ export const FileForm = Schema.Struct({
 })
 
 const fileId = { id: text("The file's id") }
-/** Of either kind of order that takes files. */
+/** The scopes of both kinds of orders that refer to files. */
 const scopes = ["images", "videos"] as const
 
 export class FilesGroup extends HttpApiGroup.make("files")

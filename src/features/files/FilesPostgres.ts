@@ -1,4 +1,4 @@
-/** Files that clients uploaded, in PostgreSQL. */
+/** Uploaded files in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -22,7 +22,7 @@ const columns = columnsOf(MediaFile, "f")
 
 const claimedColumns = columnsOf(ClaimedFile, "f")
 
-const Passed = Schema.Struct({ passed: Schema.NullOr(Schema.Literals(["files", "bytes"])) })
+const AddedRow = Schema.Struct({ exceeded: Schema.NullOr(Schema.Literals(["files", "bytes"])) })
 
 const ChunkRow = Schema.Struct({ bytes: Schema.Uint8Array })
 
@@ -34,16 +34,16 @@ export const layerFiles = Layer.effect(
 
     return Files.of({
       add: Effect.fn("Files.add")(function* (file, bounds) {
-        const { passed } = yield* rowOf(Passed)(
+        const { exceeded } = yield* rowOf(AddedRow)(
           repeatable(sql`
             SELECT add_file(${file.organizationId}, ${file.id}, ${file.memberId}, ${file.filename},
                             ${file.purpose}, ${file.contentType}, ${file.bytes}::int,
                             ${file.seconds}::float8, ${file.isInBucket},
-                            make_interval(secs => ${file.lifeSeconds}::float8),
+                            make_interval(secs => ${file.lifetimeSeconds}::float8),
                             make_interval(secs => ${UPLOAD_SECONDS}::float8),
-                            ${bounds.files}::bigint, ${bounds.bytes}::bigint) AS passed`)
+                            ${bounds.files}::bigint, ${bounds.bytes}::bigint) AS exceeded`)
         )
-        return passed
+        return exceeded
       }),
       writeChunk: Effect.fn("Files.writeChunk")((organizationId, id, n, bytes) =>
         Effect.asVoid(

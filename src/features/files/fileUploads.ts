@@ -1,4 +1,4 @@
-/** Taking a file: its row first, then its bytes, then it can be seen. */
+/** The upload of a file: its row is written first, then its bytes, and then the file becomes visible. */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
@@ -13,18 +13,18 @@ import { makeFileBytes } from "../../services/files/fileBytes.ts"
 
 export interface UploadedFile extends Pick<NewFile, "filename" | "purpose" | "contentType"> {
   readonly bytes: Buffer
-  readonly lifeSeconds: number
+  readonly lifetimeSeconds: number
 }
 
-/** Well within the time after which an upload is removed. */
-const LONGEST_WRITE = "5 minutes"
+/** Well within `UPLOAD_SECONDS`, after which an incomplete upload is deleted. */
+const WRITE_TIMEOUT = "5 minutes"
 
-const untaken = new Overloaded({
+const storeFailed = new Overloaded({
   message: "The file cannot be kept at the moment; send it again",
   retryAfterSeconds: 2
 })
 
-/** Answers a file that is kept; whatever fails leaves none. */
+/** Answers the stored file. An upload that fails leaves none. */
 export const makeFileUploads = Effect.gen(function* () {
   const files = yield* Files
   const store = yield* makeFileBytes
@@ -33,7 +33,7 @@ export const makeFileUploads = Effect.gen(function* () {
   const { organizationFiles, organizationFileBytes } = yield* Settings
   const bounds = { files: organizationFiles, bytes: organizationFileBytes }
 
-  const tooMuch = {
+  const boundTexts = {
     files: `${organizationFiles} files`,
     bytes: `${organizationFileBytes} bytes in files`
   }
@@ -43,26 +43,30 @@ export const makeFileUploads = Effect.gen(function* () {
     { bytes, contentType, ...upload }: UploadedFile
   ): Effect.fn.Return<MediaFile, PayloadTooLarge | Overloaded> {
     const id = `file_${yield* random.uuidV7()}`
-    const place = { organizationId, id, bytes: bytes.length, isInBucket: store.intoBucket }
+    const location = { organizationId, id, bytes: bytes.length, isInBucket: store.usesBucket }
     const seconds = mediaKindOf(contentType) === "video" ? uploadedSeconds(bytes) : null
-    const passed = yield* failAsOverloaded(
-      files.add({ ...upload, ...place, memberId, contentType, seconds }, bounds)
+    const exceeded = yield* failAsOverloaded(
+      files.add({ ...upload, ...location, memberId, contentType, seconds }, bounds)
     )
-    if (passed !== null) {
+    if (exceeded !== null) {
       return yield* new PayloadTooLarge({
-        message: `The organisation may keep ${tooMuch[passed]} at most: delete one that is not needed, or wait until one expires`,
+        message: `The organisation may keep ${boundTexts[exceeded]} at most: delete one that is not needed, or wait until one expires`,
         param: "file"
       })
     }
     return yield* Effect.gen(function* () {
       yield* failpoints.pass("file.placed")
-      const sha256 = yield* store.write(place, contentType, bytes).pipe(
-        Effect.timeout(LONGEST_WRITE),
-        Effect.tapError(({ message }) => Effect.logError("a file could not be kept", message)),
-        Effect.mapError(() => untaken)
+      const sha256 = yield* store.write(location, contentType, bytes).pipe(
+        Effect.timeout(WRITE_TIMEOUT),
+        Effect.tapError(({ message }) =>
+          Effect.logError("files: storing a file failed").pipe(
+            Effect.annotateLogs({ file_id: id, cause: message })
+          )
+        ),
+        Effect.mapError(() => storeFailed)
       )
       yield* failpoints.pass("file.stored")
-      return (yield* files.completeUpload(organizationId, id, sha256)) ?? (yield* untaken)
+      return (yield* files.completeUpload(organizationId, id, sha256)) ?? (yield* storeFailed)
     }).pipe(
       failAsOverloaded,
       Effect.onError(() => Effect.exit(files.abandonUpload(organizationId, id)))

@@ -1,28 +1,28 @@
-/** The receivers of webhooks, of organisations and of the operators, with their secrets sealed at rest. */
+/** Receivers of webhooks, of organisations and of operators. Their secrets are sealed at rest. */
 import { Context, type Effect, type Redacted, Schema } from "effect"
 import { InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 
-/** Stands for the operators where an organisation's id would. */
+/** Stands in the place of an organisation's id for the operators. */
 export const OPERATORS = "operators"
 
-/** The receiver of an organisation that has no address of its own: each order may name one. */
+/** The id of an organisation's endpoint for callbacks. It has no address, as each order names one. */
 export const callbacksOf = (organizationId: string): string => `callback_${organizationId}`
 
 export const WebhookEndpoint = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String,
   name: Schema.String,
-  /** Empty for callbacks. */
+  /** Empty for the endpoint of callbacks. */
   url: Schema.String,
   eventTypes: Schema.Array(Schema.String),
-  /** How its secret ends. */
+  /** The last characters of its secret. */
   secretHint: Schema.String,
   createdAt: Schema.Date,
   updatedAt: Schema.Date,
-  /** Since the first failure after the last success; null while it works. */
+  /** The first failure after the last success; null while attempts succeed. */
   failingSince: Schema.NullOr(Schema.Date),
-  /** Null while it is told. */
+  /** Null while it is enabled. */
   disabledAt: Schema.NullOr(Schema.Date),
   disabledReason: Schema.NullOr(Schema.String)
 })
@@ -34,12 +34,12 @@ export interface NewEndpoint {
   readonly eventTypes: ReadonlyArray<string>
 }
 
-/** What is absent stays as it is. */
+/** Absent fields are not changed. */
 export interface EndpointChange extends Partial<NewEndpoint> {
   readonly enabled?: boolean
 }
 
-/** The secret is readable here and never again. */
+/** An endpoint with its new secret, which no other call returns in a readable form. */
 export interface WithSecret {
   readonly endpoint: WebhookEndpoint
   readonly secret: Redacted.Redacted
@@ -48,7 +48,7 @@ export interface WithSecret {
 export const noSuchEndpoint = (id: string) =>
   new NotFound({ message: `No webhook endpoint is called ${JSON.stringify(id)}` })
 
-/** Of one organisation, or of the operators. */
+/** The limit of one organisation, or of the operators. */
 export const MAX_ENDPOINTS = 50
 
 export const tooManyEndpoints = new InvalidRequest({
@@ -56,30 +56,37 @@ export const tooManyEndpoints = new InvalidRequest({
   param: null
 })
 
-/** How long a secret that was replaced may go on signing. */
+/** How long a replaced secret signs beside the new one. */
 export const OLD_SECRET_HOURS = 24
 
 export class WebhookEndpoints extends Context.Service<
   WebhookEndpoints,
   {
+    /** Creates an endpoint with a new id, also when repeated. Fails where the owner has `MAX_ENDPOINTS`. */
     create(owner: string, endpoint: NewEndpoint): Effect.Effect<WithSecret, InvalidRequest>
-    /** Newest first, without the one of callbacks. */
+    /**
+     * Lists newest first, without the endpoint of callbacks. Fails with `InvalidRequest` where `page.after`
+     * is none of them.
+     */
     list(owner: string, page: PageRequest): Effect.Effect<Page<WebhookEndpoint>, InvalidRequest>
-    /** A null owner is any. */
+    /** Finds an endpoint of the owner; a null owner matches all. Fails with `NotFound`. */
     find(owner: string | null, id: string): Effect.Effect<WebhookEndpoint, NotFound>
-    /** Callbacks cannot be changed or removed. */
+    /** Changes an endpoint. Fails with `NotFound` for another owner's, and for the endpoint of callbacks. */
     change(
       owner: string,
       id: string,
       change: EndpointChange
     ): Effect.Effect<WebhookEndpoint, NotFound>
-    /** Removes its messages as well. */
+    /** Deletes an endpoint and its messages. Fails like `change`, also for a repeat. */
     remove(owner: string, id: string): Effect.Effect<void, NotFound>
-    /** A new secret; where the old one is kept, both sign for `OLD_SECRET_HOURS`. */
-    rotate(owner: string, id: string, keepOld: boolean): Effect.Effect<WithSecret, NotFound>
-    /** The receiver of an organisation's callbacks, which it has from the first time on. */
+    /**
+     * Replaces the secret, with another one for each repeat. With `keepsOld` the one before it signs beside
+     * the new one for `OLD_SECRET_HOURS`. Fails with `NotFound`.
+     */
+    rotate(owner: string, id: string, keepsOld: boolean): Effect.Effect<WithSecret, NotFound>
+    /** The organisation's endpoint of callbacks. The first call creates it; a repeat finds it. */
     callbacks(organizationId: string): Effect.Effect<WebhookEndpoint>
-    /** What its messages are signed with, the present one first; none where they cannot be opened. */
+    /** The active secrets, the newest first, without those that the vault cannot open. */
     secrets(id: string): Effect.Effect<ReadonlyArray<Redacted.Redacted>>
   }
 >()("gateway/features/webhooks/WebhookEndpoints") {}

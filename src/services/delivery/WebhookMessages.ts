@@ -1,6 +1,7 @@
 /**
- * Messages to the receivers of webhooks. They are written in the commit of what they tell: where a
- * task ends, a balance falls, a cap refuses, a channel rests, an orphan is left or books are broken.
+ * Messages to the receivers of webhooks. A message is written in the commit of its event: a task ends, a
+ * balance falls, a budget is reached, a channel starts or ends a cooldown, an orphan is written, or the
+ * books are broken.
  */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -9,7 +10,7 @@ import { TaskState } from "../../domain/taskStates.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import { TaskResult } from "../TaskRepo.ts"
 
-/** The task a message tells of, as it is when the message is sent. */
+/** A task as it is when a message about it is sent, or when its results are copied. */
 export const TaskSnapshot = Schema.Struct({
   id: Schema.String,
   memberId: Schema.String,
@@ -22,41 +23,43 @@ export const TaskSnapshot = Schema.Struct({
   isArchived: Schema.Boolean
 })
 
-/** A message that this gateway sends, until its claim is over. */
+/** A message that this gateway sends until its claim ends. */
 export const ClaimedMessage = Schema.Struct({
   organizationId: Schema.String,
-  /** The same however often it is sent. */
+  /** The id, which stays the same for every attempt. */
   id: Schema.String,
   endpointId: Schema.String,
   receiver: Schema.String,
   url: Schema.String,
-  /** It is not the endpoint's own address. */
+  /** Whether the order named the address, instead of an endpoint. */
   isCallback: Schema.Boolean,
-  /** The endpoint failed the last time. */
+  /** Whether the last attempt at the endpoint failed. */
   isFailing: Schema.Boolean,
   type: Schema.String,
   happenedAt: Schema.Date,
   taskId: Schema.NullOr(Schema.String),
-  /** In whose words the task was ordered, and its id is told; null where the message tells of none. */
+  /** The dialect of the order, which decides the form of the task's id; null where there is no task. */
   dialect: Schema.NullOr(Schema.Literals(taskDialects)),
-  /** Null where the message tells of no task, or of one that is not known any more. */
+  /** Null where the message is about no task, or about one that was deleted. */
   task: Schema.NullOr(TaskSnapshot),
   data: Schema.Unknown,
-  /** Attempts so far. */
+  /** Attempts before this one. */
   tries: Schema.Int,
   lease: Schema.BigInt
 })
 export type ClaimedMessage = typeof ClaimedMessage.Type
 
+/** How many messages one claim may take. */
 export interface MessageClaims {
-  /** Of all receivers together. */
+  /** Messages of all receivers together. */
   readonly limit: number
-  /** Of those of them that fail. */
+  /** Messages to receivers that fail. */
   readonly maxFailing: number
-  /** Of one receiver, less what it counts in `running`; of one that fails there is one at a time. */
+  /** Concurrent attempts at one receiver, those in `runningByReceiver` included; one that fails gets one. */
   readonly maxPerReceiver: number
+  /** Concurrent attempts of one organisation, those in `runningByOrganization` included. */
   readonly maxPerOrganization: number
-  /** Attempts that run at this gateway, by receiver and by organisation. */
+  /** Attempts that this gateway has under way. */
   readonly runningByReceiver: ReadonlyMap<string, number>
   readonly runningByOrganization: ReadonlyMap<string, number>
 }
@@ -67,19 +70,19 @@ export const DeliveryAttempt = Schema.Struct({
   /** Null where no answer came. */
   status: Schema.NullOr(Schema.Int),
   durationMs: Schema.Int,
-  /** How the answer begins. */
+  /** The beginning of the answer. */
   answer: Schema.NullOr(Schema.String),
   /** Why no answer came. */
   error: Schema.NullOr(Schema.String)
 })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type
 
-/** What becomes of a message after an attempt. */
+/** The result of an attempt for its message. */
 export type AttemptEnd =
   | { readonly _tag: "Delivered" }
   | { readonly _tag: "Again"; readonly afterSeconds: number }
   | { readonly _tag: "Failed" }
-  /** The receiver said that it wants no more: its endpoint is disabled. */
+  /** The receiver answered 410 Gone, and its endpoint is disabled. */
   | { readonly _tag: "Gone" }
 
 export const DeliveryState = Schema.Literals(["pending", "delivered", "failed"])
@@ -90,13 +93,13 @@ export const Delivery = Schema.Struct({
   id: Schema.String,
   type: Schema.String,
   state: DeliveryState,
-  /** Null for what tells of no task. */
+  /** Null where the message is about no task. */
   taskId: Schema.NullOr(Schema.String),
-  /** Of a callback: where it goes. */
+  /** The address of a callback; null for a message to an endpoint. */
   callbackUrl: Schema.NullOr(Schema.String),
   happenedAt: Schema.Date,
   nextAttemptAt: Schema.NullOr(Schema.Date),
-  /** The last ones, the newest last. */
+  /** The last `MAX_LISTED_ATTEMPTS`, the newest last. */
   attempts: Schema.Array(DeliveryAttempt)
 })
 export type Delivery = typeof Delivery.Type
@@ -105,36 +108,48 @@ export const noSuchDelivery = (id: string) =>
   new NotFound({ message: `The endpoint has no delivery that is called ${JSON.stringify(id)}` })
 
 /**
- * A claim lasts so much longer than an attempt may: by then its gateway has written its end, or is
- * gone.
+ * The time by which a claim lasts longer than an attempt may take. After it, the gateway has either
+ * recorded the result or is gone.
  */
 export const LEASE_MARGIN_SECONDS = 15
 
-/** Attempts of one message that its log shows. */
+/** Attempts that the list of deliveries shows for a message. */
 export const MAX_LISTED_ATTEMPTS = 20
 
 export class WebhookMessages extends Context.Service<
   WebhookMessages,
   {
-    /** Claims due messages for this gateway; receivers take turns. None is claimed twice at a time. */
+    /**
+     * Claims due messages for this gateway, one receiver after the other in turns. No other call claims a
+     * message before its claim ends, `LEASE_MARGIN_SECONDS` after the longest attempt.
+     */
     claimDue(claims: MessageClaims): Effect.Effect<ReadonlyArray<ClaimedMessage>>
-    /** Writes an attempt down. Nothing changes where the message was claimed again since. */
+    /**
+     * Records an attempt and its result, and what the result says of the endpoint. A repeat changes nothing,
+     * nor does a call for a message that was claimed again since.
+     */
     recordAttempt(
       message: ClaimedMessage,
       attempt: Omit<DeliveryAttempt, "at">,
       end: AttemptEnd
     ): Effect.Effect<void>
-    /** What was and is to be told to an endpoint, newest first. */
+    /**
+     * Lists the messages to an endpoint, newest first; a null state matches all. Fails with `InvalidRequest`
+     * where `page.after` is none of them.
+     */
     list(
       endpointId: string,
       state: DeliveryState | null,
       page: PageRequest
     ): Effect.Effect<Page<Delivery>, InvalidRequest>
-    /** Sends one message again, now. */
+    /**
+     * Makes one message due again now, with all attempts of the schedule. A repeat does the same again. Fails
+     * with `NotFound` where the endpoint has no such message.
+     */
     redeliver(endpointId: string, id: string): Effect.Effect<void, NotFound>
-    /** Sends all again that tell of what happened since then; answers how many. */
+    /** Makes every message of events since then due again now, and answers how many they are. */
     redeliverSince(endpointId: string, since: Date): Effect.Effect<number>
-    /** Forgets what ended long ago. */
+    /** Deletes messages that ended longer ago than the call log is kept, and answers how many. */
     readonly prune: Effect.Effect<number>
   }
 >()("gateway/services/WebhookMessages") {}

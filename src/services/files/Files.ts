@@ -1,20 +1,21 @@
 /**
- * Files that clients uploaded to refer to them in orders, for some hours. Here stands what is known of
- * them, and of those that are not in the archive's bucket also their bytes, in chunks.
+ * Files that clients upload for some hours, to refer to them in orders. The store holds a row of each, and
+ * the bytes in chunks of those that are not in the archive's bucket.
  */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
+import { type FilePurpose, filePurposes } from "../../domain/files/filePurposes.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 
 export const MediaFile = Schema.Struct({
   id: Schema.String,
-  /** As the client named it, for people to read. */
+  /** The client's name for it, for people to read. */
   filename: Schema.String,
-  purpose: Schema.String,
-  /** By its bytes. */
+  purpose: Schema.Literals(filePurposes),
+  /** Detected from its bytes. */
   contentType: Schema.String,
   bytes: Schema.Int,
-  /** How long a film is; null of all else, and where its bytes do not tell. */
+  /** The length of a video; null for other media, and where the bytes do not say it. */
   seconds: Schema.NullOr(Schema.Number),
   /** In hexadecimal digits. */
   sha256: Schema.String,
@@ -31,17 +32,17 @@ export interface NewFile
   > {
   readonly organizationId: string
   readonly memberId: string
-  /** From now to its end. */
-  readonly lifeSeconds: number
+  /** From now until it expires. */
+  readonly lifetimeSeconds: number
 }
 
-/** What one organisation may have, with what is still being removed. */
+/** The limits of one organisation; files whose removal is under way count. */
 export interface FileBounds {
   readonly files: number
   readonly bytes: number
 }
 
-/** A file that this gateway removes, until its claim is over. */
+/** A file that this gateway deletes until its claim ends. */
 export const ClaimedFile = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String,
@@ -50,57 +51,72 @@ export const ClaimedFile = Schema.Struct({
 })
 export type ClaimedFile = typeof ClaimedFile.Type
 
-/** Of each chunk but a file's last. Three bytes are four characters of base64. */
+/** The size of every chunk but the last. It is a multiple of three, as base64 encodes three bytes at a time. */
 export const CHUNK_BYTES = 768 * 1024
 
-/** How long an upload may take from its row to its last byte, before it is removed. */
+/** How long an upload may take from its row to its last byte before it is deleted. */
 export const UPLOAD_SECONDS = 600
 
-/** How long a claim of a removal lasts. */
+/** How long the claim of a removal lasts. */
 export const REMOVAL_LEASE_SECONDS = 60
 
-/** The same of a file that another organisation has, that has expired, and that there never was. */
+/** The same error for a file of another organisation, an expired one, and one that never existed. */
 export const noSuchFile = (id: string) =>
   new NotFound({ message: `No file is called ${JSON.stringify(id)}` })
 
 export class Files extends Context.Service<
   Files,
   {
-    /** A file without bytes that nobody sees yet. Answers the bound that it would pass, or null. */
+    /**
+     * Adds a pending file, which is not visible. Answers the limit that it would exceed, and adds nothing
+     * then; null where it is added. A repeat with the same id adds nothing and answers null.
+     */
     add(file: NewFile, bounds: FileBounds): Effect.Effect<keyof FileBounds | null>
-    /** Writes a chunk of a file that is not kept yet; `n` counts from 0. */
+    /** Writes chunk `n`, counted from 0, of a pending file, once each. Does nothing for any other file. */
     writeChunk(
       organizationId: string,
       id: string,
       n: number,
       bytes: Uint8Array
     ): Effect.Effect<void>
-    /** All its bytes are there. Null where the upload took too long, and it is being removed. */
+    /**
+     * Makes a pending file visible, whose bytes are all written. A repeat answers the file again. Null where
+     * the upload took too long and is being removed.
+     */
     completeUpload(
       organizationId: string,
       id: string,
       sha256: string
     ): Effect.Effect<MediaFile | null>
-    /** Those of the ids that the organisation has now. */
+    /** The visible files of the organisation among these ids; ids without one are left out. */
     find(
       organizationId: string,
       ids: ReadonlyArray<string>
     ): Effect.Effect<ReadonlyArray<MediaFile>>
-    /** Newest first; null is any purpose. */
+    /**
+     * Visible files, newest first; a null purpose matches all. Fails with `InvalidRequest` where `page.after`
+     * is none of them.
+     */
     list(
       organizationId: string,
-      purpose: string | null,
+      purpose: FilePurpose | null,
       page: PageRequest
     ): Effect.Effect<Page<MediaFile>, InvalidRequest>
-    /** Null where it is not there any more. */
+    /** The bytes of a chunk; null where the file has no such chunk, or was deleted. */
     readChunk(organizationId: string, id: string, n: number): Effect.Effect<Uint8Array | null>
-    /** Nobody sees it from now on. False where the organisation has no such file. */
+    /**
+     * Hides a visible file at once; its bytes are deleted later. False where the organisation has no such
+     * file, also for a repeat.
+     */
     remove(organizationId: string, id: string): Effect.Effect<boolean>
-    /** The same of an upload that failed. */
+    /** Marks a pending file for removal. Does nothing for a visible file, or for a repeat. */
     abandonUpload(organizationId: string, id: string): Effect.Effect<void>
-    /** Claims what is to be removed now; none is claimed twice at a time. */
+    /**
+     * Claims files that are due for removal, the longest due first, for `REMOVAL_LEASE_SECONDS`. No other
+     * call claims them before that.
+     */
     claimRemovals(limit: number): Effect.Effect<ReadonlyArray<ClaimedFile>>
-    /** Removes it with its chunks. Changes nothing where the claim is over. */
+    /** Deletes the row and its chunks. Does nothing where the file was claimed again since. */
     completeRemoval(file: ClaimedFile): Effect.Effect<void>
   }
 >()("gateway/services/Files") {}

@@ -1,18 +1,18 @@
-/** Where the bytes of uploaded files stand: in the archive's bucket, or in chunks beside what is known of them. */
+/** The bytes of uploaded files, in the archive's bucket or in chunks of the store `Files`. */
 import { createHash } from "node:crypto"
 import { Effect, Stream } from "effect"
 import { Bucket, BucketFault, type ByteRange, objectKeyOf } from "../results/ArchiveBucket.ts"
 import { CHUNK_BYTES, Files, type MediaFile } from "./Files.ts"
 
-/** Where a file stands. */
-export interface FilePlace extends Pick<MediaFile, "id" | "bytes" | "isInBucket"> {
+/** The fields of a file that say where its bytes are. */
+export interface FileLocation extends Pick<MediaFile, "id" | "bytes" | "isInBucket"> {
   readonly organizationId: string
 }
 
-const noBytes = new BucketFault({ message: "the file's bytes are not there" })
+const bytesMissing = new BucketFault({ message: "the file's bytes are not there" })
 
-/** One turn of the event loop each, as other requests come in between. */
-const chunksOf = (bytes: Buffer): ReadonlyArray<Buffer> =>
+/** Chunks are written one at a time, so that other requests get their turn of the event loop. */
+const splitIntoChunks = (bytes: Buffer): ReadonlyArray<Buffer> =>
   Array.from({ length: Math.ceil(bytes.length / CHUNK_BYTES) }, (_, n) =>
     bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES)
   )
@@ -21,7 +21,7 @@ export const makeFileBytes = Effect.gen(function* () {
   const files = yield* Files
   const bucket = yield* Bucket
 
-  const fromChunks = ({ organizationId, id, bytes }: FilePlace, part: ByteRange | null) => {
+  const readChunks = ({ organizationId, id, bytes }: FileLocation, part: ByteRange | null) => {
     const { start, end } = part ?? { start: 0, end: bytes - 1 }
     const first = Math.floor(start / CHUNK_BYTES)
     const last = Math.floor(end / CHUNK_BYTES)
@@ -31,7 +31,7 @@ export const makeFileBytes = Effect.gen(function* () {
         Effect.flatMap(files.readChunk(organizationId, id, n), (chunk) => {
           const from = n * CHUNK_BYTES
           return chunk === null
-            ? Effect.fail(noBytes)
+            ? Effect.fail(bytesMissing)
             : Effect.succeed(chunk.subarray(Math.max(0, start - from), end - from + 1))
         })
       )
@@ -39,17 +39,17 @@ export const makeFileBytes = Effect.gen(function* () {
   }
 
   return {
-    /** Whether new files go into the bucket. */
-    intoBucket: bucket !== null,
-    /** Writes the bytes of a file that is not kept yet; answers their SHA-256. */
+    /** Whether new files are stored in the bucket. */
+    usesBucket: bucket !== null,
+    /** Writes the bytes of a pending file and answers their SHA-256. Fails where the bucket does. */
     write: Effect.fnUntraced(function* (
-      { organizationId, id, isInBucket }: FilePlace,
+      { organizationId, id, isInBucket }: FileLocation,
       contentType: string,
       bytes: Buffer
     ): Effect.fn.Return<string, BucketFault> {
-      const chunks = chunksOf(bytes)
+      const chunks = splitIntoChunks(bytes)
       if (isInBucket) {
-        if (bucket === null) return yield* noBytes
+        if (bucket === null) return yield* bytesMissing
         const pieces = Stream.rechunk(Stream.fromIterable(chunks), 1)
         const { sha256 } = yield* bucket.put(
           objectKeyOf(organizationId, id, 0),
@@ -69,19 +69,19 @@ export const makeFileBytes = Effect.gen(function* () {
       )
       return sha256.digest("hex")
     }),
-    /** The bytes for one reader; null is the whole file. */
-    read: Effect.fnUntraced(function* (file: FilePlace, part: ByteRange | null) {
-      if (!file.isInBucket) return fromChunks(file, part)
-      if (bucket === null) return yield* noBytes
+    /** Streams the bytes to one reader; a null part is the whole file. Fails where bytes are missing. */
+    read: Effect.fnUntraced(function* (file: FileLocation, part: ByteRange | null) {
+      if (!file.isInBucket) return readChunks(file, part)
+      if (bucket === null) return yield* bytesMissing
       return yield* bucket.get(objectKeyOf(file.organizationId, file.id, 0), part)
     }),
-    /** An address that a file of the bucket can be loaded from without a key, for so many seconds. */
+    /** A signed address that serves a file of the bucket without a key for so many seconds. */
     presign: (
-      { organizationId, id, contentType }: FilePlace & Pick<MediaFile, "contentType">,
+      { organizationId, id, contentType }: FileLocation & Pick<MediaFile, "contentType">,
       seconds: number
     ) =>
       bucket === null
-        ? Effect.fail(noBytes)
+        ? Effect.fail(bytesMissing)
         : bucket.presign(objectKeyOf(organizationId, id, 0), contentType, seconds)
   }
 })

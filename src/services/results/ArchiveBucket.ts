@@ -1,4 +1,4 @@
-/** The bucket that results are kept in. */
+/** The bucket that results and uploaded files are stored in. Every method fails with `BucketFault` where the bucket does. */
 import { Context, type Effect, Schema, type Scope, type Stream } from "effect"
 
 export class BucketFault extends Schema.TaggedError<BucketFault>()("BucketFault", {
@@ -13,9 +13,7 @@ export const ArchivedFile = Schema.Struct({
 })
 export type ArchivedFile = typeof ArchivedFile.Type
 
-export type Stored = Omit<ArchivedFile, "contentType">
-
-/** Both ends are counted from 0 and belong to the part. */
+/** The first and the last byte, counted from 0, both included. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
@@ -23,34 +21,34 @@ export interface ByteRange {
 
 export interface ArchiveBucket {
   /**
-   * Writes a file piece by piece, whatever stood there; what is cut is not kept. It stands there as it
-   * is served: of a type that is shown, or as a download.
+   * Writes a file piece by piece and replaces an earlier one, so a repeat is safe. A file whose stream fails
+   * is not stored. Its type and disposition in the bucket are those that it is served with.
    */
   put<E>(
     key: string,
     contentType: string,
     bytes: Stream.Stream<Uint8Array, E>
-  ): Effect.Effect<Stored, BucketFault>
-  /** Removes every file whose key begins so; none is well, too. */
+  ): Effect.Effect<Pick<ArchivedFile, "bytes" | "sha256">, BucketFault>
+  /** Deletes every file whose key has the prefix. It succeeds without such a file, so a repeat is safe. */
   removeAll(prefix: string): Effect.Effect<void, BucketFault>
-  /** For one reader. The file has the part; null is the whole file. */
+  /** Streams the file to one reader. The caller checks that the file has the range; null is the whole file. */
   get(
     key: string,
-    part: ByteRange | null
+    range: ByteRange | null
   ): Effect.Effect<Stream.Stream<Uint8Array, BucketFault>, BucketFault, Scope.Scope>
-  /** An address that anyone can load the file from as it is served, for so many seconds. */
+  /** A signed address from which anyone can load the file for so many seconds. */
   presign(key: string, contentType: string, seconds: number): Effect.Effect<string, BucketFault>
 }
 
-/** Null where there is no archive. */
+/** Null where no archive is configured. */
 export const Bucket = Context.Reference<ArchiveBucket | null>("gateway/services/Bucket", {
   defaultValue: () => null
 })
 
-/** Where the files of a task stand. */
+/** The prefix of the keys of a task's files. */
 export const keyPrefixOf = (organizationId: string, taskId: string): string =>
   `${organizationId}/${taskId}/`
 
-/** Where one of them stands. */
+/** The key of a task's file number `n`, counted from 0. */
 export const objectKeyOf = (organizationId: string, taskId: string, n: number): string =>
   `${keyPrefixOf(organizationId, taskId)}${n}`

@@ -1,25 +1,25 @@
 /**
- * Which results are copied into the archive, and removed from it. Rows are written in the commit of a
- * task's success.
+ * The results of tasks that are to be copied into the archive, are in it, or are to be deleted from it. A
+ * row is written in the commit of the task's success, so that a crash loses none.
  */
 import { Context, type Effect, Schema } from "effect"
 import { TaskSnapshot } from "../delivery/WebhookMessages.ts"
 import type { ArchivedFile } from "./ArchiveBucket.ts"
 
-/** A result that this gateway copies, until its claim is over. */
+/** A result that this gateway copies until its claim ends. */
 export const ClaimedResult = Schema.Struct({
   organizationId: Schema.String,
   taskId: Schema.String,
   task: TaskSnapshot,
-  /** Before this one. */
+  /** Attempts before this one. */
   tries: Schema.Int,
-  /** Since the task's success. */
+  /** Seconds since the task's success. */
   ageSeconds: Schema.Number,
   lease: Schema.BigInt
 })
 export type ClaimedResult = typeof ClaimedResult.Type
 
-/** Files that this gateway removes, until its claim is over. */
+/** The files of a task that this gateway deletes until its claim ends. */
 export const ClaimedRemoval = Schema.Struct({
   organizationId: Schema.String,
   taskId: Schema.String,
@@ -27,31 +27,40 @@ export const ClaimedRemoval = Schema.Struct({
 })
 export type ClaimedRemoval = typeof ClaimedRemoval.Type
 
-/** How a try ends. */
+/** The result of an attempt to copy. */
 export type CopyEnd =
   | { readonly _tag: "Kept"; readonly files: ReadonlyArray<ArchivedFile> }
   | { readonly _tag: "Again"; readonly reason: string; readonly afterSeconds: number }
   | { readonly _tag: "Failed"; readonly reason: string }
 
-/** How long a claim lasts that is not renewed. */
+/** How long a claim lasts unless it is renewed. */
 export const COPY_LEASE_SECONDS = 60
 
 export class Archives extends Context.Service<
   Archives,
   {
-    /** Claims what is to be copied now, the longest due first; none is claimed twice at a time. */
+    /**
+     * Claims results that are due to be copied, the longest due first, for `COPY_LEASE_SECONDS`. No other
+     * call claims them before that. Results of deleted tasks are left out.
+     */
     claimDue(limit: number): Effect.Effect<ReadonlyArray<ClaimedResult>>
-    /** False where the claim is over. */
+    /** Extends the claim by `COPY_LEASE_SECONDS`. False where another gateway has claimed the result since. */
     renew(result: ClaimedResult): Effect.Effect<boolean>
-    /** Changes nothing where the claim is over. */
+    /**
+     * Records the result of an attempt. A repeat changes nothing, nor does a call for a result that was
+     * claimed again or whose task was deleted since.
+     */
     recordCopy(result: ClaimedResult, end: CopyEnd): Effect.Effect<void>
-    /** The files of a task in their order; null where they are not in the archive. */
+    /** The files of a task, in the order of their numbers; null where they are not in the archive. */
     files(organizationId: string, taskId: string): Effect.Effect<ReadonlyArray<ArchivedFile> | null>
-    /** What is kept for longer is served no more, and is to be removed; so many at once. */
+    /** Takes at most `limit` results out of service that are in the archive for `days`, and makes their removal due. */
     expire(days: number, limit: number): Effect.Effect<void>
-    /** Claims what is to be removed now; none is claimed twice at a time. */
+    /**
+     * Claims files that are due for removal, the longest due first, for `COPY_LEASE_SECONDS`. No other call
+     * claims them before that.
+     */
     claimRemovals(limit: number): Effect.Effect<ReadonlyArray<ClaimedRemoval>>
-    /** Changes nothing where the claim is over. */
+    /** Deletes the row of files that are gone. A repeat changes nothing, nor does a call after another claim. */
     completeRemoval(result: ClaimedRemoval): Effect.Effect<void>
   }
 >()("gateway/services/Archives") {}

@@ -1,35 +1,35 @@
 /**
- * Links to files of tasks that open without a key for some hours, for players and pages. A link names
- * the members on whose behalf it was made, and whoever opens it asks how they stand.
+ * Signed links to files of tasks, which players and pages open without an API key for a day. A link names
+ * the members it was made for, and the caller of `verify` checks that they are enabled.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
 import type { TaskKind } from "../../domain/orderIds.ts"
 import { deriveKey } from "../derivedKeys.ts"
 
-export interface LinkOwners {
+interface LinkOwners {
   readonly organizationId: string
-  /** The member who ordered the file, and the member who asked for the link. */
+  /** The member who ordered the file, and the one who was answered the link. */
   readonly members: ReadonlyArray<string>
 }
 
-export interface LinkedFile extends LinkOwners {
+interface LinkedFile extends LinkOwners {
   readonly id: string
-  /** Its place among the task's files. */
+  /** The number of the file among the task's files, counted from 0. */
   readonly n: number
 }
 
-const LIFE_SECONDS = 24 * 3600
+const LIFETIME_SECONDS = 24 * 3600
 const TOKEN = /^(\d{1,12})\.([\w-]{1,100})\.([\w~-]{1,200})\.([\w-]{43})$/
-/** Between members; ids have none. */
+/** Separates the members' ids, which do not contain it. */
 const SEPARATOR = "~"
 
 export class ContentLinks extends Context.Service<
   ContentLinks,
   {
-    /** The file's path with a token that opens it for a day. */
+    /** The path of the file, with a token that opens it for a day from `nowMillis`. */
     path(kind: TaskKind, file: LinkedFile, nowMillis: number): string
-    /** The owners of the file that the token opens; null where it is invalid or has expired. */
+    /** The owners of the file that the token opens; null for a token that is forged, expired, or of another file. */
     verify(token: string, file: Pick<LinkedFile, "id" | "n">): Effect.Effect<LinkOwners | null>
   }
 >()("gateway/services/ContentLinks") {}
@@ -43,7 +43,7 @@ const macOf = (
     .update(JSON.stringify([organizationId, members, id, n, end]))
     .digest()
 
-/** Links that the previous master key has signed open until their end. */
+/** Links that were signed under the previous master key stay valid until they expire. */
 export const layerContentLinks = (
   masterKey: Redacted.Redacted<Uint8Array>,
   previous: Redacted.Redacted<Uint8Array> | null = null
@@ -53,17 +53,17 @@ export const layerContentLinks = (
     const keys = previous === null ? [current] : [current, deriveKey(previous, "content links")]
     return ContentLinks.of({
       path: (kind, file, nowMillis) => {
-        const end = Math.floor(nowMillis / 1000) + LIFE_SECONDS
+        const end = Math.floor(nowMillis / 1000) + LIFETIME_SECONDS
         const mac = macOf(current, file, end).toString("base64url")
-        const place = kind === "image" ? `/${file.n}` : ""
-        return `/v1/${kind}s/${file.id}/content${place}?token=${end}.${file.organizationId}.${file.members.join(SEPARATOR)}.${mac}`
+        const number = kind === "image" ? `/${file.n}` : ""
+        return `/v1/${kind}s/${file.id}/content${number}?token=${end}.${file.organizationId}.${file.members.join(SEPARATOR)}.${mac}`
       },
       verify: (token, { id, n }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const [, ends = "", organizationId = "", owners = "", signature = ""] =
+          const [, endText = "", organizationId = "", memberIds = "", signature = ""] =
             TOKEN.exec(token) ?? []
-          const end = Number(ends)
-          const members = owners.split(SEPARATOR)
+          const end = Number(endText)
+          const members = memberIds.split(SEPARATOR)
           const mac = Buffer.from(signature, "base64url")
           const isSigned = keys.some((key) => {
             const expected = macOf(key, { organizationId, members, id, n }, end)

@@ -33,17 +33,17 @@ export const layerWebhookEndpointsMemory = Layer.effect(
 
     const find = (owner: string | null, id: string) =>
       Effect.suspend(() => {
-        const found = webhookEndpoints.get(id)
-        return found === undefined || (owner !== null && found.organizationId !== owner)
+        const endpoint = webhookEndpoints.get(id)
+        return endpoint === undefined || (owner !== null && endpoint.organizationId !== owner)
           ? Effect.fail(noSuchEndpoint(id))
-          : Effect.succeed(found)
+          : Effect.succeed(endpoint)
       })
-    const ownOf = (owner: string) =>
+    const endpointsOf = (owner: string) =>
       [...webhookEndpoints.values()].filter(
         ({ organizationId, url }) => organizationId === owner && url !== ""
       )
-    /** An endpoint with an address. */
-    const findOwn = (owner: string, id: string) =>
+    /** Finds an endpoint with an address. */
+    const findWithUrl = (owner: string, id: string) =>
       Effect.filterOrFail(
         find(owner, id),
         ({ url }) => url !== "",
@@ -53,14 +53,24 @@ export const layerWebhookEndpointsMemory = Layer.effect(
     const insert = Effect.fnUntraced(function* (
       organizationId: string,
       id: string,
-      made: Pick<StoredEndpoint, "name" | "url" | "eventTypes">
+      { name, url, eventTypes }: Pick<StoredEndpoint, "name" | "url" | "eventTypes">
     ) {
       const now = new Date(yield* Clock.currentTimeMillis)
       const secret = yield* makeSecret(random)
       const endpoint: StoredEndpoint = {
-        ...{ organizationId, id, name: made.name, url: made.url, eventTypes: made.eventTypes },
-        ...{ secret, secretHint: hintOf(secret), old: null, createdAt: now, updatedAt: now },
-        ...{ failingSince: null, disabledAt: null, disabledReason: null }
+        organizationId,
+        id,
+        name,
+        url,
+        eventTypes,
+        secret,
+        secretHint: hintOf(secret),
+        old: null,
+        createdAt: now,
+        updatedAt: now,
+        failingSince: null,
+        disabledAt: null,
+        disabledReason: null
       }
       webhookEndpoints.set(id, endpoint)
       return { endpoint, secret }
@@ -68,16 +78,16 @@ export const layerWebhookEndpointsMemory = Layer.effect(
 
     return WebhookEndpoints.of({
       create: Effect.fn("WebhookEndpoints.create")(function* (owner, endpoint) {
-        if (ownOf(owner).length >= MAX_ENDPOINTS) return yield* tooManyEndpoints
+        if (endpointsOf(owner).length >= MAX_ENDPOINTS) return yield* tooManyEndpoints
         return yield* insert(owner, `whe_${yield* random.uuidV7()}`, endpoint)
       }),
-      list: (owner, page) => Effect.suspend(() => pageOf(ownOf(owner), page)),
+      list: (owner, page) => Effect.suspend(() => pageOf(endpointsOf(owner), page)),
       find,
       change: Effect.fn("WebhookEndpoints.change")(function* (owner, id, { enabled, ...change }) {
-        const endpoint = yield* findOwn(owner, id)
+        const endpoint = yield* findWithUrl(owner, id)
         const now = new Date(yield* Clock.currentTimeMillis)
-        const well = { failingSince: null, disabledAt: null, disabledReason: null }
-        const off = {
+        const enabledFields = { failingSince: null, disabledAt: null, disabledReason: null }
+        const disabledFields = {
           disabledAt: endpoint.disabledAt ?? now,
           disabledReason: endpoint.disabledReason ?? "its owner asked for it"
         }
@@ -85,20 +95,20 @@ export const layerWebhookEndpointsMemory = Layer.effect(
           ...endpoint,
           ...change,
           updatedAt: now,
-          ...(enabled === true ? well : {}),
-          ...(enabled === false ? off : {})
+          ...(enabled === true ? enabledFields : {}),
+          ...(enabled === false ? disabledFields : {})
         }
         webhookEndpoints.set(id, changed)
         return changed
       }),
       remove: Effect.fn("WebhookEndpoints.remove")(function* (owner, id) {
-        yield* findOwn(owner, id)
+        yield* findWithUrl(owner, id)
         webhookEndpoints.delete(id)
         for (const { endpointId, id: message } of webhookMessages.values()) {
           if (endpointId === id) webhookMessages.delete(message)
         }
       }),
-      rotate: Effect.fn("WebhookEndpoints.rotate")(function* (owner, id, keepOld) {
+      rotate: Effect.fn("WebhookEndpoints.rotate")(function* (owner, id, keepsOld) {
         const endpoint = yield* find(owner, id)
         const now = yield* Clock.currentTimeMillis
         const secret = yield* makeSecret(random)
@@ -107,7 +117,7 @@ export const layerWebhookEndpointsMemory = Layer.effect(
           ...endpoint,
           secret,
           secretHint: hintOf(secret),
-          old: keepOld ? { secret: endpoint.secret, until } : null,
+          old: keepsOld ? { secret: endpoint.secret, until } : null,
           updatedAt: new Date(now)
         }
         webhookEndpoints.set(id, rotated)
@@ -115,9 +125,9 @@ export const layerWebhookEndpointsMemory = Layer.effect(
       }),
       callbacks: Effect.fn("WebhookEndpoints.callbacks")(function* (organizationId) {
         const id = callbacksOf(organizationId)
-        const made = { name: "callbacks", url: "", eventTypes: [] }
-        const known = webhookEndpoints.get(id)
-        return known ?? (yield* insert(organizationId, id, made)).endpoint
+        const endpoint = { name: "callbacks", url: "", eventTypes: [] }
+        const stored = webhookEndpoints.get(id)
+        return stored ?? (yield* insert(organizationId, id, endpoint)).endpoint
       }),
       secrets: (id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
@@ -130,7 +140,7 @@ export const layerWebhookEndpointsMemory = Layer.effect(
   })
 )
 
-/** What may be claimed of each receiver, in the order in which it is due. */
+/** The messages that may be claimed, in the order in which they are due. */
 const claimable = (
   { webhookEndpoints, webhookMessages }: MemoryState,
   claims: MessageClaims,
@@ -145,9 +155,10 @@ const claimable = (
     .flatMap(([receiver, messages]) => {
       const endpoint = webhookEndpoints.get(receiver)
       const isFailing = (endpoint?.failingSince ?? null) !== null
-      const most = endpoint?.disabledAt != null ? 0 : isFailing ? 1 : claims.maxPerReceiver
+      const activePermits = isFailing ? 1 : claims.maxPerReceiver
+      const permits = endpoint?.disabledAt != null ? 0 : activePermits
       return messages
-        .slice(0, Math.max(0, most - (claims.runningByReceiver.get(receiver) ?? 0)))
+        .slice(0, Math.max(0, permits - (claims.runningByReceiver.get(receiver) ?? 0)))
         .map((message, turn) => ({ message, turn, isFailing }))
     })
     .toSorted((a, b) => a.turn - b.turn)
@@ -167,7 +178,7 @@ export const layerWebhookMessagesMemory = Layer.effect(
     const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
     const leaseMillis = (webhookTimeoutSeconds + LEASE_MARGIN_SECONDS) * 1000
 
-    const ownOf = (endpointId: string) =>
+    const messagesTo = (endpointId: string) =>
       [...webhookMessages.values()].filter((message) => message.endpointId === endpointId)
 
     const taskOf = ({ organizationId, taskId }: StoredMessage) =>
@@ -178,11 +189,15 @@ export const layerWebhookMessagesMemory = Layer.effect(
       return task === null ? null : (task.ordered.dialect ?? "own")
     }
 
-    const again = (message: StoredMessage, now: number) =>
+    const makeDue = (message: StoredMessage, now: number) =>
       Object.assign(message, { state: "pending", nextAttemptAt: now, tries: 0, endedAt: null })
 
-    /** What an attempt says of its endpoint. */
-    const judge = (id: string, end: "Delivered" | "Gone" | "Failed" | "Again", now: number) => {
+    /** Records what the result of an attempt says of its endpoint. */
+    const updateEndpoint = (
+      id: string,
+      end: "Delivered" | "Gone" | "Failed" | "Again",
+      now: number
+    ) => {
       const endpoint = webhookEndpoints.get(id)
       if (endpoint === undefined || endpoint.disabledAt !== null) return
       if (end === "Delivered") {
@@ -190,22 +205,22 @@ export const layerWebhookMessagesMemory = Layer.effect(
         return
       }
       const failingSince = endpoint.failingSince ?? new Date(now)
-      const isOver =
+      const hasFailedTooLong =
         endpoint.failingSince !== null &&
         failingSince.getTime() <= now - webhookPatienceDays * DAY_MILLIS
-      const tooLong = isOver ? "it failed for too long" : null
-      const reason = end === "Gone" ? "it answered 410 Gone" : tooLong
+      const failure = hasFailedTooLong ? "it failed for too long" : null
+      const reason = end === "Gone" ? "it answered 410 Gone" : failure
       const disabledAt = reason === null ? null : new Date(now)
       webhookEndpoints.set(id, { ...endpoint, failingSince, disabledAt, disabledReason: reason })
       if (reason === null) return
-      for (const message of ownOf(id)) {
+      for (const message of messagesTo(id)) {
         if (message.state !== "pending") continue
         Object.assign(message, { state: "failed", nextAttemptAt: null, endedAt: now })
       }
       const { name, organizationId, url } = endpoint
       const data = { id, name, url, reason }
-      const told = { type: "webhook_endpoint.disabled", taskId: null, data }
-      notifyEndpoints(state, organizationId, organizationId, told, now, () => true)
+      const event = { type: "webhook_endpoint.disabled", taskId: null, data }
+      notifyEndpoints(state, organizationId, organizationId, event, now, () => true)
     }
 
     return WebhookMessages.of({
@@ -216,8 +231,8 @@ export const layerWebhookMessagesMemory = Layer.effect(
             message.nextAttemptAt = now + leaseMillis
             const url = message.callbackUrl ?? webhookEndpoints.get(message.endpointId)?.url ?? ""
             const isCallback = message.callbackUrl !== null
-            const told = { dialect: dialectOf(message), task: taskOf(message) }
-            return { ...message, url, isCallback, isFailing, ...told }
+            const [dialect, task] = [dialectOf(message), taskOf(message)]
+            return { ...message, url, isCallback, isFailing, dialect, task }
           })
         ),
       recordAttempt: ({ id, lease, isCallback, endpointId }, attempt, end) =>
@@ -234,12 +249,16 @@ export const layerWebhookMessagesMemory = Layer.effect(
             message.nextAttemptAt = null
             message.endedAt = now
           }
-          if (!isCallback) judge(endpointId, end._tag, now)
+          if (!isCallback) updateEndpoint(endpointId, end._tag, now)
         }),
-      list: (endpointId, shown, page) =>
+      list: (endpointId, state, page) =>
         Effect.map(
           Effect.suspend(() =>
-            pageOf(ownOf(endpointId), page, (one) => shown === null || one.state === shown)
+            pageOf(
+              messagesTo(endpointId),
+              page,
+              (message) => state === null || message.state === state
+            )
           ),
           ({ data, hasMore }) => ({
             hasMore,
@@ -255,13 +274,13 @@ export const layerWebhookMessagesMemory = Layer.effect(
         if (message?.endpointId !== endpointId) {
           return yield* noSuchDelivery(id)
         }
-        again(message, yield* Clock.currentTimeMillis)
+        makeDue(message, yield* Clock.currentTimeMillis)
       }),
       redeliverSince: (endpointId, since) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const those = ownOf(endpointId).filter(({ happenedAt }) => happenedAt >= since)
-          for (const message of those) again(message, now)
-          return those.length
+          const messages = messagesTo(endpointId).filter(({ happenedAt }) => happenedAt >= since)
+          for (const message of messages) makeDue(message, now)
+          return messages.length
         }),
       prune: Effect.map(Clock.currentTimeMillis, (now) => {
         const old = [...webhookMessages.values()].filter(

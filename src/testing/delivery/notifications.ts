@@ -1,4 +1,4 @@
-/** What happens to the state in memory is told to the receivers of webhooks, as triggers do. */
+/** Writes messages to the receivers of webhooks when the state in memory changes, as triggers do in PostgreSQL. */
 import { DateTime, Schema } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
 import { callbacksOf, OPERATORS } from "../../features/webhooks/WebhookEndpoints.ts"
@@ -14,11 +14,12 @@ import {
 import type { Now, StoredBudget, StoredUse } from "../money/storedBudgets.ts"
 import type { StoredMessage } from "./storedWebhooks.ts"
 
-type Told = Pick<StoredMessage, "type" | "taskId" | "data">
+type WebhookEvent = Pick<StoredMessage, "type" | "taskId" | "data">
 
 const addMessage = (
   { webhookMessages }: MemoryState,
-  message: Told & Pick<StoredMessage, "organizationId" | "endpointId" | "receiver" | "callbackUrl">,
+  message: WebhookEvent &
+    Pick<StoredMessage, "organizationId" | "endpointId" | "receiver" | "callbackUrl">,
   nowMillis: number
 ): void => {
   const turn = String(webhookMessages.size).padStart(12, "0")
@@ -36,27 +37,33 @@ const addMessage = (
   })
 }
 
-/** Tells the endpoints of `owner` that chose the type; `organizationId` is of what happened. */
+/** Notifies the endpoints of `owner` that chose the event; it happened to `organizationId`. */
 export const notifyEndpoints = (
   state: MemoryState,
   owner: string,
   organizationId: string,
-  told: Told,
+  event: WebhookEvent,
   nowMillis: number,
-  isFor = (eventTypes: ReadonlyArray<string>): boolean => eventTypes.includes(told.type)
+  isFor = (eventTypes: ReadonlyArray<string>): boolean => eventTypes.includes(event.type)
 ): void => {
   for (const endpoint of state.webhookEndpoints.values()) {
     const { id, url, disabledAt, eventTypes } = endpoint
-    const isTold = endpoint.organizationId === owner && disabledAt === null && url !== ""
-    if (!isTold || !isFor(eventTypes)) continue
-    const place = { organizationId, endpointId: id, receiver: id, callbackUrl: null }
-    addMessage(state, { ...told, ...place }, nowMillis)
+    const isActive = endpoint.organizationId === owner && disabledAt === null && url !== ""
+    if (!isActive || !isFor(eventTypes)) continue
+    const message = {
+      ...event,
+      organizationId,
+      endpointId: id,
+      receiver: id,
+      callbackUrl: null
+    }
+    addMessage(state, message, nowMillis)
   }
 }
 
 const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))
 
-/** A task for those who tell of it or load what it made; null where there is none. */
+/** A task for a message about it or a copy of its results; null where there is none. */
 export const taskSnapshot = (books: Books | undefined, id: string) => {
   const order = books?.orders.get(id)
   const task = order?.task ?? null
@@ -84,21 +91,27 @@ export const notifyOfTask = (
   const isVideo = id.startsWith("vt_")
   if (task.state === "succeeded" && task.ordered.isArchived === true) {
     const { files } = task
-    const kept = files === null ? null : nowMillis
     state.archives.set(id, {
-      ...{ organizationId, taskId: id, state: kept === null ? "waiting" : "kept", files },
-      ...{ keptAt: kept, nextTryAt: nowMillis, createdAt: nowMillis, tries: 0, lease: 0n }
+      organizationId,
+      taskId: id,
+      state: files === null ? "waiting" : "kept",
+      files,
+      storedAt: files === null ? null : nowMillis,
+      nextTryAt: nowMillis,
+      createdAt: nowMillis,
+      tries: 0,
+      lease: 0n
     })
   }
   if (task.state === "rejected" && isVideo) return
   const end = task.state === "succeeded" ? "completed" : "failed"
-  const told = { type: `${isVideo ? "video" : "image"}.${end}`, taskId: id, data: null }
-  notifyEndpoints(state, organizationId, organizationId, told, nowMillis)
+  const event = { type: `${isVideo ? "video" : "image"}.${end}`, taskId: id, data: null }
+  notifyEndpoints(state, organizationId, organizationId, event, nowMillis)
   const { callbackUrl = null } = task.ordered
   if (callbackUrl === null) return
   const endpointId = callbacksOf(organizationId)
   const receiver = `${endpointId}/${new URL(callbackUrl).host}`
-  addMessage(state, { ...told, organizationId, endpointId, receiver, callbackUrl }, nowMillis)
+  addMessage(state, { ...event, organizationId, endpointId, receiver, callbackUrl }, nowMillis)
 }
 
 export const notifyOfPool = (
@@ -115,8 +128,8 @@ export const notifyOfPool = (
 }
 
 /**
- * Each percent of a budget once in a period: when the use reaches it, and all up to 100 when the
- * budget refuses an order for the first time, which a cap tells as such, too.
+ * Notifies of each threshold of a budget once in a period: when the use reaches it, and of all up to 100
+ * percent when the budget refuses an order for the first time. A member's cap has an event of its own then.
  */
 export const notifyOfBudget = (
   state: MemoryState,
@@ -126,16 +139,21 @@ export const notifyOfBudget = (
   { nowMillis, timeZone }: Now,
   refuses = false
 ): void => {
-  const used = use.heldNano + use.capturedNano
+  const usedNano = use.heldNano + use.capturedNano
   const isReached = (percent: number) =>
-    used * 100n >= budget.amountNano * BigInt(percent) || (use.hasRefused && percent <= 100)
-  const [amount, now] = [formatNano(budget.amountNano), formatNano(used)]
+    usedNano * 100n >= budget.amountNano * BigInt(percent) || (use.hasRefused && percent <= 100)
+  const [amount, used] = [formatNano(budget.amountNano), formatNano(usedNano)]
   for (const threshold of budget.thresholds) {
     if (threshold <= use.told || !isReached(threshold)) continue
     use.told = threshold
     const data = {
-      ...{ budget_id: budget.id, scope: budget.scope, subject_id: budget.subjectId },
-      ...{ period: budget.period, threshold, amount, used: now }
+      budget_id: budget.id,
+      scope: budget.scope,
+      subject_id: budget.subjectId,
+      period: budget.period,
+      threshold,
+      amount,
+      used
     }
     notifyEndpoints(state, id, id, { type: "budget.threshold", taskId: null, data }, nowMillis)
   }
@@ -143,15 +161,15 @@ export const notifyOfBudget = (
   if (!refuses || !budget.isCap || member === undefined) return
   const zoned = DateTime.makeZonedUnsafe(nowMillis, { timeZone })
   const month = DateTime.formatIsoDate(zoned).slice(0, "2026-01".length)
-  const data = { member_id: member.id, member_name: member.name, month, cap: amount, used: now }
+  const data = { member_id: member.id, member_name: member.name, month, cap: amount, used }
   notifyEndpoints(state, id, id, { type: "cap.reached", taskId: null, data }, nowMillis)
 }
 
-/** Whether operators are told of it: not of keys, nor of an organisation beside which others are served. */
-const isTold = ({ keyName, until, organizationId, isAlone }: StoredRest): boolean =>
+/** Operators are not notified of a key's cooldown, nor of one organisation's while others are served. */
+const isNotified = ({ keyName, until, organizationId, isAlone }: StoredRest): boolean =>
   keyName === null && until !== null && (organizationId === null || isAlone)
 
-/** Changes a rest, and tells of a channel or model that is down or up by it, whoever it is down for. */
+/** Changes a cooldown, and notifies operators where a channel or model is down or up by it for anyone. */
 export const changeRest = (
   state: MemoryState,
   before: StoredRest | undefined,
@@ -159,16 +177,16 @@ export const changeRest = (
   nowMillis: number
 ): void => {
   state.rests.set(restName(rest), rest)
-  const was = before !== undefined && isTold(before)
-  const isToldAlready = [...state.rests.values()].some(
+  const wasDown = before !== undefined && isNotified(before)
+  const isDownElsewhere = [...state.rests.values()].some(
     (other) =>
       other !== rest &&
       other.channelId === rest.channelId &&
       other.model === rest.model &&
-      isTold(other)
+      isNotified(other)
   )
-  if (was === isTold(rest) || isToldAlready) return
-  const type = was ? "channel.up" : "channel.down"
+  if (wasDown === isNotified(rest) || isDownElsewhere) return
+  const type = wasDown ? "channel.up" : "channel.down"
   const data = { id: rest.channelId, model: rest.model, reason: rest.reason, status: rest.status }
   notifyEndpoints(state, OPERATORS, OPERATORS, { type, taskId: null, data }, nowMillis)
 }

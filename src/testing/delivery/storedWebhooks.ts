@@ -1,4 +1,4 @@
-/** What is delivered, archived and uploaded, as the state in memory keeps it. */
+/** Webhooks, archived results and uploaded files, as the state in memory holds them. */
 import type { Redacted } from "effect"
 import type { WebhookEndpoint } from "../../features/webhooks/WebhookEndpoints.ts"
 import type { DeliveryAttempt, DeliveryState } from "../../services/delivery/WebhookMessages.ts"
@@ -34,8 +34,8 @@ export interface StoredArchive {
   readonly createdAt: number
   state: "waiting" | "kept" | "failed" | "removing"
   files: ReadonlyArray<ArchivedFile> | null
-  /** Of what is kept. */
-  keptAt: number | null
+  /** When the copy was completed. */
+  storedAt: number | null
   nextTryAt: number
   tries: number
   lease: bigint
@@ -44,7 +44,7 @@ export interface StoredArchive {
 export interface StoredFile {
   readonly added: NewFile
   readonly createdAt: number
-  /** By their place, from 0. */
+  /** The bytes by the number of the chunk, counted from 0. */
   readonly chunks: Map<number, Uint8Array>
   sha256: string | null
   state: "pending" | "kept" | "removing"

@@ -1,4 +1,4 @@
-/** Which results are copied into the archive, in memory. */
+/** The results of the archive in memory. */
 import { Clock, Effect, Layer } from "effect"
 import {
   Archives,
@@ -14,9 +14,9 @@ const DAY_MILLIS = 86_400_000
 export const layerArchivesMemory = Layer.effect(
   Archives,
   Effect.map(MemoryStore, ({ archives, organizations }) => {
-    const claimed = ({ taskId, lease }: ClaimedResult) => {
-      const found = archives.get(taskId)
-      return found?.state === "waiting" && found.lease === lease ? found : null
+    const findClaimed = ({ taskId, lease }: ClaimedResult) => {
+      const archive = archives.get(taskId)
+      return archive?.state === "waiting" && archive.lease === lease ? archive : null
     }
     return Archives.of({
       claimDue: (limit) =>
@@ -37,20 +37,20 @@ export const layerArchivesMemory = Layer.effect(
         ),
       renew: (result) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const archive = claimed(result)
+          const archive = findClaimed(result)
           if (archive !== null) archive.nextTryAt = now + LEASE_MILLIS
           return archive !== null
         }),
       recordCopy: (result, end) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const archive = claimed(result)
+          const archive = findClaimed(result)
           if (archive === null) return
           archive.tries++
           if (end._tag === "Again") archive.nextTryAt = now + end.afterSeconds * 1000
           else archive.state = end._tag === "Kept" ? "kept" : "failed"
           if (end._tag === "Kept") {
             archive.files = end.files
-            archive.keptAt = now
+            archive.storedAt = now
           }
         }),
       files: (organizationId, taskId) =>
@@ -60,10 +60,10 @@ export const layerArchivesMemory = Layer.effect(
         }),
       expire: (days, limit) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const old = [...archives.values()]
-            .filter(({ keptAt }) => keptAt !== null && keptAt <= now - days * DAY_MILLIS)
+          const expired = [...archives.values()]
+            .filter(({ storedAt }) => storedAt !== null && storedAt <= now - days * DAY_MILLIS)
             .filter(({ state }) => state === "kept")
-          for (const archive of old.slice(0, limit)) {
+          for (const archive of expired.slice(0, limit)) {
             archive.state = "removing"
             archive.files = null
             archive.nextTryAt = now

@@ -1,4 +1,4 @@
-/** Files that clients uploaded, in memory. */
+/** Uploaded files in memory. */
 import { Clock, Effect, Layer } from "effect"
 import {
   Files,
@@ -10,25 +10,26 @@ import type { StoredFile } from "../delivery/storedWebhooks.ts"
 import { MemoryStore, pageOf } from "../memory/MemoryStore.ts"
 
 const fileOf = (stored: StoredFile): MediaFile => {
-  const { organizationId: _, memberId: __, lifeSeconds, ...file } = stored.added
+  const { organizationId: _, memberId: __, lifetimeSeconds, ...file } = stored.added
   return {
     ...file,
     sha256: stored.sha256 ?? "",
     createdAt: new Date(stored.createdAt),
-    expiresAt: new Date(stored.createdAt + lifeSeconds * 1000)
+    expiresAt: new Date(stored.createdAt + lifetimeSeconds * 1000)
   }
 }
 
-const expiryOf = ({ added, createdAt }: StoredFile): number => createdAt + added.lifeSeconds * 1000
+const expiryOf = ({ added, createdAt }: StoredFile): number =>
+  createdAt + added.lifetimeSeconds * 1000
 
 export const layerFilesMemory = Layer.effect(
   Files,
   Effect.map(MemoryStore, ({ files }) => {
-    const own = (organizationId: string, id: string): StoredFile | null => {
+    const findOf = (organizationId: string, id: string): StoredFile | null => {
       const stored = files.get(id)
       return stored?.added.organizationId === organizationId ? stored : null
     }
-    const isSeen = (stored: StoredFile | null, now: number): stored is StoredFile =>
+    const isVisible = (stored: StoredFile | null, now: number): stored is StoredFile =>
       stored !== null && stored.state === "kept" && expiryOf(stored) > now
 
     return Files.of({
@@ -38,25 +39,30 @@ export const layerFilesMemory = Layer.effect(
             (stored) =>
               stored.added.organizationId === added.organizationId && stored.added.id !== added.id
           )
-          const taken = others.reduce((sum, stored) => sum + stored.added.bytes, 0)
+          const usedBytes = others.reduce((sum, stored) => sum + stored.added.bytes, 0)
           if (others.length + 1 > bounds.files) return "files"
-          if (taken + added.bytes > bounds.bytes) return "bytes"
+          if (usedBytes + added.bytes > bounds.bytes) return "bytes"
           if (!files.has(added.id)) {
             files.set(added.id, {
-              ...{ added, createdAt: now, chunks: new Map() },
-              ...{ sha256: null, state: "pending", dueAt: now + UPLOAD_SECONDS * 1000, lease: 0n }
+              added,
+              createdAt: now,
+              chunks: new Map(),
+              sha256: null,
+              state: "pending",
+              dueAt: now + UPLOAD_SECONDS * 1000,
+              lease: 0n
             })
           }
           return null
         }),
       writeChunk: (organizationId, id, n, bytes) =>
         Effect.sync(() => {
-          const stored = own(organizationId, id)
+          const stored = findOf(organizationId, id)
           if (stored?.state === "pending") stored.chunks.set(n, bytes.slice())
         }),
       completeUpload: (organizationId, id, sha256) =>
         Effect.sync(() => {
-          const stored = own(organizationId, id)
+          const stored = findOf(organizationId, id)
           if (stored === null || stored.state === "removing") return null
           stored.state = "kept"
           stored.sha256 = sha256
@@ -66,8 +72,8 @@ export const layerFilesMemory = Layer.effect(
       find: (organizationId, ids) =>
         Effect.map(Clock.currentTimeMillis, (now) =>
           [...new Set(ids)]
-            .map((id) => own(organizationId, id))
-            .filter((stored) => isSeen(stored, now))
+            .map((id) => findOf(organizationId, id))
+            .filter((stored) => isVisible(stored, now))
             .map(fileOf)
         ),
       list: (organizationId, purpose, page) =>
@@ -75,7 +81,7 @@ export const layerFilesMemory = Layer.effect(
           pageOf(
             [...files.values()]
               .filter((stored) => stored.added.organizationId === organizationId)
-              .filter((stored) => isSeen(stored, now))
+              .filter((stored) => isVisible(stored, now))
               .map(fileOf)
               .toSorted((one, other) => (one.id < other.id ? -1 : 1)),
             page,
@@ -83,18 +89,18 @@ export const layerFilesMemory = Layer.effect(
           )
         ),
       readChunk: (organizationId, id, n) =>
-        Effect.sync(() => own(organizationId, id)?.chunks.get(n) ?? null),
+        Effect.sync(() => findOf(organizationId, id)?.chunks.get(n) ?? null),
       remove: (organizationId, id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const stored = own(organizationId, id)
-          if (!isSeen(stored, now)) return false
+          const stored = findOf(organizationId, id)
+          if (!isVisible(stored, now)) return false
           stored.state = "removing"
           stored.dueAt = now
           return true
         }),
       abandonUpload: (organizationId, id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const stored = own(organizationId, id)
+          const stored = findOf(organizationId, id)
           if (stored?.state !== "pending") return
           stored.state = "removing"
           stored.dueAt = now
@@ -115,7 +121,7 @@ export const layerFilesMemory = Layer.effect(
         ),
       completeRemoval: ({ organizationId, id, lease }) =>
         Effect.sync(() => {
-          const stored = own(organizationId, id)
+          const stored = findOf(organizationId, id)
           if (stored?.state === "removing" && stored.lease === lease) files.delete(id)
         })
     })
