@@ -1,11 +1,11 @@
 /**
- * Vendors' usage lists compared with the books, and what came of it, as it was then. Amounts and units
+ * Vendors' usage lists compared with the books. A result is stored as it was then. Amounts and units
  * are billionths.
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
-import { type Compared, type EntryKind, entryKinds } from "./reconciliation.ts"
+import { type ComparedColumns, type EntryKind, entryKinds } from "./reconciliation.ts"
 import type { ListedLine } from "./vendorLists.ts"
 
 export const ReconciledTotal = Schema.Struct({
@@ -22,37 +22,35 @@ export type ReconciledTotal = typeof ReconciledTotal.Type
 export const Reconciliation = Schema.Struct({
   id: Schema.String,
   channelId: Schema.String,
-  /** Orders closed from then on count as missing there. */
+  /** Orders closed from then on, and before `to`, can be `missing_there`. */
   from: Schema.Date,
-  /** The moment after the last one. */
+  /** Exclusive. */
   to: Schema.Date,
-  /** What the list tells. */
+  /** Which columns the list has. */
   hasAmount: Schema.Boolean,
   hasUnits: Schema.Boolean,
   author: Schema.String,
   createdAt: Schema.Date,
-  /** Of the list, without the first one. */
+  /** Lines of the list, without the first one, which has the names. */
   lines: Schema.Int,
-  /** One of each kind, in their order. */
+  /** One of each kind, in the order of `entryKinds`. */
   totals: Schema.Array(ReconciledTotal)
 })
 export type Reconciliation = typeof Reconciliation.Type
 
 export interface NewReconciliation
   extends Pick<Reconciliation, "channelId" | "from" | "to" | "author"> {
-  readonly compared: Compared
+  readonly compared: ComparedColumns
 }
-
-/** Why a job is not among what was charged, or which job it may be. */
-export const entryReasons = ["unknown", "open", "released", "other_channel"] as const
 
 export const ReconciledEntry = Schema.Struct({
   /** Its number in the reconciliation, from 1. */
   id: Schema.String,
   kind: Schema.Literals(entryKinds),
   /**
-   * Of `missing_here` one of `entryReasons`, of an orphan why it is one, `no_cost` where our books do
-   * not know the amount, and `no_id` where the vendor told none.
+   * Of `missing_here` what is known of the job: `unknown`, `open`, `released` or `other_channel`. Of an
+   * orphan the orphan's reason, which is open text. Of the others `no_cost` where our books do not have
+   * the amount, `no_id` where the vendor gave no id, or null.
    */
   reason: Schema.NullOr(Schema.String),
   vendorId: Schema.NullOr(Schema.String),
@@ -75,10 +73,10 @@ export class Reconciliations extends Context.Service<
   Reconciliations,
   {
     /**
-     * Compares the lines, which come piece by piece, with the charged orders of a channel. Lines of one
-     * id count together. An order of a task is found by the vendor's id of it whenever it was closed,
-     * and any other by the vendor's id of the request where it was closed in the period or a day before
-     * or after. Lines that fail or break off leave no trace.
+     * Compares a stream of lines with the charged orders of a channel. Lines of one id count together.
+     * An order of a task is matched by the vendor's id of the task whenever it was closed, and any other
+     * by the vendor's id of the request where it was closed in the period or a day before or after. A
+     * stream that fails or ends early leaves no trace.
      */
     reconcile<E>(
       reconciliation: NewReconciliation,
@@ -87,12 +85,12 @@ export class Reconciliations extends Context.Service<
     /** Whether the channel is or was in the catalog. */
     hasChannel(channelId: string): Effect.Effect<boolean>
     find(id: string): Effect.Effect<Reconciliation, NotFound>
-    /** Newest first; of one channel, or of all. */
+    /** Newest first; null is every channel. */
     list(
       channelId: string | null,
       page: PageRequest
     ): Effect.Effect<Page<Reconciliation>, InvalidRequest>
-    /** In the order of the kinds, and of lines; of one kind, or of all. */
+    /** Ordered by kind, then by line; null is every kind. */
     entries(
       id: string,
       kind: EntryKind | null,
@@ -106,7 +104,7 @@ export const reconciliationPrefix = "rc_"
 
 export const noSuchReconciliation = new NotFound({ message: "No such reconciliation" })
 
-/** The numbers of the entries of a kind: the ones after `first`, up to `last`. */
+/** The range of entry numbers of a kind: `first` is exclusive, `last` inclusive. */
 export const rangeOf = (
   { totals }: Reconciliation,
   kind: EntryKind | null
@@ -118,7 +116,7 @@ export const rangeOf = (
   return { first, last: first + count([kind]) }
 }
 
-/** Where the page begins; null where the cursor is none of the list. */
+/** The number before the page; null where the cursor is no entry of the range. */
 export const startOf = (
   range: { readonly first: number; readonly last: number },
   after: string | null

@@ -1,7 +1,7 @@
 /**
- * Reconciliations in PostgreSQL. Lines are kept in short statements under a reconciliation that is
- * not seen, and compared in one commit, which shows it: a database of one connection serves others
- * meanwhile, and what is broken off is never seen.
+ * Reconciliations in PostgreSQL. Short statements store the lines under a reconciliation that is not
+ * visible yet, and one commit compares them and makes it visible: a database of one connection serves
+ * others in between, and a list that breaks off is never visible.
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
@@ -31,14 +31,14 @@ import {
 import { TOLERANCE_MILLIS } from "./reconciliation.ts"
 import type { ListedLine } from "./vendorLists.ts"
 
-/** Lines of a statement: some milliseconds of the database's time. */
-const BATCH = 2000
+/** A statement of so many lines takes the database some milliseconds. */
+const LINES_PER_STATEMENT = 2000
 /** A month of a large deployment is many rows, and an operator waits for it. */
-const PATIENCE = Duration.minutes(10)
-/** What is untouched for so long was broken off: a whole request takes less. */
+const COMPARISON_TIMEOUT = Duration.minutes(10)
+/** A request takes less, so a reconciliation that is untouched for so long was broken off. */
 const ABANDONED_AFTER = Duration.hours(1)
 
-const shownColumns = columnsOf(Reconciliation, "r", { from: "r.from_at", to: "r.to_at" })
+const reconciliationColumns = columnsOf(Reconciliation, "r", { from: "r.from_at", to: "r.to_at" })
 const entryColumns = columnsOf(ReconciledEntry, "e", {
   id: "e.number::text",
   amountHereNano: "e.amount_here::text",
@@ -55,7 +55,7 @@ const lineColumns = {
   units: [int8, ({ unitsNano }) => unitsNano]
 } as const satisfies Record<string, Column<ListedLine>>
 
-/** Nothing is written under a reconciliation that is gone. */
+/** Nothing is written under a reconciliation that was removed meanwhile. */
 const writeLines = `
   WITH touched AS (
     UPDATE reconciliations SET touched_at = now()
@@ -73,27 +73,28 @@ export const layerReconciliations = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { soleGateway } = yield* Settings
 
-    const shown = (id: string) => sql`
-      SELECT ${sql.literal(shownColumns)} FROM reconciliations r
+    const visible = (id: string) => sql`
+      SELECT ${sql.literal(reconciliationColumns)} FROM reconciliations r
        WHERE r.id = ${id} AND r.completed_at IS NOT NULL`
 
     const find = Effect.fn("Reconciliations.find")(function* (id: string) {
-      const [row] = yield* rowsOf(Reconciliation)(repeatable(shown(id)))
+      const [row] = yield* rowsOf(Reconciliation)(repeatable(visible(id)))
       return row ?? (yield* noSuchReconciliation)
     })
 
-    /** Of one that is not seen: a part at a time, so that no statement takes long. */
+    /** Removes a reconciliation that is not visible, in batches, so that no statement takes long. */
     const discard = Effect.fnUntraced(function* (id: string) {
-      // Where the answer of a commit was lost it is seen, and stays.
-      const unseen = yield* bounded(sql`
+      // Where only the answer of the commit was lost it is visible, and stays.
+      const hidden = yield* bounded(sql`
         UPDATE reconciliations SET touched_at = '-infinity'
          WHERE id = ${id} AND completed_at IS NULL RETURNING id`)
-      if (unseen.length === 0) return
+      if (hidden.length === 0) return
       for (const [table, key] of [
         ["reconciliation_lines", "line"],
         ["reconciliation_entries", "number"]
       ] as const) {
-        const [from, column] = [sql.literal(table), sql.literal(key)]
+        const from = sql.literal(table)
+        const column = sql.literal(key)
         yield* deleteInBatches(
           (most) => sql`
             DELETE FROM ${from} WHERE reconciliation_id = ${id} AND ${column} IN (
@@ -105,26 +106,26 @@ export const layerReconciliations = Layer.effect(
       yield* bounded(sql`DELETE FROM reconciliations WHERE id = ${id} AND completed_at IS NULL`)
     })
 
-    /** What gateways that were killed have left behind. */
+    /** Removes what killed gateways have left behind. */
     const discardAbandoned = Effect.fnUntraced(function* (age: Duration.Duration) {
-      const left = yield* rowsOf(Schema.Struct({ id: Schema.String }))(
+      const abandoned = yield* rowsOf(Schema.Struct({ id: Schema.String }))(
         bounded(sql`
           SELECT id FROM reconciliations
            WHERE completed_at IS NULL
              AND touched_at <= now() - make_interval(secs => ${Duration.toSeconds(age)})`)
       )
-      yield* Effect.forEach(left, ({ id }) => discard(id), { discard: true })
+      yield* Effect.forEach(abandoned, ({ id }) => discard(id), { discard: true })
     })
-    // No other gateway can be at work on one.
+    // No other gateway can be writing one.
     if (soleGateway) yield* Effect.forkScoped(discardAbandoned(Duration.zero))
 
     const compare = (id: string) =>
       Effect.gen(function* () {
-        yield* sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(PATIENCE)}`}, true)`
+        yield* sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(COMPARISON_TIMEOUT)}`}, true)`
         yield* sql`
           SELECT complete_reconciliation(${id}, make_interval(secs => ${TOLERANCE_MILLIS / 1000}))`
-        return yield* rowOf(Reconciliation)(shown(id))
-      }).pipe(sql.withTransaction, within(PATIENCE), Effect.orDie)
+        return yield* rowOf(Reconciliation)(visible(id))
+      }).pipe(sql.withTransaction, within(COMPARISON_TIMEOUT), Effect.orDie)
 
     return Reconciliations.of({
       reconcile: Effect.fn("Reconciliations.reconcile")(function* (
@@ -138,7 +139,7 @@ export const layerReconciliations = Layer.effect(
             VALUES (${id}, ${channelId}, ${from}, ${to}, ${compared.amount}, ${compared.units},
                     ${author})`)
         return yield* lines.pipe(
-          Stream.grouped(BATCH),
+          Stream.grouped(LINES_PER_STATEMENT),
           Stream.runForEach((batch) =>
             bounded(sql.unsafe(writeLines, [id, ...columns(lineColumns, batch)]))
           ),
@@ -148,22 +149,22 @@ export const layerReconciliations = Layer.effect(
         )
       }),
       hasChannel: Effect.fn("Reconciliations.hasChannel")((channelId) =>
-        rowOf(Schema.Struct({ known: Schema.Boolean }))(
+        rowOf(Schema.Struct({ exists: Schema.Boolean }))(
           repeatable(sql`
             SELECT EXISTS (
-              SELECT FROM channel_accounts WHERE channel_id = ${channelId}) AS known`)
-        ).pipe(Effect.map(({ known }) => known))
+              SELECT FROM channel_accounts WHERE channel_id = ${channelId}) AS exists`)
+        ).pipe(Effect.map(({ exists }) => exists))
       ),
       find,
       list: Effect.fn("Reconciliations.list")((channelId, page) => {
         const { after, limit } = page
-        const listed = sql`r.completed_at IS NOT NULL
+        const isListed = sql`r.completed_at IS NOT NULL
                        AND ${channelId === null ? sql`true` : sql`r.channel_id = ${channelId}`}`
         return readPage(Reconciliation, page, {
-          isEntry: (id) => sql`SELECT 1 FROM reconciliations r WHERE ${listed} AND r.id = ${id}`,
+          isEntry: (id) => sql`SELECT 1 FROM reconciliations r WHERE ${isListed} AND r.id = ${id}`,
           newest: sql`
-            SELECT ${sql.literal(shownColumns)} FROM reconciliations r
-             WHERE ${listed} AND ${after === null ? sql`true` : sql`r.id < ${after}`}
+            SELECT ${sql.literal(reconciliationColumns)} FROM reconciliations r
+             WHERE ${isListed} AND ${after === null ? sql`true` : sql`r.id < ${after}`}
              ORDER BY r.id DESC LIMIT ${limit + 1}`
         })
       }),

@@ -1,9 +1,8 @@
-/** What comes of comparing a vendor's usage list with the books. */
+/** How a vendor's usage list is compared with the books. */
 
 /**
- * In the order in which entries stand, what needs a look first: it is in both and differs; only our
- * books have it; only the list has it; only the list has it, and it is a job of ours that was not
- * paid for; it is in both and the same.
+ * In the order of entries, what an operator looks into first: both have it and differ; only our books
+ * have it; only the list has it; only the list has it, and it is an orphan of ours; both agree.
  */
 export const entryKinds = [
   "different",
@@ -14,22 +13,22 @@ export const entryKinds = [
 ] as const
 export type EntryKind = (typeof entryKinds)[number]
 
-/** How long before and after the period an order without a task is looked for by a listed id. */
+/** How long before and after the period an order without a task is matched by a listed id. */
 export const TOLERANCE_MILLIS = 86_400_000
 
-/** One side of an entry: the lines of an id, or the charged orders. Billionths; null is not known. */
-export interface Side {
+/** Totals of the lines of an id, or of the charged orders. Billionths; null is not known. */
+export interface SideTotal {
   readonly amountNano: bigint | null
   readonly unitsNano: bigint | null
 }
 
-/** What a list tells of every line. */
-export interface Compared {
+/** Which columns of a list are compared. */
+export interface ComparedColumns {
   readonly amount: boolean
   readonly units: boolean
 }
 
-/** Whether both sides say the same of all that is compared; what one does not know is not the same. */
-export const isSame = (here: Side, there: Side, compared: Compared): boolean =>
+/** Whether both sides agree on every compared column; an unknown amount agrees with nothing. */
+export const isSame = (here: SideTotal, there: SideTotal, compared: ComparedColumns): boolean =>
   (!compared.amount || (here.amountNano !== null && here.amountNano === there.amountNano)) &&
   (!compared.units || here.unitsNano === there.unitsNano)

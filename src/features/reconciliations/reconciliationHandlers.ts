@@ -1,4 +1,4 @@
-/** Reconciliations as they are asked for and answered. */
+/** Handlers of reconciliations. The list itself is read as a stream, everything else is JSON or CSV. */
 import { Effect, Option, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -9,14 +9,10 @@ import { CurrentOperator } from "../../http/api/middlewares.ts"
 import { csvResponse, wantsCsv } from "../../http/handlers/csv.ts"
 import { parseTime } from "../../http/handlers/money/times.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
+import { formatNanoOrNull } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { csvText } from "../../runtime/texts/csvText.ts"
-import {
-  type ReconciledEntry,
-  type ReconciledTotal,
-  type Reconciliation,
-  Reconciliations
-} from "./Reconciliations.ts"
+import { type ReconciledEntry, type Reconciliation, Reconciliations } from "./Reconciliations.ts"
 import {
   ReconciledEntryView,
   ReconciliationsGroup,
@@ -34,39 +30,45 @@ type Query = {
 /** Entries that are read at a time for an export. */
 const EXPORT_PAGE = 1000
 
-const expected = (param: string, what: string) =>
-  new InvalidRequest({ message: `${param}: Expected ${what}`, param })
+const invalidParam = (param: string, expected: string) =>
+  new InvalidRequest({ message: `${param}: Expected ${expected}`, param })
 
-/** How the list is to be read: a format's columns, and those that are named. */
+/** How the list is read: by the columns of a format, which columns that the query names override. */
 const formOf = Effect.fnUntraced(function* (query: Query, currency: string) {
   const { format, decimal = "point", thousands = null } = query
-  const usual = format === undefined ? null : listFormats[format]
-  const id = query.id ?? usual?.id
-  if (id === undefined) return yield* expected("id", "the name of the column with the vendor's id")
+  const preset = format === undefined ? null : listFormats[format]
+  const id = query.id ?? preset?.id
+  if (id === undefined)
+    return yield* invalidParam("id", "the name of the column with the vendor's id")
   const columns = {
     id,
-    amount: query.amount ?? usual?.amount ?? null,
-    units: query.units ?? usual?.units ?? null,
-    currency: query.currency ?? usual?.currency ?? null
+    amount: query.amount ?? preset?.amount ?? null,
+    units: query.units ?? preset?.units ?? null,
+    currency: query.currency ?? preset?.currency ?? null
   }
   if (columns.amount === null && columns.units === null) {
-    return yield* expected("amount", "the name of the column with what is billed, or units")
+    return yield* invalidParam("amount", "the name of the column with what is billed, or units")
   }
-  if (decimal === thousands) return yield* expected("thousands", "another sign than of decimals")
+  if (decimal === thousands)
+    return yield* invalidParam("thousands", "another sign than of decimals")
   return { columns, numbers: { decimal, thousands }, currency } satisfies ListForm
 })
 
-const formatOrNull = (nano: bigint | null): string | null =>
-  nano === null ? null : formatNano(nano)
+const zeroTotal = {
+  count: 0,
+  amountHereNano: 0n,
+  amountThereNano: 0n,
+  unitsHereNano: 0n,
+  unitsThereNano: 0n
+}
 
-const reconciliationView = (one: Reconciliation, currency: string): ReconciliationView => {
-  const { hasAmount, hasUnits, totals } = one
+const reconciliationView = (
+  reconciliation: Reconciliation,
+  currency: string
+): ReconciliationView => {
+  const { hasAmount, hasUnits, totals } = reconciliation
   const totalOf = (kind: EntryKind) => {
-    const zero = { amountHereNano: 0n, amountThereNano: 0n, unitsHereNano: 0n, unitsThereNano: 0n }
-    const total: Omit<ReconciledTotal, "kind"> = totals.find((other) => other.kind === kind) ?? {
-      count: 0,
-      ...zero
-    }
+    const total = totals.find((other) => other.kind === kind) ?? { ...zeroTotal, kind }
     return {
       count: total.count,
       amount_here: hasAmount ? formatNano(total.amountHereNano) : null,
@@ -77,13 +79,13 @@ const reconciliationView = (one: Reconciliation, currency: string): Reconciliati
   }
   return {
     object: "reconciliation",
-    id: one.id,
-    channel: one.channelId,
-    from: one.from.toISOString(),
-    to: one.to.toISOString(),
-    created_at: one.createdAt.toISOString(),
-    created_by: one.author,
-    lines: one.lines,
+    id: reconciliation.id,
+    channel: reconciliation.channelId,
+    from: reconciliation.from.toISOString(),
+    to: reconciliation.to.toISOString(),
+    created_at: reconciliation.createdAt.toISOString(),
+    created_by: reconciliation.author,
+    lines: reconciliation.lines,
     currency,
     totals: {
       matched: totalOf("matched"),
@@ -105,10 +107,10 @@ const entryView = (entry: ReconciledEntry): ReconciledEntryView => ({
   order_id: entry.orderId,
   organization_id: entry.organizationId,
   orders: entry.orders,
-  amount_here: formatOrNull(entry.amountHereNano),
-  amount_there: formatOrNull(entry.amountThereNano),
-  units_here: formatOrNull(entry.unitsHereNano),
-  units_there: formatOrNull(entry.unitsThereNano),
+  amount_here: formatNanoOrNull(entry.amountHereNano),
+  amount_there: formatNanoOrNull(entry.amountThereNano),
+  units_here: formatNanoOrNull(entry.unitsHereNano),
+  units_there: formatNanoOrNull(entry.unitsThereNano),
   closed_at: entry.closedAt?.toISOString() ?? null
 })
 const entryColumns = Object.keys(ReconciledEntryView.fields)
@@ -119,9 +121,9 @@ export const layerReconciliationHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const reconciliations = yield* Reconciliations
     const { currency, timeZone, maxListBytes } = yield* Settings
-    const viewOf = (one: Reconciliation) => reconciliationView(one, currency)
+    const viewOf = (reconciliation: Reconciliation) => reconciliationView(reconciliation, currency)
 
-    /** Page after page, as the client takes them. */
+    /** Reads page after page, as fast as the client takes them. */
     const allEntries = (id: string, kind: EntryKind | null, from: string | null) =>
       Stream.paginate(from, (after) =>
         Effect.map(
@@ -133,55 +135,59 @@ export const layerReconciliationHandlers = HttpApiBuilder.group(
         )
       )
 
-    const written = handlers
-      .handleRaw(
-        "reconcile",
-        Effect.fn("reconciliations.reconcile")(function* ({ query }) {
-          const form = yield* formOf(query, currency)
-          const from = yield* parseTime("from", query.from, { timeZone, laterDays: 0 })
-          const to = yield* parseTime("to", query.to, { timeZone, laterDays: 1 })
-          if (to <= from) return yield* expected("to", "a day that is not before from")
-          if (!(yield* reconciliations.hasChannel(query.channel))) {
-            return yield* expected("channel", "a channel that is or was in the catalog")
-          }
-          const { stream } = yield* HttpServerRequest.HttpServerRequest
-          const { name: author } = yield* CurrentOperator
-          const { columns } = form
-          const made = yield* reconciliations.reconcile(
-            {
-              ...{ channelId: query.channel, from, to, author },
-              compared: { amount: columns.amount !== null, units: columns.units !== null }
-            },
-            readVendorList(stream, {
-              form,
-              encoding: query.encoding ?? null,
-              delimiter: query.delimiter ?? null,
-              maxBytes: maxListBytes
+    const withReconcile = handlers.handleRaw(
+      "reconcile",
+      Effect.fn("reconciliations.reconcile")(function* ({ query }) {
+        const form = yield* formOf(query, currency)
+        const from = yield* parseTime("from", query.from, { timeZone, laterDays: 0 })
+        const to = yield* parseTime("to", query.to, { timeZone, laterDays: 1 })
+        if (to <= from) return yield* invalidParam("to", "a day that is not before from")
+        if (!(yield* reconciliations.hasChannel(query.channel))) {
+          return yield* invalidParam("channel", "a channel that is or was in the catalog")
+        }
+        const { stream } = yield* HttpServerRequest.HttpServerRequest
+        const { name: author } = yield* CurrentOperator
+        const { columns } = form
+        const result = yield* reconciliations.reconcile(
+          {
+            channelId: query.channel,
+            from,
+            to,
+            author,
+            compared: { amount: columns.amount !== null, units: columns.units !== null }
+          },
+          readVendorList(stream, {
+            form,
+            encoding: query.encoding ?? null,
+            delimiter: query.delimiter ?? null,
+            maxBytes: maxListBytes
+          })
+        )
+        return viewOf(result)
+      })
+    )
+
+    return withReconcile.handleAll({
+      listReconciledEntries: Effect.fn("reconciliations.listReconciledEntries")(function* ({
+        params,
+        query
+      }) {
+        const { kind = null, ...pageQuery } = query
+        const page = pageOf(pageQuery)
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const isExport = wantsCsv(headers.accept)
+        // An export reads one entry first, so that an unknown id or cursor is refused before the CSV begins.
+        const first = yield* reconciliations.entries(
+          params.id,
+          kind,
+          isExport ? { ...page, limit: 1 } : page
+        )
+        return isExport
+          ? csvResponse(csvText(entryColumns)(allEntries(params.id, kind, page.after)))
+          : HttpServerResponse.jsonUnsafe(listView(first, entryView), {
+              headers: { vary: "accept" }
             })
-          )
-          return viewOf(made)
-        })
-      )
-      .handleRaw(
-        "listReconciledEntries",
-        Effect.fn("reconciliations.listReconciledEntries")(function* ({ params, query }) {
-          const { kind = null, ...asked } = query
-          const page = pageOf(asked)
-          const { headers } = yield* HttpServerRequest.HttpServerRequest
-          const isExport = wantsCsv(headers.accept)
-          const first = yield* reconciliations.entries(
-            params.id,
-            kind,
-            isExport ? { ...page, limit: 1 } : page
-          )
-          return isExport
-            ? csvResponse(csvText(entryColumns)(allEntries(params.id, kind, page.after)))
-            : HttpServerResponse.jsonUnsafe(listView(first, entryView), {
-                headers: { vary: "accept" }
-              })
-        })
-      )
-    return written.handleAll({
+      }),
       listReconciliations: Effect.fn("reconciliations.listReconciliations")(function* ({ query }) {
         const { channel = null, ...page } = query
         return listView(yield* reconciliations.list(channel, pageOf(page)), viewOf)

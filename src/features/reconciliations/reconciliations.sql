@@ -1,4 +1,4 @@
--- Vendors' usage lists compared with the books, and what came of it. Amounts and units are billionths.
+-- Vendors' usage lists compared with the books, and the results. Amounts and units are billionths.
 
 CREATE TABLE reconciliations (
   -- A prefix and a UUIDv7.
@@ -7,14 +7,14 @@ CREATE TABLE reconciliations (
   -- The period: from the first moment to the one after the last.
   from_at timestamptz NOT NULL,
   to_at timestamptz NOT NULL,
-  -- What the list tells of every line.
+  -- Which columns the list has.
   has_amount boolean NOT NULL,
   has_units boolean NOT NULL,
   author text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- When its last lines came: what is untouched for long was broken off.
+  -- When its last lines came: a row that is untouched for long was broken off.
   touched_at timestamptz NOT NULL DEFAULT now(),
-  -- Null until all is there and compared: it is not seen before.
+  -- Null, and the reconciliation not visible, until all lines are there and compared.
   completed_at timestamptz,
   lines int NOT NULL DEFAULT 0,
   -- By kind.
@@ -56,8 +56,8 @@ CREATE TABLE reconciliation_entries (
   PRIMARY KEY (reconciliation_id, number)
 );
 
--- Compares the lines of a list with the charged orders of its channel, keeps the outcome and lets the
--- lines go. Tasks are found by the vendor's id whenever they were closed; the channel's orders of the
+-- Compares the lines of a list with the charged orders of its channel, stores the result and deletes
+-- the lines. Tasks are found by the vendor's id whenever they were closed; the channel's orders of the
 -- period, and of `p_tolerance` around it, are read once.
 CREATE FUNCTION complete_reconciliation(p_id text, p_tolerance interval) RETURNS void
 LANGUAGE plpgsql

@@ -1,4 +1,4 @@
-/** Reconciliations in memory: the lines of a list are gathered, and compared in one step. */
+/** Reconciliations in memory: the lines of a list are collected, and compared in one step. */
 import { Clock, Effect, Layer, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NANO_PER_UNIT } from "../../domain/money/Money.ts"
@@ -24,10 +24,20 @@ import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "../memo
 
 type Entry = Omit<ReconciledEntry, "id">
 
-const nothing: Entry = {
-  ...{ kind: "missing_here", reason: null, vendorId: null, line: null, lines: 0 },
-  ...{ orderId: null, organizationId: null, orders: 0, closedAt: null },
-  ...{ amountHereNano: null, amountThereNano: null, unitsHereNano: null, unitsThereNano: null }
+const emptyEntry: Entry = {
+  kind: "missing_here",
+  reason: null,
+  vendorId: null,
+  line: null,
+  lines: 0,
+  orderId: null,
+  organizationId: null,
+  orders: 0,
+  closedAt: null,
+  amountHereNano: null,
+  amountThereNano: null,
+  unitsHereNano: null,
+  unitsThereNano: null
 }
 
 /** Nothing where one of them is not known. */
@@ -40,7 +50,7 @@ const vendorIdOf = ({ task, call }: StoredOrder): string | null =>
 const isWithin = (at: Date | undefined, from: number, to: number): boolean =>
   at !== undefined && at.getTime() >= from && at.getTime() < to
 
-const here = (orders: ReadonlyArray<StoredOrder>): Partial<Entry> => {
+const ourSide = (orders: ReadonlyArray<StoredOrder>): Partial<Entry> => {
   const [first] = orders
   return {
     orderId: first?.request.id ?? null,
@@ -54,7 +64,7 @@ const here = (orders: ReadonlyArray<StoredOrder>): Partial<Entry> => {
   }
 }
 
-const there = (lines: ReadonlyArray<ListedLine>): Partial<Entry> => ({
+const vendorSide = (lines: ReadonlyArray<ListedLine>): Partial<Entry> => ({
   vendorId: lines[0]?.vendorId ?? null,
   line: lines[0]?.line ?? null,
   lines: lines.length,
@@ -77,12 +87,12 @@ const explanation = (
     const { id: orderId, organizationId, reason } = orphan
     return { kind: "orphan", reason, orderId, organizationId }
   }
-  const known = tasks.filter((order) => order.task?.upstreamId === vendorId)
-  const own = known.find(({ job }) => job.channelId === channelId)
-  const order = own ?? known[0]
+  const matches = tasks.filter((order) => order.task?.upstreamId === vendorId)
+  const onChannel = matches.find(({ job }) => job.channelId === channelId)
+  const order = onChannel ?? matches[0]
   if (order === undefined) return { reason: "unknown" }
   const { id: orderId, organizationId } = order.request
-  const reason = own === undefined ? "other_channel" : own.state
+  const reason = onChannel === undefined ? "other_channel" : onChannel.state
   return { reason, orderId, organizationId, closedAt: order.ended?.at ?? null }
 }
 
@@ -98,36 +108,40 @@ const compare = (
   const tasks = orders.filter(({ task }) => task !== null)
   const listed = Map.groupBy(lines, ({ vendorId }) => vendorId)
   const charged = orders.filter((order) => {
-    const { state: stands, job, ended, task } = order
+    const { job, ended, task } = order
     const isNear = isWithin(ended?.at, begin - TOLERANCE_MILLIS, end + TOLERANCE_MILLIS)
     const isListed = task !== null && listed.has(task.upstreamId ?? "")
-    return stands === "captured" && job.channelId === channelId && (isNear || isListed)
+    return order.state === "captured" && job.channelId === channelId && (isNear || isListed)
   })
-  const ours = Map.groupBy(charged, vendorIdOf)
+  const ordersByVendorId = Map.groupBy(charged, vendorIdOf)
   const noCost = compared.amount ? "no_cost" : null
 
-  const fromList = [...listed].map(([vendorId, own]): Entry => {
-    const made = ours.get(vendorId)
-    const entry = { ...nothing, ...there(own) }
-    if (made === undefined) return { ...entry, ...explanation(state, tasks, channelId, vendorId) }
-    const both = { ...entry, ...here(made) }
-    const [ourSide, theirSide] = [
-      { amountNano: both.amountHereNano, unitsNano: both.unitsHereNano },
-      { amountNano: both.amountThereNano, unitsNano: both.unitsThereNano }
-    ]
+  const fromList = [...listed].map(([vendorId, listedLines]): Entry => {
+    const matches = ordersByVendorId.get(vendorId)
+    const entry = { ...emptyEntry, ...vendorSide(listedLines) }
+    if (matches === undefined)
+      return { ...entry, ...explanation(state, tasks, channelId, vendorId) }
+    const both = { ...entry, ...ourSide(matches) }
+    const ours = { amountNano: both.amountHereNano, unitsNano: both.unitsHereNano }
+    const theirs = { amountNano: both.amountThereNano, unitsNano: both.unitsThereNano }
     return {
       ...both,
-      kind: isSame(ourSide, theirSide, compared) ? "matched" : "different",
+      kind: isSame(ours, theirs, compared) ? "matched" : "different",
       reason: both.amountHereNano === null ? noCost : null
     }
   })
-  const missing = [...ours]
+  const missing = [...ordersByVendorId]
     .filter(([vendorId]) => vendorId === null || !listed.has(vendorId))
-    .flatMap(([vendorId, made]) =>
-      (vendorId === null ? made.map((order) => [order]) : [made])
-        .filter((some) => some.some(({ ended }) => isWithin(ended?.at, begin, end)))
-        .map((some): Entry => {
-          const entry = { ...nothing, ...here(some), vendorId, kind: "missing_there" as const }
+    .flatMap(([vendorId, matches]) =>
+      (vendorId === null ? matches.map((order) => [order]) : [matches])
+        .filter((group) => group.some(({ ended }) => isWithin(ended?.at, begin, end)))
+        .map((group): Entry => {
+          const entry = {
+            ...emptyEntry,
+            ...ourSide(group),
+            vendorId,
+            kind: "missing_there" as const
+          }
           const reason = entry.amountHereNano === null ? noCost : null
           return { ...entry, reason: vendorId === null ? "no_id" : reason }
         })
@@ -141,12 +155,12 @@ const compare = (
 
 const totalsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<ReconciledTotal> =>
   entryKinds.map((kind) => {
-    const own = entries.filter((entry) => entry.kind === kind)
+    const ofKind = entries.filter((entry) => entry.kind === kind)
     const total = (nano: (entry: Entry) => bigint | null) =>
-      own.reduce((sum, entry) => sum + (nano(entry) ?? 0n), 0n)
+      ofKind.reduce((sum, entry) => sum + (nano(entry) ?? 0n), 0n)
     return {
       kind,
-      count: own.length,
+      count: ofKind.length,
       amountHereNano: total(({ amountHereNano }) => amountHereNano),
       amountThereNano: total(({ amountThereNano }) => amountThereNano),
       unitsHereNano: total(({ unitsHereNano }) => unitsHereNano),
@@ -163,18 +177,21 @@ export const layerReconciliationsMemory = Layer.effect(
 
     const stored = (id: string) =>
       Effect.suspend(() => {
-        const found = reconciliations.get(id)
-        return found === undefined ? Effect.fail(noSuchReconciliation) : Effect.succeed(found)
+        const match = reconciliations.get(id)
+        return match === undefined ? Effect.fail(noSuchReconciliation) : Effect.succeed(match)
       })
 
     return Reconciliations.of({
-      reconcile: Effect.fn("Reconciliations.reconcile")(function* (asked, source) {
+      reconcile: Effect.fn("Reconciliations.reconcile")(function* (request, source) {
         const lines = yield* Stream.runCollect(source)
-        const { channelId, from, to, author, compared } = asked
+        const { channelId, from, to, author, compared } = request
         const compareAt = yield* Clock.currentTimeMillis
-        const entries = compare(state, asked, lines)
+        const entries = compare(state, request, lines)
         const reconciliation: Reconciliation = {
-          ...{ channelId, from, to, author },
+          channelId,
+          from,
+          to,
+          author,
           id: reconciliationPrefix + (yield* random.uuidV7()),
           hasAmount: compared.amount,
           hasUnits: compared.units,
@@ -197,8 +214,8 @@ export const layerReconciliationsMemory = Layer.effect(
       list: Effect.fn("Reconciliations.list")((channelId, page) =>
         Effect.suspend(() => {
           const all = [...reconciliations.values()].map(({ reconciliation }) => reconciliation)
-          const own = all.filter((one) => channelId === null || one.channelId === channelId)
-          return pageOf(own, page)
+          const listed = all.filter((one) => channelId === null || one.channelId === channelId)
+          return pageOf(listed, page)
         })
       ),
       entries: Effect.fn("Reconciliations.entries")(function* (id, kind, { after, limit }) {
