@@ -100,7 +100,7 @@ for (const kind of ["embedded", "postgres"] as const) {
               ...{ ttlSeconds: 60, task: null, key: null }
             })
             yield* ledger.release({
-              ...{ organizationId, holdId, by: "test", task: null, answer: null },
+              ...{ organizationId, holdId, by: "sweep", task: null, answer: null },
               orphan: { reason: "connection_lost", upstreamId: `lost-${index}` },
               forgetKey: false
             })
