@@ -28,8 +28,6 @@ export const layerSecureRandom = Layer.sync(SecureRandom.SecureRandom, () =>
   SecureRandom.make(makeRandomBytes())
 )
 
-export const layerCrypto = Layer.mergeAll(
-  NodeCrypto.layerAead,
-  NodeCrypto.layerDigest,
-  NodeCrypto.layerKdf
-).pipe(Layer.provideMerge(layerSecureRandom))
+export const layerCrypto = Layer.merge(NodeCrypto.layerAead, NodeCrypto.layerDigest).pipe(
+  Layer.provideMerge(layerSecureRandom)
+)

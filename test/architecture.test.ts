@@ -152,7 +152,7 @@ describe("the domain", () => {
       .filter((file) => file.startsWith("domain/"))
       .flatMap((file) =>
         specifiersOf(file)
-          .filter((specifier) => !specifier.startsWith(".") && specifier !== "effect")
+          .filter((specifier) => !/^(?:\.|effect$|effect\/net$)/.test(specifier))
           .map((specifier) => `${file} -> ${specifier}`)
       )
     assert.deepStrictEqual(strays, [])

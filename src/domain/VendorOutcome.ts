@@ -268,7 +268,7 @@ export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
 }
 
 /** Where the units of a charge come from when the vendor's answer could not be read. */
-export const UNREAD_BASIS = "unread_answer"
+export const UNREAD_BASIS = "unread_answer" as const
 
 /** What an operator looks into where an unread answer is charged. */
 export const unreadDoubt = ({ upstreamId, answer }: VendorLost): Doubt => ({

@@ -1,19 +1,20 @@
 /**
- * Connections to addresses that clients and vendors name. They are apart from the connections that
- * orders go through, and lead to public addresses alone.
+ * Connections to addresses that clients and vendors name. They have a pool of their own, apart from that
+ * of orders, and lead to public addresses alone.
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import { Agent, type Dispatcher, request } from "undici"
+import { filteredLookup, type LookupPolicy } from "../runtime/filteredLookup.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { type AddressRules, faultOfUrl, isPublicAddress } from "./publicAddresses.ts"
 
 /** The request was not sent, or not answered; the message may be shown to the one who named the address. */
 export class OutgoingFault extends Schema.TaggedError<OutgoingFault>()("OutgoingFault", {
   message: Schema.String,
-  /** The address is one that is never called. */
+  /** The address is one that the gateway never calls. */
   isRefused: Schema.Boolean
 }) {}
 
@@ -30,17 +31,17 @@ export interface OutgoingAnswer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-  /** For one reader. */
+  /** May be read once. */
   readonly bytes: Stream.Stream<Uint8Array, OutgoingFault>
 }
 
-/** One header of an answer; empty where it has none. */
+/** A header of an answer; empty where it has none. */
 export const headerOf = ({ headers }: OutgoingAnswer, name: string): string => {
   const header = headers[name]
   return typeof header === "string" ? header : ""
 }
 
-/** The body of an answer, which ends with a fault when it has more than so many bytes. */
+/** The body of an answer, which fails when it has more than `maxBytes`. */
 export const bytesWithin = (
   maxBytes: number,
   { bytes }: OutgoingAnswer
@@ -61,35 +62,24 @@ export class OutgoingWeb extends Context.Service<
   {
     readonly rules: AddressRules
     /**
-     * Answered when the answer begins; the connection is cut when the scope ends before its body.
-     * Redirects are not followed. The caller bounds the time.
+     * Succeeds when the head of the answer has arrived; the connection is cut when the scope ends before
+     * the body does. Redirects are not followed. The caller bounds the time.
      */
     open(request: OutgoingRequest): Effect.Effect<OutgoingAnswer, OutgoingFault, Scope.Scope>
   }
->()("gateway/outgoing/OutgoingWeb") {}
+>()("gateway/egress/OutgoingWeb") {}
 
 const REFUSED_CODE = "EADDRESSREFUSED"
-const refusal = "the name leads to no public address"
 
-/** Finds the addresses of a name at the moment of the connection, without those that are not public. */
-const publicOnly =
-  (resolve: LookupFunction): LookupFunction =>
-  (host, options, callback) =>
-    resolve(host, { ...options, all: true }, (error, found) => {
-      if (error !== null) return callback(error, [])
-      const all = typeof found === "string" ? [] : found
-      const left = all.filter(({ address }) => isPublicAddress(address))
-      const [first] = left
-      if (first === undefined) {
-        callback(Object.assign(new Error(refusal), { code: REFUSED_CODE }), [])
-      } else if (options.all === true) callback(null, left)
-      else callback(null, first.address, first.family)
-    })
+const publicOnly: LookupPolicy = {
+  isAllowed: isPublicAddress,
+  refusal: { message: "the name leads to no public address", code: REFUSED_CODE }
+}
 
-const isFault = Schema.is(Schema.Struct({ code: Schema.String }))
+const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
 
-const explained: Readonly<Record<string, string>> = {
-  [REFUSED_CODE]: refusal,
+const errorMessages: Readonly<Record<string, string>> = {
+  [REFUSED_CODE]: publicOnly.refusal.message,
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was cut",
   EAI_AGAIN: "the name could not be looked up",
@@ -100,20 +90,19 @@ const explained: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "the connection was cut"
 }
 
-/** Of several addresses each has a fault of its own: the first one is told. */
+/** Each of several addresses fails with an error of its own: the first one is reported. */
 const faultOf = (cause: unknown): OutgoingFault => {
-  const one: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
-  const code = isFault(one) ? one.code : ""
-  const isRefused = code === REFUSED_CODE
+  const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
+  const code = hasCode(error) ? error.code : ""
   return new OutgoingFault({
-    message: explained[code] ?? `the request failed${code === "" ? "" : ` (${code})`}`,
-    isRefused
+    message: errorMessages[code] ?? `the request failed${code === "" ? "" : ` (${code})`}`,
+    isRefused: code === REFUSED_CODE
   })
 }
 
 const openWith =
   (agent: Dispatcher, rules: AddressRules): OutgoingWeb["Service"]["open"] =>
-  ({ url, idleSeconds = 0, ...rest }) =>
+  ({ url, idleSeconds = 0, ...options }) =>
     Effect.gen(function* () {
       const fault = faultOfUrl(url, rules)
       if (fault !== null) return yield* new OutgoingFault({ message: fault, isRefused: true })
@@ -124,7 +113,7 @@ const openWith =
       const answer = yield* Effect.tryPromise({
         try: () =>
           request(url, {
-            ...rest,
+            ...options,
             dispatcher: agent,
             signal: controller.signal,
             headersTimeout: idleSeconds * 1000,
@@ -132,7 +121,7 @@ const openWith =
           }),
         catch: faultOf
       })
-      // Cut before it was read, it fails with nobody to hear of it.
+      // A body that is cut before anybody reads it would otherwise crash the process with its error.
       answer.body.on("error", () => undefined)
       return {
         status: answer.statusCode,
@@ -155,7 +144,9 @@ export const layerOutgoingWebWith = (resolve: LookupFunction) =>
             new Agent({
               headersTimeout: 0,
               bodyTimeout: 0,
-              connect: { lookup: rules.allowPrivate ? resolve : publicOnly(resolve) }
+              connect: {
+                lookup: rules.allowPrivate ? resolve : filteredLookup(resolve, publicOnly)
+              }
             })
         ),
         (agent) => Effect.promise(() => agent.destroy())

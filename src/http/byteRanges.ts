@@ -1,11 +1,11 @@
 /** The part of a file that a `Range` header asks for (RFC 9110, 14). */
-import type { Part } from "../services/results/ArchiveBucket.ts"
+import type { ByteRange } from "../services/results/ArchiveBucket.ts"
 
 /**
  * Null where the whole file is to be answered: without a header, and with one that is not understood or
  * asks for several parts. "beyond" where the file has no such part.
  */
-export const partOf = (range: string | undefined, bytes: number): Part | "beyond" | null => {
+export const partOf = (range: string | undefined, bytes: number): ByteRange | "beyond" | null => {
   const asked = /^bytes=(\d*)-(\d*)$/.exec(range ?? "")
   if (asked === null) return null
   const [, first = "", last = ""] = asked

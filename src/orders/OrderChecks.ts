@@ -21,7 +21,7 @@ import {
 } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { nearestName } from "../domain/nearest.ts"
-import { unsent } from "../runtime/databaseErrors.ts"
+import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
 import {
@@ -133,7 +133,7 @@ const checkModel = (
 export const makeModelCheck = Effect.map(
   Catalog,
   (catalog) => (caller: Caller, modelId: string, fitting: ReadonlyArray<Modality>) =>
-    Effect.flatMap(unsent(catalog.snapshot), (snapshot) =>
+    Effect.flatMap(failAsOverloaded(catalog.snapshot), (snapshot) =>
       Effect.fromResult(checkModel(snapshot, caller, modelId, fitting))
     )
 )
@@ -167,7 +167,7 @@ export const makeMountCheck = Effect.gen(function* () {
   const unavailable = (message: string) => new ChannelUnavailable({ message, param: "model" })
 
   const accountsOf = (model: Model, channelId: string, protocol: string) =>
-    Effect.flatMap(unsent(credentials.accounts(channelId)), ({ forOrders }) => {
+    Effect.flatMap(failAsOverloaded(credentials.accounts(channelId)), ({ forOrders }) => {
       if (!Arr.isReadonlyArrayNonEmpty(forOrders)) return Effect.fail(noCredentials())
       return forOrders[0].appId === null && protocols.video.get(protocol)?.needsAppId === true
         ? Effect.fail(

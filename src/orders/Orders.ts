@@ -95,7 +95,7 @@ export class Orders extends Context.Service<
     chat(caller: Caller, body: ChatBody, key?: string): OrderResultOr<AnswerBody | StreamedAnswer>
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderResultOr<AnswerBody>
   }
->()("gateway/services/Orders") {}
+>()("gateway/orders/Orders") {}
 
 const noBase64 = new InvalidRequest({
   message:

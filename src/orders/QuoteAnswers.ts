@@ -13,7 +13,7 @@ import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
-import { unsent } from "../runtime/databaseErrors.ts"
+import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
 import { Catalog } from "../services/Catalog.ts"
 import { allowsHold, availableOf, Ledger } from "../services/Ledger.ts"
@@ -74,7 +74,7 @@ export class Quotes extends Context.Service<
     chat(caller: Caller, body: ChatBody): Effect.Effect<Quoted, QuoteRefusal>
     embeddings(caller: Caller, body: EmbeddingBody): Effect.Effect<Quoted, QuoteRefusal>
   }
->()("gateway/services/Quotes") {}
+>()("gateway/orders/Quotes") {}
 
 const quotable: ReadonlyArray<QuotedModality> = Struct.keys(scopes)
 
@@ -92,7 +92,7 @@ export const layerQuotes = Layer.effect(
 
     const modality: Quotes["Service"]["modality"] = Effect.fn("Quotes.modality")(
       function* (caller, modelId) {
-        const found = (yield* unsent(catalog.snapshot)).models.get(modelId)?.modality
+        const found = (yield* failAsOverloaded(catalog.snapshot)).models.get(modelId)?.modality
         if (!isQuoted(found)) {
           const offered = quotable.filter((modality) => caller.scopes.has(scopes[modality]))
           const { model } = yield* checkModel(caller, modelId, offered)
@@ -111,7 +111,7 @@ export const layerQuotes = Layer.effect(
       resolved: Effect.Effect<{ readonly quote: Quote }, E>
     ) {
       const { quote } = yield* resolved
-      const [pool, applying] = yield* unsent(
+      const [pool, applying] = yield* failAsOverloaded(
         // The organisation of a key is there for as long as it is.
         Effect.orDie(Effect.all([ledger.pool(caller.organizationId), budgets.applying(caller)]))
       )

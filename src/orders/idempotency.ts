@@ -2,7 +2,7 @@
 import { Effect, Result } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
-import { unsent } from "../runtime/databaseErrors.ts"
+import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
 import {
   IdempotencyKeys,
@@ -73,7 +73,7 @@ export const makeWithIdempotency = Effect.gen(function* () {
           yield* checkModel(caller, body.model, modalities)
         }
         const requestKey = yield* idempotencyKeys.keyOf(key, path, body)
-        const recall = unsent(idempotencyKeys.recall(organizationId, requestKey))
+        const recall = failAsOverloaded(idempotencyKeys.recall(organizationId, requestKey))
         const earlier = yield* recall
         if (earlier !== null) return yield* replay(earlier)
         return yield* Effect.catchIf(

@@ -15,7 +15,7 @@ import {
 } from "../domain/VendorOutcome.ts"
 import type { OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
-import { spanned } from "../runtime/spans.ts"
+import { withSpan } from "../runtime/spans.ts"
 import { IdempotencyKeys, type RequestKey } from "../services/IdempotencyKeys.ts"
 import { type Closer, Ledger } from "../services/Ledger.ts"
 import { lateSuccesses } from "../services/metrics.ts"
@@ -64,9 +64,9 @@ const closeOf = ({ terms: { caller, kind }, run: { id } }: OpenOrder) => ({
   by: closers[kind]
 })
 
-const inReleaseSpan = spanned("release", { kind: "internal" })
-const inAcceptSpan = spanned("accept", { kind: "internal" })
-const inCaptureSpan = spanned("capture", { kind: "internal" })
+const inReleaseSpan = withSpan("release", { kind: "internal" })
+const inAcceptSpan = withSpan("accept", { kind: "internal" })
+const inCaptureSpan = withSpan("capture", { kind: "internal" })
 
 export const makeOrderEnds = Effect.gen(function* () {
   const ledger = yield* Ledger
@@ -94,7 +94,7 @@ export const makeOrderEnds = Effect.gen(function* () {
       answer:
         forgetKey || key === null
           ? null
-          : { _tag: "Refused", error: terms.storedRefusal(error, orphan) }
+          : { _tag: "Refused", error: terms.storableRefusal(error, orphan) }
     })
     taskEnds.ended(run.id)
     if (!won) yield* logOrderError(open, "the hold to give back was closed before", { state })

@@ -5,7 +5,7 @@ import type { FileAddresses } from "../domain/files/fileReferences.ts"
 import { type MediaKind, mediaKindOf } from "../domain/files/mediaTypes.ts"
 import type { FileReference } from "../domain/mediaUrls.ts"
 import { type FieldFault, MAX_FIELD_FAULTS, withoutFaults } from "../domain/requestFields.ts"
-import { unsent } from "../runtime/databaseErrors.ts"
+import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { makeShares } from "../runtime/Shares.ts"
 import type { Caller } from "../services/Access.ts"
@@ -51,7 +51,7 @@ export const makeFindFiles = Effect.gen(function* () {
     const [first] = references
     if (first === undefined) return noFiles
     const ids = [...new Set(references.map(({ id }) => id))]
-    const stored = yield* unsent(files.find(organizationId, ids))
+    const stored = yield* failAsOverloaded(files.find(organizationId, ids))
     const byId = new Map(stored.map((file) => [file.id, file]))
     const faults = references
       .map((reference) => faultOf(reference, byId.get(reference.id)))
@@ -97,8 +97,8 @@ export const makeGiveFiles = Effect.gen(function* () {
   const { bodyBudgetBytes, taskDeadlineSeconds } = settings
   const addressSeconds = Math.min(MAX_ADDRESS_SECONDS, Math.ceil(taskDeadlineSeconds))
   const room = makeShares({
-    each: Math.floor(bodyBudgetBytes * SHARE_OF_ORGANIZATION),
-    together: Math.floor(bodyBudgetBytes * SHARE_OF_BODIES)
+    perOwner: Math.floor(bodyBudgetBytes * SHARE_OF_ORGANIZATION),
+    total: Math.floor(bodyBudgetBytes * SHARE_OF_BODIES)
   })
 
   /** The file as base64. It is encoded piece by piece, so that no turn of the event loop is long. */
@@ -124,7 +124,7 @@ export const makeGiveFiles = Effect.gen(function* () {
 
   const addressOf = (organizationId: string, file: MediaFile) =>
     isSentAsAddress(settings, file)
-      ? bytes.presigned({ ...file, organizationId }, addressSeconds)
+      ? bytes.presign({ ...file, organizationId }, addressSeconds)
       : dataUrl(organizationId, file)
 
   return Effect.fnUntraced(function* (
@@ -134,14 +134,14 @@ export const makeGiveFiles = Effect.gen(function* () {
     if (files.size === 0) return new Map()
     const inline = [...files.values()].filter((file) => !isSentAsAddress(settings, file))
     const size = inline.reduce((sum, file) => sum + Math.ceil(file.bytes / 3) * 4, 0)
-    if (size > 0 && !(yield* room.take(organizationId, size))) return yield* noRoom
+    if (size > 0 && !(yield* room.reserve(organizationId, size))) return yield* noRoom
     const addresses = yield* Effect.forEach(files.values(), (file) =>
       Effect.map(addressOf(organizationId, file), (address) => [file.id, address] as const)
     ).pipe(
       Effect.timeout(READ_TIMEOUT),
       Effect.tapError(({ message }) => Effect.logError("order: reading its files failed", message)),
       Effect.mapError(() => unreadable),
-      unsent
+      failAsOverloaded
     )
     return new Map(addresses)
   })

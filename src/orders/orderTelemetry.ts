@@ -1,7 +1,7 @@
 /** What traces and metrics tell of an order, by OpenTelemetry's names for generative models where it has some. */
 import { Cause, Clock, Effect, Exit, Metric, Predicate } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
-import { asSpanOf, spanned, told } from "../runtime/spans.ts"
+import { annotateSpan, linkOrderToSpan, withSpan } from "../runtime/spans.ts"
 import type { UsageEntry, VendorJob } from "../services/Ledger.ts"
 import { orderSeconds, vendorCallSeconds } from "../services/metrics.ts"
 import type { OrderTerms } from "./orderValue.ts"
@@ -66,7 +66,7 @@ type Ordered = Pick<OrderTerms, "kind" | "model">
 export const observedOrder = (id: string, { kind, model }: Ordered) => {
   const operation = operationOf(model.modality)
   const names = { "gen_ai.operation.name": operation, "gen_ai.request.model": model.id }
-  const inSpan = spanned(`${operation} ${model.id}`, {
+  const inSpan = withSpan(`${operation} ${model.id}`, {
     kind: "internal",
     attributes: () => ({
       ...names,
@@ -77,7 +77,7 @@ export const observedOrder = (id: string, { kind, model }: Ordered) => {
   })
   const inTime = timed(orderSecondsOf, names)
   return <A, E, R>(order: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    inTime(inSpan(Effect.andThen(asSpanOf(id), order)))
+    inTime(inSpan(Effect.andThen(linkOrderToSpan(id), order)))
 }
 
 /** Around one paid call at a channel. */
@@ -90,7 +90,7 @@ export const observedCall = (
     "gen_ai.provider.name": protocol,
     "gen_ai.request.model": upstreamModel
   }
-  const inSpan = spanned(`call ${channelId}`, {
+  const inSpan = withSpan(`call ${channelId}`, {
     kind: "internal",
     attributes: () => ({ ...names, "media.channel": channelId })
   })
@@ -103,7 +103,7 @@ export const annotateUsage = (
   { protocol, upstreamModel }: VendorJob,
   { unit, input, output }: UsageEntry
 ) =>
-  told(() => ({
+  annotateSpan(() => ({
     "gen_ai.provider.name": protocol,
     "gen_ai.response.model": upstreamModel,
     ...(unit === "token"

@@ -87,7 +87,7 @@ export interface OrderTerms {
   /** Written with the hold, and its end with the hold given back; null for an order without a task. */
   readonly task: OrderTask | null
   /** The part of a refusal that is stored for repeats of the request. */
-  readonly storedRefusal: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
+  readonly storableRefusal: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
 }
 
 export interface OrderTask {

@@ -10,9 +10,9 @@ import type { UpstreamError } from "../domain/Errors.ts"
 import { exposureOf, Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
 import { doubtOf, isUnread, upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
-import { errorInClientsName } from "../redaction/modelNames.ts"
+import { renameModelInError } from "../redaction/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
-import { spanned } from "../runtime/spans.ts"
+import { withSpan } from "../runtime/spans.ts"
 import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.ts"
 import type { RequestKey } from "../services/IdempotencyKeys.ts"
 import { Ledger } from "../services/Ledger.ts"
@@ -36,7 +36,7 @@ const callPurposes = { video: "submit", image: "image", text: "text" } as const 
   CallSubject["purpose"]
 >
 
-const inHoldSpan = spanned("hold", { kind: "internal" })
+const inHoldSpan = withSpan("hold", { kind: "internal" })
 
 const encodeQuote = Schema.encodeSync(Quote)
 const encodeCost = Schema.encodeSync(Schema.NullOr(Quote))
@@ -117,7 +117,7 @@ export const makePaidOrders = Effect.gen(function* () {
     }
 
   const inClientsName = ({ at, terms }: OpenOrder, error: UpstreamError) =>
-    errorInClientsName(
+    renameModelInError(
       { model: terms.model.id, upstreamModel: at.mount().job.upstreamModel },
       error
     )

@@ -24,28 +24,30 @@ export type MoveTo = (channelId: string) => RateLimited | null
  * whether or not its client has stayed.
  */
 export const makePermits = Effect.map(Settings, ({ channelInFlight, organizationInFlight }) => {
-  const runningOrders = makeShares({ each: organizationInFlight })
-  const callsOfOrganization = makeShares({ each: Math.ceil(channelInFlight * SHARE_OF_CHANNEL) })
-  const callsOfChannel = makeShares({ each: channelInFlight })
+  const runningOrders = makeShares({ perOwner: organizationInFlight })
+  const callsOfOrganization = makeShares({
+    perOwner: Math.ceil(channelInFlight * SHARE_OF_CHANNEL)
+  })
+  const callsOfChannel = makeShares({ perOwner: channelInFlight })
 
   /** An order's permit at channels, of which it has one at a time. */
   const makeChannelPermit = (organizationId: string) => {
     let held: { readonly organization: string; readonly channelId: string } | null = null
     const release = (): void => {
       if (held === null) return
-      callsOfOrganization.giveBack(held.organization)
-      callsOfChannel.giveBack(held.channelId)
+      callsOfOrganization.release(held.organization)
+      callsOfChannel.release(held.channelId)
       held = null
     }
     const moveTo: MoveTo = (channelId) => {
       release()
       const organization = `${organizationId} ${channelId}`
-      if (!callsOfOrganization.tryTake(organization)) {
+      if (!callsOfOrganization.tryReserve(organization)) {
         const bound = "as many orders as it may have at the channel of this model"
         return busy(`This organisation has ${bound}`, "model")
       }
-      if (!callsOfChannel.tryTake(channelId)) {
-        callsOfOrganization.giveBack(organization)
+      if (!callsOfChannel.tryReserve(channelId)) {
+        callsOfOrganization.release(organization)
         const bound = "busy with as many orders as it may have"
         return busy(`The channel of this model is ${bound}`, "model")
       }
@@ -60,14 +62,14 @@ export const makePermits = Effect.map(Settings, ({ channelInFlight, organization
       let isRunning = false
       const { moveTo, release } = makeChannelPermit(organizationId)
       const running = Effect.suspend((): Effect.Effect<A, E | RateLimited, R> => {
-        isRunning = runningOrders.tryTake(organizationId)
+        isRunning = runningOrders.tryReserve(organizationId)
         if (isRunning) return order(moveTo)
         const bound = `${organizationInFlight} orders running at this gateway`
         return Effect.fail(busy(`This organisation may have ${bound}`, null))
       })
       return Effect.onExitPrimitive(running, () => {
         release()
-        if (isRunning) runningOrders.giveBack(organizationId)
+        if (isRunning) runningOrders.release(organizationId)
         return undefined
       })
     })

@@ -15,7 +15,7 @@ export class UsualTimes extends Context.Service<
     /** The median of the kind's latest; null while none is known. */
     usualSeconds(kind: VideoKind): number | null
   }
->()("gateway/services/UsualTimes") {}
+>()("gateway/polling/UsualTimes") {}
 
 /** Completions of one kind that count. */
 const LATEST = 21

@@ -50,7 +50,7 @@ export class TaskSettlement extends Context.Service<
      */
     readonly recover: Effect.Effect<void>
   }
->()("gateway/services/TaskSettlement") {}
+>()("gateway/polling/TaskSettlement") {}
 
 /** Tasks claimed at a time; a claim that is full is followed by another one at once. */
 const CLAIM_LIMIT = 256

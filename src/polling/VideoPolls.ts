@@ -5,7 +5,7 @@ import { isUnread, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
-import { spanned } from "../runtime/spans.ts"
+import { withSpan } from "../runtime/spans.ts"
 import { CallLog, recordingCalls } from "../services/CallLog.ts"
 import { ChannelCredentials, type KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import {
@@ -108,7 +108,7 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
         againIfCut(recorded(tasks)(poll(adapter, account)))
       )
     }).pipe(
-      spanned(`poll ${protocol}`, {
+      withSpan(`poll ${protocol}`, {
         attributes: () => ({
           "gen_ai.provider.name": protocol,
           "media.channel": channelId,

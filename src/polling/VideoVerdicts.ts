@@ -9,10 +9,10 @@ import { unitOf } from "../domain/money/Quote.ts"
 import { implausibleUsage, type ReportedUsage } from "../domain/VendorOutcome.ts"
 import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
 import { chargeVideo, kindOf, type VideoUsage } from "../domain/video/VideoQuote.ts"
-import { inClientsName } from "../redaction/modelNames.ts"
+import { renameModel } from "../redaction/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
-import { spanned, told } from "../runtime/spans.ts"
+import { annotateSpan, withSpan } from "../runtime/spans.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
 import {
   completionLagSeconds,
@@ -95,7 +95,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
   ) {
     const charge = chargeVideo(task.quote, usage)
     const { unit } = unitOf(task.quote)
-    yield* told(() => ({
+    yield* annotateSpan(() => ({
       [unit === "token" ? "gen_ai.usage.output_tokens" : "media.video.seconds"]: Number(
         charge.units
       )
@@ -192,7 +192,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
             from: "processing",
             state: "failed",
             errorCode: status.code,
-            errorMessage: inClientsName(task, status.message),
+            errorMessage: renameModel(task, status.message),
             lease: null
           },
           orphan: null
@@ -221,7 +221,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
   /** Settles the task by the vendor's answer, or gives it back. */
   const apply = (task: ClaimedTask, status: VideoStatus) =>
     Effect.catchDefect(applyStatus(task, status), (defect) => stumbled(task, defect)).pipe(
-      spanned(`settle ${task.model}`, {
+      withSpan(`settle ${task.model}`, {
         kind: "internal",
         attributes: () => ({
           "gen_ai.operation.name": "generate_content",

@@ -22,13 +22,13 @@ export interface ModelNames {
   readonly upstreamModel: string
 }
 
-export const inClientsName = ({ model, upstreamModel }: ModelNames, text: string): string =>
+export const renameModel = ({ model, upstreamModel }: ModelNames, text: string): string =>
   text.replace(nameIn(upstreamModel), () => model)
 
 /** The same error with the client's name of the model. */
-export const errorInClientsName = (names: ModelNames, error: UpstreamError): UpstreamError => {
+export const renameModelInError = (names: ModelNames, error: UpstreamError): UpstreamError => {
   if (names.model === names.upstreamModel) return error
-  const rename = (text: string) => inClientsName(names, text)
+  const rename = (text: string) => renameModel(names, text)
   const upstream = { ...error.upstream, body: walk(error.upstream.body, rename) }
   return new UpstreamError({ ...error, message: rename(error.message), upstream })
 }

@@ -26,7 +26,7 @@ export const plainAddress = (url: string): string | null => {
 }
 
 /** Addresses may be signed, and long runs without a space are keys or encoded media. */
-export const withoutOpaque = (said: string, mask: string): string =>
+export const maskOpaqueText = (said: string, mask: string): string =>
   said.replace(/\b(?:https?|data):[^\s"'<>]+/gi, mask).replace(/[A-Za-z0-9+/_=%-]{64,}/g, mask)
 
 /** Every encoded medium begins so; a whole one is looked for only where one begins. */
@@ -40,7 +40,8 @@ export const mediaIn = (text: string): ReadonlyArray<string> =>
 const madeMedium = /data:(?!image\/svg)[\w.+/-]*;base64,[\w+/=-]+|[A-Za-z0-9+/]{1024,}=*/gi
 
 /** Those that a vendor may have made: icons are left out, as a page has them, and texts in data URLs. */
-export const madeMediaIn = (text: string): ReadonlyArray<string> => text.match(madeMedium) ?? []
+export const generatedMediaIn = (text: string): ReadonlyArray<string> =>
+  text.match(madeMedium) ?? []
 
 /** True for a text that is a medium from its first character on. */
 export const startsWithMedium = (text: string): boolean =>

@@ -1,6 +1,6 @@
 /** Hides what was ordered, and is not paid for, from a client that gets a vendor's error. */
 import { Predicate } from "effect"
-import { madeMediaIn, mediaIn } from "./patterns.ts"
+import { generatedMediaIn, mediaIn } from "./patterns.ts"
 
 /** Fields in which nothing but what was ordered stands. */
 const certainFields: ReadonlySet<string> = new Set([
@@ -43,7 +43,7 @@ const leavesOf = (value: unknown): ReadonlyArray<string> => {
 
 /** What can be nothing but a product. */
 const certainIn = (value: unknown): ReadonlyArray<string> => {
-  if (typeof value === "string") return madeMediaIn(value)
+  if (typeof value === "string") return generatedMediaIn(value)
   if (!Predicate.isObjectOrArray(value)) return []
   return Object.entries(value).flatMap(([name, inner]) =>
     certainFields.has(name.toLowerCase()) ? leavesOf(inner) : certainIn(inner)

@@ -2,7 +2,7 @@
 import { Predicate } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 import { storable } from "../domain/plainText.ts"
-import { holdsLongText, spellingsOf, startsWithMedium, withoutOpaque } from "./patterns.ts"
+import { holdsLongText, maskOpaqueText, spellingsOf, startsWithMedium } from "./patterns.ts"
 
 /** Shorter runs of characters are words that anybody may use. */
 const RUN = 12
@@ -25,7 +25,7 @@ const echoAt = (said: string, at: number, ours: string): number => {
  * ours, also JSON-quoted or percent-encoded, and with addresses and encoded data masked.
  */
 export const withoutEchoes = (said: string, sent: ReadonlyArray<string>): string => {
-  const text = withoutOpaque(storable(said), ECHO).slice(0, MAX_KEPT)
+  const text = maskOpaqueText(storable(said), ECHO).slice(0, MAX_KEPT)
   const ours = sent.flatMap((one) => spellingsOf(one.slice(0, MAX_LOOKED_FOR).toWellFormed()))
   let kept = ""
   for (let at = 0; at < text.length; ) {
@@ -112,7 +112,7 @@ export const withoutMedia = (error: UpstreamError): UpstreamError => {
  * The refusal without what it repeats of the texts of a request: pieces of its message are masked,
  * and a body that has any is left out, as is one that may be an answer that could not be read.
  */
-export const keptRefusal = (
+export const storableRefusal = (
   error: UpstreamError,
   request: unknown,
   mayBeAnswer = false

@@ -1,46 +1,46 @@
 /**
- * The bytes of answers that are in memory, by owner: an organisation, an operator, or the address of a
- * client without a key. They count from the moment they are in memory until they have left the process
- * or their request is over, whichever comes first, so that clients that do not read can hold only so
- * much. A large answer of a vendor is not read before there is room for it.
+ * The memory budget of answers, by owner: an organisation, an operator, or the address of a client
+ * without a key. Bytes count from the moment they are in memory until they have left the process or their
+ * request is over, whichever comes first, so that clients that do not read hold a bounded amount. A large
+ * answer of a vendor is not read before its bytes are reserved.
  */
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "./Settings.ts"
 
-/** Of all bytes: so that one owner leaves room for the others. */
-const SHARE_OF_ANSWERS = 0.5
-/** While all room is taken, an owner with less than this part of it may still begin answers. */
-const SMALL_PART = 1 / 64
+/** The part of the budget that one owner may have, so that room is left for the others. */
+const OWNER_SHARE = 0.5
+/** While the budget is used up, an owner with less than this part of it may still begin answers. */
+const SMALL_SHARE = 1 / 64
 
-/** Bytes of one answer that are counted before it is read. */
+/** The bytes of one answer, reserved before it is read. */
 export interface Reservation {
-  /** Whether there is no room for it yet. */
+  /** Whether it waits for room. */
   isWaiting(): boolean
-  /** Counts what has arrived of it where that is more than was expected. */
-  reach(arrived: number): void
+  /** Grows to the bytes that have arrived, where they are more than was expected. */
+  growTo(arrivedBytes: number): void
   /** Begins now, whether or not there is room. */
   begin(): void
-  /** It is in memory no more. May be called again. */
-  leave(): void
+  /** Releases the bytes; a repeat changes nothing. */
+  release(): void
 }
 
 /** The bytes of one request's answer. */
 export interface AnswerCount {
   readonly owner: () => string
-  /** Counts what there is, and what comes, for another owner. */
+  /** Moves the bytes counted so far, and later ones, to another owner. */
   assign(owner: string): void
   isAssigned(): boolean
   /** Whether the owner may begin another answer. */
   hasRoom(): boolean
-  /** Whether answers of the owner wait for room, so that clients that take nothing are in the way. */
+  /** Whether reservations wait for room that this owner takes, so that its stalled clients are cut sooner. */
   isPressed(): boolean
   grow(bytes: number): void
   shrink(bytes: number): void
-  /** Makes room for so many bytes of the owner, beside what counts here, and calls back when there is. */
+  /** Reserves bytes for the owner, beside what counts here, and calls back when there is room. */
   reserve(bytes: number, begin: () => void): Reservation
   /** Calls back when the request is over; at once where it is. */
-  onClose(run: () => void): void
-  /** The request is over: nothing of it counts any more. */
+  onClose(callback: () => void): void
+  /** Ends the request, and releases its bytes. */
   close(): void
 }
 
@@ -53,83 +53,84 @@ interface Waiter {
 export type AnswerBudget = ReturnType<typeof makeAnswerBudget>
 
 export const makeAnswerBudget = (budgetBytes: number) => {
-  const each = Math.floor(budgetBytes * SHARE_OF_ANSWERS)
+  const ownerBytes = Math.floor(budgetBytes * OWNER_SHARE)
   const counted = new Map<string, number>()
   const reservations = new Map<string, number>()
-  /** In the order they came. */
-  const waiting = new Set<Waiter>()
-  let all = 0
-  let allReservations = 0
+  /** In the order of their arrival. */
+  const waiters = new Set<Waiter>()
+  let totalBytes = 0
+  let reservationCount = 0
   let isAdmitting = false
 
   const bytesOf = (owner: string): number => counted.get(owner) ?? 0
-  const add = (amounts: Map<string, number>, owner: string, by: number): void => {
-    const left = (amounts.get(owner) ?? 0) + by
-    if (left > 0) amounts.set(owner, left)
+  const add = (amounts: Map<string, number>, owner: string, delta: number): void => {
+    const next = (amounts.get(owner) ?? 0) + delta
+    if (next > 0) amounts.set(owner, next)
     else amounts.delete(owner)
   }
-  const change = (owner: string, by: number): void => {
-    add(counted, owner, by)
-    all += by
-    if (by >= 0 || waiting.size === 0 || isAdmitting) return
+  const change = (owner: string, delta: number): void => {
+    add(counted, owner, delta)
+    totalBytes += delta
+    if (delta >= 0 || waiters.size === 0 || isAdmitting) return
     isAdmitting = true
-    // Once for all that leaves in this turn of the event loop.
+    // One pass serves all that is released in this turn of the event loop.
     setImmediate(() => {
       isAdmitting = false
       admit()
     })
   }
-  const changeReservations = (owner: string, by: 1 | -1): void => {
-    add(reservations, owner, by)
-    allReservations += by
+  const changeReservations = (owner: string, delta: 1 | -1): void => {
+    add(reservations, owner, delta)
+    reservationCount += delta
   }
 
-  // One that is alone has room whatever its size, or it would wait for ever.
+  // The only reservation of an owner fits whatever its size, or it would wait for ever.
   const fitsShare = (owner: string, bytes: number): boolean =>
-    !reservations.has(owner) || bytesOf(owner) + bytes <= each
-  const fitsAll = (bytes: number): boolean => allReservations === 0 || all + bytes <= budgetBytes
-  const isRoomFor = (owner: string, bytes: number): boolean =>
-    fitsShare(owner, bytes) && fitsAll(bytes)
+    !reservations.has(owner) || bytesOf(owner) + bytes <= ownerBytes
+  const fitsBudget = (bytes: number): boolean =>
+    reservationCount === 0 || totalBytes + bytes <= budgetBytes
+  const fits = (owner: string, bytes: number): boolean =>
+    fitsShare(owner, bytes) && fitsBudget(bytes)
 
-  /** Gives free room to those who wait; the owner that has least comes first. */
+  /** Lets waiting reservations begin that fit; the owner with the fewest bytes comes first. */
   const admit = (): void => {
     while (true) {
       let next: Waiter | null = null
-      for (const waiter of waiting) {
+      for (const waiter of waiters) {
         const isFirst = next === null || bytesOf(waiter.owner) < bytesOf(next.owner)
-        if (isFirst && isRoomFor(waiter.owner, waiter.bytes())) next = waiter
+        if (isFirst && fits(waiter.owner, waiter.bytes())) next = waiter
       }
       if (next === null) return
       next.begin()
     }
   }
 
-  const reserve = (owner: string, expected: number, whenThereIsRoom: () => void): Reservation => {
+  const reserve = (owner: string, expected: number, onRoom: () => void): Reservation => {
     let bytes = expected
-    let state: "waiting" | "counted" | "left" = "waiting"
+    let state: "waiting" | "counted" | "released" = "waiting"
     const begin = (): void => {
       if (state !== "waiting") return
-      waiting.delete(waiter)
+      waiters.delete(waiter)
       state = "counted"
       changeReservations(owner, 1)
       change(owner, bytes)
-      whenThereIsRoom()
+      onRoom()
     }
     const waiter: Waiter = { owner, bytes: () => bytes, begin }
-    if (isRoomFor(owner, bytes)) begin()
-    else waiting.add(waiter)
+    if (fits(owner, bytes)) begin()
+    else waiters.add(waiter)
     return {
       isWaiting: () => state === "waiting",
-      reach: (arrived) => {
-        const more = Math.max(0, arrived - bytes)
-        bytes += more
-        if (state === "counted") change(owner, more)
+      growTo: (arrivedBytes) => {
+        const delta = Math.max(0, arrivedBytes - bytes)
+        bytes += delta
+        if (state === "counted") change(owner, delta)
       },
       begin,
-      leave: () => {
-        waiting.delete(waiter)
+      release: () => {
+        waiters.delete(waiter)
         const wasCounted = state === "counted"
-        state = "left"
+        state = "released"
         if (!wasCounted) return
         changeReservations(owner, -1)
         change(owner, -bytes)
@@ -142,11 +143,11 @@ export const makeAnswerBudget = (budgetBytes: number) => {
     let bytes = 0
     let isAssigned = false
     let isClosed = false
-    const atClose: Array<() => void> = []
-    const grow = (more: number): void => {
+    const closeCallbacks: Array<() => void> = []
+    const grow = (delta: number): void => {
       if (isClosed) return
-      bytes += more
-      change(owner, more)
+      bytes += delta
+      change(owner, delta)
     }
     return {
       owner: () => owner,
@@ -160,37 +161,38 @@ export const makeAnswerBudget = (budgetBytes: number) => {
       },
       isAssigned: () => isAssigned,
       hasRoom: () => {
-        const own = bytesOf(owner)
-        return own < each && (all < budgetBytes || own < budgetBytes * SMALL_PART)
+        const current = bytesOf(owner)
+        return (
+          current < ownerBytes && (totalBytes < budgetBytes || current < budgetBytes * SMALL_SHARE)
+        )
       },
       isPressed: () => {
-        for (const waiter of waiting) {
+        for (const waiter of waiters) {
           if (waiter.owner === owner || fitsShare(waiter.owner, waiter.bytes())) return true
         }
         return false
       },
       grow,
-      shrink: (less) => grow(-less),
+      shrink: (delta) => grow(-delta),
       reserve: (expected, begin) => reserve(owner, expected, begin),
-      onClose: (run) => {
-        if (isClosed) run()
-        else atClose.push(run)
+      onClose: (callback) => {
+        if (isClosed) callback()
+        else closeCallbacks.push(callback)
       },
       close: () => {
         if (isClosed) return
         if (bytes > 0) change(owner, -bytes)
         isClosed = true
-        for (const run of atClose) run()
+        for (const callback of closeCallbacks) callback()
       }
     }
   }
 
   return {
     open,
-    /** Bytes that count at the moment. */
-    bytes: () => all,
-    /** Answers of vendors that wait for room. */
-    waiting: () => waiting.size
+    bytes: () => totalBytes,
+    /** Vendors' answers that wait for room. */
+    waiting: () => waiters.size
   }
 }
 
@@ -211,25 +213,25 @@ export const CurrentAnswer = Context.Reference<AnswerCount | null>(
 )
 
 /**
- * Makes room for what comes of an answer piece by piece, as long as the scope is open: an effect that
- * takes the bytes that are in memory, and waits where there is no room for them.
+ * Reserves room for an answer that arrives in pieces, until the scope closes. The function it makes takes
+ * the bytes that are in memory, and waits where there is no room for them.
  */
-export const makeRoom = Effect.gen(function* () {
+export const makeStreamReservation = Effect.gen(function* () {
   const answer = yield* CurrentAnswer
   let reservation: Reservation | null = null
-  const leave = () => {
-    reservation?.leave()
+  const release = () => {
+    reservation?.release()
     reservation = null
   }
-  yield* Effect.addFinalizer(() => Effect.sync(leave))
+  yield* Effect.addFinalizer(() => Effect.sync(release))
   return (bytes: number): Effect.Effect<void> => {
     if (answer === null) return Effect.void
     if (bytes === 0) {
-      leave()
+      release()
       return Effect.void
     }
     if (reservation !== null) {
-      reservation.reach(bytes)
+      reservation.growTo(bytes)
       return Effect.void
     }
     return Effect.callback<void>((resume) => {

@@ -1,4 +1,4 @@
-/** Work that a client's disconnect must not stop, and that a shutdown waits for. */
+/** Runs work that a client's disconnect must not stop, and that a shutdown waits for. */
 import { Effect, Fiber, FiberSet } from "effect"
 import { Shutdown } from "./Shutdown.ts"
 
@@ -11,12 +11,12 @@ export const makeDetached = Effect.gen(function* () {
   const fibers = yield* FiberSet.make()
   const shutdown = yield* Shutdown
   yield* Effect.addFinalizer(() =>
-    Effect.flatMap(shutdown.timeLeft, (left) =>
-      FiberSet.awaitEmpty(fibers).pipe(Effect.timeout(left), Effect.ignore)
+    Effect.flatMap(shutdown.timeLeft, (timeLeft) =>
+      FiberSet.awaitEmpty(fibers).pipe(Effect.timeout(timeLeft), Effect.ignore)
     )
   )
   return {
-    /** Answers what comes of the work. */
+    /** Waits for the work and returns its result. */
     run: <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.flatMap(FiberSet.run(fibers, work), Fiber.join),
     /** Does not wait for the work. */

@@ -1,6 +1,6 @@
 /**
- * Named places on the money's way where a test may stop, fail or kill the process. In production
- * passing one does nothing.
+ * Named steps of a paid order at which a test may stop, fail or kill the process. In production passing
+ * one does nothing.
  */
 import { Context, Effect } from "effect"
 
@@ -23,4 +23,4 @@ export type Failpoint =
 
 export const Failpoints = Context.Reference<{
   readonly pass: (failpoint: Failpoint) => Effect.Effect<void>
-}>("gateway/services/Failpoints", { defaultValue: () => ({ pass: () => Effect.void }) })
+}>("gateway/runtime/Failpoints", { defaultValue: () => ({ pass: () => Effect.void }) })

@@ -1,88 +1,90 @@
 /**
- * A lane for work that would take a shared resource from everybody if it ran whenever it came: few run
- * at a time, of one owner fewer still, and those that wait take turns by owner, so that an owner with
- * many waiting delays its own work and nobody else's. After its work each place rests for as long as that
- * took, which leaves the resource to what does not go through the lane for half of the time.
+ * A fair semaphore for work that would take a shared resource from everybody if it ran on arrival: few
+ * pieces run at a time, fewer still of one owner, and waiting ones are served round-robin by owner, so
+ * that an owner with many waiting delays its own work and nobody else's. After its work each permit cools
+ * down for as long as that took, which leaves the resource to other work for half of the time.
  */
 import { Context, Effect, identity } from "effect"
 
-export interface LaneBounds {
-  /** Places of the lane. */
-  readonly together: number
-  /** Places that one owner may have. */
-  readonly each: number
-  /** What of one owner may wait. */
-  readonly waiting: number
+interface LaneLimits {
+  /** Permits of the lane. */
+  readonly total: number
+  /** Permits that one owner may have. */
+  readonly perOwner: number
+  /** Waiting pieces of work that one owner may have. */
+  readonly maxWaiting: number
 }
 
 /** One piece of work, from its arrival to its end. */
 interface Entry {
   readonly owner: string
-  state: "waiting" | "running" | "left"
+  state: "waiting" | "running" | "ended"
   begin: () => void
-  beganAt: number
+  startedAtMillis: number
 }
 
-/** Bounds of a place's rest after its work. */
-const SHORTEST_REST_MILLIS = 1
-const LONGEST_REST_MILLIS = 50
+/** Bounds of a permit's cooldown after its work. */
+const MIN_COOLDOWN_MILLIS = 1
+const MAX_COOLDOWN_MILLIS = 50
 
-export const makeFairLane = ({ together, each, waiting }: LaneBounds) => {
+export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
   /** In the order of the owners' turns; an owner that has just had one goes to the end. */
   const queues = new Map<string, Set<Entry>>()
   const running = new Map<string, number>()
-  let allRunning = 0
+  let runningTotal = 0
 
   const runningOf = (owner: string): number => running.get(owner) ?? 0
-  const changeRunning = (owner: string, by: number): void => {
-    allRunning += by
-    const left = runningOf(owner) + by
-    if (left > 0) running.set(owner, left)
+  const changeRunning = (owner: string, delta: 1 | -1): void => {
+    runningTotal += delta
+    const next = runningOf(owner) + delta
+    if (next > 0) running.set(owner, next)
     else running.delete(owner)
   }
 
-  const take = (entry: Entry): void => {
+  const dequeue = (entry: Entry): void => {
     const queue = queues.get(entry.owner)
     queue?.delete(entry)
     if (queue?.size === 0) queues.delete(entry.owner)
   }
 
-  /** Gives the free places away. */
-  const advance = (): void => {
-    while (allRunning < together) {
-      const next = [...queues].find(([owner]) => runningOf(owner) < each)
+  /** Hands out the free permits. */
+  const startWaiting = (): void => {
+    while (runningTotal < total) {
+      const next = [...queues].find(([owner]) => runningOf(owner) < perOwner)
       const [entry] = next?.[1] ?? []
       if (next === undefined || entry === undefined) return
       const [owner, queue] = next
       // The owner's next turn comes after those of all others.
       queues.delete(owner)
       queues.set(owner, queue)
-      take(entry)
+      dequeue(entry)
       entry.state = "running"
-      entry.beganAt = performance.now()
+      entry.startedAtMillis = performance.now()
       changeRunning(owner, 1)
       entry.begin()
     }
   }
 
-  const leave = (entry: Entry): void => {
-    if (entry.state === "waiting") take(entry)
-    else {
-      const tookMillis = performance.now() - entry.beganAt
-      const restMillis = Math.min(Math.max(SHORTEST_REST_MILLIS, tookMillis), LONGEST_REST_MILLIS)
-      setTimeout(() => {
-        changeRunning(entry.owner, -1)
-        advance()
-      }, restMillis).unref()
-    }
-    entry.state = "left"
+  const releaseAfterCooldown = ({ owner, startedAtMillis }: Entry): void => {
+    const workMillis = performance.now() - startedAtMillis
+    const cooldownMillis = Math.min(Math.max(MIN_COOLDOWN_MILLIS, workMillis), MAX_COOLDOWN_MILLIS)
+    setTimeout(() => {
+      changeRunning(owner, -1)
+      startWaiting()
+    }, cooldownMillis).unref()
   }
 
-  const enter = (owner: string): Entry => {
-    const entry: Entry = { owner, state: "waiting", begin: () => undefined, beganAt: 0 }
+  const end = (entry: Entry): void => {
+    if (entry.state === "waiting") dequeue(entry)
+    else releaseAfterCooldown(entry)
+    entry.state = "ended"
+  }
+
+  const enqueue = (owner: string): Entry => {
+    const entry: Entry = { owner, state: "waiting", begin: () => undefined, startedAtMillis: 0 }
     const queue = queues.get(owner) ?? new Set()
     queues.set(owner, queue.add(entry))
-    advance()
+    startWaiting()
     return entry
   }
 
@@ -92,29 +94,27 @@ export const makeFairLane = ({ together, each, waiting }: LaneBounds) => {
       else entry.begin = () => resume(Effect.void)
     })
 
-  /** Runs the work when its turn has come, however many wait. */
-  const inTurn = <A, E, R>(owner: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => enter(owner)),
-      (entry) => Effect.andThen(awaitTurn(entry), work),
-      (entry) => Effect.sync(() => leave(entry))
-    )
-
   return {
-    inTurn,
+    /** Runs the work when its turn has come, however many wait. */
+    inTurn: <A, E, R>(owner: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => enqueue(owner)),
+        (entry) => Effect.andThen(awaitTurn(entry), work),
+        (entry) => Effect.sync(() => end(entry))
+      ),
     /** Whether one more of the owner may wait. */
-    hasRoom: (owner: string): boolean => (queues.get(owner)?.size ?? 0) < waiting,
-    /** What is in the lane. */
+    hasRoom: (owner: string): boolean => (queues.get(owner)?.size ?? 0) < maxWaiting,
     count: () => ({
-      running: allRunning,
+      running: runningTotal,
       waiting: [...queues.values()].reduce((sum, queue) => sum + queue.size, 0)
     })
   }
 }
 
-export type FairLane = ReturnType<typeof makeFairLane>
-
-/** Runs a piece of work in the turn of whoever makes the request that is being handled; at once where nobody does. */
+/**
+ * Runs a piece of work in the turn of whoever makes the request that is being handled; at once where
+ * nobody does.
+ */
 export const CurrentTurn = Context.Reference<
   <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 >("gateway/runtime/CurrentTurn", { defaultValue: () => identity })

@@ -1,17 +1,16 @@
-/** Keeping what was read from the store for as long as `Changes` vouches for it. */
+/** A cache of reads from the store, whose entries are fresh as long as `Changes` says. */
 import { Cache, Clock, Duration, Effect, identity } from "effect"
 import { makeBoundedMap } from "./boundedMap.ts"
 import { Changes, isFresh, type Mark, type Topic } from "./Changes.ts"
 
 /**
- * Answers what `lookup` reads, from memory while it is fresh. Failures are not kept. Of more than
- * `capacity` the one that was read longest ago is dropped.
+ * Answers what `lookup` reads, from memory while it is fresh. Failures are not cached. Beyond `capacity`
+ * the entry that was read longest ago is evicted.
  *
- * A caller gets nothing that may have been out of date when it asked, beyond what `Changes` allows:
- * it joins a look-up that began before, but looks up again itself when a change was heard of in
- * between.
+ * A caller gets nothing that may have been out of date when it called, beyond what `Changes` allows: it
+ * joins a look-up that began before, but looks up again itself when a change arrived in between.
  *
- * `guard` goes around the look-up of a key of which nothing is kept, fresh or not, and may refuse it.
+ * `guard` wraps the look-up of a key without an entry, fresh or stale, and may refuse it.
  */
 export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
   readonly topic: Topic
@@ -19,28 +18,28 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
   readonly lookup: (key: string) => Effect.Effect<A, E>
 }) {
   const changes = yield* Changes
-  /** Look-ups under way, which all who ask for the same meanwhile wait for. */
-  const underWay = yield* Cache.makeWith(
+  /** Look-ups in flight, which concurrent callers of the same key share. */
+  const inFlight = yield* Cache.makeWith(
     Effect.fnUntraced(function* (key: string) {
       const mark = changes.mark(options.topic, yield* Clock.Clock)
       return { mark, value: yield* options.lookup(key) }
     }),
     { capacity: Number.POSITIVE_INFINITY, timeToLive: () => Duration.zero }
   )
-  const kept = makeBoundedMap<{ readonly mark: Mark; readonly value: A }>(options.capacity)
+  const entries = makeBoundedMap<{ readonly mark: Mark; readonly value: A }>(options.capacity)
 
   const find = Effect.fnUntraced(
     function* (key: string): Effect.fn.Return<A, E> {
-      const asked = changes.mark(options.topic, yield* Clock.Clock)
+      const callMark = changes.mark(options.topic, yield* Clock.Clock)
       while (true) {
-        const entry = yield* Cache.get(underWay, key)
-        if (isFresh(entry.mark, asked)) {
-          kept.set(key, entry)
+        const entry = yield* Cache.get(inFlight, key)
+        if (isFresh(entry.mark, callMark)) {
+          entries.set(key, entry)
           return entry.value
         }
       }
     },
-    (found, key) => Effect.tapError(found, () => Effect.sync(() => kept.drop(key)))
+    (lookedUp, key) => Effect.tapError(lookedUp, () => Effect.sync(() => entries.drop(key)))
   )
 
   return <E2 = never>(
@@ -48,9 +47,9 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
     guard: (lookUp: Effect.Effect<A, E>) => Effect.Effect<A, E | E2> = identity
   ): Effect.Effect<A, E | E2> =>
     Effect.clockWith((clock) => {
-      const entry = kept.peek(key)
+      const entry = entries.peek(key)
       if (entry === null) return guard(find(key))
-      const use = changes.mark(options.topic, clock)
-      return isFresh(entry.mark, use) ? Effect.succeed(entry.value) : find(key)
+      const useMark = changes.mark(options.topic, clock)
+      return isFresh(entry.mark, useMark) ? Effect.succeed(entry.value) : find(key)
     })
 })

@@ -13,38 +13,44 @@ export interface Page<A> {
   readonly hasMore: boolean
 }
 
-/** Cuts a list that was read with one entry too many. */
+/** Makes a page of rows that were read with a limit one higher. */
 export const cutPage = <A>(rows: ReadonlyArray<A>, limit: number): Page<A> => ({
   data: rows.slice(0, limit),
   hasMore: rows.length > limit
 })
 
-/** A page ends early where its entries come to more: what is shown of rows may be long. */
+/** A page ends early where its entries have more bytes, as rows may have long texts. */
 export const MAX_PAGE_BYTES = 256 * 1024
 
-/** About the bytes of a value in JSON; every separator counts as one more than it may be. */
+/** About the bytes of a value in JSON; it may be a few too many, as separators are rounded up. */
 const jsonBytes = (value: unknown): number => {
   if (typeof value === "string") return Buffer.byteLength(value) + 3
   if (!Predicate.isObjectOrArray(value)) return 8
   return Array.isArray(value)
-    ? value.reduce((sum: number, entry) => sum + jsonBytes(entry), 2)
-    : Object.entries(value).reduce((sum, [name, of]) => sum + name.length + 4 + jsonBytes(of), 2)
+    ? value.reduce((sum: number, item) => sum + jsonBytes(item), 2)
+    : Object.entries(value).reduce(
+        (sum, [name, field]) => sum + name.length + 4 + jsonBytes(field),
+        2
+      )
 }
 
-/** Shows the entries of a page, as many as it has bytes for and at least one. */
-export const shownPage = <A, B>({ data, hasMore }: Page<A>, show: (entry: A) => B): Page<B> => {
-  const shown: Array<B> = []
+/** Presents the entries of a page, up to `MAX_PAGE_BYTES` and at least one. */
+export const presentPage = <A, B>(
+  { data, hasMore }: Page<A>,
+  present: (entry: A) => B
+): Page<B> => {
+  const views: Array<B> = []
   let bytes = 0
   for (const entry of data) {
-    const next = show(entry)
-    bytes += jsonBytes(next)
-    if (shown.length > 0 && bytes > MAX_PAGE_BYTES) return { data: shown, hasMore: true }
-    shown.push(next)
+    const view = present(entry)
+    bytes += jsonBytes(view)
+    if (views.length > 0 && bytes > MAX_PAGE_BYTES) return { data: views, hasMore: true }
+    views.push(view)
   }
-  return { data: shown, hasMore }
+  return { data: views, hasMore }
 }
 
-/** An export that went on behind an invented cursor would end silently. */
+/** An unknown cursor is refused, as an export that continued behind one would end silently. */
 export const unknownCursor = new InvalidRequest({
   message: "after: Expected the id of an entry of this list",
   param: "after"

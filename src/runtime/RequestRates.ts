@@ -1,10 +1,10 @@
 /**
  * Token buckets of this process, one for each owner. A bucket is one number, the time at which it will be
- * full again, and a full bucket need not be kept: memory is bounded by the owners of the last minute.
+ * full again (GCRA), and full buckets are dropped: memory is bounded by the owners of the last minute.
  */
 import { Effect } from "effect"
 
-/** What became of one request, and what the owner may do next. */
+/** Whether a request is allowed, and the state of its bucket. */
 export interface Rate {
   readonly allowed: boolean
   /** Requests a minute, and the most that may come at once. */
@@ -20,51 +20,50 @@ export interface Rate {
 // Whole nanoseconds add up exactly, also over a process's whole life.
 const MINUTE = 60_000_000_000
 const MILLI = 1_000_000
-/** Fewer buckets than this are not worth a walk over them. */
-const WORTH_SWEEPING = 1024
+/** Fewer buckets than this are not swept. */
+const MIN_SWEPT = 1024
 
 export const makeRequestRates = () => {
   const fullAt = new Map<string, number>()
-  let sweepAt = WORTH_SWEEPING
+  let sweepAt = MIN_SWEPT
 
-  /** Each walk waits until there are twice as many as the last one left, so it costs little. */
+  /** A sweep waits until there are twice as many buckets as the last one left, so its cost is amortised. */
   const dropFull = (now: number): void => {
     if (fullAt.size < sweepAt) return
     for (const [owner, full] of fullAt) {
       if (full <= now) fullAt.delete(owner)
     }
-    sweepAt = Math.max(WORTH_SWEEPING, fullAt.size * 2)
+    sweepAt = Math.max(MIN_SWEPT, fullAt.size * 2)
   }
 
-  /** The rate of an owner that counts `wanted` requests, or none when there are none left. */
-  const rateOf = (owner: string, perMinute: number, wanted: 0 | 1): Effect.Effect<Rate> =>
+  /** Takes `tokens` out of the owner's bucket, or none when it is empty. */
+  const rateOf = (owner: string, perMinute: number, tokens: 0 | 1): Effect.Effect<Rate> =>
     Effect.clockWith((clock) => {
       const now = Number(clock.monotonicTimeNanosUnsafe())
       const interval = Math.floor(MINUTE / perMinute)
-      const before = Math.max(now, fullAt.get(owner) ?? now)
-      const there = Math.floor((MINUTE - (before - now)) / interval)
-      const allowed = there > 0
-      const counted = allowed ? wanted : 0
-      const after = before + counted * interval
-      if (counted > 0) {
+      const fullBefore = Math.max(now, fullAt.get(owner) ?? now)
+      const available = Math.floor((MINUTE - (fullBefore - now)) / interval)
+      const allowed = available > 0
+      const consumed = allowed ? tokens : 0
+      const fullAfter = fullBefore + consumed * interval
+      if (consumed > 0) {
         dropFull(now)
-        fullAt.set(owner, after)
+        fullAt.set(owner, fullAfter)
       }
       return Effect.succeed({
         allowed,
         limit: perMinute,
-        remaining: there - counted,
-        resetMillis: (after - now) / MILLI,
-        retryMillis: allowed ? 0 : (after + interval - now - MINUTE) / MILLI
+        remaining: available - consumed,
+        resetMillis: (fullAfter - now) / MILLI,
+        retryMillis: allowed ? 0 : (fullAfter + interval - now - MINUTE) / MILLI
       })
     })
 
   return {
     /** Counts one request of the owner, whose bucket refills with `perMinute` (above 0) a minute. */
-    take: (owner: string, perMinute: number) => rateOf(owner, perMinute, 1),
-    /** What the owner may do next; counts nothing. */
-    look: (owner: string, perMinute: number) => rateOf(owner, perMinute, 0),
-    /** Buckets that are kept. */
-    kept: () => fullAt.size
+    consume: (owner: string, perMinute: number) => rateOf(owner, perMinute, 1),
+    /** The same without counting the request. */
+    peek: (owner: string, perMinute: number) => rateOf(owner, perMinute, 0),
+    bucketCount: () => fullAt.size
   }
 }

@@ -210,6 +210,6 @@ export const defaultSettings = {
 
 export type Settings = Readonly<typeof defaultSettings>
 
-export const Settings = Context.Reference<Settings>("gateway/services/Settings", {
+export const Settings = Context.Reference<Settings>("gateway/runtime/Settings", {
   defaultValue: () => defaultSettings
 })

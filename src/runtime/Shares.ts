@@ -1,73 +1,69 @@
-/** What owners have taken of something that is bounded, counted in this process. */
+/** A budget that several owners share, counted in this process. */
 import { Effect, Scope } from "effect"
 
 /**
- * At most `each` for one owner, and `together` for all of them. An owner that has nothing may take one
- * thing larger than that.
+ * At most `perOwner` is reserved for one owner, and `total` for all of them. An owner without a
+ * reservation may have one that is larger than that.
  */
-export const makeShares = (bounds: { readonly each: number; readonly together?: number }) => {
-  const { each, together = Number.POSITIVE_INFINITY } = bounds
-  const taken = new Map<string, number>()
-  let all = 0
+export const makeShares = (limits: { readonly perOwner: number; readonly total?: number }) => {
+  const { perOwner, total = Number.POSITIVE_INFINITY } = limits
+  const reserved = new Map<string, number>()
+  let reservedTotal = 0
 
-  const change = (owner: string, by: number): void => {
-    all += by
-    const left = (taken.get(owner) ?? 0) + by
-    if (left > 0) taken.set(owner, left)
-    else taken.delete(owner)
+  const change = (owner: string, delta: number): void => {
+    reservedTotal += delta
+    const next = (reserved.get(owner) ?? 0) + delta
+    if (next > 0) reserved.set(owner, next)
+    else reserved.delete(owner)
   }
-  /** Whether one thing of the amount fits beside what others have. */
-  const fits = (others: number, amount: number, bound: number): boolean =>
-    others === 0 || others + amount <= bound
-  /** Whether a thing of `mine` may become one of `amount`. */
-  const mayHave = (owner: string, mine: number, amount: number): boolean =>
-    fits((taken.get(owner) ?? 0) - mine, amount, each) && fits(all - mine, amount, together)
+  /** Whether one reservation of the amount fits beside all others. */
+  const fits = (others: number, amount: number, limit: number): boolean =>
+    others === 0 || others + amount <= limit
+  /** Whether a reservation of `current` may become one of `amount`. */
+  const mayResize = (owner: string, current: number, amount: number): boolean =>
+    fits((reserved.get(owner) ?? 0) - current, amount, perOwner) &&
+    fits(reservedTotal - current, amount, total)
 
-  const tryTake = (owner: string, amount = 1): boolean => {
-    const isRoom = mayHave(owner, 0, amount)
-    if (isRoom) change(owner, amount)
-    return isRoom
+  const tryReserve = (owner: string, amount = 1): boolean => {
+    const hasRoom = mayResize(owner, 0, amount)
+    if (hasRoom) change(owner, amount)
+    return hasRoom
   }
+  const release = (owner: string, amount = 1): void => change(owner, -amount)
 
   return {
-    /** Takes an amount until the scope closes; false, and nothing taken, when there is no room. */
-    take: (owner: string, amount = 1) =>
+    /** Reserves an amount until the scope closes; false, and nothing reserved, when there is no room. */
+    reserve: (owner: string, amount = 1) =>
       Effect.uninterruptible(
-        Effect.flatMap(Effect.scope, (scope) =>
-          tryTake(owner, amount)
-            ? Effect.as(
-                Scope.addFinalizer(
-                  scope,
-                  Effect.sync(() => change(owner, -amount))
-                ),
-                true
-              )
-            : Effect.succeed(false)
-        )
+        Effect.flatMap(Effect.scope, (scope) => {
+          if (!tryReserve(owner, amount)) return Effect.succeed(false)
+          const finalizer = Effect.sync(() => release(owner, amount))
+          return Effect.as(Scope.addFinalizer(scope, finalizer), true)
+        })
       ),
-    /** The same, until `giveBack` is called with the same. */
-    tryTake,
-    giveBack: (owner: string, amount = 1): void => change(owner, -amount),
-    /** A share of nothing at first, for what is not known beforehand; given back with the scope. */
-    open: Effect.fnUntraced(function* (owner: string) {
-      let mine = 0
-      const giveBack = () => {
-        change(owner, -mine)
-        mine = 0
+    /** The same, until `release` is called with the same. */
+    tryReserve,
+    release,
+    /** A reservation of 0 that grows, for an amount not known beforehand; the scope releases it. */
+    openReservation: Effect.fnUntraced(function* (owner: string) {
+      let amount = 0
+      const releaseAll = () => {
+        release(owner, amount)
+        amount = 0
       }
-      yield* Effect.addFinalizer(() => Effect.sync(giveBack))
+      yield* Effect.addFinalizer(() => Effect.sync(releaseAll))
       return {
         /**
-         * Takes more for the same thing, of which the share is a part. False when there is no room:
-         * what it is needed for comes to nothing then, so all of the share is given back.
+         * Adds to the reservation. False when there is no room: what it is needed for fails then, so the
+         * whole reservation is released.
          */
-        grow: (by: number): boolean => {
-          const isRoom = mayHave(owner, mine, mine + by)
-          if (isRoom) {
-            change(owner, by)
-            mine += by
-          } else giveBack()
-          return isRoom
+        grow: (delta: number): boolean => {
+          const hasRoom = mayResize(owner, amount, amount + delta)
+          if (hasRoom) {
+            change(owner, delta)
+            amount += delta
+          } else releaseAll()
+          return hasRoom
         }
       }
     })

@@ -1,21 +1,21 @@
-/** Whether the process is about to end, and how much time what is running has left. */
+/** Whether the process shuts down, and how much time running work has left. */
 import { Context, Deferred, Duration, Effect, Layer } from "effect"
 import { monotonicMillis } from "./monotonic.ts"
 import { Settings } from "./Settings.ts"
 
-/** In a composition that provides no layer of it, the end never comes. */
+/** A composition without its layer never shuts down. */
 export const Shutdown = Context.Reference<{
   readonly hasBegun: () => boolean
-  /** Waits for the beginning of the end. */
-  readonly begun: Effect.Effect<void>
+  /** Waits until the shutdown begins. */
+  readonly awaitBegin: Effect.Effect<void>
   /** A repeat changes nothing. */
   readonly begin: Effect.Effect<void>
-  /** Until all that still runs is interrupted; all of it before the end has begun. */
+  /** The time until running work is interrupted; all of `shutdownSeconds` before the shutdown begins. */
   readonly timeLeft: Effect.Effect<Duration.Duration>
-}>("gateway/services/Shutdown", {
+}>("gateway/runtime/Shutdown", {
   defaultValue: () => ({
     hasBegun: () => false,
-    begun: Effect.never,
+    awaitBegin: Effect.never,
     begin: Effect.void,
     timeLeft: Effect.succeed(Duration.seconds(30))
   })
@@ -25,14 +25,14 @@ export const layerShutdown = Layer.effect(
   Shutdown,
   Effect.gen(function* () {
     const { shutdownSeconds } = yield* Settings
-    const begun = yield* Deferred.make<void>()
+    const beginning = yield* Deferred.make<void>()
     let deadline: number | null = null
     return {
       hasBegun: () => deadline !== null,
-      begun: Deferred.await(begun),
+      awaitBegin: Deferred.await(beginning),
       begin: Effect.flatMap(monotonicMillis, (now) => {
         deadline ??= now + shutdownSeconds * 1000
-        return Effect.asVoid(Deferred.succeed(begun, undefined))
+        return Effect.asVoid(Deferred.succeed(beginning, undefined))
       }),
       timeLeft: Effect.map(monotonicMillis, (now) =>
         deadline === null

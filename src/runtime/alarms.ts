@@ -1,5 +1,5 @@
 /**
- * Alarms that one fiber rings. Most are put off before they ring, so setting one costs an entry in a
+ * Timers that share one fiber. Most are cancelled before they fire, so setting one costs an entry in a
  * set, where an effect of its own that sleeps costs a fiber and a timer.
  */
 import { Clock, Effect, Latch } from "effect"
@@ -7,14 +7,14 @@ import { monotonicMillisOf } from "./monotonic.ts"
 
 interface Alarm {
   readonly atMillis: number
-  /** Null once it has been put off. */
+  /** Null once the alarm is cancelled. */
   ring: (() => void) | null
 }
 
-/** How often is looked for alarms that are due: one rings at most so much too late. */
+/** The interval between checks for due alarms, which is also the most that one rings late. */
 const CHECK_MILLIS = 250
 
-/** Makes a function that sets an alarm and answers how it is put off; no alarm outlives the scope. */
+/** Makes a function that sets an alarm and returns its cancellation; no alarm outlives the scope. */
 export const makeAlarms = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const alarms = new Set<Alarm>()
@@ -33,13 +33,14 @@ export const makeAlarms = Effect.gen(function* () {
     Effect.forever(Effect.andThen(isAnySet.await, Effect.delay(ringDue, CHECK_MILLIS)))
   )
 
-  return (afterMillis: number, ring: () => void): (() => void) => {
-    const alarm: Alarm = { atMillis: monotonicMillisOf(clock) + afterMillis, ring }
+  return (delayMillis: number, ring: () => void): (() => void) => {
+    const alarm: Alarm = { atMillis: monotonicMillisOf(clock) + delayMillis, ring }
     alarms.add(alarm)
     isAnySet.openUnsafe()
     return () => {
       alarms.delete(alarm)
-      // A full collection alone frees the tables that a set has outgrown, and what they refer to.
+      // A set that has outgrown its table keeps a deleted alarm, and all that `ring` refers to, until the
+      // next full garbage collection.
       alarm.ring = null
     }
   }

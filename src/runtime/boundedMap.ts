@@ -1,42 +1,42 @@
-/** A map that has room for so much: what was not used longest goes first. */
-export const makeBoundedMap = <A>(room: number, sizeOf: (value: A) => number = () => 1) => {
-  // A map keeps the order of insertion, so its first key is the one not used longest.
-  const kept = new Map<string, A>()
-  let used = 0
+/** A map of bounded size, which evicts the least recently used entry (LRU). */
+export const makeBoundedMap = <A>(capacity: number, sizeOf: (value: A) => number = () => 1) => {
+  // A Map iterates in order of insertion, so its first key is the least recently used.
+  const entries = new Map<string, A>()
+  let usedSize = 0
 
   const drop = (name: string): void => {
-    const found = kept.get(name)
-    if (found !== undefined) used -= sizeOf(found)
-    kept.delete(name)
+    const value = entries.get(name)
+    if (value !== undefined) usedSize -= sizeOf(value)
+    entries.delete(name)
   }
 
   return {
-    /** Is no use of it: what is asked for all the time would make `get` slow. */
-    peek: (name: string): A | null => kept.get(name) ?? null,
+    /** Does not refresh the recency of the entry, which would make frequent reads slow. */
+    peek: (name: string): A | null => entries.get(name) ?? null,
     get: (name: string): A | null => {
-      const found = kept.get(name)
-      if (found === undefined) return null
-      kept.delete(name)
-      kept.set(name, found)
-      return found
+      const value = entries.get(name)
+      if (value === undefined) return null
+      entries.delete(name)
+      entries.set(name, value)
+      return value
     },
-    /** Passes over what is larger than the whole room. */
+    /** Ignores a value larger than the capacity. */
     set: (name: string, value: A): void => {
       const size = sizeOf(value)
-      if (size > room) return
+      if (size > capacity) return
       drop(name)
-      kept.set(name, value)
-      used += size
-      for (const oldest of kept.keys()) {
-        if (used <= room) break
+      entries.set(name, value)
+      usedSize += size
+      for (const oldest of entries.keys()) {
+        if (usedSize <= capacity) break
         drop(oldest)
       }
     },
     drop,
-    /** Drops those not used longest, as long as they are like that. */
-    dropWhile: (isLike: (value: A) => boolean): void => {
-      for (const [name, value] of kept) {
-        if (!isLike(value)) return
+    /** Drops the least recently used entries, up to the first that does not match. */
+    dropWhile: (isMatch: (value: A) => boolean): void => {
+      for (const [name, value] of entries) {
+        if (!isMatch(value)) return
         drop(name)
       }
     }

@@ -1,40 +1,40 @@
-/** Telling a store that is away for a moment from one that refuses what it was given. */
+/** Tells transient failures of the database from those of a statement. */
 import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { Overloaded } from "../domain/Errors.ts"
 
-const isCoded = Schema.is(Schema.Struct({ code: Schema.String }))
+const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
 
 /**
- * The server is going, coming or full (the SQLSTATE classes of operator and resource trouble), or
- * it is a standby that has not been promoted yet.
+ * The server shuts down, starts or is full (the SQLSTATE classes of operator intervention and
+ * insufficient resources), or it is a standby that has not been promoted yet.
  */
-const passingCode = /^(?:57P|53|25006)/
+const transientCode = /^(?:57P|53|25006)/
 
-/** True when the statement failed for a reason that passes, and says nothing about the statement. */
-export const isPassing = (error: unknown): boolean => {
+/** True when the statement failed for a transient reason, which says nothing about the statement. */
+export const isTransient = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
   const { reason } = error
   return (
     reason.isRetryable ||
     reason.operation === "connect" ||
-    (isCoded(reason.cause) && passingCode.test(reason.cause.code))
+    (hasCode(reason.cause) && transientCode.test(reason.cause.code))
   )
 }
 
-export const comeAgain = () =>
+export const databaseUnavailable = () =>
   new Overloaded({
     message: "The service cannot reach its database at the moment",
     retryAfterSeconds: 2
   })
 
 /**
- * Turns passing trouble with the store into an error that a client may answer by asking again. Only
- * for steps before anything is sent to a vendor: afterwards a repeat could be paid twice.
+ * Fails with a retryable error where the database fails transiently. Only for steps before anything is
+ * sent to a vendor: afterwards a retry could be paid twice.
  */
-export const unsent = <A, E, R>(
+export const failAsOverloaded = <A, E, R>(
   step: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Overloaded, R> =>
   Effect.catchDefect(step, (defect) =>
-    isPassing(defect) ? Effect.fail(comeAgain()) : Effect.die(defect)
+    isTransient(defect) ? Effect.fail(databaseUnavailable()) : Effect.die(defect)
   )

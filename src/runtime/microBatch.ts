@@ -6,174 +6,174 @@ import { Cause, Deferred, Effect, Exit, FiberSet, Option, Schedule, Schema } fro
 import { makeAlarms } from "./alarms.ts"
 
 /** The item was withdrawn, because no answer came within the batch's patience. */
-export class TooLate extends Schema.TaggedError<TooLate>()("TooLate", {}) {}
+export class BatchTimeout extends Schema.TaggedError<BatchTimeout>()("BatchTimeout", {}) {}
 
 interface Entry<Item, Answer> {
   readonly item: Item
-  readonly answered: Deferred.Deferred<Answer, TooLate>
-  readonly putOff: () => void
-  withdrawn: boolean
+  readonly answer: Deferred.Deferred<Answer, BatchTimeout>
+  readonly cancelTimer: () => void
+  isWithdrawn: boolean
 }
 
-const backOff = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
+const backoff = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
   Schedule.jittered
 )
 
 /**
  * Makes batches that end with the surrounding scope.
  *
- * A call that fails in a way that `passes` is made again with the same items until it succeeds, so
- * an item must have its effect once however often it is sent. Any other failure of several items is
- * met by sending each alone, so that one poisoned item fails alone, as a defect of its caller. A
- * call for several lanes that fails is made again lane by lane, so that no lane waits for another's
- * trouble.
+ * A call that fails with a transient error is retried with the same items until it succeeds, so an item
+ * must take effect once however often it is sent. Any other failure of several items is met by sending
+ * each alone, so that one poisoned item fails alone, as a defect of its caller. A call for several lanes
+ * that fails is retried lane by lane, so that no lane waits for the trouble of another.
  */
 export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(options: {
   readonly maxItems: number
   /** Answers in the order of the items, which come lane by lane. */
   readonly run: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Answer>, E>
-  readonly passes: (error: E) => boolean
+  readonly isTransient: (error: E) => boolean
   /**
    * How many calls are in flight at a time; 1 when left out. While they are, lanes with new items
    * wait, and the next call takes what all of them have.
    */
-  readonly calls?: number
+  readonly concurrency?: number
   /**
-   * How long a lane rests after a call with at least that many items, for items that are in no hurry
-   * for: while a crowd goes on, each call then takes more of them.
+   * How long a lane pauses after a call with at least `minItems`, for items that are not urgent: while
+   * many arrive, each call then takes more of them.
    */
-  readonly rest?: { readonly afterItems: number; readonly millis: number }
+  readonly cooldown?: { readonly minItems: number; readonly millis: number }
   /** How long attempts wait. */
   readonly patienceMillis?: number
-  /** What becomes of an answer whose caller no longer waits. */
-  readonly unwanted?: (item: Item, answer: Answer) => Effect.Effect<void>
+  /** Takes an answer whose caller has stopped waiting. */
+  readonly onAbandonedAnswer?: (item: Item, answer: Answer) => Effect.Effect<void>
 }) {
-  type Waiting = Entry<Item, Answer>
-  type Batch = ReadonlyArray<Waiting>
-  const { rest, calls = 1, patienceMillis = null, unwanted } = options
+  type Pending = Entry<Item, Answer>
+  type Batch = ReadonlyArray<Pending>
+  const { cooldown, concurrency = 1, patienceMillis = null, onAbandonedAnswer } = options
   const setAlarm = yield* makeAlarms
   const fork = yield* FiberSet.makeRuntime()
-  /** What waits in each lane that has something waiting or in flight. */
-  const lanes = new Map<string, Array<Waiting>>()
-  /** Those with nothing in flight, the one that waits longest first. */
-  const ready = new Set<string>()
-  let waiting = 0
-  let inFlight = 0
+  /** The queue of each lane that has items queued or in flight. */
+  const lanes = new Map<string, Array<Pending>>()
+  /** Lanes with items and no call in flight, the one that waits longest first. */
+  const readyLanes = new Set<string>()
+  let queuedCount = 0
+  let inFlightCount = 0
 
-  const answer = (entry: Waiting, exit: Exit.Exit<Answer>) => {
-    entry.putOff()
-    Deferred.doneUnsafe(entry.answered, exit)
-    if (entry.withdrawn && Exit.isSuccess(exit) && unwanted !== undefined) {
-      fork(unwanted(entry.item, exit.value))
+  const settle = (entry: Pending, exit: Exit.Exit<Answer>) => {
+    entry.cancelTimer()
+    Deferred.doneUnsafe(entry.answer, exit)
+    if (entry.isWithdrawn && Exit.isSuccess(exit) && onAbandonedAnswer !== undefined) {
+      fork(onAbandonedAnswer(entry.item, exit.value))
     }
   }
 
-  /** One try. */
+  /** Makes one call for the batch. */
   const deliver = (batch: Batch): Effect.Effect<void, E> =>
     Effect.flatMap(options.run(batch.map(({ item }) => item)), (answers) => {
       if (answers.length !== batch.length) return Effect.die(new Error("a batch left an item out"))
       return Effect.sync(() => {
         for (const [index, value] of answers.entries()) {
           const entry = batch[index]
-          if (entry !== undefined) answer(entry, Exit.succeed(value))
+          if (entry !== undefined) settle(entry, Exit.succeed(value))
         }
       })
     })
 
-  const eachAlone = (batch: Batch, cause: Cause.Cause<E>): Effect.Effect<void> =>
+  const deliverOneByOne = (batch: Batch, cause: Cause.Cause<E>): Effect.Effect<void> =>
     batch.length > 1
-      ? Effect.forEach(batch, (entry) => persist([entry]), { discard: true })
+      ? Effect.forEach(batch, (entry) => deliverWithRetry([entry]), { discard: true })
       : Effect.sync(() => {
-          for (const entry of batch) answer(entry, Exit.die(Cause.squash(cause)))
+          for (const entry of batch) settle(entry, Exit.die(Cause.squash(cause)))
         })
 
-  /** Tries until the batch is answered. */
-  const persist = (batch: Batch): Effect.Effect<void> =>
+  /** Retries until every item of the batch is settled. */
+  const deliverWithRetry = (batch: Batch): Effect.Effect<void> =>
     deliver(batch).pipe(
-      Effect.retry({ while: options.passes, schedule: backOff }),
-      Effect.catchCause((cause) => eachAlone(batch, cause))
+      Effect.retry({ while: options.isTransient, schedule: backoff }),
+      Effect.catchCause((cause) => deliverOneByOne(batch, cause))
     )
 
-  const isFree = (lane: string) => {
+  const markIdle = (lane: string) => {
     const queue = lanes.get(lane) ?? []
-    if (queue.length > 0) ready.add(lane)
+    if (queue.length > 0) readyLanes.add(lane)
     else lanes.delete(lane)
   }
 
-  const leave = (lane: string, items: number): void => {
-    if (rest === undefined || items < rest.afterItems) isFree(lane)
-    else goOn(Effect.sleep(rest.millis), () => isFree(lane))
+  const releaseLane = (lane: string, itemCount: number): void => {
+    if (cooldown === undefined || itemCount < cooldown.minItems) markIdle(lane)
+    else continueWith(Effect.sleep(cooldown.millis), () => markIdle(lane))
   }
 
-  /** Frees a lane after something that holds no caller up. */
-  const goOn = (first: Effect.Effect<void>, free: () => void): void =>
+  /** Runs an effect for which no other lane waits, then frees its lane. */
+  const continueWith = (effect: Effect.Effect<void>, free: () => void): void =>
     void fork(
-      Effect.map(first, () => {
+      Effect.map(effect, () => {
         free()
-        callNext()
+        startCalls()
       })
     )
 
-  const call = (taken: ReadonlyMap<string, Batch>): Effect.Effect<void> =>
-    Effect.map(Effect.exit(deliver([...taken.values()].flat())), (exit) => {
-      for (const [lane, batch] of taken) {
-        if (Exit.isSuccess(exit)) leave(lane, batch.length)
+  const call = (batches: ReadonlyMap<string, Batch>): Effect.Effect<void> =>
+    Effect.map(Effect.exit(deliver([...batches.values()].flat())), (exit) => {
+      for (const [lane, batch] of batches) {
+        if (Exit.isSuccess(exit)) releaseLane(lane, batch.length)
         else {
-          const mayPass = Option.exists(Exit.findErrorOption(exit), options.passes)
-          const isWhole = taken.size > 1 || mayPass
-          const again = isWhole ? persist(batch) : eachAlone(batch, exit.cause)
-          goOn(again, () => leave(lane, batch.length))
+          const isTransient = Option.exists(Exit.findErrorOption(exit), options.isTransient)
+          const mayRetryWhole = batches.size > 1 || isTransient
+          const retry = mayRetryWhole ? deliverWithRetry(batch) : deliverOneByOne(batch, exit.cause)
+          continueWith(retry, () => releaseLane(lane, batch.length))
         }
       }
-      inFlight -= 1
-      callNext()
+      inFlightCount -= 1
+      startCalls()
     })
 
-  const take = (): ReadonlyMap<string, Batch> => {
-    const taken = new Map<string, Batch>()
-    let room = options.maxItems
-    for (const lane of ready) {
-      ready.delete(lane)
-      const items = lanes.get(lane)?.splice(0, room) ?? []
-      waiting -= items.length
-      const wanted = items.filter(({ withdrawn }) => !withdrawn)
-      if (wanted.length === 0) isFree(lane)
-      else taken.set(lane, wanted)
-      room -= wanted.length
-      if (room === 0) break
+  /** Takes the items of the next call out of the queues. */
+  const dequeue = (): ReadonlyMap<string, Batch> => {
+    const batches = new Map<string, Batch>()
+    let capacity = options.maxItems
+    for (const lane of readyLanes) {
+      readyLanes.delete(lane)
+      const entries = lanes.get(lane)?.splice(0, capacity) ?? []
+      queuedCount -= entries.length
+      const batch = entries.filter(({ isWithdrawn }) => !isWithdrawn)
+      if (batch.length === 0) markIdle(lane)
+      else batches.set(lane, batch)
+      capacity -= batch.length
+      if (capacity === 0) break
     }
-    return taken
+    return batches
   }
 
-  const callNext = (): void => {
-    while (ready.size > 0 && inFlight < calls) {
-      const taken = take()
-      if (taken.size === 0) continue
-      inFlight += 1
-      fork(call(taken))
+  const startCalls = (): void => {
+    while (readyLanes.size > 0 && inFlightCount < concurrency) {
+      const batches = dequeue()
+      if (batches.size === 0) continue
+      inFlightCount += 1
+      fork(call(batches))
     }
   }
 
-  const withdraw = (entry: Waiting) => {
-    entry.withdrawn = true
-    entry.putOff()
+  const withdraw = (entry: Pending) => {
+    entry.isWithdrawn = true
+    entry.cancelTimer()
   }
 
-  /** Without patience the item waits for as long as it takes. */
-  const enqueue = (lane: string, item: Item, patience: number | null): Waiting => {
-    const answered = Deferred.makeUnsafe<Answer, TooLate>()
-    const lose = () => {
+  /** Adds the item to its lane; with `timeoutMillis` it is withdrawn when no answer has come by then. */
+  const enqueue = (lane: string, item: Item, timeoutMillis: number | null): Pending => {
+    const answer = Deferred.makeUnsafe<Answer, BatchTimeout>()
+    const timeOut = () => {
       withdraw(entry)
-      Deferred.doneUnsafe(answered, Exit.fail(new TooLate()))
+      Deferred.doneUnsafe(answer, Exit.fail(new BatchTimeout()))
     }
-    const putOff = patience === null ? () => undefined : setAlarm(patience, lose)
-    const entry: Waiting = { item, answered, putOff, withdrawn: false }
-    waiting++
+    const cancelTimer = timeoutMillis === null ? () => undefined : setAlarm(timeoutMillis, timeOut)
+    const entry: Pending = { item, answer, cancelTimer, isWithdrawn: false }
+    queuedCount++
     const queue = lanes.get(lane)
     if (queue === undefined) {
       lanes.set(lane, [entry])
-      ready.add(lane)
-      callNext()
+      readyLanes.add(lane)
+      startCalls()
     } else {
       queue.push(entry)
     }
@@ -181,21 +181,21 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   }
 
   return {
-    /** Hands one item over, in order of arrival within the lane, and sees it through. */
+    /** Adds one item, in order of arrival within the lane, and waits for its answer however long. */
     submit: (lane: string, item: Item): Effect.Effect<Answer> =>
-      Effect.suspend(() => Effect.orDie(Deferred.await(enqueue(lane, item, null).answered))),
+      Effect.suspend(() => Effect.orDie(Deferred.await(enqueue(lane, item, null).answer))),
     /**
-     * The same, but withdraws the item when its caller goes away or loses patience: one that was not
-     * sent yet is dropped, the answer of one that was goes to `unwanted`.
+     * The same, but withdraws the item when its caller is interrupted or `patienceMillis` have passed: an
+     * item that was not sent yet is dropped, and the answer to one that was goes to `onAbandonedAnswer`.
      */
-    attempt: (lane: string, item: Item): Effect.Effect<Answer, TooLate> =>
+    attempt: (lane: string, item: Item): Effect.Effect<Answer, BatchTimeout> =>
       Effect.suspend(() => {
         const entry = enqueue(lane, item, patienceMillis)
-        return Effect.onInterrupt(Deferred.await(entry.answered), () =>
+        return Effect.onInterrupt(Deferred.await(entry.answer), () =>
           Effect.sync(() => withdraw(entry))
         )
       }),
     /** Items of all lanes that no call has taken yet. */
-    queued: () => waiting
+    queuedCount: () => queuedCount
   }
 })

@@ -12,6 +12,7 @@ import type {
   NotFound,
   Overloaded
 } from "../domain/Errors.ts"
+import type { ChargeBasis, ChargeUnit } from "../domain/money/charges.ts"
 import type { Metadata } from "../domain/money/metadata.ts"
 import { transferKinds } from "../domain/money/transfers.ts"
 import type { Doubt, Refusal } from "../domain/VendorOutcome.ts"
@@ -81,11 +82,11 @@ export interface UsageEntry {
   readonly input: bigint
   /** Tokens, seconds, or for images their number. */
   readonly output: bigint
-  readonly unit: "token" | "second" | "image"
+  readonly unit: ChargeUnit
   readonly unitPriceNano: bigint
   /** Where input is charged apart, by this price; `unitPriceNano` is of output then. */
   readonly inputUnitPriceNano?: bigint
-  readonly basis: string
+  readonly basis: ChargeBasis
 }
 
 /**

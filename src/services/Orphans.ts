@@ -1,6 +1,7 @@
 /**
- * Jobs a vendor may have made that no client paid for, and those that are charged without their answer
- * or against the vendor's count: an operator asks the vendor about them.
+ * Orders that an operator has to clear up with their vendor: a job may have been made that no client paid
+ * for, or an order is charged without a usable answer or against the vendor's count. An orphan is written
+ * in the commit that closes its order.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
@@ -9,30 +10,30 @@ import type { Page, PageRequest } from "../runtime/Page.ts"
 import { VendorJob } from "./Ledger.ts"
 
 export const OrphanRecord = Schema.Struct({
-  /** Of the hold: a task id or image request id. */
+  /** The id of the order: a task, an image request or a text request. */
   id: Schema.String,
   organizationId: Schema.String,
   job: VendorJob,
   upstreamId: Schema.NullOr(Schema.String),
   reason: Schema.String,
-  /** What is known of the vendor's answer that could not be used; null where none came. */
+  /** The trace of the vendor's answer that could not be used; null where none came. */
   answer: Schema.NullOr(AnswerTrace),
-  /** What the vendor counted of an order that was charged otherwise; null where that is not why. */
+  /** The vendor's count, where the order was charged otherwise because it is implausible; else null. */
   usage: Schema.NullOr(ReportedUsage),
   heldNano: Schema.BigInt,
-  /** What the order is charged all the same; 0 where its hold was given back. */
+  /** The charge of the order in spite of the doubt; 0 where its hold was released. */
   chargeNano: Schema.BigInt,
   createdAt: Schema.Date,
-  /** Since when an operator has seen to it. */
+  /** When an operator settled the case. */
   resolvedAt: Schema.NullOr(Schema.Date),
   note: Schema.NullOr(Schema.String)
 })
 export type OrphanRecord = typeof OrphanRecord.Type
 
-/** Null is any. */
+/** A null matches every value. */
 export interface OrphanFilter {
-  /** Whether an operator has seen to it. */
-  readonly resolved: boolean
+  /** Whether an operator settled the case. */
+  readonly isResolved: boolean
   readonly organizationId: string | null
   readonly channelId: string | null
   readonly reason: string | null
@@ -41,9 +42,12 @@ export interface OrphanFilter {
 export class Orphans extends Context.Service<
   Orphans,
   {
-    /** Newest first; either those seen to or the others. */
+    /** Lists newest first. Fails with `InvalidRequest` where `page.after` is no orphan. */
     list(filter: OrphanFilter, page: PageRequest): Effect.Effect<Page<OrphanRecord>, InvalidRequest>
-    /** Marks it as seen to. A repeat keeps the first time, and takes the new note. */
+    /**
+     * Marks the case as settled. A repeat keeps the time of the first call and replaces the note. Fails with
+     * `NotFound` where no order of this id left an orphan.
+     */
     resolve(id: string, note: string): Effect.Effect<OrphanRecord, NotFound>
   }
 >()("gateway/services/Orphans") {}

@@ -1,6 +1,6 @@
-/** What happened to one order, from its hold to its end, for the operator. */
+/** The history of one order from its hold to its end, for operators. */
 import { Context, type Effect, Schema, Struct } from "effect"
-import type { TaskNotFound } from "../domain/Errors.ts"
+import { TaskNotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { TaskState } from "../domain/taskStates.ts"
 import { type AnsweredCall, CallPurpose, VendorCall } from "./CallLog.ts"
@@ -8,7 +8,7 @@ import type { RefusedJob, VendorJob } from "./Ledger.ts"
 import type { OrphanRecord } from "./Orphans.ts"
 import type { UsageRecord } from "./UsageLog.ts"
 
-/** A call, and how often it was repeated with the same end; the answer is the newest one's. */
+/** A call to the vendor, or several in a row with the same result; the answer is the newest one's. */
 export const LoggedCall = Schema.Struct({
   id: Schema.String,
   channelId: Schema.String,
@@ -31,7 +31,7 @@ export const HoldHistory = Schema.Struct({
 })
 export type HoldHistory = typeof HoldHistory.Type
 
-/** What only tasks have: an image or text that its client waits for is its hold. */
+/** The fields that only tasks have: of an image or text request only its hold is stored. */
 export const TaskFacts = Schema.Struct({
   listedProtocol: Schema.String,
   summary: Schema.Unknown,
@@ -58,40 +58,46 @@ export interface JobHistory {
   readonly keyId: string
   readonly model: string
   readonly job: VendorJob
-  /** The channels it was given to before. */
+  /** The channels that refused the order before, in their order. */
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly quote: Quote
   readonly hold: HoldHistory
   readonly task: TaskFacts | null
-  /** The newest ones where there are very many, in the order of their starts. */
+  /** Calls in the order of their starts; of very many, the newest. */
   readonly calls: ReadonlyArray<LoggedCall>
-  /** The one call that made it; those of the log come before it. */
+  /** The call that produced an image or a text; those of the log come before it. */
   readonly call: AnsweredCall | null
   readonly totalCalls: number
   readonly capture: { readonly amountNano: bigint; readonly at: Date } | null
   readonly usage: UsageRecord | null
   readonly orphan: OrphanRecord | null
-  /** The order came with an Idempotency-Key that is still known. */
+  /** Whether the order came with an Idempotency-Key that is still stored. */
   readonly hasIdempotencyKey: boolean
 }
 
 export class TaskHistory extends Context.Service<
   TaskHistory,
   {
-    /** By the id of a task, image or text request, of any organisation. */
+    /**
+     * Finds a task, image request or text request of any organisation by its id, after the call log of this
+     * gateway is written. Changes nothing. Fails with `TaskNotFound` for every other id.
+     */
     find(id: string): Effect.Effect<JobHistory, TaskNotFound>
   }
 >()("gateway/services/TaskHistory") {}
 
+export const noSuchTask = (id: string) =>
+  new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+
 const holdStates = { open: "processing", captured: "succeeded", released: "failed" } as const
 
-/** What was ordered. */
+/** The kind of the order, by what it was priced for. */
 export const kindOf = ({ quote }: JobHistory): "video" | "image" | "text" => {
   if (quote.kind === "tokens") return "text"
   return quote.kind === "image" ? "image" : "video"
 }
 
-/** An image or text request has the states of a task, told by its hold. */
+/** The state of a task; of an image or a text it follows from the hold. */
 export const stateOf = (history: JobHistory): TaskState =>
   history.task === null || kindOf(history) === "image"
     ? holdStates[history.hold.state]
@@ -100,14 +106,14 @@ export const stateOf = (history: JobHistory): TaskState =>
 export interface Transition {
   readonly state: TaskState
   readonly at: Date
-  /** Who brought it about: `create`, `image`, `text`, `poll` or `sweep`. */
+  /** What caused the transition: `create`, `image`, `text`, `poll` or `sweep`. */
   readonly by: string
 }
 
-/** Every state the order has been in, in time. */
+/** Every state the order has been in, oldest first. */
 export const transitionsOf = (history: JobHistory): ReadonlyArray<Transition> => {
   const { hold, task } = history
-  const begun: ReadonlyArray<Transition> =
+  const opening: ReadonlyArray<Transition> =
     task === null || kindOf(history) === "image"
       ? [{ state: "processing", at: hold.createdAt, by: kindOf(history) }]
       : [
@@ -117,6 +123,6 @@ export const transitionsOf = (history: JobHistory): ReadonlyArray<Transition> =>
             : [{ state: "processing" as const, at: task.acceptedAt, by: "create" }])
         ]
   return hold.closedAt === null
-    ? begun
-    : [...begun, { state: stateOf(history), at: hold.closedAt, by: hold.closedBy ?? "unknown" }]
+    ? opening
+    : [...opening, { state: stateOf(history), at: hold.closedAt, by: hold.closedBy ?? "unknown" }]
 }

@@ -1,6 +1,7 @@
 /** The usage detail: one record per charge, written with the charge. */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
+import { chargeBases, chargeUnits } from "../domain/money/charges.ts"
 import type { Tag } from "../domain/money/metadata.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { transferAccounts } from "../domain/money/transfers.ts"
@@ -21,14 +22,14 @@ export const UsageRecord = Schema.Struct({
   modality: Schema.String,
   input: Schema.BigInt,
   output: Schema.BigInt,
-  unit: Schema.String,
+  unit: Schema.Literals(chargeUnits),
   unitPriceNano: Schema.BigInt,
   /** Price of an input token, where input is charged apart; `unitPriceNano` is of output then. */
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   chargeNano: Schema.BigInt,
   /** What the vendor bills for it, which members are not told; null where it is not known. */
   costNano: Schema.NullOr(Schema.BigInt),
-  basis: Schema.String,
+  basis: Schema.Literals(chargeBases),
   taskId: Schema.NullOr(Schema.String),
   /** The client's notes with the order; null where it made none. */
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),

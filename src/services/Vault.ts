@@ -1,7 +1,8 @@
 /** What the master key seals and opens. */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { Aead, Kdf, SecureRandom } from "effect/crypto"
+import { Aead, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
+import { deriveKey } from "./derivedKeys.ts"
 
 /** Sealed under a master key that is not at hand, for another subject, or damaged. */
 export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", {
@@ -43,20 +44,10 @@ const bindingOf = (subject: string, origin: string) => utf8(`${subject}\n${origi
 
 /** One master key, ready for use. */
 const prepare = Effect.fnUntraced(function* (masterKey: Redacted.Redacted<Uint8Array>) {
-  const kdf = yield* Kdf.Kdf
-  const derive = (label: string) =>
-    kdf
-      .derive(Kdf.hkdfSha256, Redacted.value(masterKey), {
-        salt: utf8("media-gateway"),
-        info: utf8(label),
-        length: 32
-      })
-      .pipe(Effect.orDie)
-  const sealKey = yield* derive("channel credentials").pipe(
-    Effect.flatMap((bytes) => Aead.key(Aead.aes256Gcm, bytes)),
-    Effect.orDie
+  const sealKey = yield* Effect.orDie(
+    Aead.key(Aead.aes256Gcm, deriveKey(masterKey, "channel credentials"))
   )
-  return { keyId: Hex.encode((yield* derive("key id")).slice(0, 8)), sealKey }
+  return { keyId: Hex.encode(deriveKey(masterKey, "key id").slice(0, 8)), sealKey }
 })
 
 /**

@@ -196,7 +196,6 @@ export const failovers = Metric.counter("gateway_failovers_total", {
   incremental: true
 })
 
-/** Labels: `protocol`, `channel`. What the tasks came to is written by the gateway that claimed them next. */
 /** Label: `end` (kept, again or failed). */
 export const archiveTries = Metric.counter("gateway_archive_tries_total", {
   description: "Tries to copy the results of a task into the archive",
@@ -214,6 +213,7 @@ export const webhookAttempts = Metric.counter("gateway_webhook_attempts_total", 
   incremental: true
 })
 
+/** Labels: `protocol`, `channel`. The gateway that claimed the task next writes its outcome. */
 export const staleClaims = Metric.counter("gateway_stale_claims_total", {
   description: "Answers without a verdict whose claim had run out: they wrote nothing",
   incremental: true

@@ -8,7 +8,6 @@ import { type Failure, failureOf } from "./failures.ts"
 import { accountAt, imageAdapter, layerOverSockets, limitSeconds, named } from "./support.ts"
 import { type Dialect, vendorCallSuite } from "./vendorCall.suite.ts"
 
-/** What the client sends beside its model. */
 /** An order without its model; the fields of vendors may stand in it. */
 export type ImageWords = Omit<ImageBody, "model"> & Readonly<Record<string, unknown>>
 

@@ -82,12 +82,12 @@ export interface VideoSubject {
   readonly failedWith: (message: string) => Readonly<Record<string, unknown>>
 }
 
-/** Words no vendor has, which leave a task in the works all the same. */
-/** Words for a job in the works, of all the vendors together. */
+/** Statuses of an unfinished job that any vendor documents. */
 const documentedWords: ReadonlyArray<string | undefined> = [
   ...["queued", "running", "submitted", "created", "queueing", "PENDING", "RUNNING"]
 ]
 
+/** Statuses no vendor documents: a task that has one stays unfinished. */
 export const strangeWords = ["unheard-of", "toString", "__proto__", ""]
 
 export const videoAdapterSuite = (subject: VideoSubject): void => {

@@ -2,7 +2,7 @@
 import { layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { upstreamErrorOf, type VendorFailure } from "../../src/domain/VendorOutcome.ts"
-import { errorInClientsName } from "../../src/redaction/modelNames.ts"
+import { renameModelInError } from "../../src/redaction/modelNames.ts"
 import type { ChannelAccount } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {
@@ -76,7 +76,7 @@ const meaningFaults = (failure: VendorFailure, { means }: RefusalRow): Faults =>
 /** A client hears of our account and of the vendor's names nothing, whatever else it hears. */
 const toldFaults = (failure: VendorFailure, row: RefusalRow): Faults => {
   const names = { model: "our-model", upstreamModel: row.upstreamModel }
-  const { status, message, upstream } = errorInClientsName(names, upstreamErrorOf(failure))
+  const { status, message, upstream } = renameModelInError(names, upstreamErrorOf(failure))
   const heard = JSON.stringify([message, upstream])
   const shown = (row.hides ?? []).filter((name) => heard.includes(name))
   return [...missingIn(status, row.told, "told"), ...shown.map((name) => `a client hears ${name}`)]

@@ -9,6 +9,7 @@ import axe from "axe-core"
 import { Effect } from "effect"
 import { MAX_FIRST_SCRIPT } from "../../scripts/console/build.ts"
 import { demoCatalog } from "../../src/demoCatalog.ts"
+import { shareOfDay } from "../support/day.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { Browser, inBrowser, type OpenOptions, type Page, steps } from "./support/browser.ts"
 import { type Seeded, seed } from "./support/seeds.ts"
@@ -31,11 +32,14 @@ const WIDE = 1280
 const NARROW = 390
 const looks: ReadonlyArray<Look> =
   folder === undefined
-    ? [
-        { language: "zh", scheme: "light", width: WIDE },
-        // English words are the longer ones, so they are shown where there is least room.
-        { language: "en", scheme: "dark", width: NARROW }
-      ]
+    ? shareOfDay(
+        [
+          { language: "zh", scheme: "light", width: WIDE },
+          // English words are the longer ones, so they are shown where there is least room.
+          { language: "en", scheme: "dark", width: NARROW }
+        ],
+        2
+      )
     : (["en", "zh"] as const).flatMap((language) =>
         (["light", "dark"] as const).flatMap((scheme) =>
           [WIDE, NARROW].map((width) => ({ language, scheme, width }))

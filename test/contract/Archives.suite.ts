@@ -92,14 +92,14 @@ export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const [first] = yield* claim([id])
       if (first === undefined) throw new Error("nothing was claimed")
       assert.isTrue(yield* archives.renew(first))
-      yield* archives.ended(first, { _tag: "Again", reason: "cut", afterSeconds: 0 })
+      yield* archives.recordCopy(first, { _tag: "Again", reason: "cut", afterSeconds: 0 })
       const [second] = yield* claim([id])
       if (second === undefined) throw new Error("nothing was claimed again")
       assert.strictEqual(second.tries, 1)
       assert.isFalse(yield* archives.renew(first))
-      yield* archives.ended(first, { _tag: "Failed", reason: "late" })
-      yield* archives.ended(second, { _tag: "Kept", files: [file] })
-      yield* archives.ended(second, { _tag: "Failed", reason: "late" })
+      yield* archives.recordCopy(first, { _tag: "Failed", reason: "late" })
+      yield* archives.recordCopy(second, { _tag: "Kept", files: [file] })
+      yield* archives.recordCopy(second, { _tag: "Failed", reason: "late" })
       assert.deepStrictEqual(yield* archives.files(own.organizationId, id), [file])
       assert.isNull(yield* archives.files("another", id))
       assert.deepStrictEqual(yield* claim([id]), [])
@@ -113,7 +113,7 @@ export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const id = yield* succeeded(own, true)
       const [claimed] = yield* claim([id])
       if (claimed === undefined) throw new Error("nothing was claimed")
-      yield* archives.ended(claimed, { _tag: "Failed", reason: "gone" })
+      yield* archives.recordCopy(claimed, { _tag: "Failed", reason: "gone" })
       assert.isFalse(yield* archives.renew(claimed))
       assert.deepStrictEqual(yield* claim([id]), [])
       assert.isNull(yield* archives.files(own.organizationId, id))
@@ -139,7 +139,7 @@ export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         return claimed
       }
       for (const id of [kept, other]) {
-        yield* archives.ended(claimOf(id), { _tag: "Kept", files: [file] })
+        yield* archives.recordCopy(claimOf(id), { _tag: "Kept", files: [file] })
       }
       assert.isFalse(yield* repo.erase("another", kept))
       for (const id of [kept, kept, copied]) {
@@ -148,7 +148,7 @@ export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.isNull(yield* archives.files(own.organizationId, kept))
       assert.deepStrictEqual(yield* archives.files(own.organizationId, other), [file])
       assert.isFalse(yield* archives.renew(claimOf(copied)))
-      yield* archives.ended(claimOf(copied), { _tag: "Kept", files: [file] })
+      yield* archives.recordCopy(claimOf(copied), { _tag: "Kept", files: [file] })
       assert.isNull(yield* archives.files(own.organizationId, copied))
 
       const removals = yield* removalsOf([kept, copied, other])
@@ -158,8 +158,8 @@ export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       )
       assert.deepStrictEqual(yield* removalsOf([kept]), [])
       for (const removal of removals) {
-        yield* archives.removed({ ...removal, lease: removal.lease + 1n })
-        yield* archives.removed(removal)
+        yield* archives.completeRemoval({ ...removal, lease: removal.lease + 1n })
+        yield* archives.completeRemoval(removal)
       }
       assert.strictEqual((yield* Effect.exit(repo.find(own.organizationId, kept)))._tag, "Failure")
     })
@@ -182,7 +182,7 @@ export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const id = yield* succeeded(own, true)
       const [claimed] = yield* claim([id])
       if (claimed === undefined) throw new Error("nothing was claimed")
-      yield* archives.ended(claimed, { _tag: "Kept", files: [file] })
+      yield* archives.recordCopy(claimed, { _tag: "Kept", files: [file] })
       yield* archives.expire(1, 1000)
       assert.deepStrictEqual(yield* archives.files(own.organizationId, id), [file])
       yield* archives.expire(0, 1000)

@@ -24,7 +24,7 @@ const channel = (id: string, apiKey?: string | null, baseUrl = "http://vendor.te
 const store = Effect.fnUntraced(function* (channels: ReadonlyArray<ChannelWrite>) {
   const credentials = yield* ChannelCredentials
   const changes = yield* Changes
-  yield* Effect.orDie(changes.telling("catalog", credentials.store(channels)))
+  yield* Effect.orDie(changes.changeAndNotify("catalog", credentials.store(channels)))
 })
 
 const freshId = Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV7())
@@ -196,7 +196,7 @@ export const channelCredentialsSuite = (it: Vitest.MethodsNonLive<Stores>): void
       const { organizationId, ids } = yield* submittedTasks(id, 2)
       yield* store([channel(id, "second", "http://moved.test")])
       const isKept = Effect.gen(function* () {
-        yield* Effect.orDie(changes.telling("catalog", credentials.forgetSuperseded(0)))
+        yield* Effect.orDie(changes.changeAndNotify("catalog", credentials.forgetSuperseded(0)))
         return yield* Effect.isSuccess(credentials.taskAccounts(id, 1))
       })
       const end = (holdId: string, from: "submitting" | "processing") =>

@@ -185,18 +185,23 @@ const chargeOf = (quote: Quote, { videoUsage, used }: Ordered): bigint => {
 const usageOf = (quote: Quote, ordered: Ordered): UsageEntry => {
   switch (quote.kind) {
     case "image":
-      return { input: 0n, output: BigInt(quote.images), ...unitOf(quote), basis: "x" }
+      return {
+        input: 0n,
+        output: BigInt(quote.images),
+        ...unitOf(quote),
+        basis: "requested_images"
+      }
     case "tokens": {
       const { inputTokens, outputTokens } = chargeText(quote, ordered.used, { outputBytes: 0 })
       const { nanoPerInputToken: inputUnitPriceNano, nanoPerOutputToken } = quote
       // Texts without output have its price where they have one.
       const unitPriceNano = nanoPerOutputToken === 0n ? inputUnitPriceNano : nanoPerOutputToken
       const prices = { unit: "token" as const, unitPriceNano, inputUnitPriceNano }
-      return { input: inputTokens, output: outputTokens, ...prices, basis: "x" }
+      return { input: inputTokens, output: outputTokens, ...prices, basis: "upstream_usage" }
     }
     default: {
       const { units } = chargeVideo(quote, ordered.videoUsage)
-      return { input: 0n, output: units, ...unitOf(quote), basis: "x" }
+      return { input: 0n, output: units, ...unitOf(quote), basis: "upstream_usage" }
     }
   }
 }

@@ -18,9 +18,9 @@ const kept = Effect.fnUntraced(function* (organizationId: string, more?: Partial
   const files = yield* Files
   const file = newFile(organizationId, more)
   assert.isNull(yield* files.add(file, bounds))
-  yield* files.write(organizationId, file.id, 0, new Uint8Array([1, 2, 3]))
-  yield* files.write(organizationId, file.id, 1, new Uint8Array([4, 5, 6]))
-  assert.isNotNull(yield* files.keep(organizationId, file.id, "00ff"))
+  yield* files.writeChunk(organizationId, file.id, 0, new Uint8Array([1, 2, 3]))
+  yield* files.writeChunk(organizationId, file.id, 1, new Uint8Array([4, 5, 6]))
+  assert.isNotNull(yield* files.completeUpload(organizationId, file.id, "00ff"))
   return file
 })
 
@@ -40,8 +40,8 @@ export const filesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const file = newFile(organizationId)
       assert.isNull(yield* files.add(file, bounds))
       assert.deepStrictEqual(yield* files.find(organizationId, [file.id]), [])
-      yield* files.write(organizationId, file.id, 0, new Uint8Array([1]))
-      yield* files.keep(organizationId, file.id, "00ff")
+      yield* files.writeChunk(organizationId, file.id, 0, new Uint8Array([1]))
+      yield* files.completeUpload(organizationId, file.id, "00ff")
       const [seen] = yield* files.find(organizationId, [file.id, file.id, "file_none"])
       assert.deepInclude(seen, {
         ...{ id: file.id, filename: "a.mp4", purpose: "vision", contentType: "video/mp4" },
@@ -50,12 +50,12 @@ export const filesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const life = (seen?.expiresAt.getTime() ?? 0) - (seen?.createdAt.getTime() ?? 0)
       assert.strictEqual(life, 3_600_000)
       // Its bytes are what they were when it was kept.
-      yield* files.write(organizationId, file.id, 1, new Uint8Array([2]))
-      assert.isNull(yield* files.chunk(organizationId, file.id, 1))
-      assert.deepStrictEqual([...((yield* files.chunk(organizationId, file.id, 0)) ?? [])], [1])
+      yield* files.writeChunk(organizationId, file.id, 1, new Uint8Array([2]))
+      assert.isNull(yield* files.readChunk(organizationId, file.id, 1))
+      assert.deepStrictEqual([...((yield* files.readChunk(organizationId, file.id, 0)) ?? [])], [1])
       assert.deepStrictEqual(yield* files.find(other, [file.id]), [])
-      assert.isNull(yield* files.chunk(other, file.id, 0))
-      assert.isNull(yield* files.keep(other, file.id, "00ff"))
+      assert.isNull(yield* files.readChunk(other, file.id, 0))
+      assert.isNull(yield* files.completeUpload(other, file.id, "00ff"))
       assert.isFalse(yield* files.remove(other, file.id))
     })
   )
@@ -94,7 +94,7 @@ export const filesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.strictEqual(yield* add(0), "files")
       assert.isTrue(yield* files.remove(organizationId, first.id))
       assert.strictEqual(yield* add(0), "files")
-      for (const claimed of yield* claim([first.id])) yield* files.removed(claimed)
+      for (const claimed of yield* claim([first.id])) yield* files.completeRemoval(claimed)
       assert.isNull(yield* add(60))
       // Also where many come at once.
       for (let round = 0; round < 5; round++) {
@@ -134,10 +134,10 @@ export const filesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(others, [])
       assert.deepStrictEqual(yield* claim([id]), [])
       if (claimed === undefined) return
-      yield* files.removed({ ...claimed, lease: claimed.lease + 1n })
-      assert.isNotNull(yield* files.chunk(organizationId, id, 0))
-      yield* files.removed(claimed)
-      assert.isNull(yield* files.chunk(organizationId, id, 0))
+      yield* files.completeRemoval({ ...claimed, lease: claimed.lease + 1n })
+      assert.isNotNull(yield* files.readChunk(organizationId, id, 0))
+      yield* files.completeRemoval(claimed)
+      assert.isNull(yield* files.readChunk(organizationId, id, 0))
     })
   )
 
@@ -148,12 +148,12 @@ export const filesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const file = newFile(organizationId, { isInBucket: true })
       yield* files.add(file, bounds)
       assert.deepStrictEqual(yield* claim([file.id]), [])
-      yield* files.abandon(organizationId, file.id)
-      assert.isNull(yield* files.keep(organizationId, file.id, "00ff"))
+      yield* files.abandonUpload(organizationId, file.id)
+      assert.isNull(yield* files.completeUpload(organizationId, file.id, "00ff"))
       const [claimed] = yield* claim([file.id])
       assert.deepInclude(claimed, { id: file.id, isInBucket: true })
       const done = yield* kept(organizationId)
-      yield* files.abandon(organizationId, done.id)
+      yield* files.abandonUpload(organizationId, done.id)
       assert.strictEqual((yield* files.find(organizationId, [done.id])).length, 1)
     })
   )

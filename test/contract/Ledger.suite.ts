@@ -203,7 +203,7 @@ export const ledgerSuite = (
           usage: usageOf(60n),
           orphan: implausibleUsage({ input: null, output: 9_900_000n }, "up-1")
         })
-        const all = { resolved: false, channelId: null, reason: "implausible_usage" }
+        const all = { isResolved: false, channelId: null, reason: "implausible_usage" }
         const { data } = yield* orphans.list({ ...all, organizationId }, { after: null, limit: 5 })
         assert.strictEqual(data.length, 1)
         assert.deepInclude(data[0], {

@@ -77,7 +77,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const rest = yield* orphans.list(openOrphans, { after: newest[1] ?? null, limit: 1 })
       assert.strictEqual(rest.data[0]?.id, newest[2])
       const seen = yield* orphans.list(
-        { ...openOrphans, resolved: true },
+        { ...openOrphans, isResolved: true },
         { after: null, limit: 1 }
       )
       assert.deepInclude(seen.data[0], {
@@ -117,7 +117,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(yield* listed({ reason: "late and lost" }), [two])
       assert.deepStrictEqual(yield* listed({ organizationId, channelId: "far" }), [one])
       assert.deepStrictEqual(yield* listed({ reason: "late and lost", channelId: "far" }), [])
-      assert.deepStrictEqual(yield* listed({ organizationId, resolved: true }), [])
+      assert.deepStrictEqual(yield* listed({ organizationId, isResolved: true }), [])
     })
   )
 

@@ -60,7 +60,7 @@ export const statementsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       )
       assert.strictEqual(balanceNano, 1000n - 75n + 15n + 7n - 100n)
       assert.strictEqual(statement.openNano, 11n)
-      assert.deepStrictEqual(statement.moved, {
+      assert.deepStrictEqual(statement.transferTotals, {
         deposit: { count: 1, amountNano: 1000n },
         credit: { count: 1, amountNano: 7n },
         withdrawal: { count: 1, amountNano: 100n },
@@ -125,7 +125,7 @@ export const statementsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const statements = yield* Statements
       const { organizationId } = yield* organization(5n)
       const month = yield* thisMonth
-      const due = yield* statements.due(1000)
+      const due = yield* statements.sealableMonths(1000)
       assert.notInclude(
         due.map(({ organizationId }) => organizationId),
         organizationId
@@ -133,16 +133,16 @@ export const statementsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const seal = { sha256: "ab", entries: 1n, openingNano: 0n, closingNano: 5n }
       yield* statements.seal(organizationId, month, seal)
       yield* statements.seal(organizationId, month, { ...seal, sha256: "cd" })
-      const page = yield* statements.sealed(organizationId, { after: null, limit: 5 })
+      const page = yield* statements.sealedMonths(organizationId, { after: null, limit: 5 })
       assert.deepStrictEqual(
         page.data.map(({ month, sha256, closingNano }) => [month, sha256, closingNano]),
         [[month, "ab", 5n]]
       )
       assert.strictEqual((yield* statements.read(organizationId, month)).seal?.sha256, "ab")
-      const rest = yield* statements.sealed(organizationId, { after: month, limit: 5 })
+      const rest = yield* statements.sealedMonths(organizationId, { after: month, limit: 5 })
       assert.deepStrictEqual(rest, { data: [], hasMore: false })
       const unknown = yield* Effect.flip(
-        statements.sealed(organizationId, { after: "1999-01", limit: 5 })
+        statements.sealedMonths(organizationId, { after: "1999-01", limit: 5 })
       )
       assert.strictEqual(unknown._tag, "invalid_request")
     })

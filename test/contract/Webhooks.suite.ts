@@ -16,10 +16,10 @@ import { quote, upstream } from "../support/tasks.ts"
 
 const all: MessageClaims = {
   limit: 1000,
-  failing: 1000,
-  perReceiver: 1000,
-  perOrganization: 1000,
-  running: new Map(),
+  maxFailing: 1000,
+  maxPerReceiver: 1000,
+  maxPerOrganization: 1000,
+  runningByReceiver: new Map(),
   runningByOrganization: new Map()
 }
 
@@ -150,15 +150,15 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* ended(own)
       const [message] = yield* claim([endpoint.id])
       if (message === undefined) throw new Error("nothing was claimed")
-      yield* messages.ended(message, attempt, { _tag: "Again", afterSeconds: 0 })
+      yield* messages.recordAttempt(message, attempt, { _tag: "Again", afterSeconds: 0 })
       assert.isNotNull((yield* endpoints.find(null, endpoint.id)).failingSince)
       const [second] = yield* claim([endpoint.id])
       if (second === undefined) throw new Error("nothing was claimed again")
       assert.deepInclude(second, { id: message.id, tries: 1, isFailing: true })
       // The first claim is over.
-      yield* messages.ended(message, attempt, { _tag: "Failed" })
-      yield* messages.ended(second, { ...attempt, status: 204 }, { _tag: "Delivered" })
-      yield* messages.ended(second, attempt, again)
+      yield* messages.recordAttempt(message, attempt, { _tag: "Failed" })
+      yield* messages.recordAttempt(second, { ...attempt, status: 204 }, { _tag: "Delivered" })
+      yield* messages.recordAttempt(second, attempt, again)
       const { data } = yield* messages.list(endpoint.id, null, { after: null, limit: 10 })
       assert.lengthOf(data, 1)
       assert.deepInclude(data[0], { id: message.id, state: "delivered", nextAttemptAt: null })
@@ -194,17 +194,17 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         ids.map((id) => claimed.filter(({ endpointId }) => endpointId === id).length)
       // Three of one run already.
       const running = new Map([[first, 3]])
-      const some = yield* claim(ids, { perReceiver: 4, running })
+      const some = yield* claim(ids, { maxPerReceiver: 4, runningByReceiver: running })
       assert.deepStrictEqual(count(some), [1, 4])
-      for (const message of some) yield* messages.ended(message, attempt, again)
+      for (const message of some) yield* messages.recordAttempt(message, attempt, again)
       // Both fail now; what is left of the first is due.
-      assert.deepStrictEqual(count(yield* claim(ids, { failing: 0 })), [0, 0])
+      assert.deepStrictEqual(count(yield* claim(ids, { maxFailing: 0 })), [0, 0])
       const byOrganization = new Map([[organizationId, 5]])
-      const none = { perOrganization: 5, runningByOrganization: byOrganization }
+      const none = { maxPerOrganization: 5, runningByOrganization: byOrganization }
       assert.deepStrictEqual(count(yield* claim(ids, none)), [0, 0])
       assert.deepStrictEqual(count(yield* claim(ids)), [1, 0])
       assert.deepStrictEqual(count(yield* claim(ids)), [1, 0])
-      assert.strictEqual(yield* messages.sendAllAgain(second, new Date(0)), 4)
+      assert.strictEqual(yield* messages.redeliverSince(second, new Date(0)), 4)
       assert.deepStrictEqual(count(yield* claim(ids)), [1, 1])
     })
   )
@@ -218,9 +218,9 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const { endpoint: other } = yield* endpointOf(own.organizationId, ["balance.low"])
       yield* ended(own)
       yield* ended(own)
-      const [message] = yield* claim([endpoint.id], { perReceiver: 1 })
+      const [message] = yield* claim([endpoint.id], { maxPerReceiver: 1 })
       if (message === undefined) throw new Error("nothing was claimed")
-      yield* messages.ended(message, { ...attempt, status: 410 }, { _tag: "Gone" })
+      yield* messages.recordAttempt(message, { ...attempt, status: 410 }, { _tag: "Gone" })
       const gone = yield* endpoints.find(own.organizationId, endpoint.id)
       assert.isNotNull(gone.disabledAt)
       assert.strictEqual(gone.disabledReason, "it answered 410 Gone")

@@ -3,13 +3,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { KeyView, MemberView, OrganizationView } from "../../src/features/accounts/AccountsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo } from "../support/orders.ts"
 
 const change = (path: string, json: object) =>
   Effect.flatMap(Gateway, (gateway) => gateway.admin(path, { method: "PATCH", json }))
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `accounts (${kind})`,
     (it) => {

@@ -5,6 +5,7 @@ import { JournalEntry } from "../../src/features/catalog/AdminApi.ts"
 import { AdjustmentView } from "../../src/features/transfers/MoneyApi.ts"
 import { ReceiptView } from "../../src/http/api/receipts.ts"
 import { list } from "../../src/http/api/shared.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { errorOf } from "../support/orders.ts"
 
@@ -31,7 +32,7 @@ const charged = Effect.fnUntraced(function* ({ key }: Customer) {
   return data[0]?.id ?? ""
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `adjustments (${kind})`,
     (it) => {

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
 
 const Replaced = Schema.Struct({
@@ -23,7 +24,7 @@ const Faulty = Schema.Struct({
   })
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `administration (${kind})`,
     (it) => {

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { film, paint, rows } from "./badInput.rows.ts"
 
@@ -15,7 +16,7 @@ const ErrorBody = Schema.Struct({
   )
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `bad input (${kind})`,
     (it) => {

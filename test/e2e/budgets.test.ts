@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { BudgetView } from "../../src/features/budgets/BudgetsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -37,7 +38,7 @@ const budget = Effect.fnUntraced(function* (who: Customer, json: object) {
   return yield* bodyAs(BudgetView, answer)
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

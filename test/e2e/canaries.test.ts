@@ -13,6 +13,7 @@ import { brokenVendor, type ReceivedRequest, type Reply } from "../support/broke
 import { makeCollector } from "../support/collector.ts"
 import {
   type DatabaseKind,
+  databasesInTurn,
   temporaryDataDir,
   temporaryServerDatabase
 } from "../support/databases.ts"
@@ -200,7 +201,7 @@ const texts = [
   ["embeddings", { model: "vector-1", input: [prompt] }]
 ] as const
 
-it.live.each(["embedded", "postgres"] as const)(
+it.live.each([...databasesInTurn(import.meta.filename)])(
   "%s: no key, prompt, media or signed address is printed, traced, counted, stored or shown",
   (kind) =>
     Effect.gen(function* () {

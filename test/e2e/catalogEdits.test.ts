@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { errorOf } from "../support/orders.ts"
 
@@ -11,7 +12,7 @@ const Changes = Schema.Struct({
   changes: Schema.Struct({ models: Schema.Struct({ removed: Schema.Array(Schema.String) }) })
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `edits of the catalog (${kind})`,
     (it) => {

@@ -4,6 +4,7 @@ import { DateTime, Effect, Schema } from "effect"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { formatNano, parseNano } from "../../src/domain/money/Money.ts"
 import { CatalogReplay } from "../../src/features/catalog/CatalogReplay.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo, orderImages } from "../support/orders.ts"
 import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
@@ -127,7 +128,7 @@ const seriesTotal = Effect.gen(function* () {
   return line ?? assert.fail(answer.text)
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, undefined, { catalogFor: everything }), {
     excludeTestServices: true,
     timeout: "60 seconds"

@@ -4,6 +4,7 @@ import type { Failpoint } from "../../src/runtime/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import type { DatabaseKind } from "../support/databases.ts"
+import { shareOfDay } from "../support/day.ts"
 import {
   type Environment,
   prepareCustomer,
@@ -124,7 +125,10 @@ const statusOf: Record<Repeat, number> = {
   gone: 409
 }
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1)
+/** Rounds over all places; without them a run takes the places of its day. */
+const ROUNDS = process.env.CRASH_ROUNDS
+/** Within as many days each place has its turn. */
+const DAYS = 3
 
 /** Orders from a gateway that dies at the place, and looks at what `survivor` makes of it. */
 const killedAt = (
@@ -185,7 +189,10 @@ const onlyAlone: ReadonlySet<Failpoint> = new Set([
 /** Alone on its database a gateway gives back at its start what others leave to their deadlines. */
 const onEmbedded: ReadonlySet<Failpoint> = new Set(["video.made", "image.made"])
 
-const rowsOf = (rows: typeof places) => Array.from({ length: ROUNDS }, () => rows).flat()
+const rowsOf = (rows: typeof places) =>
+  ROUNDS === undefined
+    ? shareOfDay(rows, DAYS)
+    : Array.from({ length: Number(ROUNDS) }, () => rows).flat()
 
 layer(layerSurvivor, { excludeTestServices: true, timeout: "60 seconds" })(
   "a gateway killed beside another one",

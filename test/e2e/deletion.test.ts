@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -29,7 +30,7 @@ const Timeline = Schema.Struct({
   error: Schema.NullOr(Schema.Struct({ message: Schema.String }))
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, settings), { excludeTestServices: true, timeout: "60 seconds" })(
     `deleted tasks (${kind})`,
     (it) => {

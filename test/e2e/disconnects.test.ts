@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { databasesInTurn } from "../support/databases.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { diceOf } from "../support/randomOrders.ts"
 import { talk, textCatalog } from "../support/textCatalog.ts"
@@ -16,7 +17,7 @@ const TEXT_PRICE = "0.000196"
 /** The latest moment of going away; most answers have come by then. */
 const LONGEST_MILLIS = 60
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

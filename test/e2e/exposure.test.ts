@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 
@@ -53,7 +54,7 @@ const countingVendor = (counts: { readonly video: number; readonly text: number 
     }
   })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `what a pool may come to owe (${kind})`,
     (it) => {

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Metric, Schema } from "effect"
 import { strangeStatusWords } from "../../src/services/metrics.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   Gateway,
@@ -69,7 +70,7 @@ const callAt = Effect.fnUntraced(function* (url: string) {
 
 const State = Schema.Struct({ task_status: Schema.String })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, { ...quickSettings, taskDeadlineSeconds: 20 }), {
     excludeTestServices: true,
     timeout: "60 seconds"

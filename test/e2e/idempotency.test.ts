@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
+import { databasesInTurn } from "../support/databases.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
 
@@ -34,7 +35,7 @@ const answeredAlike = (first: HttpAnswer, second: HttpAnswer) => {
   assert.deepEqual([second.status, second.text], [first.status, first.text])
 }
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `requests with an Idempotency-Key (${kind})`,
     (it) => {

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { databaseText } from "../support/databaseText.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { heldVendor } from "../support/heldVendor.ts"
@@ -67,7 +68,7 @@ const orphanIds = Effect.gen(function* () {
   return data.map(({ id }) => id)
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `images that are read later (${kind})`,
     (it) => {

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   firstAudit,
   Gateway,
@@ -60,7 +61,7 @@ layer(
   )
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(
     layerTestGateway(kind, {
       ...quickSettings,

@@ -7,6 +7,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReconciliationView } from "../../src/features/reconciliations/ReconciliationsApi.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import { addressOf } from "../support/vendorLists.ts"
 
@@ -70,7 +71,7 @@ const heapGrowth = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
   })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `a list of ${LINES} lines (${kind})`,
     (it) => {

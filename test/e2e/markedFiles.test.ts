@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { createVideo, finishVideo } from "../support/orders.ts"
 import { protocolCatalog } from "../support/protocolCatalog.ts"
@@ -28,7 +29,7 @@ const makingBoth = () => {
   }
 }
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: protocolCatalog }), {
     excludeTestServices: true,
     timeout: "60 seconds"

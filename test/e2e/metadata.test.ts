@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { ReceiptView } from "../../src/http/api/receipts.ts"
 import { list, UsageEntry } from "../../src/http/api/shared.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -31,7 +32,7 @@ const usage = (who: Customer, query = "") =>
     return (yield* bodyAs(list(UsageEntry), answer)).data
   })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

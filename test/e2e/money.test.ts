@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 
 const film = { model: "film-1", prompt: "a lighthouse sim:slow=100000" }
@@ -24,7 +25,7 @@ const Journal = Schema.Struct({
   has_more: Schema.Boolean
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `money (${kind})`,
     (it) => {

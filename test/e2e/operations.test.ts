@@ -3,7 +3,7 @@ import { Effect, Layer, Logger, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { noteCompletion } from "../../src/polling/VideoVerdicts.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
-import { withoutConnections } from "../support/databases.ts"
+import { databasesInTurn, withoutConnections } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -55,7 +55,7 @@ const layerLog = Logger.layer([
   })
 ])
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   const layerGateway = layerTestGateway(kind, settings).pipe(Layer.provide(layerLog))
   layer(layerGateway, { excludeTestServices: true, timeout: "60 seconds" })(
     `operations (${kind})`,

@@ -7,6 +7,7 @@ import { layerVendorLimits } from "../../src/adapters/wire/limits.ts"
 import { Failpoints } from "../../src/runtime/Failpoints.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { chunkOf, counted, finished } from "../support/heldStream.ts"
 import { orderImages } from "../support/orders.ts"
@@ -84,7 +85,7 @@ const isLogged = (name: Order, { call, rows }: Effect.Success<ReturnType<typeof 
   assert.include(JSON.stringify(call?.request), '"characters":12')
 }
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

@@ -4,6 +4,7 @@ import { Effect, Schema } from "effect"
 import { formatNano, parseNano } from "../../src/domain/money/Money.ts"
 import { OrderView, TaskEntryView } from "../../src/features/usage/OrderListsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo, orderImages } from "../support/orders.ts"
 
@@ -28,7 +29,7 @@ const listed = Effect.fnUntraced(function* (query: string) {
   return yield* bodyAs(Orders, yield* gateway.admin(`/orders?${query}`))
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `lists of orders (${kind})`,
     (it) => {

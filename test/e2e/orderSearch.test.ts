@@ -5,6 +5,7 @@ import { Effect, Schema } from "effect"
 import { OrderView, TaskEntryView } from "../../src/features/usage/OrderListsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { sumOf, toDecimal, toNano } from "../support/amounts.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -47,7 +48,7 @@ const business = Effect.fnUntraced(function* (who: Customer) {
   return { done, failed, running }
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

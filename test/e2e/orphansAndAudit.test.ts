@@ -5,6 +5,7 @@ import { AuditView, OrphanView } from "../../src/features/history/HistoryApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
 import { orderImages, orderVideo } from "../support/orders.ts"
 
@@ -38,7 +39,7 @@ const loseImages = Effect.fnUntraced(function* (count: number, reply: Reply = "r
   return who
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `orphans and audit (${kind})`,
     (it) => {

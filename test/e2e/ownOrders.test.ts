@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { OwnOrderView } from "../../src/features/usage/OrdersApi.ts"
 import { list } from "../../src/http/api/shared.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -36,7 +37,7 @@ const colleagueOf = Effect.fnUntraced(function* ({ organizationId }: Customer) {
   return { organizationId, memberId, key } satisfies Customer
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

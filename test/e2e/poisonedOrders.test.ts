@@ -4,6 +4,7 @@ import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { channelNow, channelUntil, passRests } from "../support/channels.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { channelOf, trouble } from "../support/failovers.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { errorOf, orderImages } from "../support/orders.ts"
@@ -92,7 +93,7 @@ const fresh = Effect.gen(function* () {
   yield* sql`DELETE FROM call_ends`
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, settings, { catalogFor }), {
     excludeTestServices: true,
     timeout: "60 seconds"

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { loadClip } from "../../src/simulator/media/clip.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { createVideo, orderImages } from "../support/orders.ts"
 import { Amounts, quoteOf } from "../support/quotes.ts"
@@ -16,7 +17,7 @@ const affordable = {
   ...{ pool: true, pool_available: "100", cap: true, cap_available: null, ...unbounded }
 }
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `quotes (${kind})`,
     (it) => {

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { sumOf, toDecimal, toNano } from "../support/amounts.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { createVideo, finishVideo, orderImages } from "../support/orders.ts"
 
@@ -48,7 +49,7 @@ const fold = (entries: ReadonlyArray<typeof Entry.Type>, account: string): strin
 const csv = (path: string, who: Customer, accept = "text/csv") =>
   Effect.flatMap(Gateway, (gateway) => gateway.call(path, { key: who.key, headers: { accept } }))
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), {
     excludeTestServices: true,
     timeout: "60 seconds"

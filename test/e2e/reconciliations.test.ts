@@ -9,6 +9,7 @@ import { ReconciliationView } from "../../src/features/reconciliations/Reconcili
 import { list } from "../../src/http/api/shared.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   Gateway,
@@ -51,7 +52,7 @@ const catalogFor = (url: string) => {
 const Timeline = Schema.Struct({ upstream_id: Schema.String })
 const Cost = Schema.Tuple([Schema.Struct({ cost: Schema.BigInt })])
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor }), {
     excludeTestServices: true,
     timeout: "60 seconds"

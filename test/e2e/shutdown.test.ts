@@ -5,6 +5,7 @@ import { Effect, Exit, Fiber, Schema } from "effect"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { startGateway } from "../support/cluster.ts"
 import type { DatabaseKind } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, testCatalog } from "../support/gateway.ts"
 import {
   prepareCustomer,
@@ -58,7 +59,7 @@ const silentConnection = (url: string) =>
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   it.live(
     `${kind}: asked to stop, a gateway answers what it accepted and ends with code 0`,
     () =>

@@ -7,6 +7,7 @@ import { SealedMonthView, StatementView } from "../../src/features/statements/St
 import { list } from "../../src/http/api/shared.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -75,7 +76,7 @@ const mandatory: Readonly<Record<string, "filled" | "may be empty">> = {
   ServiceName: "filled"
 }
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

@@ -2,6 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema, Stream } from "effect"
 import { layer as layerClient, MediaGateway } from "media-gateway/client"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -55,7 +56,7 @@ const listenUntil = (who: Customer, id: string, wanted: string) =>
     })
   )
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, { ...quickSettings, heartbeatSeconds: 0.05 }), {
     excludeTestServices: true,
     timeout: "60 seconds"

@@ -5,6 +5,7 @@ import { Deferred, Effect, Layer, type Scope } from "effect"
 import { Failpoints } from "../../src/runtime/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { startGateway } from "../support/cluster.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { prepareCustomer, processEnvironment, settledBalance } from "../support/gatewayProcesses.ts"
 import {
@@ -90,7 +91,7 @@ const prepared: Effect.Effect<
   return { who: yield* gateway.customer("1"), vendor }
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(
     layerTestGateway(kind, settings, { catalogFor: textCatalog() }).pipe(Layer.provide(pausing)),
     { excludeTestServices: true, timeout: "60 seconds" }

@@ -2,12 +2,13 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { databaseText } from "../support/databaseText.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { dataOf, talk, textCatalog, textOf } from "../support/textCatalog.ts"
 import { ask, latestUsage } from "../support/texts.ts"
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

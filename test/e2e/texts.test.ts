@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { Completion, dataOf, talk, textCatalog, textOf } from "../support/textCatalog.ts"
 import { ask, latestUsage } from "../support/texts.ts"
@@ -7,7 +8,7 @@ import { ask, latestUsage } from "../support/texts.ts"
 /** At 2 and 8 a million, in currency units. */
 const costOf = (input: number, output: number) => ((input * 2 + output * 8) / 1e6).toString()
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

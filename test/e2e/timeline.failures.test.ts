@@ -2,11 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reply } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { createVideo, finishVideo, orderVideo } from "../support/orders.ts"
 import { callAt, job, newestHold, timelineOf } from "../support/timelines.ts"
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, { ...quickSettings, submitDeadlineSeconds: 2 }), {
     excludeTestServices: true,
     timeout: "60 seconds"

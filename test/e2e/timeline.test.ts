@@ -2,11 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { CallLog } from "../../src/services/CallLog.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Gateway, layerTestGateway, quickSettings, testCatalog } from "../support/gateway.ts"
 import { createVideo, finishVideo, orderImages, orderVideo } from "../support/orders.ts"
 import { callAt, job, newestHold, timelineOf } from "../support/timelines.ts"
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, { ...quickSettings, callLogDays: 1 }), {
     excludeTestServices: true,
     timeout: "60 seconds"

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { formatNano, parseNano } from "../../src/domain/money/Money.ts"
 import { list, UsageEntry } from "../../src/http/api/shared.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -42,7 +43,7 @@ const sumOf = (amounts: ReadonlyArray<string>) =>
     formatNano(all.reduce((sum, nano) => sum + nano, 0n))
   )
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
     timeout: "60 seconds"

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { VideoKind } from "../../src/domain/video/VideoQuote.ts"
 import { layerUsualTimes, UsualTimes } from "../../src/polling/CompletionTimes.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import { createVideo, finishVideo, orderVideo } from "../support/orders.ts"
@@ -16,7 +17,7 @@ const comeBack = ({ headers }: HttpAnswer) => [
 const kind: VideoKind = { model: "film-1", seconds: 5, resolution: "720p" }
 const slow = "x sim:slow=100000"
 
-for (const database of ["embedded", "postgres"] as const) {
+for (const database of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(database), { excludeTestServices: true, timeout: "60 seconds" })(
     `when to come back (${database})`,
     (it) => {

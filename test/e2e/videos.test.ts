@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 
 const Accepted = Schema.Struct({
@@ -33,7 +34,7 @@ const priceList = [
   ["4K", true, "27.9936", 3840 * 2160, "16"]
 ] as const
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `video tasks (${kind})`,
     (it) => {

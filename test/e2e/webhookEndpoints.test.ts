@@ -2,13 +2,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { openaiOf } from "../support/officialClients.ts"
 import { errorOf } from "../support/orders.ts"
 import { makeReceiver } from "../support/receiver.ts"
 import { create, EndpointBody, images, verified, webhookSettings } from "../support/webhooks.ts"
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, webhookSettings), {
     excludeTestServices: true,
     timeout: "60 seconds"

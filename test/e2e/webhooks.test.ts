@@ -1,6 +1,7 @@
 /** What happens is told to the receivers of webhooks, signed. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { openaiOf } from "../support/officialClients.ts"
 import { createVideo, errorOf, finishVideo } from "../support/orders.ts"
@@ -34,7 +35,7 @@ const deliveries = Effect.fnUntraced(function* (who: Customer, id: string, query
   return (yield* bodyAs(DeliveryList, answer)).data
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, webhookSettings), {
     excludeTestServices: true,
     timeout: "60 seconds"

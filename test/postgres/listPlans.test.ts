@@ -249,7 +249,7 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
             ),
             orphans: of("", RARE, (page) => orphans.list(openOrphans, page)),
             "resolved orphans": of("", 1, (page) =>
-              orphans.list({ ...openOrphans, resolved: true }, page)
+              orphans.list({ ...openOrphans, isResolved: true }, page)
             ),
             "orphans of one": of("", RARE, (page) =>
               orphans.list({ ...openOrphans, organizationId }, page)

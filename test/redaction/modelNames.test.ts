@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { UpstreamError } from "../../src/domain/Errors.ts"
-import { errorInClientsName, inClientsName } from "../../src/redaction/modelNames.ts"
+import { renameModelInError, renameModel } from "../../src/redaction/modelNames.ts"
 
 const upstreamModel = "vendors-model-2.0-260128"
 const names = { model: "film-1", upstreamModel }
@@ -26,18 +26,18 @@ describe("a vendor's name of a model", () => {
     ["models/X:generate", "models/film-1:generate"]
   ])("in %j", (text, expected) => {
     assert.strictEqual(
-      inClientsName(names, text.replaceAll("X", upstreamModel)),
+      renameModel(names, text.replaceAll("X", upstreamModel)),
       expected.replaceAll("X", upstreamModel)
     )
   })
 
   it("is a name of any letters, and stays where it is the client's own", () => {
     assert.strictEqual(
-      inClientsName({ model: "m", upstreamModel: "a(b)+" }, "no a(b)+ !"),
+      renameModel({ model: "m", upstreamModel: "a(b)+" }, "no a(b)+ !"),
       "no m !"
     )
     const error = errorOf(upstreamModel, { model: upstreamModel })
-    assert.strictEqual(errorInClientsName({ model: upstreamModel, upstreamModel }, error), error)
+    assert.strictEqual(renameModelInError({ model: upstreamModel, upstreamModel }, error), error)
   })
 
   it.prop(
@@ -47,7 +47,7 @@ describe("a vendor's name of a model", () => {
       const planted = JSON.stringify(value).replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) =>
         JSON.stringify(`${text}${around.join("")} ${upstreamModel}${around[0] ?? ""}`)
       )
-      const told = errorInClientsName(names, errorOf(`no ${upstreamModel}`, JSON.parse(planted)))
+      const told = renameModelInError(names, errorOf(`no ${upstreamModel}`, JSON.parse(planted)))
       assert.notInclude(JSON.stringify(told), upstreamModel)
     }
   )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UpstreamError } from "../../src/domain/Errors.ts"
-import { keptRefusal } from "../../src/redaction/promptsFromRecords.ts"
+import { storableRefusal } from "../../src/redaction/promptsFromRecords.ts"
 
 const prompt = 'zebras "crossing" at dusk'
 const requestOf = (content: unknown, more: object = {}) => ({
@@ -19,7 +19,7 @@ const refusalOf = (message: string, body: unknown = { error: { message } }) =>
   })
 
 const kept = (error: UpstreamError, request: unknown) => {
-  const { message, upstream } = keptRefusal(error, request)
+  const { message, upstream } = storableRefusal(error, request)
   return { message, body: upstream.body }
 }
 

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { makeFairLane } from "../../src/runtime/FairLane.ts"
 
-const bounds = { together: 2, each: 1, waiting: 3 }
+const bounds = { total: 2, perOwner: 1, maxWaiting: 3 }
 
 /** A lane, and pieces of work that say when they begin and run until they are let go. */
 const makeWork = (lane: ReturnType<typeof makeFairLane>) => {
@@ -23,7 +23,7 @@ const makeWork = (lane: ReturnType<typeof makeFairLane>) => {
 
 it.live("owners take turns, and one with many waiting delays its own work alone", () =>
   Effect.gen(function* () {
-    const lane = makeFairLane({ ...bounds, together: 1 })
+    const lane = makeFairLane({ ...bounds, total: 1 })
     const { begun, start, untilBegun } = makeWork(lane)
     const many = yield* Effect.forEach(["a1", "a2", "a3"], (name) => start("a", name))
     const others = [yield* start("b", "b1"), yield* start("c", "c1")]

@@ -8,7 +8,7 @@ import { defaultSettings } from "../../src/runtime/Settings.ts"
 /** A cache over one stored word, with every look-up passing `gate` after it has read. */
 const make = Effect.fnUntraced(function* (listening: boolean) {
   const store = { word: "old", reads: 0, gate: Effect.void, isBroken: false }
-  const { changed, ...marks } = yield* makeMarks(() => listening)
+  const { invalidate, ...marks } = yield* makeMarks(() => listening)
   const find = yield* makeFreshCache({
     topic: "keys",
     capacity: 10,
@@ -21,21 +21,21 @@ const make = Effect.fnUntraced(function* (listening: boolean) {
   }).pipe(
     Effect.provideService(Changes, {
       ...marks,
-      telling: () => Effect.die("nothing is changed through the service here")
+      changeAndNotify: () => Effect.die("nothing is changed through the service here")
     })
   )
-  return { store, changed, find }
+  return { store, invalidate, find }
 })
 
 it.effect("a look-up overtaken by a change answers nobody who asks after the change", () =>
   Effect.gen(function* () {
-    const { store, changed, find } = yield* make(true)
+    const { store, invalidate, find } = yield* make(true)
     const gate = yield* Deferred.make<void>()
     store.gate = Deferred.await(gate)
     const before = yield* Effect.forkChild(find("k"), { startImmediately: true })
     store.gate = Effect.void
     store.word = "new"
-    yield* changed(["keys"])
+    yield* invalidate(["keys"])
     const after = yield* Effect.forkChild(find("k"), { startImmediately: true })
     yield* Deferred.succeed(gate, undefined)
     assert.strictEqual(yield* Fiber.join(after), "new")
@@ -47,9 +47,9 @@ it.effect("a look-up overtaken by a change answers nobody who asks after the cha
 
 it.effect("a change of another topic leaves what is kept in use", () =>
   Effect.gen(function* () {
-    const { store, changed, find } = yield* make(true)
+    const { store, invalidate, find } = yield* make(true)
     yield* find("k")
-    yield* changed(["catalog"])
+    yield* invalidate(["catalog"])
     yield* find("k")
     assert.strictEqual(store.reads, 1)
   })
@@ -98,17 +98,17 @@ it.effect("a full cache drops what was read longest ago, one at a time", () =>
 
 it.effect("a guard stands before what is not kept alone, and an answer that fails ends it", () =>
   Effect.gen(function* () {
-    const { store, changed, find } = yield* make(true)
+    const { store, invalidate, find } = yield* make(true)
     const guarded = find("k", () => Effect.fail("guarded"))
     assert.strictEqual(yield* Effect.flip(guarded), "guarded")
     assert.strictEqual(store.reads, 0)
     yield* find("k")
     assert.strictEqual(yield* guarded, "old")
     store.word = "new"
-    yield* changed(["keys"])
+    yield* invalidate(["keys"])
     assert.strictEqual(yield* guarded, "new")
     store.isBroken = true
-    yield* changed(["keys"])
+    yield* invalidate(["keys"])
     assert.strictEqual(yield* Effect.flip(guarded), "broken")
     assert.strictEqual(yield* Effect.flip(guarded), "guarded")
   })

@@ -7,7 +7,7 @@ describe("a bucket of 60 requests a minute", () => {
   it.effect("lets 60 through at once, and then one a second", () =>
     Effect.gen(function* () {
       const rates = makeRequestRates()
-      const take = rates.take("key_1", 60)
+      const take = rates.consume("key_1", 60)
       for (let left = 59; left >= 0; left--) {
         assert.deepInclude(yield* take, { allowed: true, remaining: left, limit: 60 })
       }
@@ -23,7 +23,7 @@ describe("a bucket of 60 requests a minute", () => {
   it.effect("is full again a second after each request, and holds no more than 60", () =>
     Effect.gen(function* () {
       const rates = makeRequestRates()
-      const take = rates.take("key_1", 60)
+      const take = rates.consume("key_1", 60)
       assert.strictEqual((yield* take).resetMillis, 1000)
       assert.strictEqual((yield* take).resetMillis, 2000)
       yield* TestClock.adjust("1 day")
@@ -34,10 +34,10 @@ describe("a bucket of 60 requests a minute", () => {
   it.effect("can be looked at, which counts nothing", () =>
     Effect.gen(function* () {
       const rates = makeRequestRates()
-      const look = rates.look("key_1", 60)
+      const look = rates.peek("key_1", 60)
       const full = { allowed: true, limit: 60, remaining: 60, resetMillis: 0, retryMillis: 0 }
       assert.deepStrictEqual(yield* look, full)
-      yield* Effect.repeat(rates.take("key_1", 60), { times: 59 })
+      yield* Effect.repeat(rates.consume("key_1", 60), { times: 59 })
       assert.deepInclude(yield* look, { allowed: false, remaining: 0, retryMillis: 1000 })
       yield* TestClock.adjust("1 second")
       yield* Effect.repeat(look, { times: 100 })
@@ -48,9 +48,9 @@ describe("a bucket of 60 requests a minute", () => {
   it.effect("costs a refused request nothing more", () =>
     Effect.gen(function* () {
       const rates = makeRequestRates()
-      yield* Effect.repeat(rates.take("key_1", 60), { times: 500 })
+      yield* Effect.repeat(rates.consume("key_1", 60), { times: 500 })
       yield* TestClock.adjust("1 second")
-      assert.isTrue((yield* rates.take("key_1", 60)).allowed)
+      assert.isTrue((yield* rates.consume("key_1", 60)).allowed)
     })
   )
 })
@@ -59,9 +59,9 @@ describe("buckets", () => {
   it.effect("are apart, each with its own rate", () =>
     Effect.gen(function* () {
       const rates = makeRequestRates()
-      assert.isTrue((yield* rates.take("key_1", 1)).allowed)
-      assert.deepInclude(yield* rates.take("key_1", 1), { allowed: false, retryMillis: 60_000 })
-      assert.isTrue((yield* rates.take("key_2", 1)).allowed)
+      assert.isTrue((yield* rates.consume("key_1", 1)).allowed)
+      assert.deepInclude(yield* rates.consume("key_1", 1), { allowed: false, retryMillis: 60_000 })
+      assert.isTrue((yield* rates.consume("key_2", 1)).allowed)
     })
   )
 
@@ -70,7 +70,7 @@ describe("buckets", () => {
       for (const perMinute of [7, 999, 600_000]) {
         const rates = makeRequestRates()
         let allowed = 0
-        while ((yield* rates.take("key_1", perMinute)).allowed) allowed++
+        while ((yield* rates.consume("key_1", perMinute)).allowed) allowed++
         assert.strictEqual(allowed, perMinute)
       }
     })
@@ -80,10 +80,10 @@ describe("buckets", () => {
     Effect.gen(function* () {
       const rates = makeRequestRates()
       for (let round = 0; round < 20; round++) {
-        for (let key = 0; key < 1000; key++) yield* rates.take(`key_${round}_${key}`, 60)
+        for (let key = 0; key < 1000; key++) yield* rates.consume(`key_${round}_${key}`, 60)
         yield* TestClock.adjust("2 seconds")
       }
-      assert.isAtMost(rates.kept(), 3000)
+      assert.isAtMost(rates.bucketCount(), 3000)
     })
   )
 })

@@ -13,8 +13,8 @@ const resting = Effect.gen(function* () {
         calls.push(items)
         return Effect.as(Effect.sleep(10), items)
       }),
-    passes: () => false,
-    rest: { afterItems: 2, millis: 25 }
+    isTransient: () => false,
+    cooldown: { minItems: 2, millis: 25 }
   })
   const submit = (...items: ReadonlyArray<number>) =>
     Effect.forkChild(

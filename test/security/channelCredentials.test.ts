@@ -14,8 +14,8 @@ const restored = Effect.map(Gateway, ({ simulator }) => testCatalog(simulator.ur
 const tamper = (statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { telling } = yield* Changes
-    yield* telling("catalog", Effect.orDie(statement(sql)))
+    const { changeAndNotify } = yield* Changes
+    yield* changeAndNotify("catalog", Effect.orDie(statement(sql)))
   })
 
 layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(

@@ -6,6 +6,7 @@ import { Changes } from "../../src/runtime/Changes.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { channelNow } from "../support/channels.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { trouble } from "../support/failovers.ts"
 import { Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo, orderVideo } from "../support/orders.ts"
@@ -42,7 +43,7 @@ const startSimulator = Effect.gen(function* () {
   return Context.get(yield* built, Simulator)
 })
 
-for (const database of ["embedded", "postgres"] as const) {
+for (const database of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(database), { excludeTestServices: true, timeout: "60 seconds" })(
     `keys and the origins they were given for (${database})`,
     (it) => {
@@ -103,11 +104,11 @@ for (const database of ["embedded", "postgres"] as const) {
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const sql = yield* SqlClient.SqlClient
-          const { telling } = yield* Changes
+          const { changeAndNotify } = yield* Changes
           const thief = yield* brokenVendor({ body: {} })
           const led = (url: string) =>
             Effect.orDie(
-              telling(
+              changeAndNotify(
                 "catalog",
                 sql`UPDATE channel_accounts SET base_url = ${url} WHERE channel_id = 'ch-a'`
               )

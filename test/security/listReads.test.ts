@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 import { GatewayApi } from "../../src/contract/GatewayApi.ts"
 import { readOf } from "../../src/http/server/access/readLanes.ts"
 import { MAX_PAGE_BYTES } from "../../src/runtime/Page.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
   type Customer,
@@ -154,7 +155,7 @@ const metadata = Object.fromEntries(
   Array.from({ length: 16 }, (_, index) => [`note-${index}`, "x".repeat(500)])
 )
 
-describe.each(["postgres", "embedded"] as const)("on %s", (kind) => {
+describe.each([...databasesInTurn(import.meta.filename)])("on %s", (kind) => {
   layer(layerTestGateway(kind, { ...quickSettings, listsInFlight: 1 }), {
     excludeTestServices: true,
     timeout: "60 seconds"

@@ -5,6 +5,7 @@ import { OperatorView } from "../../src/features/accounts/OperatorsApi.ts"
 import { AuditView } from "../../src/features/history/HistoryApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { Role } from "../../src/services/operators/Operators.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { declaredRoutes, pathWith } from "../support/routes.ts"
 
@@ -97,7 +98,7 @@ const made = Effect.fnUntraced(function* (role: Role) {
   return yield* bodyAs(Made, answer)
 })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `roles (${kind})`,
     (it) => {

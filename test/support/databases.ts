@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { constants, copyFileSync, mkdirSync, readdirSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { layer, type Vitest } from "@effect/vitest"
 import { Effect, Layer, Redacted, type Scope } from "effect"
@@ -13,11 +13,25 @@ import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import type { EmbeddedDatabaseError } from "../../src/postgres/embedded/embeddedErrors.ts"
 import { type Changes, layerChangesAlone } from "../../src/runtime/Changes.ts"
+import { shareOfDay } from "./day.ts"
 import "./embeddedProgram.ts"
 import { quickDirectory } from "./quickDirectory.ts"
 
 /** The two databases the gateway runs on. */
 export type DatabaseKind = "embedded" | "postgres"
+
+/**
+ * The databases on which a test file runs the whole gateway: one of them, the other one on the next day,
+ * and both with `DATABASES=both`. What differs between the databases lies in the stores, which pass
+ * their contracts on both in every run.
+ */
+export const databasesInTurn = (file: string): ReadonlyArray<DatabaseKind> => {
+  const kinds = ["embedded", "postgres"] as const
+  if (process.env.DATABASES === "both") return kinds
+  // Half of the files use the one database, and half the other one.
+  const isOdd = basename(file).length % 2 === 1
+  return shareOfDay(isOdd ? kinds.toReversed() : kinds, kinds.length)
+}
 
 /** What a database offers to a test. */
 export type Database = PgClient.PgClient | SqlClient.SqlClient | Changes

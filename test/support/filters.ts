@@ -20,7 +20,7 @@ export const anyOrder: OrderFilter = {
 }
 
 export const openOrphans: OrphanFilter = {
-  ...{ resolved: false, organizationId: null, channelId: null, reason: null }
+  ...{ isResolved: false, organizationId: null, channelId: null, reason: null }
 }
 
 export const anyWrite: AuditFilter = {

@@ -105,8 +105,13 @@ const buildConsole = (): Promise<unknown> =>
     "--if-changed"
   ])
 
-/** Starts what the suites of one run share; Vitest calls the answered function at the run's end. */
-export default async (project: TestProject): Promise<() => Promise<void>> => {
+/**
+ * Starts what the test files of one run share; Vitest calls the returned function at the run's end. Each
+ * project that needs it calls this function, one after the other, and the first call serves them all.
+ */
+export default async (project: TestProject): Promise<(() => Promise<void>) | undefined> => {
+  const root = project.vitest.getRootProject()
+  if ("postgresUrl" in root.getProvidedContext()) return undefined
   // It moves the directory of temporary files while it unpacks, so nothing else runs beside it.
   const chromium = await unpackChromium()
   const server = startPostgres()
@@ -127,12 +132,12 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   try {
     const { url } = await server
     await makeServerTemplate(url)
-    project.provide("postgresUrl", url)
-    project.provide("postgresTemplate", TEMPLATE)
-    project.provide("embeddedTemplate", (await embedded).directory)
-    project.provide("programs", (await joined).filled)
-    project.provide("compileCache", (await cache).directory)
-    project.provide("chromium", chromium)
+    root.provide("postgresUrl", url)
+    root.provide("postgresTemplate", TEMPLATE)
+    root.provide("embeddedTemplate", (await embedded).directory)
+    root.provide("programs", (await joined).filled)
+    root.provide("compileCache", (await cache).directory)
+    root.provide("chromium", chromium)
     await built
     return release
   } catch (cause) {

@@ -89,9 +89,11 @@ export const layerStoresOnServer = (maxConnections?: number) =>
 /** Every store on an empty database of its own. */
 export const layerLedgerOn = (kind: DatabaseKind) => layerStoresOn(layerDatabase(kind))
 
-/** Where the stores of a contract keep what they are told. */
-export const storeKinds = ["memory", "embedded", "postgres"] as const
-export type StoreKind = (typeof storeKinds)[number]
+export type StoreKind = "memory" | DatabaseKind
+
+/** Where the stores of a contract keep their data. `CONTRACT_STORES=memory` leaves out the databases. */
+export const storeKinds: ReadonlyArray<StoreKind> =
+  process.env.CONTRACT_STORES === "memory" ? ["memory"] : ["memory", "embedded", "postgres"]
 
 export type Stores = Exclude<StoresMemory, MemoryStore>
 

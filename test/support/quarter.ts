@@ -83,7 +83,7 @@ const orderOf = (dice: Dice): Ordered => {
     }
     case 1: {
       const quote = ok(quoteVideo(clip, sku, videos))
-      const usage = {
+      const usage: UsageEntry = {
         input: 0n,
         output: BigInt(seconds),
         ...unitOf(quote),
@@ -95,7 +95,7 @@ const orderOf = (dice: Dice): Ordered => {
     case 2: {
       const images = 1 + dice.roll(4)
       const quote = ok(quoteImages({ kind: "image", per_image: 200_000_000n }, images))
-      const usage = {
+      const usage: UsageEntry = {
         input: 0n,
         output: BigInt(images),
         ...unitOf(quote),

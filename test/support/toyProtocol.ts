@@ -1,20 +1,25 @@
 /** Two protocols of a toy vendor, put beside the built-in ones by layers alone. */
 import { Effect, Layer, Result, Schema } from "effect"
 import {
+  bearer,
+  builtInProtocols,
+  get,
   type ImageDialect,
   imageCalls,
+  imageCount,
+  layerAdapters,
+  ProtocolAdapter,
+  Protocols,
+  post,
+  rootOf,
+  type TaskWords,
+  taskStatus,
+  textOf,
+  unusable,
   type VideoDialect,
+  type VideoProtocolRow,
   videoCalls
-} from "../../src/adapters/common/adapterCalls.ts"
-import { type TaskWords, taskStatus } from "../../src/adapters/common/videoStatus.ts"
-import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
-import { unusable } from "../../src/adapters/wire/vendorFailures.ts"
-import { bearer, get, post, rootOf } from "../../src/adapters/wire/vendorRequest.ts"
-import { builtInProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
-import { imageCount } from "../../src/domain/image/ImageRequest.ts"
-import { textOf } from "../../src/domain/video/VideoInput.ts"
-import type { VideoProtocolRow } from "../../src/domain/video/VideoProtocol.ts"
-import { ProtocolAdapter, Protocols } from "../../src/services/ProtocolAdapter.ts"
+} from "media-gateway/extend"
 
 // Rows
 

@@ -4,7 +4,7 @@ import { imageCount } from "../../domain/image/ImageRequest.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
-import { spanned } from "../../runtime/spans.ts"
+import { withSpan } from "../../runtime/spans.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
 import type {
@@ -114,7 +114,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
       refusals(listedProtocol)
     const readPolled = judging(refusalsOf, dialect.readPolled)
     const submit = call(submitRequest, judging(refusalsOf, dialect.readSubmitted), limits.submit)
-    const inSpan = spanned(`${protocol}.submit`)
+    const inSpan = withSpan(`${protocol}.submit`)
     const noTask: VideoTaskRef = {
       upstreamId: NO_TASK,
       upstreamModel: "",
@@ -214,7 +214,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     /** Answers that are joined are decoded whole. */
     const drawDecoded = drawWith(limits.image)
 
-    const inSpan = spanned(`${protocol}.generate`)
+    const inSpan = withSpan(`${protocol}.generate`)
     const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (
       account,
       order,

@@ -10,6 +10,7 @@ import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { CurrentAnswer, type Reservation } from "../../runtime/AnswerBudget.ts"
 import { makeAlarms, type SetAlarm } from "../../runtime/alarms.ts"
+import { filteredLookup, type LookupPolicy } from "../../runtime/filteredLookup.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import { dispatch, type VendorRequest, written } from "./vendorRequest.ts"
 
@@ -141,7 +142,7 @@ const makeExchange =
         let counted: Reservation | null = null
         const leave = () => {
           large?.leave()
-          counted?.leave()
+          counted?.release()
         }
         const sentAt = performance.now()
         const fail = (cause: unknown, isSent: boolean) => {
@@ -171,7 +172,7 @@ const makeExchange =
               })
               isPaused = counted.isWaiting()
               if (isPaused) controller.pause()
-            } else counted?.reach(length)
+            } else counted?.growTo(length)
             if (large !== null) large.reach(length)
             else if (length > LARGE_BYTES) {
               // What it has waited for its vendor is not to be lost because it waits for others.
@@ -271,23 +272,13 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
   })
 
 /**
- * Finds the addresses of a name, without link-local ones. The catalog takes those only where they
- * stand in a base address themselves: anyone may change what a name leads to, at any time.
+ * The catalog takes link-local addresses only where they stand in a base address themselves, so names
+ * may not resolve to them.
  */
-const withoutLinkLocal =
-  (resolve: LookupFunction): LookupFunction =>
-  (host, options, callback) =>
-    resolve(host, { ...options, all: true }, (error, found) => {
-      if (error !== null) return callback(error, [])
-      const all = typeof found === "string" ? [] : found
-      const left = all.filter(({ address }) => !isLinkLocal(address))
-      const [first] = left
-      if (first === undefined) {
-        const refused = new Error("the name leads to no address that may be called")
-        callback(Object.assign(refused, { code: "EACCES", syscall: "getaddrinfo" }), [])
-      } else if (options.all === true) callback(null, left)
-      else callback(null, first.address, first.family)
-    })
+const withoutLinkLocal: LookupPolicy = {
+  isAllowed: (address) => !isLinkLocal(address),
+  refusal: { message: "the name leads to no address that may be called", code: "EACCES" }
+}
 
 /**
  * Connections are kept open between requests. The caller says how long anything may take, except for
@@ -306,7 +297,7 @@ export const layerVendorWireWith = (
             new Agent({
               headersTimeout: 0,
               bodyTimeout: 0,
-              connect: { lookup: withoutLinkLocal(resolve) }
+              connect: { lookup: filteredLookup(resolve, withoutLinkLocal) }
             })
         ),
         (agent) => Effect.promise(() => agent.destroy())

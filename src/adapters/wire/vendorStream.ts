@@ -2,7 +2,7 @@
 import { Duration, Effect, type Scope } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
-import { makeRoom } from "../../runtime/AnswerBudget.ts"
+import { makeStreamReservation } from "../../runtime/AnswerBudget.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
@@ -85,7 +85,7 @@ const COUNTED_BYTES = 256 * 1024
  * its vendor may be silent, and is read on all the same then: by that time clients that take nothing are cut.
  */
 const makeEventRoom = Effect.map(
-  makeRoom,
+  makeStreamReservation,
   (awaitRoom) =>
     (pendingBytes: number, { idle }: StreamOptions) =>
       pendingBytes > COUNTED_BYTES

@@ -1,4 +1,6 @@
 /** Addresses where clouds tell machines their secrets, which no vendor has. */
+import { Option, Result } from "effect"
+import { IpNetwork, NetAddress } from "effect/net"
 
 const names: ReadonlySet<string> = new Set([
   "instance-data",
@@ -13,38 +15,41 @@ const names: ReadonlySet<string> = new Set([
   "rancher-metadata"
 ])
 
-/** Metadata services that are not link-local: of Alibaba, Azure and Oracle. */
-const metadata4: ReadonlySet<string> = new Set(["100.100.100.200", "168.63.129.16", "192.0.0.192"])
+/** Link-local networks, and metadata services elsewhere: of Alibaba, Azure, Oracle, Amazon and Google. */
+const linkLocalNetworks = [
+  "169.254.0.0/16",
+  "fe80::/10",
+  "100.100.100.200/32",
+  "168.63.129.16/32",
+  "192.0.0.192/32",
+  "fd00:ec2::/32",
+  "fd20:ce::254/128"
+].map(IpNetwork.fromStringUnsafe)
 
-const isLinkLocal4 = (address: string): boolean =>
-  /^169\.254\.\d+\.\d+$/.test(address) || metadata4.has(address)
+/** In these networks the last 32 bits are an IPv4 address: compatible, mapped and translated. */
+const embeddingNetworks = ["::/96", "::ffff:0:0/96", "64:ff9b::/96"].map(IpNetwork.fromStringUnsafe)
 
-/** The eight groups of an address in the form URLs bring it to, which shortens zeros to `::`. */
-const groupsOf = (address: string): ReadonlyArray<number> => {
-  const [before = [], after = []] = address
-    .split("::")
-    .map((half) => half.split(":").flatMap((group) => (group === "" ? [] : [parseInt(group, 16)])))
-  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after]
-}
+const isInAny = (
+  networks: ReadonlyArray<IpNetwork.IpNetwork>,
+  address: NetAddress.IpAddress
+): boolean => networks.some((network) => IpNetwork.contains(network, address))
 
-/** Metadata services of Amazon, whose network is the first two groups, and of Google. */
-const isMetadata6 = (address: string): boolean =>
-  address.startsWith("fd00:ec2:") || address === "fd20:ce::254"
+const isLinkLocalAddress = (address: NetAddress.IpAddress): boolean =>
+  isInAny(linkLocalNetworks, address) ||
+  (NetAddress.isIpv6Address(address) &&
+    isInAny(embeddingNetworks, address) &&
+    isInAny(
+      linkLocalNetworks,
+      NetAddress.ipv4FromBytesUnsafe(Uint8Array.from(NetAddress.ipv6ToOctets(address).slice(12)))
+    ))
 
-const isLinkLocal6 = (address: string): boolean => {
-  const groups = groupsOf(address)
-  const [first = 0, , , , , sixth, seventh = 0, eighth = 0] = groups
-  // Of these networks the last 32 bits are an address of IPv4: compatible, mapped and translated.
-  const isCompatible = groups.slice(0, 5).every((group) => group === 0) && sixth === 0
-  const isMapped = address.startsWith("::ffff:")
-  const isTranslated = address.startsWith("64:ff9b::")
-  const bytes = [seventh >> 8, seventh & 0xff, eighth >> 8, eighth & 0xff]
-  return (
-    (first & 0xffc0) === 0xfe80 ||
-    isMetadata6(address) ||
-    ((isCompatible || isMapped || isTranslated) && isLinkLocal4(bytes.join(".")))
-  )
-}
+/** An IP address, which may name its zone (`fe80::1%eth0`); none for any other text. */
+export const ipAddressOf = (text: string): Option.Option<NetAddress.IpAddress> =>
+  Result.getSuccess(NetAddress.ipFromString(text.split("%", 1).join()))
+
+/** The IP address that is the host of a URL; none where the host is a name. */
+export const ipAddressOfHost = (host: string): Option.Option<NetAddress.IpAddress> =>
+  ipAddressOf(host.startsWith("[") ? host.slice(1, -1) : host)
 
 /**
  * True when the host of a URL is a link-local address or one of a metadata service, in any spelling
@@ -52,15 +57,12 @@ const isLinkLocal6 = (address: string): boolean => {
  */
 export const isLinkLocalHost = (url: string): boolean => {
   const host = URL.parse(url)?.hostname ?? ""
-  return host.startsWith("[")
-    ? isLinkLocal6(host.slice(1, -1))
-    : isLinkLocal4(host) || names.has(host.replace(/\.+$/, ""))
+  return Option.match(ipAddressOfHost(host), {
+    onNone: () => names.has(host.replace(/\.+$/, "")),
+    onSome: isLinkLocalAddress
+  })
 }
 
-/** The same for an address that a name leads to. */
-export const isLinkLocal = (address: string): boolean => {
-  const [withoutZone = ""] = address.split("%")
-  return isLinkLocalHost(
-    withoutZone.includes(":") ? `http://[${withoutZone}]` : `http://${address}`
-  )
-}
+/** The same for an address that a name resolves to. */
+export const isLinkLocal = (address: string): boolean =>
+  Option.exists(ipAddressOf(address), isLinkLocalAddress)

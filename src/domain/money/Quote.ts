@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
 import { costOf, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
 import { type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
+import type { ChargeUnit } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 
 /** Frozen with the hold, in this form. */
@@ -16,7 +17,7 @@ export const exposureOf = (quote: Quote): bigint =>
 /** What is counted, and its price; text counts two things and has two prices. */
 export const unitOf = (
   quote: Exclude<Quote, TextQuote>
-): { readonly unit: "token" | "second" | "image"; readonly unitPriceNano: bigint } => {
+): { readonly unit: ChargeUnit; readonly unitPriceNano: bigint } => {
   switch (quote.kind) {
     case "token_video":
       return { unit: "token", unitPriceNano: quote.nanoPerToken }

@@ -3,6 +3,7 @@
 import { UNREAD_BASIS } from "../VendorOutcome.ts"
 import { tiers } from "../video/tiers.ts"
 import type { TokenVideoQuote } from "../video/VideoQuote.ts"
+import type { ChargeBasis } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quote.ts"
 
@@ -13,11 +14,7 @@ export interface SettledCharge {
   readonly inputUnits: bigint
   /** Tokens, seconds or images charged; of text, the output tokens. */
   readonly units: bigint
-  /**
-   * How the units were found: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`,
-   * `requested_images` or `unread_answer`.
-   */
-  readonly basis: string
+  readonly basis: ChargeBasis
   readonly chargeNano: bigint
   readonly currency: string
 }

@@ -1,24 +1,22 @@
 /** Organisations, members and keys: listed, read and changed. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
-import {
-  KeyChangeBody,
-  MemberChangeBody,
-  OrganizationChangeBody
-} from "../../http/api/admin/bodies.ts"
+import { keyFields, Name } from "../../http/api/admin/bodies.ts"
 import {
   currency,
+  idFilter,
   listWithTotals,
-  named,
-  ofOne,
-  standing,
+  nameFilter,
+  stateFilter,
   totalsQuery
 } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, LookUp } from "../../http/api/middlewares.ts"
 import {
+  AmountOrNull,
   amount,
   arrayOf,
   decimalOrNull,
@@ -78,13 +76,47 @@ export const KeyView = Schema.Struct({
   created_at: Timestamp
 }).annotate({ identifier: "Key", description: "A key, without the text that opens anything" })
 
+const changeableFields = {
+  name: Schema.optionalKey(Name),
+  enabled: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "False: its keys open nothing until it is true again; what has begun ends as ever"
+    })
+  )
+}
+
+/** What is left out of a change stays as it is. */
+export const OrganizationChangeBody = Schema.Struct({
+  ...changeableFields,
+  credit: Schema.optionalKey(
+    Amount.annotate({
+      description:
+        "How far below zero orders of unknown size may take the pool together; 0 until it is set. Holds need balance all the same"
+    })
+  )
+})
+
+export const MemberChangeBody = Schema.Struct({
+  ...changeableFields,
+  monthly_cap: Schema.optionalKey(AmountOrNull)
+})
+
+const KeyChangeBody = Schema.Struct({
+  name: Schema.optionalKey(Name),
+  scopes: Schema.optionalKey(keyFields.scopes),
+  models: Schema.optionalKey(keyFields.models),
+  expires_at: Schema.optionalKey(keyFields.expires_at),
+  requests_per_minute: Schema.optionalKey(keyFields.requests_per_minute)
+})
+
 const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
 const enabledStates = ["enabled", "disabled"] as const
 const changeErrors = [errors.NotFound, ...bodyErrors] as const
 
 export class AccountsGroup extends HttpApiGroup.make("accounts").add(
   HttpApiEndpoint.get("listOrganizations", "/organizations", {
-    query: { ...pageQuery, ...named, state: standing(enabledStates), ...totalsQuery },
+    query: { ...pageQuery, ...nameFilter, state: stateFilter(enabledStates), ...totalsQuery },
     success: listWithTotals(
       OrganizationView,
       Schema.Struct({ count, ...poolFields, currency }).annotate({
@@ -116,9 +148,9 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
   HttpApiEndpoint.get("listMembers", "/members", {
     query: {
       ...pageQuery,
-      organization_id: ofOne("organisation"),
-      ...named,
-      state: standing(enabledStates),
+      organization_id: idFilter("organisation"),
+      ...nameFilter,
+      state: stateFilter(enabledStates),
       ...totalsQuery
     },
     success: listWithTotals(
@@ -152,10 +184,10 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
   HttpApiEndpoint.get("listKeys", "/keys", {
     query: {
       ...pageQuery,
-      organization_id: ofOne("organisation"),
-      member_id: ofOne("member"),
-      ...named,
-      state: standing(["valid", "revoked"]),
+      organization_id: idFilter("organisation"),
+      member_id: idFilter("member"),
+      ...nameFilter,
+      state: stateFilter(["valid", "revoked"]),
       ...totalsQuery
     },
     success: listWithTotals(KeyView, Schema.Struct({ count }).annotate({ identifier: "Count" })),

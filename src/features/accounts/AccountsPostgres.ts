@@ -35,27 +35,29 @@ const memberColumns = columnsOf(MemberRecord, "o", {
 })
 const keyColumns = columnsOf(KeyRecord, "o")
 
-type Rows = Schema.Top & { readonly DecodingServices: never }
+type RowSchema = Schema.Top & { readonly DecodingServices: never }
 
-/** Greater than any text that begins like this one, by the codes of characters. */
-const afterAll = (beginning: string): string => `${beginning}\u{10ffff}`
-
-/** What a filter leaves: by a name, and of those the ones that are such. */
-interface Left {
-  readonly name: string | null
-  readonly such: Statement.Fragment
-}
-
-/** Rows of a name that are sorted for a page. */
-const FEW = 1000
-
-/** Its table has ids in order of time; `of` reads records of some of its rows. */
-interface Kind<S extends Rows> {
-  readonly record: S
+/** A kind of account. Ids of its table are in order of time. */
+interface AccountKind<S extends RowSchema> {
+  readonly schema: S
   readonly table: string
-  readonly word: string
-  readonly of: (rows: Statement.Fragment) => Statement.Statement<object>
+  /** What an error calls it. */
+  readonly label: string
+  /** Reads the accounts whose rows stand in this relation, under the alias `o`. */
+  readonly selectFrom: (rows: Statement.Fragment) => Statement.Statement<object>
 }
+
+/** A filter in SQL. The name stands apart, as an index serves it. */
+interface Conditions {
+  readonly namePrefix: string | null
+  readonly others: Statement.Fragment
+}
+
+/** Greater than every text with this prefix, in the order of code points (`COLLATE "C"`). */
+const prefixEnd = (prefix: string): string => `${prefix}\u{10ffff}`
+
+/** Rows of one name prefix that a page may have to sort. */
+const MAX_SORTED_ROWS = 1000
 
 export const layerAccounts = Layer.effect(
   Accounts,
@@ -65,185 +67,197 @@ export const layerAccounts = Layer.effect(
     const { timeZone } = yield* Settings
     const setCap = yield* makeSetCap
 
-    const month = sql`date_trunc('month', now() AT TIME ZONE ${timeZone})::date`
+    const currentMonth = sql`date_trunc('month', now() AT TIME ZONE ${timeZone})::date`
 
-    const organizations: Kind<typeof OrganizationRecord> = {
-      ...{ record: OrganizationRecord, table: "organizations", word: "organisation" },
-      of: (rows) => sql`
+    const organizationKind: AccountKind<typeof OrganizationRecord> = {
+      schema: OrganizationRecord,
+      table: "organizations",
+      label: "organisation",
+      selectFrom: (rows) => sql`
         SELECT ${sql.literal(organizationColumns)}
           FROM ${rows} o JOIN pools p ON p.organization_id = o.id`
     }
-    const members: Kind<typeof MemberRecord> = {
-      ...{ record: MemberRecord, table: "members", word: "member" },
-      of: (rows) => sql`
+    const memberKind: AccountKind<typeof MemberRecord> = {
+      schema: MemberRecord,
+      table: "members",
+      label: "member",
+      selectFrom: (rows) => sql`
         SELECT ${sql.literal(memberColumns)} FROM ${rows} o
           LEFT JOIN budgets b
             ON b.organization_id = o.organization_id AND b.subject_id = o.id AND b.is_cap
           LEFT JOIN member_months mm
             ON mm.organization_id = o.organization_id AND mm.member_id = o.id
-           AND mm.month = ${month}`
+           AND mm.month = ${currentMonth}`
     }
-    const keys: Kind<typeof KeyRecord> = {
-      ...{ record: KeyRecord, table: "api_keys", word: "key" },
-      of: (rows) => sql`SELECT ${sql.literal(keyColumns)} FROM ${rows} o`
+    const keyKind: AccountKind<typeof KeyRecord> = {
+      schema: KeyRecord,
+      table: "api_keys",
+      label: "key",
+      selectFrom: (rows) => sql`SELECT ${sql.literal(keyColumns)} FROM ${rows} o`
     }
 
-    const named = (name: string | null) =>
-      name === null
-        ? sql`true`
-        : sql`lower(name) COLLATE "C" >= lower(${name})
-              AND lower(name) COLLATE "C" < lower(${afterAll(name)})`
+    /** Served by the index of names. */
+    const hasPrefix = (prefix: string) =>
+      sql`lower(name) COLLATE "C" >= lower(${prefix})
+          AND lower(name) COLLATE "C" < lower(${prefixEnd(prefix)})`
+    const equals = (column: string, value: string | null) =>
+      value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
+    const isPresent = (column: string, expected: boolean | null) =>
+      sql.literal(expected === null ? "true" : `${column} IS ${expected ? "NOT NULL" : "NULL"}`)
 
-    /** Whether the index of names leads to few rows; of many, a page is read along the ids sooner. */
-    const isRare = (table: Statement.Fragment, name: string) =>
-      Effect.map(
-        repeatable(sql`SELECT 1 FROM ${table} WHERE ${named(name)} LIMIT ${FEW + 1}`),
-        (rows) => rows.length <= FEW
+    const organizationConditions = ({ name, enabled }: OrganizationFilter): Conditions => ({
+      namePrefix: name,
+      others: isPresent("disabled_at", enabled === null ? null : !enabled)
+    })
+    const memberConditions = ({ organizationId, name, enabled }: MemberFilter): Conditions => ({
+      namePrefix: name,
+      others: sql`${equals("organization_id", organizationId)}
+              AND ${isPresent("disabled_at", enabled === null ? null : !enabled)}`
+    })
+    const keyConditions = (filter: KeyFilter): Conditions => ({
+      namePrefix: filter.name,
+      others: sql`${equals("organization_id", filter.organizationId)}
+              AND ${equals("member_id", filter.memberId)}
+              AND ${isPresent("revoked_at", filter.revoked)}`
+    })
+    const matches = ({ namePrefix, others }: Conditions) =>
+      namePrefix === null ? others : sql`${others} AND ${hasPrefix(namePrefix)}`
+
+    /**
+     * The rows that a page is read from. The few rows of a rare name are read by the index of names
+     * and sorted: `OFFSET 0` keeps the planner from walking the ids to them. Where many rows have the
+     * name, the page fills sooner along the ids, so that condition is one that the index cannot serve.
+     */
+    const rowsToPage = Effect.fnUntraced(function* (
+      table: Statement.Fragment,
+      namePrefix: string | null
+    ) {
+      if (namePrefix === null) return table
+      const candidates = yield* repeatable(
+        sql`SELECT 1 FROM ${table} WHERE ${hasPrefix(namePrefix)} LIMIT ${MAX_SORTED_ROWS + 1}`
       )
+      return candidates.length <= MAX_SORTED_ROWS
+        ? sql`(SELECT * FROM ${table} WHERE ${hasPrefix(namePrefix)} OFFSET 0) candidates`
+        : sql`(SELECT * FROM ${table} WHERE starts_with(lower(name), lower(${namePrefix}))) candidates`
+    })
 
-    /** The rows of a page are found first: a join of the tables could read on without an end. */
-    const list = Effect.fnUntraced(function* <S extends Rows>(
-      { record, table, of }: Kind<S>,
-      { such, name }: Left,
+    /** The rows of the page are chosen before the joins, which could else read on without an end. */
+    const list = Effect.fnUntraced(function* <S extends RowSchema>(
+      { schema, table, selectFrom }: AccountKind<S>,
+      { namePrefix, others }: Conditions,
       page: PageRequest
     ) {
       const { after, limit } = page
-      const all = sql.literal(table)
-      const rows =
-        name === null
-          ? all
-          : (yield* isRare(all, name))
-            ? sql`(SELECT * FROM ${all} WHERE ${named(name)} OFFSET 0) named`
-            : sql`(SELECT * FROM ${all} WHERE starts_with(lower(name), lower(${name}))) named`
-      return yield* readPage(record, page, {
-        isEntry: (entry) => sql`SELECT 1 FROM ${rows} WHERE id = ${entry} AND ${such}`,
+      const rows = yield* rowsToPage(sql.literal(table), namePrefix)
+      const isBehindCursor = after === null ? sql`true` : sql`id < ${after}`
+      return yield* readPage(schema, page, {
+        isEntry: (entry) => sql`SELECT 1 FROM ${rows} WHERE id = ${entry} AND ${others}`,
         newest: sql`
-          ${of(sql`(
-            SELECT * FROM ${rows} WHERE ${such} AND ${after === null ? sql`true` : sql`id < ${after}`}
+          ${selectFrom(sql`(
+            SELECT * FROM ${rows} WHERE ${others} AND ${isBehindCursor}
              ORDER BY id DESC LIMIT ${limit + 1})`)}
            ORDER BY o.id DESC`
       })
     })
 
-    const one = <S extends Rows>({ record, table, word, of }: Kind<S>, id: string) =>
-      Effect.flatMap(
-        rowsOf(record)(repeatable(of(sql`(SELECT * FROM ${sql.literal(table)} WHERE id = ${id})`))),
-        ([row]) =>
-          row === undefined
-            ? Effect.fail(new NotFound({ message: `No such ${word}` }))
-            : Effect.succeed(row)
-      )
+    const find = Effect.fnUntraced(function* <S extends RowSchema>(
+      { schema, table, label, selectFrom }: AccountKind<S>,
+      id: string
+    ) {
+      const row = sql`(SELECT * FROM ${sql.literal(table)} WHERE id = ${id})`
+      const [account] = yield* rowsOf(schema)(repeatable(selectFrom(row)))
+      if (account === undefined) return yield* new NotFound({ message: `No such ${label}` })
+      return account
+    })
 
-    const organization = (id: string) => one(organizations, id)
-    const member = (id: string) => one(members, id)
-    const key = (id: string) => one(keys, id)
-
-    /** The new value of a column; undefined leaves it. */
-    const kept = (column: string, value: unknown) =>
+    /** The value of a column after a change; undefined leaves it. */
+    const valueAfter = (column: string, value: unknown) =>
       value === undefined ? sql.literal(column) : sql`${value}`
-    const disabledAt = (enabled: boolean | undefined) =>
-      sql.literal(
-        enabled === undefined ? "disabled_at" : enabled ? "NULL" : "coalesce(disabled_at, now())"
-      )
-    const matching = (column: string, value: string | null) =>
-      value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
-    const isSet = (column: string, set: boolean | null) =>
-      sql.literal(set === null ? "true" : `${column} IS ${set ? "NOT NULL" : "NULL"}`)
-
-    const ofOrganizations = ({ name, enabled }: OrganizationFilter) => ({
-      name,
-      such: isSet("disabled_at", enabled === null ? null : !enabled)
-    })
-    const ofMembers = ({ organizationId, ...filter }: MemberFilter) => {
-      const { name, such } = ofOrganizations(filter)
-      return { name, such: sql`${matching("organization_id", organizationId)} AND ${such}` }
+    const disabledAtAfter = (enabled: boolean | undefined) => {
+      if (enabled === undefined) return sql.literal("disabled_at")
+      return sql.literal(enabled ? "NULL" : "coalesce(disabled_at, now())")
     }
-    const ofKeys = ({ organizationId, memberId, name, revoked }: KeyFilter) => ({
-      name,
-      such: sql`${matching("organization_id", organizationId)} AND ${matching("member_id", memberId)}
-            AND ${isSet("revoked_at", revoked)}`
-    })
-    const isOf = ({ such, name }: Left) => sql`${such} AND ${named(name)}`
 
     const write = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
-      repeatable(changes.telling("keys", statement))
+      repeatable(changes.changeAndNotify("keys", statement))
 
     return Accounts.of({
       organizations: Effect.fn("Accounts.organizations")((filter, page) =>
-        list(organizations, ofOrganizations(filter), page)
+        list(organizationKind, organizationConditions(filter), page)
       ),
       organizationTotals: Effect.fn("Accounts.organizationTotals")((filter) =>
         rowOf(OrganizationTotals)(
           repeatable(sql`
             SELECT count(*)::int AS count, coalesce(sum(p.balance), 0)::text AS "balanceNano",
                    coalesce(sum(p.held), 0)::text AS "heldNano"
-              FROM (SELECT id FROM organizations WHERE ${isOf(ofOrganizations(filter))}) o
+              FROM (SELECT id FROM organizations
+                     WHERE ${matches(organizationConditions(filter))}) o
               JOIN pools p ON p.organization_id = o.id`)
         )
       ),
-      organization: Effect.fn("Accounts.organization")(organization),
-      changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (
-        id,
-        { name, enabled, creditNano }
-      ) {
+      organization: Effect.fn("Accounts.organization")((id) => find(organizationKind, id)),
+      changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (id, change) {
+        const { name, enabled, creditNano } = change
         yield* write(sql`
-          UPDATE organizations SET name = ${kept("name", name)}, disabled_at = ${disabledAt(enabled)}
+          UPDATE organizations
+             SET name = ${valueAfter("name", name)}, disabled_at = ${disabledAtAfter(enabled)}
            WHERE id = ${id}`)
         if (creditNano !== undefined) {
           yield* repeatable(sql`
             UPDATE pools SET credit = ${creditNano}::bigint WHERE organization_id = ${id}`)
         }
-        return yield* organization(id)
+        return yield* find(organizationKind, id)
       }),
       members: Effect.fn("Accounts.members")((filter, page) =>
-        list(members, ofMembers(filter), page)
+        list(memberKind, memberConditions(filter), page)
       ),
       memberTotals: Effect.fn("Accounts.memberTotals")((filter) =>
         rowOf(MemberTotals)(
           repeatable(sql`
             SELECT count(*)::int AS count, coalesce(sum(m.captured), 0)::text AS "capturedNano",
                    coalesce(sum(m.held), 0)::text AS "heldNano"
-              FROM (SELECT organization_id, id FROM members WHERE ${isOf(ofMembers(filter))}) o
+              FROM (SELECT organization_id, id FROM members
+                     WHERE ${matches(memberConditions(filter))}) o
               LEFT JOIN member_months m
-                ON m.organization_id = o.organization_id AND m.member_id = o.id AND m.month = ${month}`)
+                ON m.organization_id = o.organization_id AND m.member_id = o.id
+               AND m.month = ${currentMonth}`)
         )
       ),
-      member: Effect.fn("Accounts.member")(member),
-      changeMember: Effect.fn("Accounts.changeMember")((id, { name, enabled, monthlyCapNano }) =>
-        Effect.gen(function* () {
-          const { organizationId } = yield* member(id)
-          yield* write(
-            sql`UPDATE members SET name = ${kept("name", name)}, disabled_at = ${disabledAt(enabled)}
-                 WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
-              Effect.andThen(
-                monthlyCapNano === undefined
-                  ? Effect.void
-                  : setCap(organizationId, id, monthlyCapNano)
-              )
-            )
-          )
-          return yield* member(id)
-        })
+      member: Effect.fn("Accounts.member")((id) => find(memberKind, id)),
+      changeMember: Effect.fn("Accounts.changeMember")(function* (id, change) {
+        const { name, enabled, monthlyCapNano } = change
+        const { organizationId } = yield* find(memberKind, id)
+        const changeRow = sql`
+          UPDATE members
+             SET name = ${valueAfter("name", name)}, disabled_at = ${disabledAtAfter(enabled)}
+           WHERE organization_id = ${organizationId} AND id = ${id}`
+        const changeCap =
+          monthlyCapNano === undefined ? Effect.void : setCap(organizationId, id, monthlyCapNano)
+        yield* write(Effect.andThen(changeRow, changeCap))
+        return yield* find(memberKind, id)
+      }),
+      keys: Effect.fn("Accounts.keys")((filter, page) =>
+        list(keyKind, keyConditions(filter), page)
       ),
-      keys: Effect.fn("Accounts.keys")((filter, page) => list(keys, ofKeys(filter), page)),
       keyTotals: Effect.fn("Accounts.keyTotals")((filter) =>
         rowOf(KeyTotals)(
-          repeatable(sql`SELECT count(*)::int AS count FROM api_keys WHERE ${isOf(ofKeys(filter))}`)
+          repeatable(
+            sql`SELECT count(*)::int AS count FROM api_keys WHERE ${matches(keyConditions(filter))}`
+          )
         )
       ),
-      key: Effect.fn("Accounts.key")(key),
-      changeKey: Effect.fn("Accounts.changeKey")((id, change) =>
-        Effect.andThen(
-          write(sql`
-            UPDATE api_keys
-               SET name = ${kept("name", change.name)}, scopes = ${kept("scopes", change.scopes)},
-                   models = ${kept("models", change.models)},
-                   requests_per_minute = ${kept("requests_per_minute", change.requestsPerMinute)},
-                   expires_at = ${kept("expires_at", change.expiresAt)}
-             WHERE id = ${id}`),
-          key(id)
-        )
-      )
+      key: Effect.fn("Accounts.key")((id) => find(keyKind, id)),
+      changeKey: Effect.fn("Accounts.changeKey")(function* (id, change) {
+        yield* write(sql`
+          UPDATE api_keys
+             SET name = ${valueAfter("name", change.name)},
+                 scopes = ${valueAfter("scopes", change.scopes)},
+                 models = ${valueAfter("models", change.models)},
+                 requests_per_minute = ${valueAfter("requests_per_minute", change.requestsPerMinute)},
+                 expires_at = ${valueAfter("expires_at", change.expiresAt)}
+           WHERE id = ${id}`)
+        return yield* find(keyKind, id)
+      })
     })
   })
 )

@@ -6,9 +6,9 @@ import { uuidBeginning } from "../../domain/orderIds.ts"
 import { CLOCKS_APART_MILLIS, columnsOf, readPage, repeatable } from "../../postgres/client/rows.ts"
 import { AdminAudit, AuditEntry } from "../../services/operators/AdminAudit.ts"
 
-/** How ids of that time begin, so that a list of some days reads those days. */
-const idAt = (at: Date, shift: number): string =>
-  `au_${uuidBeginning(new Date(at.getTime() + shift))}`
+/** The prefix of ids of that time, by which a list of some days reads the index of those days alone. */
+const idPrefixAt = (at: Date, shiftMillis: number): string =>
+  `au_${uuidBeginning(new Date(at.getTime() + shiftMillis))}`
 
 export const layerAdminAudit = Layer.effect(
   AdminAudit,
@@ -30,17 +30,22 @@ export const layerAdminAudit = Layer.effect(
       // Ids begin with their time, so their order is that of the writes.
       list: Effect.fn("AdminAudit.list")((filter, page) => {
         const { operatorId, action, subjectId, from, to } = filter
-        const only = (column: string, value: string | null) =>
+        const equals = (column: string, value: string | null) =>
           value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
+        const isBehindCursor = page.after === null ? sql`true` : sql`id < ${page.after}`
+        const isFrom =
+          from === null
+            ? sql`true`
+            : sql`at >= ${from} AND id >= ${idPrefixAt(from, -CLOCKS_APART_MILLIS)}`
+        const isBefore =
+          to === null ? sql`true` : sql`at < ${to} AND id < ${idPrefixAt(to, CLOCKS_APART_MILLIS)}`
         return readPage(AuditEntry, page, {
           isEntry: (after) => sql`SELECT 1 FROM admin_audit WHERE id = ${after}`,
           newest: sql`
             SELECT ${columns} FROM admin_audit a
-             WHERE ${page.after === null ? sql`true` : sql`id < ${page.after}`}
-               AND ${only("operator_id", operatorId)} AND ${only("action", action)}
-               AND ${only("subject_id", subjectId)}
-               AND ${from === null ? sql`true` : sql`at >= ${from} AND id >= ${idAt(from, -CLOCKS_APART_MILLIS)}`}
-               AND ${to === null ? sql`true` : sql`at < ${to} AND id < ${idAt(to, CLOCKS_APART_MILLIS)}`}
+             WHERE ${isBehindCursor} AND ${isFrom} AND ${isBefore}
+               AND ${equals("operator_id", operatorId)} AND ${equals("action", action)}
+               AND ${equals("subject_id", subjectId)}
              ORDER BY id DESC
              LIMIT ${page.limit + 1}`
         })

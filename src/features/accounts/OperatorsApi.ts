@@ -13,12 +13,12 @@ const role = Role.annotate({
     "owner may everything; operator the catalog, channels, tasks and who may call; finance what is about money; viewer nothing but read, which everybody may"
 })
 
-export const OperatorBody = Schema.Struct({
+const OperatorBody = Schema.Struct({
   name: plainText().annotate({ description: "For people, and for the audit" }),
   role
 })
 
-export const OperatorChangeBody = Schema.Struct({
+const OperatorChangeBody = Schema.Struct({
   name: Schema.optionalKey(OperatorBody.fields.name),
   role: Schema.optionalKey(role)
 })

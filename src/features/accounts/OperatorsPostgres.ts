@@ -1,14 +1,13 @@
 /** Operators in PostgreSQL. Their tokens are looked up by their hash. */
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient } from "effect/sql"
-import { NotFound } from "../../domain/Errors.ts"
+import { SqlClient, type SqlError } from "effect/sql"
 import { columnsOf, readPage, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { makeTokenLookUps } from "../../postgres/stores/tokenLookUps.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { formatToken, TOKEN_BYTES, tokenHash } from "../../services/bearerTokens.ts"
 import {
-  type OperatorChange,
+  noSuchOperator,
   OperatorRecord,
   Operators,
   refusedToken
@@ -27,26 +26,31 @@ export const layerOperators = Layer.effect(
       prefix: "mgo_",
       refused: refusedToken,
       read: Effect.fnUntraced(function* (hashHex: string) {
-        const [row] = yield* decode(
+        const [operator] = yield* decode(
           repeatable(sql`
             SELECT ${columns} FROM operators o
              WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
         )
-        return row === undefined ? null : { id: row.id, name: row.name, role: row.role }
+        return operator === undefined
+          ? null
+          : { id: operator.id, name: operator.name, role: operator.role }
       })
     })
 
-    const known = ([row]: ReadonlyArray<OperatorRecord>) =>
-      row === undefined
-        ? Effect.fail(new NotFound({ message: "No such operator" }))
-        : Effect.succeed(row)
+    /** Reads or changes one operator; an id without a row is not found. */
+    const runOnOne = Effect.fnUntraced(function* (
+      statement: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
+    ) {
+      const [operator] = yield* decode(repeatable(statement))
+      return operator ?? (yield* noSuchOperator)
+    })
 
     return Operators.of({
       authenticate,
       create: Effect.fn("Operators.create")(function* ({ name, role }) {
         const id = `op_${yield* random.uuidV7()}`
         const token = formatToken("mgo_", yield* random.randomBytes(TOKEN_BYTES))
-        // The repeat of a statement whose answer was lost finds the row of the first one.
+        // A repeat of the statement, whose first answer was lost, finds the row of the first one.
         const record = yield* rowOf(OperatorRecord)(
           repeatable(sql`
             INSERT INTO operators AS o (id, name, role, hash)
@@ -65,45 +69,25 @@ export const layerOperators = Layer.effect(
         })
       ),
       find: Effect.fn("Operators.find")((id) =>
-        Effect.flatMap(
-          decode(repeatable(sql`SELECT ${columns} FROM operators o WHERE id = ${id}`)),
-          known
+        runOnOne(sql`SELECT ${columns} FROM operators o WHERE id = ${id}`)
+      ),
+      change: Effect.fn("Operators.change")((id, { name, role }) =>
+        runOnOne(
+          changes.changeAndNotify(
+            "keys",
+            sql`UPDATE operators o
+                   SET name = coalesce(${name ?? null}, name), role = coalesce(${role ?? null}, role)
+                 WHERE id = ${id} RETURNING ${columns}`
+          )
         )
       ),
-      change: Effect.fn("Operators.change")(
-        (
-          id,
-          {
-            name = null,
-            role = null
-          }: { [Field in keyof OperatorChange]: OperatorChange[Field] | null }
-        ) =>
-          Effect.flatMap(
-            decode(
-              repeatable(
-                changes.telling(
-                  "keys",
-                  sql`UPDATE operators o
-                         SET name = coalesce(${name}, name), role = coalesce(${role}, role)
-                       WHERE id = ${id} RETURNING ${columns}`
-                )
-              )
-            ),
-            known
-          )
-      ),
       revoke: Effect.fn("Operators.revoke")((id) =>
-        Effect.flatMap(
-          decode(
-            repeatable(
-              changes.telling(
-                "keys",
-                sql`UPDATE operators o SET revoked_at = coalesce(revoked_at, now())
-                     WHERE id = ${id} RETURNING ${columns}`
-              )
-            )
-          ),
-          known
+        runOnOne(
+          changes.changeAndNotify(
+            "keys",
+            sql`UPDATE operators o SET revoked_at = coalesce(revoked_at, now())
+                 WHERE id = ${id} RETURNING ${columns}`
+          )
         )
       )
     })

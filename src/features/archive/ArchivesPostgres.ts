@@ -9,7 +9,7 @@ import {
   rowsOf,
   secondsSince
 } from "../../postgres/client/rows.ts"
-import { toldTaskOf } from "../../postgres/tasks/toldTask.ts"
+import { taskSnapshotOf } from "../../postgres/tasks/taskSnapshot.ts"
 import { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
 import {
   Archives,
@@ -19,7 +19,7 @@ import {
 } from "../../services/results/Archives.ts"
 
 const claimedColumns = columnsOf(ClaimedResult, "a", {
-  task: toldTaskOf("a.organization_id", "a.task_id"),
+  task: taskSnapshotOf("a.organization_id", "a.task_id"),
   ageSeconds: secondsSince("a.created_at")
 })
 
@@ -56,7 +56,7 @@ export const layerArchives = Layer.effect(
             RETURNING task_id`),
           (rows) => rows.length > 0
         ),
-      ended: ({ organizationId, taskId, lease }, end) =>
+      recordCopy: ({ organizationId, taskId, lease }, end) =>
         Effect.asVoid(
           bounded(sql`
             UPDATE archives
@@ -88,7 +88,7 @@ export const layerArchives = Layer.effect(
              WHERE a.organization_id = old.organization_id AND a.task_id = old.task_id`)
         ),
       claimRemovals: (limit) => rowsOf(ClaimedRemoval)(claim("removing", limit, removalColumns)),
-      removed: ({ organizationId, taskId, lease }) =>
+      completeRemoval: ({ organizationId, taskId, lease }) =>
         Effect.asVoid(
           bounded(sql`
             DELETE FROM archives

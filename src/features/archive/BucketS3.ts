@@ -105,7 +105,7 @@ const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): 
         onError: faultOf
       })
     }),
-  presigned: (key, type, expiresIn) => {
+  presign: (key, type, expiresIn) => {
     const { contentType, disposition } = servedAs(type)
     const file = new GetObjectCommand({
       Bucket,

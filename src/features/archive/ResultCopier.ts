@@ -1,6 +1,6 @@
 /**
- * Copies the results of tasks into the archive, before their vendors drop them. Any number of gateways
- * do so, each result by one of them at a time; a copy that fails changes nothing of its task.
+ * Copies the results of tasks into the archive before their vendors delete them. Any number of gateways
+ * do so, and each result is copied by one of them at a time. A copy that fails changes nothing of its task.
  */
 import { Clock, Effect, FiberSet, Layer, Metric } from "effect"
 import { servedType } from "../../domain/files/mediaTypes.ts"
@@ -9,14 +9,9 @@ import { expiryOf } from "../../domain/resultAddresses.ts"
 import { imageAddresses } from "../../domain/taskAnswers.ts"
 import { bytesWithin, headerOf, OutgoingFault, OutgoingWeb } from "../../egress/OutgoingWeb.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { spanned } from "../../runtime/spans.ts"
+import { withSpan } from "../../runtime/spans.ts"
 import { archivedBytes, archiveTries } from "../../services/metrics.ts"
-import {
-  type ArchiveBucket,
-  type ArchivedFile,
-  Bucket,
-  keyOf
-} from "../../services/results/ArchiveBucket.ts"
+import { type ArchivedFile, Bucket, objectKeyOf } from "../../services/results/ArchiveBucket.ts"
 import {
   Archives,
   type ClaimedResult,
@@ -24,25 +19,27 @@ import {
   type CopyEnd
 } from "../../services/results/Archives.ts"
 
-/** Of this gateway at a time: with two parts each in memory. */
+/** Concurrent copies of this gateway; each has two parts of a file in memory. */
 const MAX_COPIES = 2
-const RENEW_EVERY = `${COPY_LEASE_SECONDS / 3} seconds` as const
+const RENEWAL_INTERVAL = `${COPY_LEASE_SECONDS / 3} seconds` as const
 /** How long a vendor may be silent in the middle of a file. */
 const IDLE_SECONDS = 30
-const FIRST_PAUSE_SECONDS = 5
-const LONGEST_PAUSE_SECONDS = 600
-/** How long a vendor's address is taken to live where it does not say so itself. */
-const USUAL_LIFE_SECONDS = 24 * 3600
+const MIN_DELAY_SECONDS = 5
+const MAX_DELAY_SECONDS = 600
+/** The assumed lifetime of a vendor's address that has no expiry in its signature. */
+const DEFAULT_LIFETIME_SECONDS = 24 * 3600
 
 const addressesOf = ({ taskId, task }: ClaimedResult): ReadonlyArray<string | null> =>
   taskKindOf(taskId) === "video" ? [task.videoUrl] : imageAddresses(task)
 
-/** Whether the vendor's addresses have expired, as far as they tell. */
-const isOver = (result: ClaimedResult, nowMillis: number): boolean => {
+/** Whether the vendor's addresses have expired, by their signatures or else by their age. */
+const hasExpired = (result: ClaimedResult, nowMillis: number): boolean => {
   const ends = addressesOf(result).flatMap((address) =>
     address === null ? [] : (expiryOf(address)?.getTime() ?? [])
   )
-  return ends.length > 0 ? Math.min(...ends) <= nowMillis : result.ageSeconds >= USUAL_LIFE_SECONDS
+  return ends.length > 0
+    ? Math.min(...ends) <= nowMillis
+    : result.ageSeconds >= DEFAULT_LIFETIME_SECONDS
 }
 
 export const layerResultCopier = Layer.effectDiscard(
@@ -55,7 +52,7 @@ export const layerResultCopier = Layer.effectDiscard(
     const running = new Set<ClaimedResult>()
     const fibers = yield* FiberSet.make()
 
-    const copyFile = Effect.fnUntraced(function* (to: ArchiveBucket, key: string, url: string) {
+    const copyFile = Effect.fnUntraced(function* (key: string, url: string) {
       const answer = yield* web.open({ method: "GET", url, headers: {}, idleSeconds: IDLE_SECONDS })
       const { status } = answer
       if (status !== 200) {
@@ -64,9 +61,9 @@ export const layerResultCopier = Layer.effectDiscard(
           isRefused: false
         })
       }
-      // A body that ends before its told length fails.
+      // A body that is shorter than its content-length fails.
       const contentType = servedType(headerOf(answer, "content-type"))
-      const stored = yield* to.put(key, contentType, bytesWithin(maxContentBytes, answer))
+      const stored = yield* bucket.put(key, contentType, bytesWithin(maxContentBytes, answer))
       return { ...stored, contentType } satisfies ArchivedFile
     }, Effect.scoped)
 
@@ -74,31 +71,31 @@ export const layerResultCopier = Layer.effectDiscard(
       Effect.forEach(addressesOf(result), (address, n) =>
         address === null
           ? new OutgoingFault({ message: `file ${n} has no address`, isRefused: false })
-          : copyFile(bucket, keyOf(result.organizationId, result.taskId, n), address)
+          : copyFile(objectKeyOf(result.organizationId, result.taskId, n), address)
       )
 
     const endOf = (result: ClaimedResult, reason: string, nowMillis: number): CopyEnd =>
-      isOver(result, nowMillis)
+      hasExpired(result, nowMillis)
         ? { _tag: "Failed", reason }
         : {
             _tag: "Again",
             reason,
-            afterSeconds: Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** result.tries)
+            afterSeconds: Math.min(MAX_DELAY_SECONDS, MIN_DELAY_SECONDS * 2 ** result.tries)
           }
 
-    /** Stops a copy whose claim another gateway has taken. */
-    const whileClaimed = (result: ClaimedResult) =>
+    /** Renews the claim until another gateway has taken it over, and then interrupts the copy. */
+    const renewClaim = (result: ClaimedResult) =>
       archives
         .renew(result)
         .pipe(
-          Effect.delay(RENEW_EVERY),
-          Effect.repeat({ while: (isOurs) => isOurs }),
+          Effect.delay(RENEWAL_INTERVAL),
+          Effect.repeat({ while: (isClaimed) => isClaimed }),
           Effect.andThen(Effect.interrupt)
         )
 
     const copy = Effect.fnUntraced(
       function* (result: ClaimedResult) {
-        const end = yield* Effect.raceFirst(copyAll(result), whileClaimed(result)).pipe(
+        const end = yield* Effect.raceFirst(copyAll(result), renewClaim(result)).pipe(
           Effect.matchEffect({
             onSuccess: (files) => Effect.succeed<CopyEnd>({ _tag: "Kept", files }),
             onFailure: ({ message }) =>
@@ -113,17 +110,21 @@ export const layerResultCopier = Layer.effectDiscard(
           const bytes = end.files.reduce((sum, file) => sum + file.bytes, 0)
           yield* Metric.update(archivedBytes, bytes)
         } else {
-          yield* Effect.annotateLogs(
-            Effect.logWarning("a result could not be archived", end.reason),
-            { task: result.taskId }
+          yield* Effect.logWarning("archive: copying a result failed").pipe(
+            Effect.annotateLogs({ order_id: result.taskId, cause: end.reason })
           )
         }
-        yield* archives.ended(result, end)
+        yield* archives.recordCopy(result, end)
       },
-      Effect.catchCause((cause) => Effect.logWarning("a copy into the archive failed", cause))
+      (attempt, { taskId }) =>
+        Effect.catchCause(attempt, (cause) =>
+          Effect.logWarning("archive: attempt to copy a result was aborted", cause).pipe(
+            Effect.annotateLogs({ order_id: taskId })
+          )
+        )
     )
 
-    const round = Effect.gen(function* () {
+    const startDueCopies = Effect.gen(function* () {
       const limit = MAX_COPIES - running.size
       if (limit <= 0) return
       for (const result of yield* archives.claimDue(limit)) {
@@ -132,7 +133,7 @@ export const layerResultCopier = Layer.effectDiscard(
           fibers,
           Effect.ensuring(
             copy(result).pipe(
-              spanned("archive result", {
+              withSpan("archive result", {
                 attributes: () => ({ "media.task.id": result.taskId }),
                 orders: () => [result.taskId]
               })
@@ -142,8 +143,10 @@ export const layerResultCopier = Layer.effectDiscard(
         )
       }
     })
-    yield* round.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("results could not be claimed", cause)),
+    yield* startDueCopies.pipe(
+      Effect.catchCause((cause) =>
+        Effect.logWarning("archive: claiming results to copy failed", cause)
+      ),
       Effect.andThen(Effect.sleep(`${pollerSeconds} seconds`)),
       Effect.forever,
       Effect.forkScoped

@@ -1,10 +1,10 @@
-/** Removes from the archive what its owner deleted and what was kept long enough. */
+/** Deletes files from the archive whose task was deleted, or whose retention has ended. */
 import { Effect, Layer } from "effect"
 import { Settings } from "../../runtime/Settings.ts"
-import { Bucket, placeOf } from "../../services/results/ArchiveBucket.ts"
+import { Bucket, keyPrefixOf } from "../../services/results/ArchiveBucket.ts"
 import { Archives } from "../../services/results/Archives.ts"
 
-/** Of a round, one after the other. */
+/** Tasks whose files are deleted in one run, one after the other. */
 const MAX_REMOVALS = 50
 
 export const layerResultRemover = Layer.effectDiscard(
@@ -14,23 +14,25 @@ export const layerResultRemover = Layer.effectDiscard(
     const archives = yield* Archives
     const { archiveDays, pollerSeconds } = yield* Settings
 
-    const round = Effect.gen(function* () {
+    const removeDueFiles = Effect.gen(function* () {
       if (archiveDays > 0) yield* archives.expire(archiveDays, MAX_REMOVALS)
       for (const removal of yield* archives.claimRemovals(MAX_REMOVALS)) {
         const { organizationId, taskId } = removal
-        // What could not be removed is claimed again when this claim is over.
-        yield* bucket.removeAll(placeOf(organizationId, taskId)).pipe(
-          Effect.andThen(archives.removed(removal)),
+        // Files that could not be deleted are claimed again when this claim ends.
+        yield* bucket.removeAll(keyPrefixOf(organizationId, taskId)).pipe(
+          Effect.andThen(archives.completeRemoval(removal)),
           Effect.catch(({ message }) =>
-            Effect.annotateLogs(Effect.logWarning("files could not be removed", message), {
-              task: taskId
-            })
+            Effect.logWarning("archive: deleting files failed").pipe(
+              Effect.annotateLogs({ order_id: taskId, cause: message })
+            )
           )
         )
       }
     })
-    yield* round.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("what is to be removed was not read", cause)),
+    yield* removeDueFiles.pipe(
+      Effect.catchCause((cause) =>
+        Effect.logWarning("archive: listing files to delete failed", cause)
+      ),
       Effect.andThen(Effect.sleep(`${pollerSeconds} seconds`)),
       Effect.forever,
       Effect.forkScoped

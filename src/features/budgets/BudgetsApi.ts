@@ -41,7 +41,7 @@ const scope = oneOf(
   "Whose orders count: a key's, a member's or all of an organisation"
 )
 
-export const BudgetBody = Schema.Struct({
+const BudgetBody = Schema.Struct({
   scope,
   subject_id: Schema.optionalKey(
     plainText().annotate({
@@ -56,7 +56,7 @@ export const BudgetBody = Schema.Struct({
   thresholds: Thresholds.pipe(Schema.withDecodingDefaultKey(Effect.succeed([...usualThresholds])))
 })
 
-export const BudgetChangeBody = Schema.Struct({
+const BudgetChangeBody = Schema.Struct({
   amount: Schema.optionalKey(Amount),
   thresholds: Schema.optionalKey(Thresholds)
 })

@@ -60,12 +60,10 @@ export const layerBudgetHandlers = HttpApiBuilder.group(
         return budgetView(budget)
       }),
       changeBudget: Effect.fn("budgets.changeBudget")(function* ({ params, payload }) {
-        const { amount, ...change } = payload
-        const budget = yield* budgets.change(params.id, params.budget_id, {
-          ...change,
-          ...(amount === undefined ? {} : { amountNano: amount })
-        })
-        return budgetView(budget)
+        const { amount: amountNano, thresholds } = payload
+        return budgetView(
+          yield* budgets.change(params.id, params.budget_id, { amountNano, thresholds })
+        )
       }),
       listBudgets: Effect.fn("budgets.listBudgets")(function* ({ params, query }) {
         yield* access.organization(params.id)

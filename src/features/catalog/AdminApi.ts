@@ -1,21 +1,16 @@
 /** The operator's interface. Unknown fields in its bodies are errors. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
+import { PositiveAmount } from "../../domain/money/Money.ts"
 import { Month } from "../../domain/money/months.ts"
 import { transferKinds } from "../../domain/money/transfers.ts"
 import { plainText } from "../../domain/plainText.ts"
-import {
-  DepositBody,
-  KeyBody,
-  LowBalanceBody,
-  MemberBody,
-  OrganizationBody
-} from "../../http/api/admin/bodies.ts"
+import { keyFields, Name } from "../../http/api/admin/bodies.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, BodyLimit, LookUp } from "../../http/api/middlewares.ts"
-import { costOf, OperatorReceiptView } from "../../http/api/receipts.ts"
+import { OperatorReceiptView, vendorCost } from "../../http/api/receipts.ts"
 import {
   AmountOrNull,
   AS_CSV,
@@ -33,6 +28,7 @@ import {
   UsageEntry,
   usageQuery
 } from "../../http/api/shared.ts"
+import { usualScopes } from "../../services/Access.ts"
 import { CatalogReplay } from "./CatalogReplay.ts"
 
 const Fault = Schema.Struct({
@@ -46,6 +42,32 @@ const ListChange = Schema.Struct({
 }).annotate({ description: "Ids that changed; of mounts, the model" })
 
 const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
+
+const OrganizationBody = Schema.Struct({ name: Name })
+
+const DepositBody = Schema.Struct({
+  amount: PositiveAmount,
+  reference: plainText().annotate({ description: "Makes a repeat add nothing" })
+})
+
+const LowBalanceBody = Schema.Struct({
+  threshold: AmountOrNull.annotate({ description: "Below it the balance is low; null is never" })
+})
+
+const MemberBody = Schema.Struct({
+  name: Name,
+  monthly_cap: Schema.optionalKey(AmountOrNull)
+})
+
+const KeyBody = Schema.Struct({
+  name: Name,
+  scopes: keyFields.scopes.pipe(Schema.withDecodingDefaultKey(Effect.succeed(usualScopes))),
+  models: keyFields.models.pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  expires_at: keyFields.expires_at.pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  requests_per_minute: keyFields.requests_per_minute.pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(null))
+  )
+})
 
 export const JournalEntry = Schema.Struct({
   id: text("The line's id"),
@@ -64,7 +86,7 @@ export const JournalEntry = Schema.Struct({
 export const MemberUsageEntry = Schema.Struct({
   ...UsageEntry.fields,
   member_id: text("Who ordered it"),
-  cost: costOf
+  cost: vendorCost
 })
 
 export const CatalogChanges = Schema.Struct({

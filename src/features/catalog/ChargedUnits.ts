@@ -8,4 +8,4 @@ export class ChargedUnits extends Context.Service<
     /** Of all organisations' charged orders that count in the month, such as `2026-10`; in any order. */
     ofMonth(month: string): Effect.Effect<ReadonlyArray<UnitGroup>>
   }
->()("gateway/services/ChargedUnits") {}
+>()("gateway/features/catalog/ChargedUnits") {}

@@ -1,18 +1,10 @@
 import { Effect, Redacted, Schema, Struct } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
+import { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import { formatNano } from "../../domain/money/Money.ts"
-import {
-  DepositBody,
-  KeyBody,
-  LowBalanceBody,
-  MemberBody,
-  OrganizationBody
-} from "../../http/api/admin/bodies.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
 import { CurrentOperator } from "../../http/api/middlewares.ts"
-import { strictly } from "../../http/api/shared.ts"
 import { listOrCsv } from "../../http/handlers/csv.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
 import {
@@ -22,7 +14,6 @@ import {
   tagOf,
   usageView
 } from "../../http/handlers/views.ts"
-import { bodyOf } from "../../http/server/requestRules.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Access } from "../../services/Access.ts"
 import { Catalog, type CatalogReplaced } from "../../services/Catalog.ts"
@@ -32,12 +23,6 @@ import { AdminGroup, MemberUsageEntry } from "./AdminApi.ts"
 import { makeReplayAnswers } from "./replayAnswers.ts"
 
 const encodeCatalog = Schema.encodeSync(CatalogDocument)
-const asCatalog = bodyOf(CatalogWrite, strictly)
-const asOrganization = bodyOf(OrganizationBody, strictly)
-const asDeposit = bodyOf(DepositBody, strictly)
-const asLowBalance = bodyOf(LowBalanceBody, strictly)
-const asMember = bodyOf(MemberBody, strictly)
-const asKey = bodyOf(KeyBody, strictly)
 
 const changesView = (replaced: CatalogReplaced) => ({
   ...replaced,
@@ -55,79 +40,56 @@ export const layerAdminHandlers = HttpApiBuilder.group(
     const replays = yield* makeReplayAnswers
     const { currency } = yield* Settings
 
-    const written = handlers
-      .handleRaw(
-        "replaceCatalog",
-        Effect.fn("admin.replaceCatalog")(function* ({ headers }) {
-          const { name: author } = yield* CurrentOperator
-          const digits = /\d+/.exec(headers["if-match"] ?? "")?.[0]
-          const onVersion = digits === undefined ? null : BigInt(digits)
-          return changesView(yield* catalog.replace(yield* asCatalog, { author, onVersion }))
-        })
-      )
-      .handleRaw(
-        "previewCatalog",
-        Effect.fn("admin.previewCatalog")(function* ({ query: { replay } }) {
-          if (replay !== undefined) yield* replays.checkBegun(replay)
-          const written = yield* asCatalog
-          const changes = changesView(yield* catalog.preview(written))
-          return replay === undefined
-            ? changes
-            : { ...changes, replay: yield* replays.answer(replay, written) }
-        })
-      )
-      .handleRaw(
-        "createOrganization",
-        Effect.fn("admin.createOrganization")(function* () {
-          const { name } = yield* asOrganization
-          return { id: yield* access.createOrganization(name), name }
-        })
-      )
-      .handleRaw(
-        "deposit",
-        Effect.fn("admin.deposit")(function* ({ params }) {
-          const { amount, reference } = yield* asDeposit
-          const applied = yield* ledger.deposit(params.id, amount, reference)
-          const { balance } = moneyView(yield* ledger.balance(params.id))
-          return { organization_id: params.id, reference, applied, balance }
-        })
-      )
-      .handleRaw(
-        "setLowBalance",
-        Effect.fn("admin.setLowBalance")(function* ({ params }) {
-          const { threshold } = yield* asLowBalance
-          yield* ledger.setLowBalance(params.id, threshold)
-          return { id: params.id, low_balance: formatNanoOrNull(threshold) }
-        })
-      )
-      .handleRaw(
-        "createMember",
-        Effect.fn("admin.createMember")(function* ({ params }) {
-          const { name, monthly_cap: monthlyCapNano = null } = yield* asMember
-          const id = yield* access.createMember(params.id, { name, monthlyCapNano })
-          return { id, organization_id: params.id, name, monthly_cap: monthlyCapNano }
-        })
-      )
-      .handleRaw(
-        "createKey",
-        Effect.fn("admin.createKey")(function* ({ params }) {
-          const payload = yield* asKey
-          const created = yield* access.createKey(params.id, {
-            name: payload.name,
-            scopes: payload.scopes,
-            models: payload.models,
-            expiresAt: payload.expires_at,
-            requestsPerMinute: payload.requests_per_minute
-          })
-          return { id: created.id, key: Redacted.value(created.key) }
-        })
-      )
-    return written.handleAll({
+    return handlers.handleAll({
       readCatalog: Effect.fn("admin.readCatalog")(function* () {
         const { document, version } = yield* catalog.snapshot
         return HttpServerResponse.jsonUnsafe(encodeCatalog(document), {
           headers: { etag: `"${version}"` }
         })
+      }),
+      replaceCatalog: Effect.fn("admin.replaceCatalog")(function* ({ headers, payload }) {
+        const { name: author } = yield* CurrentOperator
+        const digits = /\d+/.exec(headers["if-match"] ?? "")?.[0]
+        const onVersion = digits === undefined ? null : BigInt(digits)
+        return changesView(yield* catalog.replace(payload, { author, onVersion }))
+      }),
+      previewCatalog: Effect.fn("admin.previewCatalog")(function* ({ query, payload }) {
+        const { replay: month } = query
+        if (month !== undefined) yield* replays.checkBegun(month)
+        const changes = changesView(yield* catalog.preview(payload))
+        if (month === undefined) return changes
+        return { ...changes, replay: yield* replays.answer(month, payload) }
+      }),
+      createOrganization: Effect.fn("admin.createOrganization")(function* ({ payload: { name } }) {
+        return { id: yield* access.createOrganization(name), name }
+      }),
+      deposit: Effect.fn("admin.deposit")(function* ({ params, payload }) {
+        const { amount, reference } = payload
+        const applied = yield* ledger.deposit(params.id, amount, reference)
+        const { balance } = moneyView(yield* ledger.balance(params.id))
+        return { organization_id: params.id, reference, applied, balance }
+      }),
+      setLowBalance: Effect.fn("admin.setLowBalance")(function* ({ params, payload }) {
+        yield* ledger.setLowBalance(params.id, payload.threshold)
+        return { id: params.id, low_balance: formatNanoOrNull(payload.threshold) }
+      }),
+      createMember: Effect.fn("admin.createMember")(function* ({ params, payload }) {
+        const { name, monthly_cap = null } = payload
+        const id = yield* access.createMember(params.id, { name, monthlyCapNano: monthly_cap })
+        return { id, organization_id: params.id, name, monthly_cap }
+      }),
+      createKey: Effect.fn("admin.createKey")(function* ({ params, payload }) {
+        const {
+          expires_at: expiresAt,
+          requests_per_minute: requestsPerMinute,
+          ...options
+        } = payload
+        const { id, key } = yield* access.createKey(params.id, {
+          ...options,
+          expiresAt,
+          requestsPerMinute
+        })
+        return { id, key: Redacted.value(key) }
       }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)

@@ -1,13 +1,10 @@
-/**
- * Removes uploaded files with their bytes: those that have expired or were deleted, and those whose upload
- * did not come to its end.
- */
+/** Deletes uploaded files with their bytes: expired ones, deleted ones, and incomplete uploads. */
 import { Effect, Layer } from "effect"
 import { Settings } from "../../runtime/Settings.ts"
 import { type ClaimedFile, Files } from "../../services/files/Files.ts"
-import { Bucket, BucketFault, placeOf } from "../../services/results/ArchiveBucket.ts"
+import { Bucket, BucketFault, keyPrefixOf } from "../../services/results/ArchiveBucket.ts"
 
-/** Of a round, one after the other. */
+/** Files that are deleted in one run, one after the other. */
 const MAX_REMOVALS = 50
 
 export const layerFileRemover = Layer.effectDiscard(
@@ -16,29 +13,29 @@ export const layerFileRemover = Layer.effectDiscard(
     const files = yield* Files
     const { pollerSeconds } = yield* Settings
 
-    const bytesOf = ({ organizationId, id, isInBucket }: ClaimedFile) => {
+    const deleteBytes = ({ organizationId, id, isInBucket }: ClaimedFile) => {
       if (!isInBucket) return Effect.void
       return bucket === null
-        ? Effect.fail(new BucketFault({ message: "it stands in a bucket that is not configured" }))
-        : bucket.removeAll(placeOf(organizationId, id))
+        ? Effect.fail(new BucketFault({ message: "the bucket of the file is not configured" }))
+        : bucket.removeAll(keyPrefixOf(organizationId, id))
     }
 
-    const round = Effect.gen(function* () {
+    const removeDueFiles = Effect.gen(function* () {
       for (const claimed of yield* files.claimRemovals(MAX_REMOVALS)) {
-        // What could not be removed is claimed again when this claim is over.
-        yield* bytesOf(claimed).pipe(
-          Effect.andThen(files.removed(claimed)),
+        // A file that could not be deleted is claimed again when this claim ends.
+        yield* deleteBytes(claimed).pipe(
+          Effect.andThen(files.completeRemoval(claimed)),
           Effect.catch(({ message }) =>
-            Effect.annotateLogs(Effect.logWarning("a file could not be removed", message), {
-              file: claimed.id
-            })
+            Effect.logWarning("files: deleting a file failed").pipe(
+              Effect.annotateLogs({ file_id: claimed.id, cause: message })
+            )
           )
         )
       }
     })
-    yield* round.pipe(
+    yield* removeDueFiles.pipe(
       Effect.catchCause((cause) =>
-        Effect.logWarning("files that are to be removed were not read", cause)
+        Effect.logWarning("files: listing files to delete failed", cause)
       ),
       Effect.andThen(Effect.sleep(`${pollerSeconds} seconds`)),
       Effect.forever,

@@ -45,7 +45,7 @@ export const layerFiles = Layer.effect(
         )
         return passed
       }),
-      write: Effect.fn("Files.write")((organizationId, id, n, bytes) =>
+      writeChunk: Effect.fn("Files.writeChunk")((organizationId, id, n, bytes) =>
         Effect.asVoid(
           bounded(sql`
             INSERT INTO file_chunks (organization_id, file_id, n, bytes)
@@ -53,7 +53,7 @@ export const layerFiles = Layer.effect(
              WHERE f.organization_id = ${organizationId} AND f.id = ${id} AND f.state = 'pending'`)
         )
       ),
-      keep: Effect.fn("Files.keep")(function* (organizationId, id, sha256) {
+      completeUpload: Effect.fn("Files.completeUpload")(function* (organizationId, id, sha256) {
         // A repeat after an answer that was lost finds the file kept.
         const [file] = yield* filesOf(
           repeatable(sql`
@@ -84,7 +84,7 @@ export const layerFiles = Layer.effect(
              ORDER BY f.id DESC LIMIT ${page.limit + 1}`
         })
       }),
-      chunk: Effect.fn("Files.chunk")(function* (organizationId, id, n) {
+      readChunk: Effect.fn("Files.readChunk")(function* (organizationId, id, n) {
         const [row] = yield* rowsOf(ChunkRow)(
           repeatable(sql`
             SELECT bytes FROM file_chunks
@@ -102,7 +102,7 @@ export const layerFiles = Layer.effect(
           (rows) => rows.length > 0
         )
       ),
-      abandon: Effect.fn("Files.abandon")((organizationId, id) =>
+      abandonUpload: Effect.fn("Files.abandonUpload")((organizationId, id) =>
         Effect.asVoid(
           bounded(sql`
             UPDATE files SET state = 'removing', due_at = now()
@@ -121,7 +121,7 @@ export const layerFiles = Layer.effect(
              WHERE f.organization_id = due.organization_id AND f.id = due.id
             RETURNING ${sql.literal(claimedColumns)}`)
         ),
-      removed: ({ organizationId, id, lease }) =>
+      completeRemoval: ({ organizationId, id, lease }) =>
         Effect.asVoid(
           bounded(sql`
             DELETE FROM files

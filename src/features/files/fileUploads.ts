@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
 import { mediaKindOf } from "../../domain/files/mediaTypes.ts"
 import { uploadedSeconds } from "../../domain/video/length/knownSeconds.ts"
-import { unsent } from "../../runtime/databaseErrors.ts"
+import { failAsOverloaded } from "../../runtime/databaseErrors.ts"
 import { Failpoints } from "../../runtime/Failpoints.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
@@ -45,7 +45,7 @@ export const makeFileUploads = Effect.gen(function* () {
     const id = `file_${yield* random.uuidV7()}`
     const place = { organizationId, id, bytes: bytes.length, isInBucket: store.intoBucket }
     const seconds = mediaKindOf(contentType) === "video" ? uploadedSeconds(bytes) : null
-    const passed = yield* unsent(
+    const passed = yield* failAsOverloaded(
       files.add({ ...upload, ...place, memberId, contentType, seconds }, bounds)
     )
     if (passed !== null) {
@@ -62,10 +62,10 @@ export const makeFileUploads = Effect.gen(function* () {
         Effect.mapError(() => untaken)
       )
       yield* failpoints.pass("file.stored")
-      return (yield* files.keep(organizationId, id, sha256)) ?? (yield* untaken)
+      return (yield* files.completeUpload(organizationId, id, sha256)) ?? (yield* untaken)
     }).pipe(
-      unsent,
-      Effect.onError(() => Effect.exit(files.abandon(organizationId, id)))
+      failAsOverloaded,
+      Effect.onError(() => Effect.exit(files.abandonUpload(organizationId, id)))
     )
   })
 })

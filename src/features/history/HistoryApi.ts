@@ -1,8 +1,8 @@
-/** What an operator asks when something is stuck, and what was done through the admin interface. */
+/** For operators: the timeline of an order, orphans, and the audit log of the administrative interface. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
-import { ofOne, timeQuery } from "../../http/api/admin/lists.ts"
+import { idFilter, timeQuery } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
@@ -71,8 +71,8 @@ const Transition = Schema.Struct({
 })
 
 /**
- * A gateway's consecutive polls with the same end are one entry: its answer is the newest one's. Of the
- * one call that made an image or a text there are bytes and request id, and none of what was said.
+ * Consecutive polls of one gateway with the same result are one entry, with the newest answer. The call
+ * that produced an image or a text has its size and request id here, and neither request nor answer.
  */
 const UpstreamCall = Schema.Struct({
   id: text("The call's id; the order's own where its row tells of the call"),
@@ -92,7 +92,7 @@ const UpstreamCall = Schema.Struct({
   answer: Schema.Unknown.annotateKey({ description: "What came back, without media and secrets" })
 })
 
-/** `usage` carries the usage record, and its charge as `amount`. */
+/** An entry `usage` carries the usage record, whose charge is its `amount`. */
 const LedgerEntry = Schema.Struct({
   kind: oneOf(
     ["hold", "capture", "overage", "usage", "release"],
@@ -121,7 +121,7 @@ const Quote = Schema.Struct({
   output_tokens: Schema.optionalKey(integer("Of text: output tokens held for"))
 }).annotate({ description: "The price as it was pinned at the order" })
 
-/** Null where image and text requests, which are their holds, have nothing of the kind. */
+/** Fields that only tasks have are null for image and text requests, of which only the hold is stored. */
 export const TimelineView = Schema.Struct({
   id: text("The task, image or text request"),
   kind: oneOf(["video", "image", "text"], "What was ordered"),
@@ -170,10 +170,6 @@ export const AuditView = Schema.Struct({
   status: integer("HTTP status it was answered with")
 })
 
-export const ResolutionBody = Schema.Struct({
-  note: plainText(500).annotate({ description: "How it was settled" })
-})
-
 export class HistoryGroup extends HttpApiGroup.make("history").add(
   HttpApiEndpoint.get("readTask", "/tasks/:id", {
     params: { id: text("The task, image or text request") },
@@ -204,8 +200,8 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
       resolved: Schema.Literals(["true", "false"])
         .annotate({ description: "Whether to list settled cases; open ones when left out" })
         .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const))),
-      organization_id: ofOne("organisation"),
-      channel: ofOne("channel"),
+      organization_id: idFilter("organisation"),
+      channel: idFilter("channel"),
       reason: Schema.optionalKey(
         plainText().annotate({ description: "Only those for this reason" })
       )
@@ -219,7 +215,9 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
   ),
   HttpApiEndpoint.post("resolveOrphan", "/orphans/:id/resolve", {
     params: { id: text("The task, image or text request") },
-    payload: ResolutionBody,
+    payload: Schema.Struct({
+      note: plainText(500).annotate({ description: "How it was settled" })
+    }),
     success: OrphanView,
     error: [errors.NotFound, ...bodyErrors]
   })
@@ -228,7 +226,7 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
   HttpApiEndpoint.get("listAudit", "/audit", {
     query: {
       ...pageQuery,
-      operator_id: ofOne("operator"),
+      operator_id: idFilter("operator"),
       action: Schema.optionalKey(
         plainText().annotate({ description: "Only this, such as `createKey`" })
       ),

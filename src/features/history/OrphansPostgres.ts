@@ -1,4 +1,4 @@
-/** Orphans in PostgreSQL; the rows are written by the closes of their orders. */
+/** Orphans in PostgreSQL; `move_funds` writes a row in the commit that closes its order. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
@@ -6,7 +6,7 @@ import { isOrderId } from "../../domain/orderIds.ts"
 import { columnsOf, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
 import { OrphanRecord, Orphans } from "../../services/Orphans.ts"
 
-/** Columns of `OrphanRecord`, and the tables that have them. */
+/** Columns of `OrphanRecord`, read from `orphansWithOrders`. */
 export const orphanColumns = columnsOf(OrphanRecord, "o", {
   id: "o.order_id",
   heldNano: "q.hold",
@@ -23,19 +23,19 @@ export const layerOrphans = Layer.effect(
 
     return Orphans.of({
       list: Effect.fn("Orphans.list")((filter, page) => {
-        const { resolved, organizationId, channelId, reason } = filter
-        const only = (column: string, value: string | null) =>
+        const { isResolved, organizationId, channelId, reason } = filter
+        const equals = (column: string, value: string | null) =>
           value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
-        const before = sql`(o.created_at, o.order_id) < (
+        const isOlder = sql`(o.created_at, o.order_id) < (
           SELECT p.created_at, p.order_id FROM orphans p WHERE p.order_id = ${page.after})`
         return readPage(OrphanRecord, page, {
           isEntry: (after) => sql`SELECT 1 FROM orphans WHERE order_id = ${after}`,
           newest: sql`
             SELECT ${columns} FROM ${sql.literal(orphansWithOrders)}
-             WHERE ${sql.literal(resolved ? "o.is_resolved" : "NOT o.is_resolved")}
-               AND ${only("o.organization_id", organizationId)}
-               AND ${only("o.job ->> 'channelId'", channelId)} AND ${only("o.reason", reason)}
-               AND ${page.after === null ? sql`true` : before}
+             WHERE ${sql.literal(isResolved ? "o.is_resolved" : "NOT o.is_resolved")}
+               AND ${equals("o.organization_id", organizationId)}
+               AND ${equals("o.job ->> 'channelId'", channelId)} AND ${equals("o.reason", reason)}
+               AND ${page.after === null ? sql`true` : isOlder}
              ORDER BY o.created_at DESC, o.order_id DESC
              LIMIT ${page.limit + 1}`
         })

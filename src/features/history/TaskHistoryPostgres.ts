@@ -1,7 +1,6 @@
-/** The history of an order in PostgreSQL, gathered from the tables its course has left rows in. */
+/** The history of an order in PostgreSQL, gathered from all tables that have rows of it. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { TaskNotFound } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
 import { columnsOf, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
@@ -9,7 +8,13 @@ import { usageColumns } from "../../postgres/ledger/UsageLogPostgres.ts"
 import { AnsweredCall, CallLog } from "../../services/CallLog.ts"
 import { RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import { OrphanRecord } from "../../services/Orphans.ts"
-import { HoldHistory, LoggedCall, TaskFacts, TaskHistory } from "../../services/TaskHistory.ts"
+import {
+  HoldHistory,
+  LoggedCall,
+  noSuchTask,
+  TaskFacts,
+  TaskHistory
+} from "../../services/TaskHistory.ts"
 import { UsageRecord } from "../../services/UsageLog.ts"
 import { orphanColumns, orphansWithOrders } from "./OrphansPostgres.ts"
 
@@ -47,44 +52,44 @@ export const layerTaskHistory = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const callLog = yield* CallLog
 
-    /** Read by its key, and decoded by the reader that knows what it is of. */
-    const read = (columns: string, from: Statement.Fragment) =>
+    const select = (columns: string, from: Statement.Fragment) =>
       repeatable(sql`SELECT ${sql.literal(columns)} FROM ${from}`)
 
     return TaskHistory.of({
       find: Effect.fn("TaskHistory.find")(function* (id) {
-        // One look into each organisation's keys: an index of its own would be paid for by every order.
-        const found = isOrderId(id)
-          ? yield* read(
+        // Looks into the index of each organisation's orders: every order would pay for an index by id alone.
+        const rows = isOrderId(id)
+          ? yield* select(
               `${orderColumns}, ${holdColumns}`,
               sql`organizations g CROSS JOIN LATERAL (
                     SELECT * FROM orders WHERE organization_id = g.id AND id = ${id} LIMIT 1) q`
             )
           : []
-        const [order] = yield* rowsOf(OrderRow)(Effect.succeed(found))
-        if (order === undefined) {
-          return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
-        }
-        const hold = yield* rowOf(HoldHistory)(Effect.succeed(found))
-        const own = sql`organization_id = ${order.organizationId}`
+        const [order] = yield* rowsOf(OrderRow)(Effect.succeed(rows))
+        if (order === undefined) return yield* noSuchTask(id)
+        const hold = yield* rowOf(HoldHistory)(Effect.succeed(rows))
+        const isOfOwner = sql`organization_id = ${order.organizationId}`
         const [usage = null] = yield* rowsOf(UsageRecord)(
-          read(usageColumns, sql`orders o WHERE ${own} AND id = ${id} AND state = 'captured'`)
+          select(
+            usageColumns,
+            sql`orders o WHERE ${isOfOwner} AND id = ${id} AND state = 'captured'`
+          )
         )
         const [task = null] = yield* rowsOf(TaskFacts)(
-          read(columnsOf(TaskFacts, "t"), sql`tasks t WHERE ${own} AND id = ${id}`)
+          select(columnsOf(TaskFacts, "t"), sql`tasks t WHERE ${isOfOwner} AND id = ${id}`)
         )
         const [orphan = null] = yield* rowsOf(OrphanRecord)(
-          read(
+          select(
             orphanColumns,
             sql`${sql.literal(orphansWithOrders)}
             WHERE o.organization_id = ${order.organizationId} AND o.order_id = ${id}`
           )
         )
         yield* callLog.flush
-        const calls = sql`upstream_calls c WHERE ${own} AND job_id = ${id}`
-        const { total } = yield* rowOf(CountRow)(read("count(*)::int AS total", calls))
+        const calls = sql`upstream_calls c WHERE ${isOfOwner} AND job_id = ${id}`
+        const { total } = yield* rowOf(CountRow)(select("count(*)::int AS total", calls))
         const newest = yield* rowsOf(LoggedCall)(
-          read(callColumns, sql`${calls} ORDER BY started_at DESC, id DESC LIMIT ${MAX_CALLS}`)
+          select(callColumns, sql`${calls} ORDER BY started_at DESC, id DESC LIMIT ${MAX_CALLS}`)
         )
         return {
           ...order,

@@ -1,11 +1,10 @@
-/** The history of an order as the operator sees it, what was lost on the way, and the audit. */
+/** Answers operators with the history of an order, with orphans, and with the audit log. */
 import { Effect, Predicate } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { TaskNotFound, TaskProcessing } from "../../domain/Errors.ts"
+import { TaskProcessing } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
-import { strictly } from "../../http/api/shared.ts"
 import { timeRange } from "../../http/handlers/money/times.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
 import {
@@ -15,7 +14,6 @@ import {
   isoOrNull,
   usageView
 } from "../../http/handlers/views.ts"
-import { bodyOf } from "../../http/server/requestRules.ts"
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type OrphanRecord, Orphans } from "../../services/Orphans.ts"
@@ -24,12 +22,13 @@ import {
   type JobHistory,
   kindOf,
   type LoggedCall,
+  noSuchTask,
   stateOf,
   TaskHistory,
   transitionsOf
 } from "../../services/TaskHistory.ts"
 import { TaskRepo } from "../../services/TaskRepo.ts"
-import { HistoryGroup, ResolutionBody } from "./HistoryApi.ts"
+import { HistoryGroup } from "./HistoryApi.ts"
 
 const orphanView = ({ job, answer, usage, ...orphan }: OrphanRecord) => ({
   id: orphan.id,
@@ -61,8 +60,8 @@ const callView = ({ startedAt, durationMillis, lastAt, channelId, ...call }: Log
   last_at: lastAt.toISOString()
 })
 
-/** The call that the order's row tells of, as an entry of the log; none for a video. */
-const ownCallViews = (history: JobHistory) => {
+/** The call that produced an image or a text: the order's row holds it, and the call log does not. */
+const answeredCallViews = (history: JobHistory) => {
   const { id, call } = history
   const kind = kindOf(history)
   if (call === null || kind === "video") return []
@@ -99,7 +98,7 @@ const quoteView = (quote: JobHistory["quote"]) => {
   }
 }
 
-/** In time; entries of one commit in the order hold, capture, overage, usage, release. */
+/** Entries are in order of time; those of one commit are hold, capture, overage, usage, release. */
 const ledgerView = ({ hold, capture, usage }: JobHistory) => {
   const entry = <K extends string>(kind: K, amountNano: bigint, at: Date) => ({
     kind,
@@ -115,7 +114,7 @@ const ledgerView = ({ hold, capture, usage }: JobHistory) => {
   ].filter(Predicate.isNotNull)
 }
 
-/** A vendor's words about a failure, as the client is told them, without addresses. */
+/** The vendor's failure as its client reads it: addresses are redacted. */
 const errorView = ({ task }: JobHistory) =>
   task === null || task.errorCode === null
     ? null
@@ -126,7 +125,7 @@ const errorView = ({ task }: JobHistory) =>
 
 const timelineView = (history: JobHistory) => {
   const { hold, task, job } = history
-  const ownCalls = ownCallViews(history)
+  const answeredCalls = answeredCallViews(history)
   return {
     id: history.id,
     kind: kindOf(history),
@@ -153,25 +152,20 @@ const timelineView = (history: JobHistory) => {
     unknown_since: isoOrNull(task?.unknownSince),
     deleted_at: isoOrNull(task?.erasedAt),
     idempotency_key: history.hasIdempotencyKey,
-    transitions: transitionsOf(history).map(({ at, ...change }) => ({
-      ...change,
+    transitions: transitionsOf(history).map(({ at, ...transition }) => ({
+      ...transition,
       at: at.toISOString()
     })),
     attempts: attemptViews(job, history.refusals, hold.createdAt),
-    upstream_calls: [...history.calls.map(callView), ...ownCalls],
-    upstream_calls_total: history.totalCalls + ownCalls.length,
+    upstream_calls: [...history.calls.map(callView), ...answeredCalls],
+    upstream_calls_total: history.totalCalls + answeredCalls.length,
     ledger: ledgerView(history),
     orphan: history.orphan && orphanView(history.orphan)
   }
 }
 
-const noTask = (id: string) =>
-  new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
-
-/** For an operator who would delete a task that still runs. */
-const COME_BACK_SECONDS = 10
-
-const asResolution = bodyOf(ResolutionBody, strictly)
+/** `Retry-After` of the answer to an operator who deletes a task that is still processing. */
+const RETRY_AFTER_SECONDS = 10
 
 export const layerHistoryHandlers = HttpApiBuilder.group(
   operatorApi(HistoryGroup),
@@ -182,24 +176,20 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
     const audit = yield* AdminAudit
     const tasks = yield* TaskRepo
     const { timeZone } = yield* Settings
-    const written = handlers.handleRaw(
-      "resolveOrphan",
-      Effect.fn("history.resolveOrphan")(function* ({ params }) {
-        const { note } = yield* asResolution
-        return orphanView(yield* orphans.resolve(params.id, note))
-      })
-    )
-    return written.handleAll({
+
+    return handlers.handleAll({
       readTask: Effect.fn("history.readTask")(function* ({ params }) {
         return timelineView(yield* history.find(params.id))
       }),
       deleteTask: Effect.fn("history.deleteTask")(function* ({ params }) {
         const { id, organizationId, task } = yield* history.find(params.id)
         const kind = taskKindOf(id)
-        if (task === null || kind === null) return yield* noTask(id)
+        if (task === null || kind === null) return yield* noSuchTask(id)
         if (task.finishedAt === null) {
-          const message = "The task is still processing: delete it when it has ended"
-          return yield* new TaskProcessing({ message, retryAfterSeconds: COME_BACK_SECONDS })
+          return yield* new TaskProcessing({
+            message: "The task is still processing: delete it when it has ended",
+            retryAfterSeconds: RETRY_AFTER_SECONDS
+          })
         }
         yield* tasks.erase(organizationId, id)
         return { id, object: `${kind}.deleted` as const, deleted: true }
@@ -212,8 +202,11 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
           reason = null,
           ...page
         } = query
-        const filter = { resolved: resolved === "true", organizationId, channelId, reason }
+        const filter = { isResolved: resolved === "true", organizationId, channelId, reason }
         return listView(yield* orphans.list(filter, pageOf(page)), orphanView)
+      }),
+      resolveOrphan: Effect.fn("history.resolveOrphan")(function* ({ params, payload }) {
+        return orphanView(yield* orphans.resolve(params.id, payload.note))
       }),
       listAudit: Effect.fn("history.listAudit")(function* ({ query }) {
         const {

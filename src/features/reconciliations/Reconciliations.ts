@@ -85,7 +85,7 @@ export class Reconciliations extends Context.Service<
       lines: Stream.Stream<ListedLine, E>
     ): Effect.Effect<Reconciliation, E>
     /** Whether the channel is or was in the catalog. */
-    knows(channelId: string): Effect.Effect<boolean>
+    hasChannel(channelId: string): Effect.Effect<boolean>
     find(id: string): Effect.Effect<Reconciliation, NotFound>
     /** Newest first; of one channel, or of all. */
     list(
@@ -100,7 +100,7 @@ export class Reconciliations extends Context.Service<
     ): Effect.Effect<Page<ReconciledEntry>, NotFound | InvalidRequest>
     remove(id: string): Effect.Effect<void, NotFound>
   }
->()("gateway/services/Reconciliations") {}
+>()("gateway/features/reconciliations/Reconciliations") {}
 
 export const reconciliationPrefix = "rc_"
 

@@ -147,7 +147,7 @@ export const layerReconciliations = Layer.effect(
           Effect.onError(() => discard(id))
         )
       }),
-      knows: Effect.fn("Reconciliations.knows")((channelId) =>
+      hasChannel: Effect.fn("Reconciliations.hasChannel")((channelId) =>
         rowOf(Schema.Struct({ known: Schema.Boolean }))(
           repeatable(sql`
             SELECT EXISTS (

@@ -7,7 +7,7 @@ import { formatNano } from "../../domain/money/Money.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
 import { CurrentOperator } from "../../http/api/middlewares.ts"
 import { csvResponse, wantsCsv } from "../../http/handlers/csv.ts"
-import { momentOf } from "../../http/handlers/money/times.ts"
+import { parseTime } from "../../http/handlers/money/times.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { csvText } from "../../runtime/texts/csvText.ts"
@@ -138,10 +138,10 @@ export const layerReconciliationHandlers = HttpApiBuilder.group(
         "reconcile",
         Effect.fn("reconciliations.reconcile")(function* ({ query }) {
           const form = yield* formOf(query, currency)
-          const from = yield* momentOf("from", query.from, { timeZone, laterDays: 0 })
-          const to = yield* momentOf("to", query.to, { timeZone, laterDays: 1 })
+          const from = yield* parseTime("from", query.from, { timeZone, laterDays: 0 })
+          const to = yield* parseTime("to", query.to, { timeZone, laterDays: 1 })
           if (to <= from) return yield* expected("to", "a day that is not before from")
-          if (!(yield* reconciliations.knows(query.channel))) {
+          if (!(yield* reconciliations.hasChannel(query.channel))) {
             return yield* expected("channel", "a channel that is or was in the catalog")
           }
           const { stream } = yield* HttpServerRequest.HttpServerRequest

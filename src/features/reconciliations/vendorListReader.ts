@@ -5,7 +5,7 @@
 import { type Array as Arr, Effect, Result, Stream } from "effect"
 import { Csv } from "effect/encoding"
 import { InvalidRequest, type PayloadTooLarge } from "../../domain/Errors.ts"
-import { bodyTooLarge, unreadable } from "../../http/server/bodies.ts"
+import { bodyTooLarge, unreadableBody } from "../../http/server/bodies.ts"
 import {
   type Delimiter,
   delimiterOf,
@@ -67,7 +67,7 @@ const textOf = <E>(source: Bytes<E>, { encoding, maxBytes }: ListReading): Text 
     const decode = decoderOf(encoding)
     let length = 0
     return source.pipe(
-      Stream.mapError(() => unreadable),
+      Stream.mapError(() => unreadableBody),
       Stream.mapEffect((bytes) => {
         length += bytes.length
         return length > maxBytes

@@ -58,7 +58,7 @@ export const sealDueMonths = Effect.gen(function* () {
   let total = 0
   while (true) {
     const done = yield* Effect.forEach(
-      yield* statements.due(AT_ONCE),
+      yield* statements.sealableMonths(AT_ONCE),
       ({ organizationId, month }) =>
         // The organisation and its month are there.
         Effect.orDie(sealMonth(organizationId, month))

@@ -6,6 +6,7 @@
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
+import { chargeUnits } from "../../domain/money/charges.ts"
 import { transferKinds } from "../../domain/money/transfers.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 
@@ -64,7 +65,7 @@ export const Statement = Schema.Struct({
   to: Schema.Date,
   openingNano: Schema.BigIntFromString,
   closingNano: Schema.BigIntFromString,
-  moved: Schema.Record(Schema.Literals(transferKinds), Amounts),
+  transferTotals: Schema.Record(Schema.Literals(transferKinds), Amounts),
   /** In order of creation; the first ones only, where there are very many. */
   transfers: Schema.Array(StatementTransfer),
   charges: Schema.Struct(charged),
@@ -99,7 +100,7 @@ export const StatementEntry = Schema.Struct({
   modality: Schema.NullOr(Schema.String),
   input: Schema.NullOr(Schema.BigInt),
   output: Schema.NullOr(Schema.BigInt),
-  unit: Schema.NullOr(Schema.String),
+  unit: Schema.NullOr(Schema.Literals(chargeUnits)),
   unitPriceNano: Schema.NullOr(Schema.BigInt),
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
@@ -121,7 +122,7 @@ export class Statements extends Context.Service<
     /** In order of creation. Those of the present month go on to come while they are read. */
     entries(organizationId: string, month: string): Stream.Stream<StatementEntry>
     /** Newest first; the cursor is a month. */
-    sealed(
+    sealedMonths(
       organizationId: string,
       page: PageRequest
     ): Effect.Effect<Page<SealedMonth>, InvalidRequest>
@@ -129,13 +130,13 @@ export class Statements extends Context.Service<
      * Months that can be sealed, of each organisation the oldest, a minute after its end. Any of them:
      * those that cannot be sealed are not to stand before the others.
      */
-    due(
+    sealableMonths(
       most: number
     ): Effect.Effect<ReadonlyArray<{ readonly organizationId: string; readonly month: string }>>
     /** Keeps the seal; the first one of a month stays. */
     seal(organizationId: string, month: string, seal: Omit<Seal, "sealedAt">): Effect.Effect<void>
   }
->()("gateway/services/Statements") {}
+>()("gateway/features/statements/Statements") {}
 
 export const noSuchStatement = new NotFound({
   message: "No such statement: the month has not begun, or the organisation was not there yet"

@@ -58,9 +58,9 @@ const statementView = (
   statement: Statement,
   { currency, timeZone }: Pick<Settings, "currency" | "timeZone">
 ): StatementView => {
-  const moved = (kind: keyof Statement["moved"]) => ({
-    count: statement.moved[kind].count,
-    amount: formatNano(statement.moved[kind].amountNano)
+  const moved = (kind: keyof Statement["transferTotals"]) => ({
+    count: statement.transferTotals[kind].count,
+    amount: formatNano(statement.transferTotals[kind].amountNano)
   })
   return {
     object: "statement",
@@ -123,7 +123,7 @@ const makeStatementAnswers = Effect.gen(function* () {
       organizationId: string,
       query: { readonly after?: string; readonly limit: number }
     ) {
-      return listView(yield* statements.sealed(organizationId, pageOf(query)), sealedView)
+      return listView(yield* statements.sealedMonths(organizationId, pageOf(query)), sealedView)
     }),
     read: Effect.fnUntraced(function* (organizationId: string, month: string) {
       const { headers } = yield* HttpServerRequest.HttpServerRequest

@@ -21,7 +21,7 @@ import {
   textOrNull
 } from "../../http/api/shared.ts"
 
-export const AdjustmentBody = Schema.Struct({
+const AdjustmentBody = Schema.Struct({
   kind: oneOf(
     adjustmentKinds,
     "`credit` gives, `withdrawal` takes, and `correction` gives a charge back, or a part of it"
@@ -34,7 +34,7 @@ export const AdjustmentBody = Schema.Struct({
   )
 })
 
-const DepositView = Schema.Struct({
+export const DepositView = Schema.Struct({
   id: text("Id of the entry in the journal"),
   organization_id: text("Whose pool it went to"),
   amount: amount("How much"),

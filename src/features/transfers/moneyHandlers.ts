@@ -5,10 +5,8 @@ import { formatNano } from "../../domain/money/Money.ts"
 import type { AdjustmentKind } from "../../domain/money/transfers.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
 import { CurrentOperator } from "../../http/api/middlewares.ts"
-import { strictly } from "../../http/api/shared.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
 import { moneyView } from "../../http/handlers/views.ts"
-import { bodyOf } from "../../http/server/requestRules.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Access } from "../../services/Access.ts"
 import { Ledger } from "../../services/Ledger.ts"
@@ -19,35 +17,38 @@ import {
   Transfers
 } from "../../services/money/Transfers.ts"
 import { noSuchRecord, orderOfUsage, usageId } from "../../services/UsageLog.ts"
-import { AdjustmentBody, MoneyGroup } from "./MoneyApi.ts"
+import { type AdjustmentView, type DepositView, MoneyGroup } from "./MoneyApi.ts"
 
-const asAdjustment = bodyOf(AdjustmentBody, strictly)
-
-/** The order that is to be corrected; only a correction has one, and has to. */
-const correctedOrder = Effect.fnUntraced(function* (
+/** The id of the order to correct, which a correction needs and no other adjustment may name. */
+const correctedOrderId = Effect.fnUntraced(function* (
   kind: AdjustmentKind,
-  usage: string | undefined
+  recordId: string | undefined
 ) {
-  if ((kind === "correction") !== (usage !== undefined)) {
+  if ((kind === "correction") !== (recordId !== undefined)) {
     const expected = kind === "correction" ? "Expected the charge to correct" : "Expected nothing"
     return yield* new InvalidRequest({
       message: `usage_id: ${expected}, as the kind is ${kind}`,
       param: "usage_id"
     })
   }
-  if (usage === undefined) return null
-  return orderOfUsage(usage) ?? (yield* noSuchRecord)
+  if (recordId === undefined) return null
+  return orderOfUsage(recordId) ?? (yield* noSuchRecord)
 })
 
-const depositView = ({ id, organizationId, amountNano, reference, createdAt }: Deposit) => ({
-  ...{ id, organization_id: organizationId, amount: formatNano(amountNano), reference },
-  created_at: createdAt.toISOString()
+const depositView = (deposit: Deposit): typeof DepositView.Type => ({
+  id: deposit.id,
+  organization_id: deposit.organizationId,
+  amount: formatNano(deposit.amountNano),
+  reference: deposit.reference,
+  created_at: deposit.createdAt.toISOString()
 })
 
-const adjustmentView = ({ kind, reason, author, orderId, ...made }: Adjustment) => ({
-  ...depositView(made),
-  ...{ kind, reason, author },
-  usage_id: orderId === null ? null : usageId(orderId)
+const adjustmentView = (adjustment: Adjustment): typeof AdjustmentView.Type => ({
+  ...depositView(adjustment),
+  kind: adjustment.kind,
+  reason: adjustment.reason,
+  author: adjustment.author,
+  usage_id: adjustment.orderId === null ? null : usageId(adjustment.orderId)
 })
 
 export const layerMoneyHandlers = HttpApiBuilder.group(
@@ -57,46 +58,44 @@ export const layerMoneyHandlers = HttpApiBuilder.group(
     const access = yield* Access
     const ledger = yield* Ledger
     const transfers = yield* Transfers
-
     const { currency } = yield* Settings
+
     const totalsView = ({ count, amountNano }: DepositTotals) => ({
-      ...{ count, amount: formatNano(amountNano), currency }
+      count,
+      amount: formatNano(amountNano),
+      currency
     })
 
-    const written = handlers.handleRaw(
-      "adjust",
-      Effect.fn("money.adjust")(function* ({ params }) {
-        const { kind, amount, usage_id, ...why } = yield* asAdjustment
+    return handlers.handleAll({
+      adjust: Effect.fn("money.adjust")(function* ({ params, payload }) {
+        const { kind, amount, reason, reference, usage_id } = payload
         const { name: author } = yield* CurrentOperator
         const { adjustment, applied } = yield* transfers.adjust({
-          ...{ organizationId: params.id, kind, amountNano: amount, author, ...why },
-          orderId: yield* correctedOrder(kind, usage_id)
+          organizationId: params.id,
+          kind,
+          amountNano: amount,
+          reason,
+          reference,
+          author,
+          orderId: yield* correctedOrderId(kind, usage_id)
         })
         const { balance } = moneyView(yield* ledger.balance(params.id))
-        return {
-          object: "adjustment" as const,
-          ...adjustmentView(adjustment),
-          applied,
-          balance
-        }
-      })
-    )
-    return written.handleAll({
+        return { object: "adjustment" as const, ...adjustmentView(adjustment), applied, balance }
+      }),
       listAdjustments: Effect.fn("money.listAdjustments")(function* ({ params, query }) {
         yield* access.organization(params.id)
         const { totals, ...page } = query
         const list = listView(yield* transfers.adjustments(params.id, pageOf(page)), adjustmentView)
         if (totals === "false") return list
-        const all = yield* transfers.adjustmentTotals(params.id)
-        return { ...list, totals: all.map((of) => ({ kind: of.kind, ...totalsView(of) })) }
+        const sums = yield* transfers.adjustmentTotals(params.id)
+        return { ...list, totals: sums.map((sum) => ({ kind: sum.kind, ...totalsView(sum) })) }
       }),
       listDeposits: Effect.fn("money.listDeposits")(function* ({ params, query }) {
         yield* access.organization(params.id)
         const { totals, ...page } = query
         const list = listView(yield* transfers.deposits(params.id, pageOf(page)), depositView)
-        return totals === "false"
-          ? list
-          : { ...list, totals: totalsView(yield* transfers.depositTotals(params.id)) }
+        if (totals === "false") return list
+        return { ...list, totals: totalsView(yield* transfers.depositTotals(params.id)) }
       })
     })
   })

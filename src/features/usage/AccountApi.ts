@@ -1,6 +1,7 @@
 /** What a member may know of its own: the pool, the month, usage, and the receipt of each charge. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { chargeUnits } from "../../domain/money/charges.ts"
 import { sumSteps } from "../../domain/money/usageSums.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { errors } from "../../http/api/apiErrors.ts"
@@ -86,7 +87,7 @@ export const seriesFields = {
   returned: amount("What was given back of charges in this time"),
   units: nullable(Schema.Int, "What was charged for; null where the units differ"),
   unit: nullable(
-    oneOf(["token", "second", "image"], "What is counted"),
+    oneOf(chargeUnits, "What is counted"),
     "What is counted; null where that differs, or nothing was charged"
   ),
   currency

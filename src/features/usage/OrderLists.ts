@@ -117,7 +117,7 @@ export class OrderLists extends Context.Service<
      */
     totals(filter: OrderSumFilter): Effect.Effect<OrderTotals>
   }
->()("gateway/services/OrderLists") {}
+>()("gateway/features/usage/OrderLists") {}
 
 /** The part of the totals that orders of one state have. */
 export const totalsOfState = (

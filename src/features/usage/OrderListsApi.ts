@@ -6,9 +6,9 @@ import { JobId } from "../../domain/plainText.ts"
 import { publicStates, TaskState } from "../../domain/taskStates.ts"
 import {
   currency,
+  idFilter,
   listWithTotals,
-  ofOne,
-  standing,
+  stateFilter,
   timeQuery,
   totalsQuery
 } from "../../http/api/admin/lists.ts"
@@ -91,13 +91,13 @@ const listOf = <S extends Schema.Top>(entry: S) =>
 
 const orderQuery = {
   ...usageQuery,
-  organization_id: ofOne("organisation"),
-  member_id: ofOne("member"),
-  key_id: ofOne("key"),
-  model: ofOne("model"),
+  organization_id: idFilter("organisation"),
+  member_id: idFilter("member"),
+  key_id: idFilter("key"),
+  model: idFilter("model"),
   modality: Schema.optionalKey(Modality.annotate({ description: "Only those of this modality" })),
-  channel: ofOne("channel"),
-  state: standing(publicStates),
+  channel: idFilter("channel"),
+  state: stateFilter(publicStates),
   ...timeQuery,
   upstream_id: Schema.optionalKey(
     JobId.annotate({ description: "Only tasks that the vendor calls by this" })

@@ -14,6 +14,7 @@ import {
   rowsOf
 } from "../../postgres/client/rows.ts"
 import { orderKinds } from "../../postgres/ledger/journal.ts"
+import { usageSumColumns } from "../../postgres/ledger/usageSumColumns.ts"
 import { type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import {
   ListedOrder,
@@ -48,6 +49,15 @@ const orderColumns = columnsOf(ListedOrder, "o", {
   erasedAt: "t.erased_at",
   askedAt: "t.asked_at",
   nextPollAt: "t.next_poll_at"
+})
+
+const closedSums = usageSumColumns({
+  succeeded: "count",
+  failed: "failed",
+  chargeNano: "charge",
+  returnedNano: "returned",
+  costNano: "cost",
+  withoutCost: "without_cost"
 })
 
 const Row = Schema.Struct({
@@ -202,12 +212,7 @@ export const layerOrderLists = Layer.effect(
                AND ${tag === null ? sql`true` : sql`o.metadata ->> ${tag.name} = ${tag.value}`}
                AND ${filter.tasksOnly ? sql`o.is_task` : sql`true`}) open
          CROSS JOIN (
-            SELECT coalesce(sum(s.count), 0)::int AS succeeded,
-                   coalesce(sum(s.failed), 0)::int AS failed,
-                   coalesce(sum(s.charge), 0)::text AS "chargeNano",
-                   coalesce(sum(s.returned), 0)::text AS "returnedNano",
-                   coalesce(sum(s.cost), 0)::text AS "costNano",
-                   coalesce(sum(s.without_cost), 0)::int AS "withoutCost"
+            SELECT ${sql.literal(closedSums)}
               FROM organizations g
              CROSS JOIN LATERAL (
                SELECT * FROM usage_sums u

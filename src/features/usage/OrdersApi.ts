@@ -3,7 +3,7 @@ import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
 import { publicStates } from "../../domain/taskStates.ts"
-import { ofOne, standing, timeQuery } from "../../http/api/admin/lists.ts"
+import { idFilter, stateFilter, timeQuery } from "../../http/api/admin/lists.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
@@ -25,11 +25,11 @@ export class OrdersGroup extends HttpApiGroup.make("orders").add(
   HttpApiEndpoint.get("list", "/orders", {
     query: {
       ...usageQuery,
-      model: ofOne("model"),
+      model: idFilter("model"),
       modality: Schema.optionalKey(
         Modality.annotate({ description: "Only those of this modality" })
       ),
-      state: standing(publicStates),
+      state: stateFilter(publicStates),
       ...timeQuery
     },
     success: Schema.Struct({

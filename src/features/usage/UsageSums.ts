@@ -59,4 +59,4 @@ export class UsageSums extends Context.Service<
     /** In order of time and name; what comes to nothing has no line. */
     read(query: SumQuery): Effect.Effect<ReadonlyArray<UsageSum>>
   }
->()("gateway/services/UsageSums") {}
+>()("gateway/features/usage/UsageSums") {}

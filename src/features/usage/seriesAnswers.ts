@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { SumGroup, SumStep } from "../../domain/money/usageSums.ts"
-import { momentOf } from "../../http/handlers/money/times.ts"
+import { parseTime } from "../../http/handlers/money/times.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type SumFilter, type UsageSum, UsageSums } from "./UsageSums.ts"
 
@@ -69,11 +69,11 @@ export const makeSeriesAnswers = Effect.gen(function* () {
     const to =
       query.to === undefined
         ? new Date(now + 1)
-        : yield* momentOf("to", query.to, { timeZone, laterDays: 1 })
+        : yield* parseTime("to", query.to, { timeZone, laterDays: 1 })
     const from =
       query.from === undefined
         ? new Date(to.getTime() - usualDays[interval] * DAY_MILLIS)
-        : yield* momentOf("from", query.from, { timeZone, laterDays: 0 })
+        : yield* parseTime("from", query.from, { timeZone, laterDays: 0 })
     if (from >= to) {
       return yield* new InvalidRequest({ message: "to: Expected to be after from", param: "to" })
     }

@@ -2,7 +2,7 @@ import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
-import { momentOf } from "../../http/handlers/money/times.ts"
+import { parseTime } from "../../http/handlers/money/times.ts"
 import { listView } from "../../http/handlers/respond.ts"
 import { cutPage } from "../../runtime/Page.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -49,13 +49,13 @@ export const layerUsageSumsHandlers = HttpApiBuilder.group(
         // Days are read from the one after the last, and names after the last one.
         const first =
           isByDay && after !== null
-            ? yield* momentOf("after", after, { timeZone, laterDays: 1 })
-            : yield* momentOf("from", from, { timeZone, laterDays: 0 })
+            ? yield* parseTime("after", after, { timeZone, laterDays: 1 })
+            : yield* parseTime("from", from, { timeZone, laterDays: 0 })
         const lines = yield* sums.read({
           step: isByDay ? "day" : null,
           by: isByDay ? null : by,
           from: first,
-          to: yield* momentOf("to", to, { timeZone, laterDays: 1 }),
+          to: yield* parseTime("to", to, { timeZone, laterDays: 1 }),
           filter: everything,
           afterName: isByDay ? null : after,
           most: limit + 1

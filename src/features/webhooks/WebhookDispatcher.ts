@@ -1,14 +1,14 @@
 /**
- * Sends the messages that are due. Any number of gateways do so over one database, each message by one
- * of them at a time. What is slow or fails has few of the attempts that run together, so that it delays
- * no other receiver.
+ * Sends the messages that are due. Any number of gateways do so over one database, and each message is
+ * sent by one of them at a time. Receivers that are slow or fail get few of the concurrent attempts, so
+ * that they delay no other receiver.
  */
-import { Clock, Effect, FiberSet, Layer, Metric, Random, type Redacted } from "effect"
+import { Clock, Effect, FiberSet, Layer, Metric, Random } from "effect"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import type { AddressOf } from "../../domain/taskAnswers.ts"
 import { OutgoingWeb } from "../../egress/OutgoingWeb.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { spanned } from "../../runtime/spans.ts"
+import { withSpan } from "../../runtime/spans.ts"
 import {
   type AttemptEnd,
   type ClaimedMessage,
@@ -16,18 +16,18 @@ import {
 } from "../../services/delivery/WebhookMessages.ts"
 import { webhookAttempts } from "../../services/metrics.ts"
 import { ContentLinks } from "../../services/results/ContentLinks.ts"
-import { retryAfterSeconds, secondsToNextTry } from "./deliveryTimes.ts"
+import { parseRetryAfter, secondsToNextTry } from "./deliveryTimes.ts"
 import { messageBody } from "./messageBody.ts"
-import { type Sent, send } from "./sending.ts"
+import { type AttemptResult, sendMessage } from "./sendMessage.ts"
 import { callbacksOf, WebhookEndpoints } from "./WebhookEndpoints.ts"
 
-/** Attempts of this gateway that run at a time. */
+/** Concurrent attempts of this gateway. */
 const MAX_RUNNING = 512
-/** Those of them at endpoints that failed the last time. */
+/** Concurrent attempts at endpoints whose last attempt failed. */
 const MAX_FAILING = 64
 const MAX_PER_RECEIVER = 8
 const MAX_PER_ORGANIZATION = 64
-/** Claimed by one statement, at most. */
+/** Messages that one statement claims at most. */
 const MAX_CLAIMED = 128
 const PRUNE_EVERY = "1 hour"
 
@@ -35,7 +35,7 @@ const countBy = (
   messages: Iterable<ClaimedMessage>,
   key: (message: ClaimedMessage) => string
 ): ReadonlyMap<string, number> =>
-  new Map([...Map.groupBy(messages, key)].map(([name, those]) => [name, those.length]))
+  new Map([...Map.groupBy(messages, key)].map(([name, group]) => [name, group.length]))
 
 export const layerWebhookDispatcher = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -48,16 +48,16 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
     const fibers = yield* FiberSet.make()
 
     const secretsOf = Effect.fnUntraced(function* (message: ClaimedMessage) {
-      const known = yield* endpoints.secrets(message.endpointId)
-      // Its first callback may come before anybody asked for the secret.
-      if (known.length > 0 || message.endpointId !== callbacksOf(message.organizationId))
-        return known
+      const secrets = yield* endpoints.secrets(message.endpointId)
+      const isCallbacks = message.endpointId === callbacksOf(message.organizationId)
+      if (secrets.length > 0 || !isCallbacks) return secrets
+      // The first callback may be due before anybody has read the callback secret, which creates it.
       yield* endpoints.callbacks(message.organizationId)
       return yield* endpoints.secrets(message.endpointId)
     })
 
-    /** Without a request, only a setting tells how receivers reach the gateway. */
-    const ownAddresses = ({ organizationId, taskId, task }: ClaimedMessage) =>
+    /** Links of the gateway to a task's files. No request names its address here, so a setting has to. */
+    const contentLinksOf = ({ organizationId, taskId, task }: ClaimedMessage) =>
       Effect.map(Clock.currentTimeMillis, (now): AddressOf | null => {
         const kind = taskId === null ? null : taskKindOf(taskId)
         if (publicUrl === "" || taskId === null || task === null || kind === null) return null
@@ -65,51 +65,57 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
         return (n) => publicUrl + links.path(kind, { organizationId, members, id: taskId, n }, now)
       })
 
-    const endOf = Effect.fnUntraced(function* (message: ClaimedMessage, sent: Sent) {
-      const { status } = sent
-      if (status !== null && status >= 200 && status < 300) return { _tag: "Delivered" as const }
-      if (status === 410) return { _tag: "Gone" as const }
-      const asked = retryAfterSeconds(sent.retryAfter, yield* Clock.currentTimeMillis)
-      const seconds = secondsToNextTry(
+    const endOf = Effect.fnUntraced(function* (
+      { tries }: ClaimedMessage,
+      { status, retryAfter }: AttemptResult
+    ): Effect.fn.Return<AttemptEnd> {
+      if (status !== null && status >= 200 && status < 300) return { _tag: "Delivered" }
+      if (status === 410) return { _tag: "Gone" }
+      const minimumSeconds = parseRetryAfter(retryAfter, yield* Clock.currentTimeMillis)
+      const afterSeconds = secondsToNextTry(
         webhookRetrySeconds,
-        message.tries + 1,
-        asked,
+        tries + 1,
+        minimumSeconds,
         yield* Random.next
       )
-      return seconds === null
-        ? { _tag: "Failed" as const }
-        : { _tag: "Again" as const, afterSeconds: seconds }
+      return afterSeconds === null ? { _tag: "Failed" } : { _tag: "Again", afterSeconds }
     })
 
     const deliver = Effect.fnUntraced(
       function* (message: ClaimedMessage) {
-        const secrets: ReadonlyArray<Redacted.Redacted> = yield* secretsOf(message)
-        // Without one it would not be signed: the operator is told by the log, and it is tried again.
+        const secrets = yield* secretsOf(message)
+        // An unsigned message is never sent. The log names the secret that cannot be opened, and the message
+        // is due again when its claim ends.
         if (secrets.length === 0) return
-        const body = messageBody(message, yield* ownAddresses(message))
-        const sent = yield* send(
+        const body = messageBody(message, yield* contentLinksOf(message))
+        const result = yield* sendMessage(
           web,
           message.url,
           { id: message.id, body },
           secrets,
           webhookTimeoutSeconds
         )
-        const end: AttemptEnd = yield* endOf(message, sent)
+        const end = yield* endOf(message, result)
         yield* Metric.update(
           Metric.withAttributes(webhookAttempts, { end: end._tag.toLowerCase() }),
           1
         )
-        yield* messages.ended(message, sent, end)
+        yield* messages.recordAttempt(message, result, end)
       },
-      Effect.catchCause((cause) => Effect.logWarning("a webhook could not be sent", cause))
+      (attempt, { id, endpointId, taskId }) =>
+        Effect.catchCause(attempt, (cause) =>
+          Effect.logWarning("webhooks: attempt to deliver a message failed", cause).pipe(
+            Effect.annotateLogs({ message_id: id, endpoint_id: endpointId, order_id: taskId })
+          )
+        )
     )
 
-    const begin = (message: ClaimedMessage) =>
+    const startAttempt = (message: ClaimedMessage) =>
       FiberSet.run(
         fibers,
         Effect.ensuring(
           deliver(message).pipe(
-            spanned("deliver webhook", {
+            withSpan("deliver webhook", {
               kind: "producer",
               attributes: () =>
                 message.taskId === null ? {} : { "media.task.id": message.taskId },
@@ -120,34 +126,38 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
         )
       )
 
-    /** True where more may be due. */
-    const round = Effect.gen(function* () {
+    /** Answers whether more messages may be due. */
+    const startDueAttempts = Effect.gen(function* () {
       const limit = Math.min(MAX_CLAIMED, MAX_RUNNING - running.size)
       if (limit <= 0) return false
       const failing = [...running].filter(({ isFailing }) => isFailing).length
       const claimed = yield* messages.claimDue({
         limit,
-        failing: Math.max(0, MAX_FAILING - failing),
-        perReceiver: MAX_PER_RECEIVER,
-        perOrganization: MAX_PER_ORGANIZATION,
-        running: countBy(running, ({ receiver }) => receiver),
+        maxFailing: Math.max(0, MAX_FAILING - failing),
+        maxPerReceiver: MAX_PER_RECEIVER,
+        maxPerOrganization: MAX_PER_ORGANIZATION,
+        runningByReceiver: countBy(running, ({ receiver }) => receiver),
         runningByOrganization: countBy(running, ({ organizationId }) => organizationId)
       })
       for (const message of claimed) {
         running.add(message)
-        yield* begin(message)
+        yield* startAttempt(message)
       }
       return claimed.length === limit
     })
 
-    yield* Effect.repeat(round, { while: (more) => more }).pipe(
-      Effect.catchCause((cause) => Effect.logWarning("webhooks could not be claimed", cause)),
+    yield* Effect.repeat(startDueAttempts, { while: (hasMore) => hasMore }).pipe(
+      Effect.catchCause((cause) =>
+        Effect.logWarning("webhooks: claiming due messages failed", cause)
+      ),
       Effect.andThen(Effect.sleep(`${pollerSeconds} seconds`)),
       Effect.forever,
       Effect.forkScoped
     )
     yield* messages.prune.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("old webhooks were not deleted", cause)),
+      Effect.catchCause((cause) =>
+        Effect.logWarning("webhooks: deleting old messages failed", cause)
+      ),
       Effect.andThen(Effect.sleep(PRUNE_EVERY)),
       Effect.forever,
       Effect.forkScoped

@@ -82,4 +82,4 @@ export class WebhookEndpoints extends Context.Service<
     /** What its messages are signed with, the present one first; none where they cannot be opened. */
     secrets(id: string): Effect.Effect<ReadonlyArray<Redacted.Redacted>>
   }
->()("gateway/services/WebhookEndpoints") {}
+>()("gateway/features/webhooks/WebhookEndpoints") {}

@@ -1,4 +1,4 @@
-/** Receivers of webhooks in PostgreSQL, their secrets sealed by the vault with the endpoint's id. */
+/** Receivers of webhooks in PostgreSQL. The vault seals each secret for the id of its endpoint. */
 import { Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -37,8 +37,8 @@ export const layerWebhookEndpoints = Layer.effect(
       return { secret, hint: hintOf(secret), sealed: yield* vault.seal(secret, id, "") }
     })
 
-    /** The first row, as it is after the statement. */
-    const one = (statement: Parameters<typeof endpointsOf>[0], id: string) =>
+    /** The only row that the statement returns. */
+    const requireRow = (statement: Parameters<typeof endpointsOf>[0], id: string) =>
       Effect.flatMap(endpointsOf(statement), ([row]) =>
         row === undefined ? Effect.fail(noSuchEndpoint(id)) : Effect.succeed(row)
       )
@@ -59,18 +59,22 @@ export const layerWebhookEndpoints = Layer.effect(
       RETURNING ${sql.literal(columns)}`
 
     const find: WebhookEndpoints["Service"]["find"] = (owner, id) =>
-      one(
+      requireRow(
         repeatable(sql`
           SELECT ${sql.literal(columns)} FROM webhook_endpoints e
            WHERE e.id = ${id} AND ${owner === null ? sql`true` : sql`e.organization_id = ${owner}`}`),
         id
       )
 
-    const opened = (id: string, bytes: Uint8Array | null, keyId: string | null) =>
+    const openSecret = (id: string, bytes: Uint8Array | null, keyId: string | null) =>
       bytes === null || keyId === null
         ? Effect.succeed([])
         : vault.open({ keyId, bytes }, id, "").pipe(
-            Effect.tapError(({ message }) => Effect.logError(message)),
+            Effect.tapError(({ message }) =>
+              Effect.logError("webhooks: opening a signing secret failed").pipe(
+                Effect.annotateLogs({ endpoint_id: id, cause: message })
+              )
+            ),
             Effect.option,
             Effect.map(Option.toArray)
           )
@@ -96,7 +100,7 @@ export const layerWebhookEndpoints = Layer.effect(
       ),
       find,
       change: Effect.fn("WebhookEndpoints.change")((owner, id, change) =>
-        one(
+        requireRow(
           bounded(sql`
             UPDATE webhook_endpoints e
                SET name = coalesce(${change.name ?? null}, e.name),
@@ -120,7 +124,7 @@ export const layerWebhookEndpoints = Layer.effect(
         )
       ),
       remove: Effect.fn("WebhookEndpoints.remove")(function* (owner, id) {
-        yield* one(
+        yield* requireRow(
           bounded(sql`
             DELETE FROM webhook_endpoints e
              WHERE e.organization_id = ${owner} AND e.id = ${id} AND e.url <> ''
@@ -128,19 +132,19 @@ export const layerWebhookEndpoints = Layer.effect(
           id
         )
         yield* bounded(sql`
-          WITH gone AS (DELETE FROM webhook_messages WHERE endpoint_id = ${id}
+          WITH deleted AS (DELETE FROM webhook_messages WHERE endpoint_id = ${id}
                         RETURNING organization_id, id)
-          DELETE FROM webhook_attempts a USING gone
-           WHERE a.organization_id = gone.organization_id AND a.message_id = gone.id`)
+          DELETE FROM webhook_attempts a USING deleted
+           WHERE a.organization_id = deleted.organization_id AND a.message_id = deleted.id`)
       }),
-      rotate: Effect.fn("WebhookEndpoints.rotate")(function* (owner, id, keepOld) {
+      rotate: Effect.fn("WebhookEndpoints.rotate")(function* (owner, id, keepsOld) {
         const { secret, hint, sealed } = yield* freshSecret(id)
-        const endpoint = yield* one(
+        const endpoint = yield* requireRow(
           bounded(sql`
             UPDATE webhook_endpoints e
-               SET old_secret = CASE WHEN ${keepOld} THEN e.secret END,
-                   old_secret_key_id = CASE WHEN ${keepOld} THEN e.secret_key_id END,
-                   old_secret_until = CASE WHEN ${keepOld}
+               SET old_secret = CASE WHEN ${keepsOld} THEN e.secret END,
+                   old_secret_key_id = CASE WHEN ${keepsOld} THEN e.secret_key_id END,
+                   old_secret_until = CASE WHEN ${keepsOld}
                      THEN now() + make_interval(hours => ${OLD_SECRET_HOURS}) END,
                    secret = ${sealed.bytes}, secret_key_id = ${sealed.keyId}, secret_hint = ${hint},
                    updated_at = now()
@@ -152,10 +156,10 @@ export const layerWebhookEndpoints = Layer.effect(
       }),
       callbacks: Effect.fn("WebhookEndpoints.callbacks")(function* (organizationId) {
         const id = callbacksOf(organizationId)
-        const made = { name: "callbacks", url: "", eventTypes: [] }
-        const known = yield* Effect.option(find(organizationId, id))
-        if (Option.isSome(known)) return known.value
-        yield* bounded(insert(organizationId, id, made, yield* freshSecret(id)))
+        const stored = yield* Effect.option(find(organizationId, id))
+        if (Option.isSome(stored)) return stored.value
+        const endpoint = { name: "callbacks", url: "", eventTypes: [] }
+        yield* bounded(insert(organizationId, id, endpoint, yield* freshSecret(id)))
         return yield* Effect.orDie(find(organizationId, id))
       }),
       secrets: Effect.fn("WebhookEndpoints.secrets")(function* (id) {
@@ -168,8 +172,8 @@ export const layerWebhookEndpoints = Layer.effect(
         )
         if (row === undefined) return []
         return [
-          ...(yield* opened(id, row.secret, row.keyId)),
-          ...(yield* opened(id, row.oldSecret, row.oldKeyId))
+          ...(yield* openSecret(id, row.secret, row.keyId)),
+          ...(yield* openSecret(id, row.oldSecret, row.oldKeyId))
         ]
       })
     })

@@ -9,15 +9,15 @@ import {
   readPage,
   rowsOf
 } from "../../postgres/client/rows.ts"
-import { toldTaskOf } from "../../postgres/tasks/toldTask.ts"
+import { taskSnapshotOf } from "../../postgres/tasks/taskSnapshot.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   ClaimedMessage,
   Delivery,
   DeliveryAttempt,
   LEASE_MARGIN_SECONDS,
+  MAX_LISTED_ATTEMPTS,
   noSuchDelivery,
-  SHOWN_ATTEMPTS,
   WebhookMessages
 } from "../../services/delivery/WebhookMessages.ts"
 
@@ -27,7 +27,7 @@ const claimedColumns = columnsOf(ClaimedMessage, "m", {
   isFailing: "due.failing",
   dialect: `(SELECT t.dialect FROM tasks t
               WHERE t.organization_id = m.organization_id AND t.id = m.task_id)`,
-  task: toldTaskOf("m.organization_id", "m.task_id")
+  task: taskSnapshotOf("m.organization_id", "m.task_id")
 })
 
 const deliveryColumns = columnsOf(Delivery, "m", {
@@ -36,10 +36,10 @@ const deliveryColumns = columnsOf(Delivery, "m", {
                 'error', a.error) ORDER BY a.at), '[]')
                 FROM (SELECT * FROM webhook_attempts w
                        WHERE w.organization_id = m.organization_id AND w.message_id = m.id
-                       ORDER BY w.at DESC LIMIT ${SHOWN_ATTEMPTS}) a)`
+                       ORDER BY w.at DESC LIMIT ${MAX_LISTED_ATTEMPTS}) a)`
 })
 
-/** Times inside JSON come as text. */
+/** Inside JSON a time is text. */
 const DeliveryRow = Schema.Struct({
   ...Delivery.fields,
   attempts: Schema.Array(Schema.Struct({ ...DeliveryAttempt.fields, at: Schema.DateFromString }))
@@ -54,8 +54,8 @@ export const layerWebhookMessages = Layer.effect(
     const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
     const leaseSeconds = webhookTimeoutSeconds + LEASE_MARGIN_SECONDS
 
-    // Steps from receiver to receiver through the index and takes the front of each, so that one with
-    // thousands of due messages costs the others nothing.
+    // The statement steps from receiver to receiver through the index and takes the front of each, so that a
+    // receiver with thousands of due messages costs the others nothing.
     const claimDue: WebhookMessages["Service"]["claimDue"] = (claims) =>
       rowsOf(ClaimedMessage)(
         oneTry(sql`
@@ -67,26 +67,26 @@ export const layerWebhookMessages = Layer.effect(
                (SELECT d.receiver FROM webhook_messages d
                  WHERE d.state = 'pending' AND d.receiver > r.receiver
                  ORDER BY d.receiver LIMIT 1) n)
-          ), room AS (
+          ), capacity AS (
             SELECT r.receiver, e.url, coalesce(e.failing_since IS NOT NULL, false) AS failing,
                    CASE WHEN e.disabled_at IS NOT NULL
                           OR (e.id IS NULL AND r.receiver NOT LIKE 'callback\\_%') THEN 0
                         ELSE greatest(0, least(${claims.limit}::int,
-                               CASE WHEN e.failing_since IS NULL THEN ${claims.perReceiver}::int
-                                    ELSE 1 END - coalesce(a.attempts, 0))) END AS places
+                               CASE WHEN e.failing_since IS NULL THEN ${claims.maxPerReceiver}::int
+                                    ELSE 1 END - coalesce(a.attempts, 0))) END AS permits
               FROM receivers r
               LEFT JOIN webhook_endpoints e ON e.id = r.receiver
-              LEFT JOIN unnest(${[...claims.running.keys()]}::text[],
-                               ${[...claims.running.values()]}::int[])
+              LEFT JOIN unnest(${[...claims.runningByReceiver.keys()]}::text[],
+                               ${[...claims.runningByReceiver.values()]}::int[])
                 AS a(receiver, attempts) ON a.receiver = r.receiver
           ), front AS (
             SELECT q.*, r.url, r.failing,
                    row_number() OVER (PARTITION BY r.receiver ORDER BY q.next_attempt_at) AS turn
-              FROM room r CROSS JOIN LATERAL
+              FROM capacity r CROSS JOIN LATERAL
                 (SELECT d.organization_id, d.id, d.next_attempt_at FROM webhook_messages d
                   WHERE d.state = 'pending' AND d.receiver = r.receiver
                     AND d.next_attempt_at <= now()
-                  ORDER BY d.next_attempt_at LIMIT r.places FOR UPDATE SKIP LOCKED) q
+                  ORDER BY d.next_attempt_at LIMIT r.permits FOR UPDATE SKIP LOCKED) q
           ), ranked AS (
             SELECT f.*,
                    row_number() OVER (PARTITION BY f.failing ORDER BY f.turn, f.next_attempt_at)
@@ -99,8 +99,8 @@ export const layerWebhookMessages = Layer.effect(
                 AS o(organization_id, attempts) USING (organization_id)
           ), due AS (
             SELECT * FROM ranked
-             WHERE (NOT failing OR of_kind <= ${claims.failing})
-               AND of_organization <= ${claims.perOrganization}
+             WHERE (NOT failing OR of_kind <= ${claims.maxFailing})
+               AND of_organization <= ${claims.maxPerOrganization}
              ORDER BY turn, next_attempt_at LIMIT ${claims.limit}
           )
           UPDATE webhook_messages m
@@ -113,7 +113,11 @@ export const layerWebhookMessages = Layer.effect(
 
     return WebhookMessages.of({
       claimDue,
-      ended: Effect.fnUntraced(function* (message, { status, durationMs, answer, error }, end) {
+      recordAttempt: Effect.fnUntraced(function* (
+        message,
+        { status, durationMs, answer, error },
+        end
+      ) {
         yield* bounded(sql`
           SELECT end_attempt(${message.organizationId}, ${message.id}, ${message.lease}::bigint,
             ${outcomes[end._tag]}, ${end._tag === "Again" ? end.afterSeconds : null}::float8,
@@ -132,16 +136,15 @@ export const layerWebhookMessages = Layer.effect(
              ORDER BY m.id DESC LIMIT ${page.limit + 1}`
         })
       ),
-      sendAgain: Effect.fn("WebhookMessages.sendAgain")(function* (endpointId, id) {
+      redeliver: Effect.fn("WebhookMessages.redeliver")(function* (endpointId, id) {
         const rows = yield* bounded(sql`
           UPDATE webhook_messages
              SET state = 'pending', next_attempt_at = now(), tries = 0, ended_at = NULL
            WHERE endpoint_id = ${endpointId} AND id = ${id}
           RETURNING id`)
-        if (rows.length > 0) return
-        return yield* noSuchDelivery(id)
+        if (rows.length === 0) return yield* noSuchDelivery(id)
       }),
-      sendAllAgain: Effect.fn("WebhookMessages.sendAllAgain")(function* (endpointId, since) {
+      redeliverSince: Effect.fn("WebhookMessages.redeliverSince")(function* (endpointId, since) {
         const rows = yield* bounded(sql`
           UPDATE webhook_messages
              SET state = 'pending', next_attempt_at = now(), tries = 0, ended_at = NULL
@@ -150,17 +153,17 @@ export const layerWebhookMessages = Layer.effect(
         return rows.length
       }),
       prune: deleteInBatches(
-        (most) => sql`
-          WITH gone AS (
+        (limit) => sql`
+          WITH deleted AS (
             DELETE FROM webhook_messages WHERE ctid = ANY (ARRAY(
               SELECT ctid FROM webhook_messages
-               WHERE ended_at < now() - make_interval(secs => ${callLogDays * 86_400}) LIMIT ${most}))
+               WHERE ended_at < now() - make_interval(secs => ${callLogDays * 86_400}) LIMIT ${limit}))
             RETURNING organization_id, id
           ), attempts AS (
-            DELETE FROM webhook_attempts a USING gone
-             WHERE a.organization_id = gone.organization_id AND a.message_id = gone.id
+            DELETE FROM webhook_attempts a USING deleted
+             WHERE a.organization_id = deleted.organization_id AND a.message_id = deleted.id
           )
-          SELECT id FROM gone`
+          SELECT id FROM deleted`
       )
     })
   })

@@ -1,5 +1,5 @@
 /** Receivers of webhooks, with the fields of the `openai` package. */
-import { Schema } from "effect"
+import { Context, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
 import { type EventType, organizationEvents } from "../../domain/webhookEvents.ts"
@@ -57,7 +57,7 @@ export const EndpointWithSecretView = Schema.Struct({
   description: "A receiver of webhooks, with its new secret"
 })
 
-export const DeletedEndpointView = Schema.Struct({
+const DeletedEndpointView = Schema.Struct({
   id: endpointFields.id,
   object: constant("webhook_endpoint.deleted", "Always `webhook_endpoint.deleted`"),
   deleted: flag("Whether it was deleted")
@@ -65,31 +65,9 @@ export const DeletedEndpointView = Schema.Struct({
 
 const Name = plainText().annotate({ description: "What its owner calls it" })
 const MAX_URL = 2048
-export const WebhookUrl = plainText(MAX_URL).annotate({
+const WebhookUrl = plainText(MAX_URL).annotate({
   description: "An https address, which must be public"
 })
-
-/** Bodies about endpoints that may choose of these types. */
-export const endpointBodies = <const L extends ReadonlyArray<EventType>>(types: L) => {
-  const Type = Schema.Literals(types)
-  const Types = Schema.Array(Type)
-    .check(Schema.isMinLength(1), Schema.isMaxLength(types.length))
-    .annotate({ description: "What it is told of" })
-  return {
-    created: { name: Name, url: WebhookUrl, event_types: Types },
-    Change: Schema.Struct({
-      name: Schema.optionalKey(Name),
-      url: Schema.optionalKey(WebhookUrl),
-      event_types: Schema.optionalKey(Types),
-      enabled: Schema.optionalKey(
-        Schema.Boolean.annotate({ description: "Whether it is told; true also after failures" })
-      )
-    }),
-    Test: Schema.Struct({
-      event_type: Type.annotate({ description: "The event that a sample is sent of" })
-    })
-  }
-}
 
 export const RotateBody = Schema.Struct({
   keep_old_secret_active_for_24_hours: Schema.optionalKey(
@@ -99,7 +77,7 @@ export const RotateBody = Schema.Struct({
   )
 })
 
-export const TestView = Schema.Struct({
+const TestView = Schema.Struct({
   object: constant("webhook_endpoint.test", "Always `webhook_endpoint.test`"),
   webhook_endpoint_id: endpointFields.id,
   event_type: text("The event that a sample was sent of", "video.completed"),
@@ -149,21 +127,127 @@ export const RedeliverBody = Schema.Struct({
   )
 }).annotate({ description: "Either of the two" })
 
-export const RedeliveryView = Schema.Struct({
+const RedeliveryView = Schema.Struct({
   object: constant("webhook_redelivery", "Always `webhook_redelivery`"),
   redelivered: integer("How many are sent again", 1)
 })
 
-export const endpointParams = {
+const endpointParams = {
   id: plainText().annotate({
     description: "The endpoint's id, or `callback` for that of the organisation's callbacks"
   })
 }
 
-const bodies = endpointBodies(organizationEvents)
-export const NewEndpointBody = Schema.Struct(bodies.created)
-export const EndpointChangeBody = bodies.Change
-export const EndpointTestBody = bodies.Test
+const eventTypesOf = <const Types extends ReadonlyArray<EventType>>(types: Types) =>
+  Schema.Array(Schema.Literals(types))
+    .check(Schema.isMinLength(1), Schema.isMaxLength(types.length))
+    .annotate({ description: "What it is told of" })
+
+/** The body that creates an endpoint, which may choose of these events. */
+export const newEndpointFields = <const Types extends ReadonlyArray<EventType>>(types: Types) => ({
+  name: Name,
+  url: WebhookUrl,
+  event_types: eventTypesOf(types)
+})
+
+type Action =
+  | "read"
+  | "change"
+  | "remove"
+  | "rotateSecret"
+  | "test"
+  | "listDeliveries"
+  | "redeliver"
+
+/**
+ * The endpoints about one receiver of webhooks, which members and operators have alike. They differ in
+ * their identifiers and in the events that may be chosen.
+ */
+export const endpointRoutes = <
+  const Ids extends Readonly<Record<Action, string>>,
+  const Types extends ReadonlyArray<EventType>
+>(
+  ids: Ids,
+  eventTypes: Types,
+  readDescription: string,
+  /** Annotations of the endpoints that change or send something. */
+  writing: Context.Context<never>
+) => {
+  const identifier = <A extends Action>(action: A): Ids[A] => ids[action]
+  const ChangeBody = Schema.Struct({
+    name: Schema.optionalKey(Name),
+    url: Schema.optionalKey(WebhookUrl),
+    event_types: Schema.optionalKey(eventTypesOf(eventTypes)),
+    enabled: Schema.optionalKey(
+      Schema.Boolean.annotate({ description: "Whether it is told; true also after failures" })
+    )
+  })
+  const TestBody = Schema.Struct({
+    event_type: Schema.Literals(eventTypes).annotate({
+      description: "The event that a sample is sent of"
+    })
+  })
+  return [
+    HttpApiEndpoint.get(identifier("read"), "/webhook_endpoints/:id", {
+      params: endpointParams,
+      success: EndpointView,
+      error: errors.NotFound
+    })
+      .annotate(LookUp, true)
+      .annotateMerge(operation("Read a webhook endpoint", readDescription)),
+    HttpApiEndpoint.post(identifier("change"), "/webhook_endpoints/:id", {
+      params: endpointParams,
+      payload: ChangeBody,
+      success: EndpointView,
+      error: [errors.InvalidRequest, errors.NotFound]
+    })
+      .annotateMerge(writing)
+      .annotateMerge(operation("Change a webhook endpoint", "What is left out stays as it is.")),
+    HttpApiEndpoint.delete(identifier("remove"), "/webhook_endpoints/:id", {
+      params: endpointParams,
+      success: DeletedEndpointView,
+      error: errors.NotFound
+    })
+      .annotateMerge(writing)
+      .annotateMerge(operation("Delete a webhook endpoint", "With the messages to it.")),
+    HttpApiEndpoint.post(identifier("rotateSecret"), "/webhook_endpoints/:id/rotate_secret", {
+      params: endpointParams,
+      payload: RotateBody,
+      success: EndpointWithSecretView,
+      error: [errors.InvalidRequest, errors.NotFound]
+    })
+      .annotateMerge(writing)
+      .annotateMerge(
+        operation("Rotate a secret", "Answers a new one, which is shown in this answer alone.")
+      ),
+    HttpApiEndpoint.post(identifier("test"), "/webhook_endpoints/:id/test", {
+      params: endpointParams,
+      payload: TestBody,
+      success: TestView,
+      error: [errors.InvalidRequest, errors.NotFound]
+    })
+      .annotateMerge(writing)
+      .annotateMerge(operation("Test a webhook endpoint", "Sends a sample of an event now, once.")),
+    HttpApiEndpoint.get(identifier("listDeliveries"), "/webhook_endpoints/:id/deliveries", {
+      params: endpointParams,
+      query: deliveryQuery,
+      success: listWithEnds(DeliveryView),
+      error: [errors.InvalidRequest, errors.NotFound]
+    }).annotateMerge(
+      operation("List deliveries", "The messages to an endpoint and their attempts, newest first.")
+    ),
+    HttpApiEndpoint.post(identifier("redeliver"), "/webhook_endpoints/:id/redeliver", {
+      params: endpointParams,
+      payload: RedeliverBody,
+      success: RedeliveryView,
+      error: [errors.InvalidRequest, errors.NotFound]
+    })
+      .annotateMerge(writing)
+      .annotateMerge(
+        operation("Send again", "One message, or all since a time, under their old ids.")
+      )
+  ] as const
+}
 
 export class WebhooksGroup extends HttpApiGroup.make("webhooks")
   .add(
@@ -174,90 +258,36 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       })
     })
       .annotate(LookUp, true)
-      .annotate(RequiredScope, "webhooks")
       .annotateMerge(operation("List event types", "What webhooks tell an organisation of.")),
     HttpApiEndpoint.post("createEndpoint", "/webhook_endpoints", {
-      payload: NewEndpointBody,
+      payload: Schema.Struct(newEndpointFields(organizationEvents)),
       success: EndpointWithSecretView,
       error: errors.InvalidRequest
-    })
-      .annotate(RequiredScope, "webhooks")
-      .annotateMerge(
-        operation(
-          "Create a webhook endpoint",
-          "It is told of the organisation's events from now on. Its secret is shown in this answer alone."
-        )
-      ),
+    }).annotateMerge(
+      operation(
+        "Create a webhook endpoint",
+        "It is told of the organisation's events from now on. Its secret is shown in this answer alone."
+      )
+    ),
     HttpApiEndpoint.get("listEndpoints", "/webhook_endpoints", {
       query: pageQuery,
       success: listWithEnds(EndpointView),
       error: errors.InvalidRequest
-    })
-      .annotate(RequiredScope, "webhooks")
-      .annotateMerge(operation("List webhook endpoints", "The organisation's, newest first.")),
-    HttpApiEndpoint.get("readEndpoint", "/webhook_endpoints/:id", {
-      params: endpointParams,
-      success: EndpointView,
-      error: errors.NotFound
-    })
-      .annotate(LookUp, true)
-      .annotate(RequiredScope, "webhooks")
-      .annotateMerge(operation("Read a webhook endpoint", "How it is set up and doing.")),
-    HttpApiEndpoint.post("changeEndpoint", "/webhook_endpoints/:id", {
-      params: endpointParams,
-      payload: EndpointChangeBody,
-      success: EndpointView,
-      error: [errors.InvalidRequest, errors.NotFound]
-    })
-      .annotate(RequiredScope, "webhooks")
-      .annotateMerge(operation("Change a webhook endpoint", "What is left out stays as it is.")),
-    HttpApiEndpoint.delete("deleteEndpoint", "/webhook_endpoints/:id", {
-      params: endpointParams,
-      success: DeletedEndpointView,
-      error: errors.NotFound
-    })
-      .annotate(RequiredScope, "webhooks")
-      .annotateMerge(operation("Delete a webhook endpoint", "With the messages to it.")),
-    HttpApiEndpoint.post("rotateSecret", "/webhook_endpoints/:id/rotate_secret", {
-      params: endpointParams,
-      payload: RotateBody,
-      success: EndpointWithSecretView,
-      error: [errors.InvalidRequest, errors.NotFound]
-    })
-      .annotate(RequiredScope, "webhooks")
-      .annotateMerge(
-        operation("Rotate a secret", "Answers a new one, which is shown in this answer alone.")
-      ),
-    HttpApiEndpoint.post("testEndpoint", "/webhook_endpoints/:id/test", {
-      params: endpointParams,
-      payload: EndpointTestBody,
-      success: TestView,
-      error: [errors.InvalidRequest, errors.NotFound]
-    })
-      .annotate(RequiredScope, "webhooks")
-      .annotateMerge(operation("Test a webhook endpoint", "Sends a sample of an event now, once.")),
-    HttpApiEndpoint.get("listDeliveries", "/webhook_endpoints/:id/deliveries", {
-      params: endpointParams,
-      query: deliveryQuery,
-      success: listWithEnds(DeliveryView),
-      error: [errors.InvalidRequest, errors.NotFound]
-    })
-      .annotate(RequiredScope, "webhooks")
-      .annotateMerge(
-        operation(
-          "List deliveries",
-          "The messages to an endpoint and their attempts, newest first."
-        )
-      ),
-    HttpApiEndpoint.post("redeliver", "/webhook_endpoints/:id/redeliver", {
-      params: endpointParams,
-      payload: RedeliverBody,
-      success: RedeliveryView,
-      error: [errors.InvalidRequest, errors.NotFound]
-    })
-      .annotate(RequiredScope, "webhooks")
-      .annotateMerge(
-        operation("Send again", "One message, or all since a time, under their old ids.")
-      )
+    }).annotateMerge(operation("List webhook endpoints", "The organisation's, newest first.")),
+    ...endpointRoutes(
+      {
+        read: "readEndpoint",
+        change: "changeEndpoint",
+        remove: "deleteEndpoint",
+        rotateSecret: "rotateSecret",
+        test: "testEndpoint",
+        listDeliveries: "listDeliveries",
+        redeliver: "redeliver"
+      },
+      organizationEvents,
+      "How it is set up and doing.",
+      Context.empty()
+    )
   )
+  .annotateEndpoints(RequiredScope, "webhooks")
   .annotate(HttpApi.PayloadParseOptions, strictly) {}

@@ -1,27 +1,30 @@
-/** What a webhook says: the object as the API answers it, and never a prompt. */
+/** The body of a webhook: the object as the API answers it, without any prompt. */
 import { openaiIdOf, taskKindOf } from "../../domain/orderIds.ts"
 import { type AddressOf, taskAnswer } from "../../domain/taskAnswers.ts"
 import type { ClaimedMessage } from "../../services/delivery/WebhookMessages.ts"
 
-/** The specification's advice on the size of a body. */
+/** The limit that the Standard Webhooks specification advises. */
 const MAX_BODY_BYTES = 20_000
 
-type Told = Pick<ClaimedMessage, "type" | "happenedAt" | "taskId" | "dialect" | "task" | "data">
+type MessageEvent = Pick<
+  ClaimedMessage,
+  "type" | "happenedAt" | "taskId" | "dialect" | "task" | "data"
+>
 
-const bodyWith = ({ type, happenedAt }: Told, data: unknown): string =>
+const bodyWith = ({ type, happenedAt }: MessageEvent, data: unknown): string =>
   JSON.stringify({ type, timestamp: happenedAt.toISOString(), data })
 
 /**
- * Of a task with a long answer its id and state alone: the rest is read by the id, which is told in the
- * form that its order was answered with.
+ * A task whose answer is too long is reduced to its id and state, and its client reads the rest by the id.
+ * The id has the form in which the order was answered.
  */
-export const messageBody = (message: Told, own: AddressOf | null = null): string => {
+export const messageBody = (message: MessageEvent, links: AddressOf | null = null): string => {
   const { taskId, dialect, task, data } = message
   if (taskId === null) return bodyWith(message, data)
   const kind = taskKindOf(taskId)
   const id = dialect === "openai" ? openaiIdOf(taskId) : taskId
   if (task === null || kind === null) return bodyWith(message, { id })
-  const answer = { ...taskAnswer(kind, task, own), id }
+  const answer = { ...taskAnswer(kind, task, links), id }
   const body = bodyWith(message, answer)
   return Buffer.byteLength(body) <= MAX_BODY_BYTES
     ? body

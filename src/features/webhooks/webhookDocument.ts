@@ -1,4 +1,4 @@
-/** Webhooks as the contract tells of them: what a receiver is sent. */
+/** Webhooks in the OpenAPI document: the requests that a receiver gets. */
 import { Record } from "effect"
 import { sampleData } from "../../domain/webhookEvents.ts"
 

@@ -5,7 +5,7 @@ import type { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 
 const PREFIX = "whsec_"
-/** Of the 24 to 64 that the specification allows. */
+/** The specification allows 24 to 64. */
 const SECRET_BYTES = 32
 const HINT_LENGTH = 4
 
@@ -16,7 +16,7 @@ export const makeSecret = (
     Redacted.make(`${PREFIX}${Base64.encode(bytes)}`)
   )
 
-/** What tells a secret from another one, and opens nothing. */
+/** The last characters of a secret, by which its owner recognises it; they open nothing. */
 export const hintOf = (secret: Redacted.Redacted): string =>
   `${PREFIX}...${Redacted.value(secret).slice(-HINT_LENGTH)}`
 
@@ -27,7 +27,7 @@ export interface SignedMessage {
   readonly body: string
 }
 
-/** The headers that tell a receiver who sent it: a signature by each secret that counts. */
+/** The headers by which a receiver verifies the sender: a signature by each active secret. */
 export const signedHeaders = (
   { id, timestamp, body }: SignedMessage,
   secrets: ReadonlyArray<Redacted.Redacted>

@@ -93,13 +93,13 @@ export const ReceiptView = Schema.Struct({
 }).annotate({ identifier: "Receipt", description: "One charge, explained" })
 export type ReceiptView = typeof ReceiptView.Type
 
-export const costOf = textOrNull(
+export const vendorCost = textOrNull(
   "What the vendor bills for it, in currency units; null where its mount tells no cost"
 )
 
 export const OperatorReceiptView = Schema.Struct({
   ...ReceiptView.fields,
-  cost: costOf,
+  cost: vendorCost,
   attempts: arrayOf(
     AttemptView,
     "The channels it was sent to, in their order; the last one made it"

@@ -5,11 +5,11 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { OrderResult } from "../../orders/idempotency.ts"
 import type { StreamedAnswer } from "../../orders/streamedAnswer.ts"
-import { type Page, type PageRequest, shownPage } from "../../runtime/Page.ts"
+import { type Page, type PageRequest, presentPage } from "../../runtime/Page.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
-import { allInMemory } from "../server/countedAnswers.ts"
+import { countInMemory } from "../server/countedAnswers.ts"
 import { withHeaders } from "../server/envelope.ts"
 import { errorBody } from "../server/errorResponse.ts"
 
@@ -26,7 +26,7 @@ const passOn = ({ chunks, bytes, isCounted, letGo }: RawAnswer) => {
     Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(letGo))),
     { contentType: "application/json", contentLength: bytes }
   )
-  return isCounted ? response : allInMemory(response, bytes)
+  return isCounted ? response : countInMemory(response, bytes)
 }
 
 /** What a vendor said is handed on as it came. */
@@ -63,7 +63,7 @@ const utf8 = new TextEncoder()
 export const dataEvent = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
 
 /** What an order comes to; a replay says that it is one. */
-export const answerTo = Effect.fnUntraced(function* <Body, A, E>(
+export const answerOrder = Effect.fnUntraced(function* <Body, A, E>(
   { headers }: { readonly headers: { readonly "idempotency-key"?: string } },
   body: Body,
   order: (caller: Caller, body: Body, key?: string) => Effect.Effect<OrderResult<A>, E>
@@ -80,7 +80,7 @@ export const pageOf = (query: {
 }): PageRequest => ({ after: null, ...query })
 
 export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => {
-  const { data, hasMore } = shownPage(page, view)
+  const { data, hasMore } = presentPage(page, view)
   return { object: "list" as const, data, has_more: hasMore }
 }
 

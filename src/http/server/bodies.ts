@@ -16,7 +16,7 @@ import { parseJson, textOf } from "./jsonBody.ts"
 const SHARE_OF_BODIES = 0.5
 /** Bodies that are to be no longer count whole from the start, which costs least. */
 const SHORT_BYTES = 16 * 1024
-/** Small pieces are put together: one of a single byte would take hundreds of them. */
+/** Small pieces are put total: one of a single byte would take hundreds of them. */
 const BLOCK_BYTES = 4 * 1024
 /** Whose bodies count together where no key is asked for: the operator's. */
 const OPERATOR = "operator"
@@ -38,7 +38,7 @@ export const bodyTooLarge = (limit: number): PayloadTooLarge => {
   return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${most}${hint}` : most })
 }
 
-export const unreadable = new InvalidRequest({ message: "The body could not be read" })
+export const unreadableBody = new InvalidRequest({ message: "The body could not be read" })
 
 /** What a route takes of a body. */
 interface BodyBounds extends JsonBounds {
@@ -68,7 +68,7 @@ const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidR
     }
     const fail = () => {
       leave()
-      resume(Effect.fail(unreadable))
+      resume(Effect.fail(unreadableBody))
     }
     const leave = () => {
       source.off("data", add).off("end", end).off("error", fail).off("close", fail)
@@ -79,12 +79,12 @@ const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidR
 
 export const makeBodies = (budgetBytes: number) => {
   const room = makeShares({
-    each: Math.floor(budgetBytes * SHARE_OF_BODIES),
-    together: budgetBytes
+    perOwner: Math.floor(budgetBytes * SHARE_OF_BODIES),
+    total: budgetBytes
   })
 
   const take = (owner: string, bytes: number) =>
-    Effect.flatMap(room.take(owner, bytes), (isRoom) =>
+    Effect.flatMap(room.reserve(owner, bytes), (isRoom) =>
       isRoom ? Effect.void : Effect.fail(noRoom)
     )
 
@@ -93,7 +93,7 @@ export const makeBodies = (budgetBytes: number) => {
     request: Request,
     bounds: BodyBounds
   ) {
-    const share = yield* room.open(owner)
+    const share = yield* room.openReservation(owner)
     const walk = walkJson(bounds)
     const full: Array<Buffer> = []
     let block = Buffer.alloc(0)
@@ -171,7 +171,7 @@ export const makeBodies = (budgetBytes: number) => {
     /** Makes room for a form's bytes as they come, and keeps it until the scope closes. */
     keptForm: (organizationId: string | null) =>
       Effect.map(
-        room.open(organizationId ?? OPERATOR),
+        room.openReservation(organizationId ?? OPERATOR),
         (share) =>
           (bytes: number): Effect.Effect<void, Overloaded> =>
             share.grow(bytes) ? Effect.void : Effect.fail(noRoom)

@@ -16,7 +16,7 @@ const PIECE_BYTES = 64 * 1024
 const bytesInMemory = new WeakMap<HttpBody.HttpBody, number>()
 
 /** Says that all of a streamed body is in memory until it has left. */
-export const allInMemory = (
+export const countInMemory = (
   response: HttpServerResponse.HttpServerResponse,
   bytes: number
 ): HttpServerResponse.HttpServerResponse => {

@@ -8,7 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { InternalError, InvalidRequest } from "../../domain/Errors.ts"
 import { CurrentAnswer } from "../../runtime/AnswerBudget.ts"
-import { comeAgain, isPassing } from "../../runtime/databaseErrors.ts"
+import { databaseUnavailable, isTransient } from "../../runtime/databaseErrors.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { answerOf, turnOf } from "./connectionTurns.ts"
 import { countedAnswer } from "./countedAnswers.ts"
@@ -42,8 +42,8 @@ const unforeseen = Effect.fnUntraced(function* (
     Effect.annotateLogs({ method: request.method, path: pathOf(request.url) })
   )
   const defect = Cause.squash(cause)
-  const response = isPassing(defect)
-    ? errorResponse(comeAgain())
+  const response = isTransient(defect)
+    ? errorResponse(databaseUnavailable())
     : errorResponse(
         new InternalError({
           message:

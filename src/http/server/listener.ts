@@ -78,7 +78,7 @@ const makeAddressBound = Effect.gen(function* () {
   const { addressConnections } = yield* Settings
   const run = Effect.runForkWith(yield* Effect.context<never>())
   const clock = yield* Clock.Clock
-  const connections = makeShares({ each: addressConnections })
+  const connections = makeShares({ perOwner: addressConnections })
   let quietUntil = 0
 
   const tell = (client: string): void => {
@@ -96,12 +96,12 @@ const makeAddressBound = Effect.gen(function* () {
   return (socket: Socket): boolean => {
     if (addressConnections === 0) return true
     const client = clientOf(socket.remoteAddress)
-    if (!connections.tryTake(client)) {
+    if (!connections.tryReserve(client)) {
       socket.destroy()
       tell(client)
       return false
     }
-    socket.once("close", () => connections.giveBack(client))
+    socket.once("close", () => connections.release(client))
     return true
   }
 })

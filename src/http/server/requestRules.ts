@@ -32,7 +32,7 @@ import {
   RequestJson,
   RequestRules
 } from "../api/middlewares.ts"
-import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadable } from "./bodies.ts"
+import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadableBody } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { readForm } from "./formBody.ts"
 
@@ -99,7 +99,7 @@ const unreadOf = (defect: unknown, limit: number): GatewayError | null => {
   if (!HttpServerError.isHttpServerError(defect)) return null
   const { reason } = defect
   if (reason._tag !== "RequestParseError") return null
-  return reason.reason === "BodyTooLarge" ? bodyTooLarge(limit) : unreadable
+  return reason.reason === "BodyTooLarge" ? bodyTooLarge(limit) : unreadableBody
 }
 
 /** The request with a body that is in memory and within its bounds, for the contract's own decoder. */

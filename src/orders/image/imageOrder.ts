@@ -130,7 +130,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       deadlineSeconds: imageDeadlineSeconds,
       files,
       task: null,
-      storedRefusal: withoutMedia
+      storableRefusal: withoutMedia
     } as const
 
     const callsBy = <Product>(call: CallMount<Product>) =>

@@ -5,7 +5,7 @@ import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { mediumOf } from "../../redaction/patterns.ts"
 import type { ImageResult } from "../../services/ProtocolAdapter.ts"
-import { type ArchivedFile, Bucket, keyOf } from "../../services/results/ArchiveBucket.ts"
+import { type ArchivedFile, Bucket, objectKeyOf } from "../../services/results/ArchiveBucket.ts"
 import type { TaskResult } from "../../services/TaskRepo.ts"
 
 export interface TaskImages {
@@ -78,7 +78,7 @@ export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
     }
     const files = yield* Effect.forEach(inline, (bytes, n) => {
       const contentType = mediaTypeOf(bytes) ?? DOWNLOAD_TYPE
-      return bucket.put(keyOf(organizationId, id, n), contentType, Stream.make(bytes)).pipe(
+      return bucket.put(objectKeyOf(organizationId, id, n), contentType, Stream.make(bytes)).pipe(
         Effect.map((stored) => ({ ...stored, contentType })),
         Effect.tapError(({ message }) =>
           Effect.logError("archive: storing the images of a task failed", message).pipe(

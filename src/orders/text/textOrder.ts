@@ -12,7 +12,7 @@ import {
   type VendorLost,
   VendorRefused
 } from "../../domain/VendorOutcome.ts"
-import { keptRefusal as storedRefusal } from "../../redaction/promptsFromRecords.ts"
+import { storableRefusal } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { TextAnswer } from "../../services/ProtocolAdapter.ts"
@@ -121,7 +121,7 @@ export const textOrderOf = (
     files: noFiles,
     task: null,
     /** A vendor's message about a text may be the text; repeats get less of it than the first answer. */
-    storedRefusal: (error, orphan) => storedRefusal(error, request.body, orphan !== null)
+    storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null)
   }
   return { finishBy, chargeUnread, terms }
 }

@@ -117,7 +117,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
           errorMessage: withoutEchoes(error.message, textsSent(run))
         })
       },
-      storedRefusal: withoutMedia,
+      storableRefusal: withoutMedia,
       finish: (upstream, id) =>
         Effect.succeed({
           _tag: "Accept",

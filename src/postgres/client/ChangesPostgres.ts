@@ -42,7 +42,7 @@ export const layerChanges = Layer.effect(
     /** When the latest beat was sent that has come back. */
     let provenAtMillis = Number.NEGATIVE_INFINITY
     let wasHeard = false
-    const { changed, ...marks } = yield* makeMarks((now) => now - provenAtMillis <= LEASE_MILLIS)
+    const { invalidate, ...marks } = yield* makeMarks((now) => now - provenAtMillis <= LEASE_MILLIS)
 
     /** One connection's life, from its opening to its loss. */
     const listen = Effect.scoped(
@@ -55,13 +55,13 @@ export const layerChanges = Layer.effect(
 
         const hear = Effect.fnUntraced(function* (payload: string, isOwn: boolean) {
           const notice = Option.getOrNull(decodeNotice(payload))
-          if (notice === null) return yield* changed(Topic.literals)
-          if ("changed" in notice) return yield* changed([notice.changed])
+          if (notice === null) return yield* invalidate(Topic.literals)
+          if ("changed" in notice) return yield* invalidate([notice.changed])
           if (!isOwn) return
           if (isFirst) {
             isFirst = false
             // What was told before this session listened was missed.
-            yield* changed(Topic.literals)
+            yield* invalidate(Topic.literals)
             if (wasHeard) yield* Effect.logInfo("changes made by other gateways are heard again")
             wasHeard = true
           }
@@ -115,11 +115,11 @@ export const layerChanges = Layer.effect(
 
     return Changes.of({
       ...marks,
-      telling: (topic, change) =>
+      changeAndNotify: (topic, change) =>
         Effect.tap(
           change,
           () => sql`SELECT pg_notify(${CHANNEL}, ${encodeNotice({ changed: topic })})`
-        ).pipe(sql.withTransaction, Effect.ensuring(changed([topic])))
+        ).pipe(sql.withTransaction, Effect.ensuring(invalidate([topic])))
     })
   })
 )

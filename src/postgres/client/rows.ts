@@ -1,7 +1,7 @@
 /** Reading rows: each is decoded, and a database that fails is a defect at this edge. */
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
-import { isPassing } from "../../runtime/databaseErrors.ts"
+import { isTransient } from "../../runtime/databaseErrors.ts"
 import { cutPage, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 
 type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
@@ -63,7 +63,7 @@ export const bounded = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effe
 export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(
     Effect.retry({
-      while: isPassing,
+      while: isTransient,
       schedule: Schedule.exponential("50 millis").pipe(Schedule.jittered)
     }),
     within(BRIEF),
@@ -74,7 +74,7 @@ const untilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
   statement.pipe(
     oneTry,
     Effect.retry({
-      while: isPassing,
+      while: isTransient,
       schedule: Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
         Schedule.jittered
       )

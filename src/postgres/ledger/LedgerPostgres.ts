@@ -4,7 +4,7 @@ import { Effect, Layer, Metric, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Overloaded } from "../../domain/Errors.ts"
 import { transferPrefix } from "../../domain/money/transfers.ts"
-import { isPassing } from "../../runtime/databaseErrors.ts"
+import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
@@ -89,22 +89,22 @@ export const layerLedger = Layer.effect(
 
     const batch = yield* makeMicroBatch({
       maxItems: MAX_BATCH,
-      calls: CALLS,
+      concurrency: CALLS,
       run: (movements: ReadonlyArray<Movement>) =>
         Effect.andThen(
           Metric.update(ledgerBatchSize, movements.length),
           oneTry(moveTogether(sql, settings.timeZone, movements))
         ),
-      passes: isPassing,
+      isTransient,
       patienceMillis: settings.holdPatienceSeconds * 1000,
-      unwanted: (movement, { outcome }) =>
+      onAbandonedAnswer: (movement, { outcome }) =>
         movement._tag === "Hold" && (outcome === "held" || outcome === "known")
           ? Effect.asVoid(release(unwantedHold(movement.request)))
           : Effect.void
     })
 
     const hold: Ledger["Service"]["hold"] = Effect.fnUntraced(function* (request) {
-      if (batch.queued() >= MAX_QUEUED) return yield* overloaded
+      if (batch.queuedCount() >= MAX_QUEUED) return yield* overloaded
       const held = yield* batch
         .attempt(request.organizationId, {
           _tag: "Hold",

@@ -172,7 +172,7 @@ export const layerAccess = Layer.effect(
       }),
       revokeKey: Effect.fn("Access.revokeKey")(function* (id) {
         const rows = yield* repeatable(
-          changes.telling(
+          changes.changeAndNotify(
             "keys",
             sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
                WHERE id = ${id} RETURNING id`

@@ -73,7 +73,7 @@ export const layerCatalog = Layer.effect(
       { author, onVersion }: CatalogEdit
     ) =>
       changes
-        .telling(
+        .changeAndNotify(
           "catalog",
           Effect.gen(function* () {
             yield* sql`LOCK TABLE catalog_versions IN EXCLUSIVE MODE`

@@ -2,7 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Order, Schema } from "effect"
 import { Changes } from "../../runtime/Changes.ts"
-import { isPassing } from "../../runtime/databaseErrors.ts"
+import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { CallLog } from "../../services/CallLog.ts"
 import { COPY_LEASE_SECONDS } from "../../services/results/Archives.ts"
@@ -95,7 +95,7 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const accepts = yield* makeMicroBatch({
     maxItems: MAX_ACCEPTS,
     run: (items: ReadonlyArray<Acceptance>) => oneTry(acceptAll(items)),
-    passes: isPassing
+    isTransient
   })
 
   const accept: TaskRepo["Service"]["accept"] = Effect.fnUntraced(
@@ -186,7 +186,7 @@ export const layerTaskRepo = Layer.effect(
         yield* callLog.flush
         const { erased } = yield* rowOf(ErasedRow)(
           repeatable(
-            changes.telling(
+            changes.changeAndNotify(
               "tasks",
               sql`SELECT erase_task(${organizationId}, ${id},
                     make_interval(secs => ${COPY_LEASE_SECONDS})) AS erased`

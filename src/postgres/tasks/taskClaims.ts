@@ -1,7 +1,7 @@
 /** Claims of running tasks, and what gives them back. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
-import { isPassing } from "../../runtime/databaseErrors.ts"
+import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { ClaimedTask, type TaskRepo } from "../../services/TaskRepo.ts"
@@ -22,7 +22,7 @@ type PutBack = { readonly task: ClaimedTask } & Parameters<TaskRepo["Service"]["
 /** Written in one statement, at most. */
 const MAX_PUT_BACKS = 500
 /** A task is put back long before it is due again, and its vendor is asked on meanwhile. */
-const PUT_BACK_REST = { afterItems: 8, millis: 25 }
+const PUT_BACK_COOLDOWN = { minItems: 8, millis: 25 }
 
 export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const settings = yield* Settings
@@ -102,7 +102,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   const decodePlaces = decodeRows(Schema.Struct({ place: Schema.Int }))
   const putBacks = yield* makeMicroBatch({
     maxItems: MAX_PUT_BACKS,
-    rest: PUT_BACK_REST,
+    cooldown: PUT_BACK_COOLDOWN,
     run: Effect.fnUntraced(function* (items: ReadonlyArray<PutBack>) {
       const texts = (of: (item: PutBack) => string) => sql`${items.map(of)}::text[]`
       // Each row is looked up by its key, however stale the statistics. A row somebody has locked
@@ -137,7 +137,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
       const places = new Set(written.map(({ place }) => place))
       return items.map((_, index) => places.has(index + 1))
     }),
-    passes: isPassing
+    isTransient
   })
 
   const putBack: TaskRepo["Service"]["putBack"] = (task, options) =>

@@ -4,7 +4,7 @@ import { Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { orderPrefixes, taskKindOf } from "../../domain/orderIds.ts"
-import { isPassing } from "../../runtime/databaseErrors.ts"
+import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Completion, ListedTask, Task, type TaskRepo } from "../../services/TaskRepo.ts"
 import {
@@ -65,8 +65,8 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
   const reads = yield* makeMicroBatch({
     maxItems: MAX_READS,
     run: (wanted: ReadonlyArray<Wanted>) => within(BRIEF)(findAll(wanted)),
-    passes: isPassing,
-    calls: LANES,
+    isTransient,
+    concurrency: LANES,
     patienceMillis: Duration.toMillis(BRIEF)
   })
   let turn = 0
@@ -77,7 +77,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
       taskKindOf(id) !== null
         ? yield* reads
             .attempt(String(turn), { organizationId, id })
-            .pipe(Effect.catchTag("TooLate", () => Effect.die(unanswered(BRIEF))))
+            .pipe(Effect.catchTag("BatchTimeout", () => Effect.die(unanswered(BRIEF))))
         : null
     return task ?? (yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` }))
   })

@@ -10,7 +10,7 @@ import type { Page, PageRequest } from "../../runtime/Page.ts"
 import { TaskResult } from "../TaskRepo.ts"
 
 /** The task a message tells of, as it is when the message is sent. */
-export const ToldTask = Schema.Struct({
+export const TaskSnapshot = Schema.Struct({
   id: Schema.String,
   memberId: Schema.String,
   state: TaskState,
@@ -40,7 +40,7 @@ export const ClaimedMessage = Schema.Struct({
   /** In whose words the task was ordered, and its id is told; null where the message tells of none. */
   dialect: Schema.NullOr(Schema.Literals(taskDialects)),
   /** Null where the message tells of no task, or of one that is not known any more. */
-  task: Schema.NullOr(ToldTask),
+  task: Schema.NullOr(TaskSnapshot),
   data: Schema.Unknown,
   /** Attempts so far. */
   tries: Schema.Int,
@@ -52,12 +52,12 @@ export interface MessageClaims {
   /** Of all receivers together. */
   readonly limit: number
   /** Of those of them that fail. */
-  readonly failing: number
+  readonly maxFailing: number
   /** Of one receiver, less what it counts in `running`; of one that fails there is one at a time. */
-  readonly perReceiver: number
-  readonly perOrganization: number
+  readonly maxPerReceiver: number
+  readonly maxPerOrganization: number
   /** Attempts that run at this gateway, by receiver and by organisation. */
-  readonly running: ReadonlyMap<string, number>
+  readonly runningByReceiver: ReadonlyMap<string, number>
   readonly runningByOrganization: ReadonlyMap<string, number>
 }
 
@@ -111,7 +111,7 @@ export const noSuchDelivery = (id: string) =>
 export const LEASE_MARGIN_SECONDS = 15
 
 /** Attempts of one message that its log shows. */
-export const SHOWN_ATTEMPTS = 20
+export const MAX_LISTED_ATTEMPTS = 20
 
 export class WebhookMessages extends Context.Service<
   WebhookMessages,
@@ -119,7 +119,7 @@ export class WebhookMessages extends Context.Service<
     /** Claims due messages for this gateway; receivers take turns. None is claimed twice at a time. */
     claimDue(claims: MessageClaims): Effect.Effect<ReadonlyArray<ClaimedMessage>>
     /** Writes an attempt down. Nothing changes where the message was claimed again since. */
-    ended(
+    recordAttempt(
       message: ClaimedMessage,
       attempt: Omit<DeliveryAttempt, "at">,
       end: AttemptEnd
@@ -131,9 +131,9 @@ export class WebhookMessages extends Context.Service<
       page: PageRequest
     ): Effect.Effect<Page<Delivery>, InvalidRequest>
     /** Sends one message again, now. */
-    sendAgain(endpointId: string, id: string): Effect.Effect<void, NotFound>
+    redeliver(endpointId: string, id: string): Effect.Effect<void, NotFound>
     /** Sends all again that tell of what happened since then; answers how many. */
-    sendAllAgain(endpointId: string, since: Date): Effect.Effect<number>
+    redeliverSince(endpointId: string, since: Date): Effect.Effect<number>
     /** Forgets what ended long ago. */
     readonly prune: Effect.Effect<number>
   }

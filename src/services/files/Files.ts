@@ -69,9 +69,18 @@ export class Files extends Context.Service<
     /** A file without bytes that nobody sees yet. Answers the bound that it would pass, or null. */
     add(file: NewFile, bounds: FileBounds): Effect.Effect<keyof FileBounds | null>
     /** Writes a chunk of a file that is not kept yet; `n` counts from 0. */
-    write(organizationId: string, id: string, n: number, bytes: Uint8Array): Effect.Effect<void>
+    writeChunk(
+      organizationId: string,
+      id: string,
+      n: number,
+      bytes: Uint8Array
+    ): Effect.Effect<void>
     /** All its bytes are there. Null where the upload took too long, and it is being removed. */
-    keep(organizationId: string, id: string, sha256: string): Effect.Effect<MediaFile | null>
+    completeUpload(
+      organizationId: string,
+      id: string,
+      sha256: string
+    ): Effect.Effect<MediaFile | null>
     /** Those of the ids that the organisation has now. */
     find(
       organizationId: string,
@@ -84,14 +93,14 @@ export class Files extends Context.Service<
       page: PageRequest
     ): Effect.Effect<Page<MediaFile>, InvalidRequest>
     /** Null where it is not there any more. */
-    chunk(organizationId: string, id: string, n: number): Effect.Effect<Uint8Array | null>
+    readChunk(organizationId: string, id: string, n: number): Effect.Effect<Uint8Array | null>
     /** Nobody sees it from now on. False where the organisation has no such file. */
     remove(organizationId: string, id: string): Effect.Effect<boolean>
     /** The same of an upload that failed. */
-    abandon(organizationId: string, id: string): Effect.Effect<void>
+    abandonUpload(organizationId: string, id: string): Effect.Effect<void>
     /** Claims what is to be removed now; none is claimed twice at a time. */
     claimRemovals(limit: number): Effect.Effect<ReadonlyArray<ClaimedFile>>
     /** Removes it with its chunks. Changes nothing where the claim is over. */
-    removed(file: ClaimedFile): Effect.Effect<void>
+    completeRemoval(file: ClaimedFile): Effect.Effect<void>
   }
 >()("gateway/services/Files") {}

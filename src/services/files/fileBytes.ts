@@ -1,7 +1,7 @@
 /** Where the bytes of uploaded files stand: in the archive's bucket, or in chunks beside what is known of them. */
 import { createHash } from "node:crypto"
 import { Effect, Stream } from "effect"
-import { Bucket, BucketFault, keyOf, type Part } from "../results/ArchiveBucket.ts"
+import { Bucket, BucketFault, type ByteRange, objectKeyOf } from "../results/ArchiveBucket.ts"
 import { CHUNK_BYTES, Files, type MediaFile } from "./Files.ts"
 
 /** Where a file stands. */
@@ -21,14 +21,14 @@ export const makeFileBytes = Effect.gen(function* () {
   const files = yield* Files
   const bucket = yield* Bucket
 
-  const fromChunks = ({ organizationId, id, bytes }: FilePlace, part: Part | null) => {
+  const fromChunks = ({ organizationId, id, bytes }: FilePlace, part: ByteRange | null) => {
     const { start, end } = part ?? { start: 0, end: bytes - 1 }
     const first = Math.floor(start / CHUNK_BYTES)
     const last = Math.floor(end / CHUNK_BYTES)
     return Stream.fromIterable(Array.from({ length: last - first + 1 }, (_, n) => first + n)).pipe(
       Stream.rechunk(1),
       Stream.mapEffect((n) =>
-        Effect.flatMap(files.chunk(organizationId, id, n), (chunk) => {
+        Effect.flatMap(files.readChunk(organizationId, id, n), (chunk) => {
           const from = n * CHUNK_BYTES
           return chunk === null
             ? Effect.fail(noBytes)
@@ -51,7 +51,11 @@ export const makeFileBytes = Effect.gen(function* () {
       if (isInBucket) {
         if (bucket === null) return yield* noBytes
         const pieces = Stream.rechunk(Stream.fromIterable(chunks), 1)
-        const { sha256 } = yield* bucket.put(keyOf(organizationId, id, 0), contentType, pieces)
+        const { sha256 } = yield* bucket.put(
+          objectKeyOf(organizationId, id, 0),
+          contentType,
+          pieces
+        )
         return sha256
       }
       const sha256 = createHash("sha256")
@@ -59,25 +63,25 @@ export const makeFileBytes = Effect.gen(function* () {
         chunks,
         (chunk, n) => {
           sha256.update(chunk)
-          return files.write(organizationId, id, n, chunk)
+          return files.writeChunk(organizationId, id, n, chunk)
         },
         { discard: true }
       )
       return sha256.digest("hex")
     }),
     /** The bytes for one reader; null is the whole file. */
-    read: Effect.fnUntraced(function* (file: FilePlace, part: Part | null) {
+    read: Effect.fnUntraced(function* (file: FilePlace, part: ByteRange | null) {
       if (!file.isInBucket) return fromChunks(file, part)
       if (bucket === null) return yield* noBytes
-      return yield* bucket.get(keyOf(file.organizationId, file.id, 0), part)
+      return yield* bucket.get(objectKeyOf(file.organizationId, file.id, 0), part)
     }),
     /** An address that a file of the bucket can be loaded from without a key, for so many seconds. */
-    presigned: (
+    presign: (
       { organizationId, id, contentType }: FilePlace & Pick<MediaFile, "contentType">,
       seconds: number
     ) =>
       bucket === null
         ? Effect.fail(noBytes)
-        : bucket.presigned(keyOf(organizationId, id, 0), contentType, seconds)
+        : bucket.presign(objectKeyOf(organizationId, id, 0), contentType, seconds)
   }
 })

@@ -34,8 +34,11 @@ export type NewBudget = Pick<
   "organizationId" | "scope" | "subjectId" | "period" | "amountNano" | "thresholds"
 >
 
-/** What is left out stays as it is. */
-export type BudgetChange = Partial<Pick<Budget, "amountNano" | "thresholds">>
+/** A field that is left out or undefined stays as it is. */
+export interface BudgetChange {
+  readonly amountNano?: bigint | undefined
+  readonly thresholds?: ReadonlyArray<number> | undefined
+}
 
 export class Budgets extends Context.Service<
   Budgets,

@@ -12,9 +12,9 @@ export const OrganizationRecord = Schema.Struct({
   /** What open orders can come to above their holds, and how far that may take the balance below zero. */
   uncoveredNano: Schema.BigInt,
   creditNano: Schema.BigInt,
-  /** Below it `balance.low` is told; null is never. */
+  /** A balance below it sends the webhook `balance.low`; null is never. */
   lowNano: Schema.NullOr(Schema.BigInt),
-  /** Why its spending is stopped, as its books are broken; null where it is not. */
+  /** Why the ledger's audit has stopped its orders; null where it has not. */
   stoppedReason: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   disabledAt: Schema.NullOr(Schema.Date)
@@ -48,27 +48,28 @@ export const KeyRecord = Schema.Struct({
 })
 export type KeyRecord = typeof KeyRecord.Type
 
-/** What is left out stays as it is. */
+/** A field that is left out or undefined stays as it is. */
 interface AccountChange {
-  readonly name?: string
-  readonly enabled?: boolean
+  readonly name?: string | undefined
+  readonly enabled?: boolean | undefined
 }
 
 export interface OrganizationChange extends AccountChange {
-  readonly creditNano?: bigint
+  readonly creditNano?: bigint | undefined
 }
 
 export interface MemberChange extends AccountChange {
-  readonly monthlyCapNano?: bigint | null
+  readonly monthlyCapNano?: bigint | null | undefined
 }
 
-export type KeyChange = Partial<
-  Pick<KeyRecord, "name" | "scopes" | "models" | "requestsPerMinute" | "expiresAt">
->
+type KeyField = "name" | "scopes" | "models" | "requestsPerMinute" | "expiresAt"
 
-/** Null is any. */
+/** A field that is left out or undefined stays as it is. */
+export type KeyChange = { readonly [Field in KeyField]?: KeyRecord[Field] | undefined }
+
+/** Null matches everything. */
 interface NameFilter {
-  /** How the name begins, in capital or small letters. */
+  /** Prefix of the name, whatever the case of its letters. */
   readonly name: string | null
 }
 
@@ -83,11 +84,11 @@ export interface MemberFilter extends OrganizationFilter {
 export interface KeyFilter extends NameFilter {
   readonly organizationId: string | null
   readonly memberId: string | null
-  /** Whether it is revoked; one that is expired is not. */
+  /** Whether the key is revoked; an expired one is not. */
   readonly revoked: boolean | null
 }
 
-/** Of all that a filter leaves. */
+/** Sums over every organisation that matches a filter, not only those of a page. */
 export const OrganizationTotals = Schema.Struct({
   count: Schema.Int,
   balanceNano: Schema.BigIntFromString,
@@ -106,26 +107,26 @@ export type MemberTotals = typeof MemberTotals.Type
 export const KeyTotals = Schema.Struct({ count: Schema.Int })
 export type KeyTotals = typeof KeyTotals.Type
 
-type Listed<A> = Effect.Effect<Page<A>, InvalidRequest>
-type Found<A> = Effect.Effect<A, NotFound>
+type PageEffect<A> = Effect.Effect<Page<A>, InvalidRequest>
+type FindEffect<A> = Effect.Effect<A, NotFound>
 
 /** Lists are newest first. Changes take effect on every gateway within a second. */
 export class Accounts extends Context.Service<
   Accounts,
   {
-    organizations(filter: OrganizationFilter, page: PageRequest): Listed<OrganizationRecord>
+    organizations(filter: OrganizationFilter, page: PageRequest): PageEffect<OrganizationRecord>
     organizationTotals(filter: OrganizationFilter): Effect.Effect<OrganizationTotals>
-    organization(id: string): Found<OrganizationRecord>
-    /** Keys of what is disabled open nothing; orders that have begun end as ever. */
-    changeOrganization(id: string, change: OrganizationChange): Found<OrganizationRecord>
-    members(filter: MemberFilter, page: PageRequest): Listed<MemberRecord>
+    organization(id: string): FindEffect<OrganizationRecord>
+    /** Disabling it disables its keys; orders that have begun still end. */
+    changeOrganization(id: string, change: OrganizationChange): FindEffect<OrganizationRecord>
+    members(filter: MemberFilter, page: PageRequest): PageEffect<MemberRecord>
     memberTotals(filter: MemberFilter): Effect.Effect<MemberTotals>
-    member(id: string): Found<MemberRecord>
-    /** A lower cap is one for new orders. */
-    changeMember(id: string, change: MemberChange): Found<MemberRecord>
-    keys(filter: KeyFilter, page: PageRequest): Listed<KeyRecord>
+    member(id: string): FindEffect<MemberRecord>
+    /** A lower cap bounds new orders; those that have begun still end. */
+    changeMember(id: string, change: MemberChange): FindEffect<MemberRecord>
+    keys(filter: KeyFilter, page: PageRequest): PageEffect<KeyRecord>
     keyTotals(filter: KeyFilter): Effect.Effect<KeyTotals>
-    key(id: string): Found<KeyRecord>
-    changeKey(id: string, change: KeyChange): Found<KeyRecord>
+    key(id: string): FindEffect<KeyRecord>
+    changeKey(id: string, change: KeyChange): FindEffect<KeyRecord>
   }
 >()("gateway/services/Accounts") {}

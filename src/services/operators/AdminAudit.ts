@@ -1,4 +1,4 @@
-/** What was written through the administrative interface, and what was refused there. */
+/** The log of every write through `/admin/v1`, including those that were refused. */
 import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
@@ -8,28 +8,28 @@ export const AuditEntry = Schema.Struct({
   at: Schema.Date,
   /** Name of the endpoint, such as `createKey`. */
   action: Schema.String,
-  /** What it was done to, or what it made; null when nothing was. */
+  /** The id of what was changed or created; null where nothing was. */
   subjectId: Schema.NullOr(Schema.String),
-  /** What was asked for, without secrets; null when it could not be read. */
+  /** The fields of the request without secrets; null where the body could not be read. */
   fields: Schema.Unknown,
   requestId: Schema.String,
-  /** Null where the token of the configuration was used. */
+  /** Null for GATEWAY_ADMIN_TOKEN. */
   operatorId: Schema.NullOr(Schema.String),
-  /** The name of then. */
+  /** The operator's name at that time. */
   operatorName: Schema.String,
   status: Schema.Int
 })
 export type AuditEntry = typeof AuditEntry.Type
-export type AdminWrite = Omit<AuditEntry, "id" | "at">
+type AdminWrite = Omit<AuditEntry, "id" | "at">
 
-/** Null is any. */
+/** Null matches everything. */
 export interface AuditFilter {
   readonly operatorId: string | null
   readonly action: string | null
   readonly subjectId: string | null
-  /** Then or later. */
+  /** Inclusive. */
   readonly from: Date | null
-  /** Before it. */
+  /** Exclusive. */
   readonly to: Date | null
 }
 

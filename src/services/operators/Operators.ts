@@ -1,17 +1,17 @@
-/** Those who run the gateway, each by a token and in a role of their own. */
+/** Operators run the gateway, each with a token and a role of their own. */
 import { Context, type Effect, type Redacted, Schema } from "effect"
-import { InvalidApiKey, type InvalidRequest, type NotFound } from "../../domain/Errors.ts"
+import { InvalidApiKey, type InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { LookUpGuard } from "../bearerTokens.ts"
 
 /**
- * `owner`: everything. `operator`: catalog, channels, tasks, and who may call. `finance`: money.
- * `viewer`: reading, as every role may.
+ * What an operator may write: `owner` everything; `operator` catalog, channels, tasks and accounts;
+ * `finance` money; `viewer` nothing. Every role may read.
  */
 export const Role = Schema.Literals(["owner", "operator", "finance", "viewer"])
 export type Role = typeof Role.Type
 
-/** Who makes a request. */
+/** The operator who makes a request. */
 export interface Operator {
   /** Null for the token of the configuration. */
   readonly id: string | null
@@ -31,14 +31,16 @@ export const OperatorRecord = Schema.Struct({
 })
 export type OperatorRecord = typeof OperatorRecord.Type
 
-/** What is left out stays as it is. */
+/** A field that is left out stays as it is. */
 export interface OperatorChange {
   readonly name?: string
   readonly role?: Role
 }
 
-/** The one answer to every token that opens nothing. */
+/** All tokens that open nothing get the same answer, so that it tells nothing about them. */
 export const refusedToken = new InvalidApiKey({ message: "The admin token is missing or wrong" })
+
+export const noSuchOperator = new NotFound({ message: "No such operator" })
 
 export class Operators extends Context.Service<
   Operators,
@@ -53,7 +55,7 @@ export class Operators extends Context.Service<
       readonly name: string
       readonly role: Role
     }): Effect.Effect<{ readonly record: OperatorRecord; readonly token: Redacted.Redacted }>
-    /** Newest first, those that were revoked too. */
+    /** Newest first, including the revoked ones. */
     list(page: PageRequest): Effect.Effect<Page<OperatorRecord>, InvalidRequest>
     find(id: string): Effect.Effect<OperatorRecord, NotFound>
     /** Takes effect on every gateway within a second. */

@@ -16,7 +16,7 @@ export type ArchivedFile = typeof ArchivedFile.Type
 export type Stored = Omit<ArchivedFile, "contentType">
 
 /** Both ends are counted from 0 and belong to the part. */
-export interface Part {
+export interface ByteRange {
   readonly start: number
   readonly end: number
 }
@@ -36,10 +36,10 @@ export interface ArchiveBucket {
   /** For one reader. The file has the part; null is the whole file. */
   get(
     key: string,
-    part: Part | null
+    part: ByteRange | null
   ): Effect.Effect<Stream.Stream<Uint8Array, BucketFault>, BucketFault, Scope.Scope>
   /** An address that anyone can load the file from as it is served, for so many seconds. */
-  presigned(key: string, contentType: string, seconds: number): Effect.Effect<string, BucketFault>
+  presign(key: string, contentType: string, seconds: number): Effect.Effect<string, BucketFault>
 }
 
 /** Null where there is no archive. */
@@ -48,9 +48,9 @@ export const Bucket = Context.Reference<ArchiveBucket | null>("gateway/services/
 })
 
 /** Where the files of a task stand. */
-export const placeOf = (organizationId: string, taskId: string): string =>
+export const keyPrefixOf = (organizationId: string, taskId: string): string =>
   `${organizationId}/${taskId}/`
 
 /** Where one of them stands. */
-export const keyOf = (organizationId: string, taskId: string, n: number): string =>
-  `${placeOf(organizationId, taskId)}${n}`
+export const objectKeyOf = (organizationId: string, taskId: string, n: number): string =>
+  `${keyPrefixOf(organizationId, taskId)}${n}`

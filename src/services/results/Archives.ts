@@ -3,14 +3,14 @@
  * task's success.
  */
 import { Context, type Effect, Schema } from "effect"
-import { ToldTask } from "../delivery/WebhookMessages.ts"
+import { TaskSnapshot } from "../delivery/WebhookMessages.ts"
 import type { ArchivedFile } from "./ArchiveBucket.ts"
 
 /** A result that this gateway copies, until its claim is over. */
 export const ClaimedResult = Schema.Struct({
   organizationId: Schema.String,
   taskId: Schema.String,
-  task: ToldTask,
+  task: TaskSnapshot,
   /** Before this one. */
   tries: Schema.Int,
   /** Since the task's success. */
@@ -44,7 +44,7 @@ export class Archives extends Context.Service<
     /** False where the claim is over. */
     renew(result: ClaimedResult): Effect.Effect<boolean>
     /** Changes nothing where the claim is over. */
-    ended(result: ClaimedResult, end: CopyEnd): Effect.Effect<void>
+    recordCopy(result: ClaimedResult, end: CopyEnd): Effect.Effect<void>
     /** The files of a task in their order; null where they are not in the archive. */
     files(organizationId: string, taskId: string): Effect.Effect<ReadonlyArray<ArchivedFile> | null>
     /** What is kept for longer is served no more, and is to be removed; so many at once. */
@@ -52,6 +52,6 @@ export class Archives extends Context.Service<
     /** Claims what is to be removed now; none is claimed twice at a time. */
     claimRemovals(limit: number): Effect.Effect<ReadonlyArray<ClaimedRemoval>>
     /** Changes nothing where the claim is over. */
-    removed(result: ClaimedRemoval): Effect.Effect<void>
+    completeRemoval(result: ClaimedRemoval): Effect.Effect<void>
   }
 >()("gateway/services/Archives") {}

@@ -2,13 +2,14 @@
  * Links to files of tasks that open without a key for some hours, for players and pages. A link names
  * the members on whose behalf it was made, and whoever opens it asks how they stand.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
-import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { Clock, Context, Effect, Layer, type Redacted } from "effect"
 import type { TaskKind } from "../../domain/orderIds.ts"
+import { deriveKey } from "../derivedKeys.ts"
 
 export interface LinkOwners {
   readonly organizationId: string
-  /** The one who ordered the file, and the one whom the link was told. */
+  /** The member who ordered the file, and the member who asked for the link. */
   readonly members: ReadonlyArray<string>
 }
 
@@ -28,15 +29,10 @@ export class ContentLinks extends Context.Service<
   {
     /** The file's path with a token that opens it for a day. */
     path(kind: TaskKind, file: LinkedFile, nowMillis: number): string
-    /** Whose file it opens; null for a token that does not, or does no longer. */
-    opens(token: string, file: Pick<LinkedFile, "id" | "n">): Effect.Effect<LinkOwners | null>
+    /** The owners of the file that the token opens; null where it is invalid or has expired. */
+    verify(token: string, file: Pick<LinkedFile, "id" | "n">): Effect.Effect<LinkOwners | null>
   }
 >()("gateway/services/ContentLinks") {}
-
-const keyOf = (masterKey: Redacted.Redacted<Uint8Array>): Uint8Array =>
-  new Uint8Array(
-    hkdfSync("sha256", Redacted.value(masterKey), "media-gateway", "content links", 32)
-  )
 
 const macOf = (
   key: Uint8Array,
@@ -53,8 +49,8 @@ export const layerContentLinks = (
   previous: Redacted.Redacted<Uint8Array> | null = null
 ) =>
   Layer.sync(ContentLinks, () => {
-    const current = keyOf(masterKey)
-    const keys = previous === null ? [current] : [current, keyOf(previous)]
+    const current = deriveKey(masterKey, "content links")
+    const keys = previous === null ? [current] : [current, deriveKey(previous, "content links")]
     return ContentLinks.of({
       path: (kind, file, nowMillis) => {
         const end = Math.floor(nowMillis / 1000) + LIFE_SECONDS
@@ -62,18 +58,18 @@ export const layerContentLinks = (
         const place = kind === "image" ? `/${file.n}` : ""
         return `/v1/${kind}s/${file.id}/content${place}?token=${end}.${file.organizationId}.${file.members.join(SEPARATOR)}.${mac}`
       },
-      opens: (token, { id, n }) =>
+      verify: (token, { id, n }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const [, ends = "", organizationId = "", owners = "", given = ""] =
+          const [, ends = "", organizationId = "", owners = "", signature = ""] =
             TOKEN.exec(token) ?? []
           const end = Number(ends)
           const members = owners.split(SEPARATOR)
-          const mac = Buffer.from(given, "base64url")
-          const isTrue = keys.some((key) => {
-            const own = macOf(key, { organizationId, members, id, n }, end)
-            return own.length === mac.length && timingSafeEqual(own, mac)
+          const mac = Buffer.from(signature, "base64url")
+          const isSigned = keys.some((key) => {
+            const expected = macOf(key, { organizationId, members, id, n }, end)
+            return expected.length === mac.length && timingSafeEqual(expected, mac)
           })
-          return isTrue && end * 1000 > now ? { organizationId, members } : null
+          return isSigned && end * 1000 > now ? { organizationId, members } : null
         })
     })
   })

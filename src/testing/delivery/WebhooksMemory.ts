@@ -13,14 +13,14 @@ import { hintOf, makeSecret } from "../../features/webhooks/webhookSecrets.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   LEASE_MARGIN_SECONDS,
+  MAX_LISTED_ATTEMPTS,
   type MessageClaims,
   noSuchDelivery,
-  SHOWN_ATTEMPTS,
   WebhookMessages
 } from "../../services/delivery/WebhookMessages.ts"
 import { dateOrNull, type MemoryState, MemoryStore, pageOf } from "../memory/MemoryStore.ts"
+import { notifyEndpoints, taskSnapshot } from "./notifications.ts"
 import type { StoredEndpoint, StoredMessage } from "./storedWebhooks.ts"
-import { tell, toldTask } from "./telling.ts"
 
 const HOUR_MILLIS = 3_600_000
 const DAY_MILLIS = 24 * HOUR_MILLIS
@@ -145,16 +145,16 @@ const claimable = (
     .flatMap(([receiver, messages]) => {
       const endpoint = webhookEndpoints.get(receiver)
       const isFailing = (endpoint?.failingSince ?? null) !== null
-      const most = endpoint?.disabledAt != null ? 0 : isFailing ? 1 : claims.perReceiver
+      const most = endpoint?.disabledAt != null ? 0 : isFailing ? 1 : claims.maxPerReceiver
       return messages
-        .slice(0, Math.max(0, most - (claims.running.get(receiver) ?? 0)))
+        .slice(0, Math.max(0, most - (claims.runningByReceiver.get(receiver) ?? 0)))
         .map((message, turn) => ({ message, turn, isFailing }))
     })
     .toSorted((a, b) => a.turn - b.turn)
     .filter(({ message: { organizationId }, isFailing }) => {
       const count = (ofOrganizations.get(organizationId) ?? 0) + 1
       ofOrganizations.set(organizationId, count)
-      return count <= claims.perOrganization && (!isFailing || ++failing <= claims.failing)
+      return count <= claims.maxPerOrganization && (!isFailing || ++failing <= claims.maxFailing)
     })
     .slice(0, claims.limit)
 }
@@ -171,7 +171,7 @@ export const layerWebhookMessagesMemory = Layer.effect(
       [...webhookMessages.values()].filter((message) => message.endpointId === endpointId)
 
     const taskOf = ({ organizationId, taskId }: StoredMessage) =>
-      toldTask(organizations.get(organizationId), taskId ?? "")
+      taskSnapshot(organizations.get(organizationId), taskId ?? "")
 
     const dialectOf = ({ organizationId, taskId }: StoredMessage) => {
       const task = organizations.get(organizationId)?.orders.get(taskId ?? "")?.task ?? null
@@ -205,7 +205,7 @@ export const layerWebhookMessagesMemory = Layer.effect(
       const { name, organizationId, url } = endpoint
       const data = { id, name, url, reason }
       const told = { type: "webhook_endpoint.disabled", taskId: null, data }
-      tell(state, organizationId, organizationId, told, now, () => true)
+      notifyEndpoints(state, organizationId, organizationId, told, now, () => true)
     }
 
     return WebhookMessages.of({
@@ -220,7 +220,7 @@ export const layerWebhookMessagesMemory = Layer.effect(
             return { ...message, url, isCallback, isFailing, ...told }
           })
         ),
-      ended: ({ id, lease, isCallback, endpointId }, attempt, end) =>
+      recordAttempt: ({ id, lease, isCallback, endpointId }, attempt, end) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const message = webhookMessages.get(id)
           if (message?.state !== "pending" || message.lease !== lease) return
@@ -246,18 +246,18 @@ export const layerWebhookMessagesMemory = Layer.effect(
             data: data.map((message) => ({
               ...message,
               nextAttemptAt: dateOrNull(message.nextAttemptAt),
-              attempts: message.attempts.slice(-SHOWN_ATTEMPTS)
+              attempts: message.attempts.slice(-MAX_LISTED_ATTEMPTS)
             }))
           })
         ),
-      sendAgain: Effect.fn("WebhookMessages.sendAgain")(function* (endpointId, id) {
+      redeliver: Effect.fn("WebhookMessages.redeliver")(function* (endpointId, id) {
         const message = webhookMessages.get(id)
         if (message?.endpointId !== endpointId) {
           return yield* noSuchDelivery(id)
         }
         again(message, yield* Clock.currentTimeMillis)
       }),
-      sendAllAgain: (endpointId, since) =>
+      redeliverSince: (endpointId, since) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const those = ownOf(endpointId).filter(({ happenedAt }) => happenedAt >= since)
           for (const message of those) again(message, now)

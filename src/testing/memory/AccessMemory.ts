@@ -100,7 +100,7 @@ export const layerAccessMemory = Layer.effect(
         const revoke = Effect.map(nowDate, (now) => {
           key.revokedAt ??= now
         })
-        yield* Effect.orDie(changes.telling("keys", revoke))
+        yield* Effect.orDie(changes.changeAndNotify("keys", revoke))
       }),
       organization: Effect.fn("Access.organization")((id) =>
         Effect.map(booksOf(id), ({ name }) => ({ id, name }))

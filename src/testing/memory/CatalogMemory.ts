@@ -59,7 +59,11 @@ export const layerCatalogMemory = Layer.effect(
         const document = planned.success
         if (document !== null) catalogs.push(makeSnapshot(last + 1n, createdAt, document, author))
         return { _tag: "Done" as const, version: last + 1n, before, document }
-      }).pipe((change) => changes.telling("catalog", change), replacing.withPermit, Effect.orDie)
+      }).pipe(
+        (change) => changes.changeAndNotify("catalog", change),
+        replacing.withPermit,
+        Effect.orDie
+      )
 
     const snapshot = Effect.sync(newest)
 
@@ -211,10 +215,10 @@ export const layerChannelCredentialsMemory = Layer.effect(
 export const layerChangesMemory = Layer.effect(
   Changes,
   Effect.gen(function* () {
-    const { changed, ...marks } = yield* makeMarks(() => true)
+    const { invalidate, ...marks } = yield* makeMarks(() => true)
     return Changes.of({
       ...marks,
-      telling: (topic, change) => Effect.ensuring(change, changed([topic]))
+      changeAndNotify: (topic, change) => Effect.ensuring(change, invalidate([topic]))
     })
   })
 )

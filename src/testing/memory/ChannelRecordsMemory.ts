@@ -9,7 +9,7 @@ import {
   TRIAL_SECONDS,
   WINDOW_SECONDS
 } from "../../services/channels/ChannelRecords.ts"
-import { changeRest } from "../delivery/telling.ts"
+import { changeRest } from "../delivery/notifications.ts"
 import {
   MemoryStore,
   restName,

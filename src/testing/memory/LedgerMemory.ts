@@ -12,7 +12,7 @@ import {
   releaseOfLeft,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
-import { tell, tellOfPool } from "../delivery/telling.ts"
+import { notifyEndpoints, notifyOfPool } from "../delivery/notifications.ts"
 import { capOf } from "../money/countedBudgets.ts"
 import { transferFunds } from "../money/TransfersMemory.ts"
 import { MemoryStore, monthKey, pageOf } from "./MemoryStore.ts"
@@ -132,7 +132,7 @@ export const layerLedgerMemory = Layer.effect(
             if (reason !== null && pool.stoppedReason === null) {
               const data = { organization_id: id, reason }
               const told = { type: "ledger.violation", taskId: null, data }
-              tell(store, OPERATORS, id, told, nowMillis)
+              notifyEndpoints(store, OPERATORS, id, told, nowMillis)
             }
             pool.stoppedReason = reason
           }
@@ -141,7 +141,7 @@ export const layerLedgerMemory = Layer.effect(
       setLowBalance: Effect.fn("Ledger.setLowBalance")(function* (organizationId, lowNano) {
         const books = yield* booksOf(organizationId)
         Object.assign(books.pool, { lowNano, lowTold: false })
-        tellOfPool(store, books, yield* Clock.currentTimeMillis)
+        notifyOfPool(store, books, yield* Clock.currentTimeMillis)
       }),
       sweepExpiredHolds: Effect.fn("Ledger.sweepExpiredHolds")(function* (scope) {
         const nowMillis = yield* Clock.currentTimeMillis

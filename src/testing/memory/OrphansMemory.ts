@@ -5,7 +5,7 @@ import { storable } from "../../domain/plainText.ts"
 import type { Doubt } from "../../domain/VendorOutcome.ts"
 import { OPERATORS } from "../../features/webhooks/WebhookEndpoints.ts"
 import { Orphans } from "../../services/Orphans.ts"
-import { tell } from "../delivery/telling.ts"
+import { notifyEndpoints } from "../delivery/notifications.ts"
 import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "./MemoryStore.ts"
 
 /** Keeps the orphan of an order, unless there is one. */
@@ -27,7 +27,7 @@ export const addOrphan = (
     reason
   }
   const told = { type: "orphan.created", taskId: null, data }
-  tell(state, OPERATORS, organizationId, told, nowMillis)
+  notifyEndpoints(state, OPERATORS, organizationId, told, nowMillis)
   orphans.set(id, {
     id,
     organizationId,
@@ -54,7 +54,7 @@ export const layerOrphansMemory = Layer.effect(
             [...orphans.values()],
             page,
             ({ resolvedAt, organizationId, job, reason }) =>
-              (resolvedAt !== null) === filter.resolved &&
+              (resolvedAt !== null) === filter.isResolved &&
               (filter.organizationId ?? organizationId) === organizationId &&
               (filter.channelId ?? job.channelId) === job.channelId &&
               (filter.reason ?? reason) === reason

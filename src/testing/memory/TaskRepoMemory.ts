@@ -312,7 +312,7 @@ export const layerTaskRepoMemory = Layer.effect(
       ),
       erase: Effect.fn("TaskRepo.erase")((organizationId, id) =>
         changes
-          .telling(
+          .changeAndNotify(
             "tasks",
             Effect.map(Clock.currentTimeMillis, (now) => erase(organizationId, id, now))
           )

@@ -16,7 +16,7 @@ import {
 } from "../../services/Ledger.ts"
 import type { HoldOutcome } from "../../services/ledgerAnswers.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
-import { tellOfPool, tellOfTask } from "../delivery/telling.ts"
+import { notifyOfPool, notifyOfTask } from "../delivery/notifications.ts"
 import { budgetsOf, countIn, refusalOf, refuseBy } from "../money/countedBudgets.ts"
 import type { Now } from "../money/storedBudgets.ts"
 import {
@@ -221,10 +221,10 @@ export const closeHold = (
     books.pool.heldNano -= amountNano
     books.pool.uncoveredNano -= exposureNano - amountNano
     books.pool.balanceNano -= order.chargeNano
-    tellOfPool(state, books, nowMillis)
+    notifyOfPool(state, books, nowMillis)
     if (order.task !== null && request.task !== null) {
       endTask(order.task, request.task, nowMillis)
-      tellOfTask(state, order, order.task, nowMillis)
+      notifyOfTask(state, order, order.task, nowMillis)
     }
     settleKeys(books, request, "forgetKey" in request && request.forgetKey)
   }

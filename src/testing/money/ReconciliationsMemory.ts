@@ -188,7 +188,7 @@ export const layerReconciliationsMemory = Layer.effect(
         })
         return reconciliation
       }),
-      knows: Effect.fn("Reconciliations.knows")((channelId) =>
+      hasChannel: Effect.fn("Reconciliations.hasChannel")((channelId) =>
         Effect.sync(() => state.accounts.has(channelId))
       ),
       find: Effect.fn("Reconciliations.find")((id) =>

@@ -13,7 +13,7 @@ import {
   type DepositTotals,
   Transfers
 } from "../../services/money/Transfers.ts"
-import { tellOfPool } from "../delivery/telling.ts"
+import { notifyOfPool } from "../delivery/notifications.ts"
 import { type Books, type MemoryState, MemoryStore, pageOf } from "../memory/MemoryStore.ts"
 import type { StoredTransfer } from "./storedTransfers.ts"
 
@@ -62,7 +62,7 @@ export const transferFunds = (
   if (!isIn && amountNano > available) return ended("insufficient_balance", available)
   if (isIn && pool.balanceNano > MAX_BALANCE_NANO - amountNano) return ended("too_large")
   pool.balanceNano += isIn ? amountNano : -amountNano
-  tellOfPool(state, books, transfer.createdAt.getTime())
+  notifyOfPool(state, books, transfer.createdAt.getTime())
   transfers.push(transfer)
   return ended("applied")
 }

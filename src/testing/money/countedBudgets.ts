@@ -7,8 +7,8 @@ import {
   usualThresholds
 } from "../../domain/money/budgets.ts"
 import type { HoldRequest } from "../../services/Ledger.ts"
-import type { Budget, NewBudget } from "../../services/money/Budgets.ts"
-import { tellOfBudget } from "../delivery/telling.ts"
+import type { Budget, BudgetChange, NewBudget } from "../../services/money/Budgets.ts"
+import { notifyOfBudget } from "../delivery/notifications.ts"
 import type { Books, MemoryState } from "../memory/MemoryStore.ts"
 import type { Counted, Now, StoredBudget, StoredUse } from "./storedBudgets.ts"
 
@@ -78,7 +78,7 @@ export const countIn = (
   for (const { budget, use } of counted) {
     use.heldNano += amounts.heldNano
     use.capturedNano += amounts.capturedNano
-    tellOfBudget(state, books, budget, use, now)
+    notifyOfBudget(state, books, budget, use, now)
   }
 }
 
@@ -91,7 +91,7 @@ export const refuseBy = (
 ): void => {
   if (use.hasRefused) return
   use.hasRefused = true
-  tellOfBudget(state, books, budget, use, now, true)
+  notifyOfBudget(state, books, budget, use, now, true)
 }
 
 /** Begins a budget with what its present period has held and captured already. */
@@ -112,7 +112,7 @@ export const beginBudget = (
     use.heldNano += order.request.amountNano
     order.countsIn.push({ budget: begun, use })
   }
-  tellOfBudget(state, books, begun, use, now)
+  notifyOfBudget(state, books, begun, use, now)
   return begun
 }
 
@@ -120,12 +120,12 @@ export const changeBudget = (
   state: MemoryState,
   books: Books,
   budget: StoredBudget,
-  change: { readonly amountNano?: bigint; readonly thresholds?: ReadonlyArray<number> },
+  change: BudgetChange,
   now: Now
 ): void => {
   budget.amountNano = change.amountNano ?? budget.amountNano
   budget.thresholds = change.thresholds ?? budget.thresholds
-  tellOfBudget(state, books, budget, useAt(budget, now), now)
+  notifyOfBudget(state, books, budget, useAt(budget, now), now)
 }
 
 export const capOf = ({ budgets }: Books, memberId: string): StoredBudget | undefined =>

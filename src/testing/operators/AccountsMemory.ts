@@ -19,49 +19,62 @@ import { monthAt } from "../memory/movements.ts"
 import { capOf, setCap } from "../money/countedBudgets.ts"
 import type { StoredApiKey, StoredMember } from "./storedAccounts.ts"
 
-const organizationRecord = ({
-  id,
-  name,
-  pool,
-  createdAt,
-  disabledAt
-}: Books): OrganizationRecord => {
-  const { balanceNano, heldNano, uncoveredNano, creditNano, lowNano, stoppedReason } = pool
-  return {
-    ...{ id, name, balanceNano, heldNano, uncoveredNano, creditNano, lowNano, stoppedReason },
-    ...{ createdAt, disabledAt }
-  }
-}
-
-const keyRecord = ({ id, organizationId, memberId, options, ...at }: StoredApiKey): KeyRecord => ({
-  ...{ id, organizationId, memberId, name: options.name, scopes: options.scopes },
-  ...{ models: options.models, requestsPerMinute: options.requestsPerMinute ?? null },
-  ...{ createdAt: at.createdAt, expiresAt: options.expiresAt, revokedAt: at.revokedAt }
+const organizationRecord = ({ pool, ...books }: Books): OrganizationRecord => ({
+  id: books.id,
+  name: books.name,
+  balanceNano: pool.balanceNano,
+  heldNano: pool.heldNano,
+  uncoveredNano: pool.uncoveredNano,
+  creditNano: pool.creditNano,
+  lowNano: pool.lowNano,
+  stoppedReason: pool.stoppedReason,
+  createdAt: books.createdAt,
+  disabledAt: books.disabledAt
 })
 
-/** What a change leaves out stays. */
-const disabledAfter = (
+const keyRecord = ({ options, ...key }: StoredApiKey): KeyRecord => ({
+  id: key.id,
+  organizationId: key.organizationId,
+  memberId: key.memberId,
+  name: options.name,
+  scopes: options.scopes,
+  models: options.models,
+  requestsPerMinute: options.requestsPerMinute ?? null,
+  createdAt: key.createdAt,
+  expiresAt: options.expiresAt,
+  revokedAt: key.revokedAt
+})
+
+/** An undefined change leaves the value; null is a value. */
+const valueAfter = <A>(before: A, change: A | undefined): A =>
+  change === undefined ? before : change
+
+const disabledAtAfter = (
   before: Date | null,
   enabled: boolean | undefined,
   now: Date
-): Date | null => (enabled === undefined ? before : enabled ? null : (before ?? now))
+): Date | null => {
+  if (enabled === undefined) return before
+  return enabled ? null : (before ?? now)
+}
 
-const begins = (beginning: string | null, { name }: { readonly name: string }): boolean =>
-  beginning === null || name.toLowerCase().startsWith(beginning.toLowerCase())
+const hasPrefix = (prefix: string | null, { name }: { readonly name: string }): boolean =>
+  prefix === null || name.toLowerCase().startsWith(prefix.toLowerCase())
 
-const isOf = (
+/** Of organisations and members. */
+const isMatch = (
   { name, enabled }: OrganizationFilter,
   account: { readonly name: string; readonly disabledAt: Date | null }
 ): boolean =>
-  begins(name, account) && (enabled === null || (account.disabledAt === null) === enabled)
+  hasPrefix(name, account) && (enabled === null || (account.disabledAt === null) === enabled)
 
 const sum = <A>(entries: ReadonlyArray<A>, amountOf: (entry: A) => bigint): bigint =>
   entries.reduce((total, entry) => total + amountOf(entry), 0n)
 
-const found = <A>(entry: A | undefined, what: string) =>
-  entry === undefined
-    ? Effect.fail(new NotFound({ message: `No such ${what}` }))
-    : Effect.succeed(entry)
+const orNotFound = <A>(account: A | undefined, label: string) =>
+  account === undefined
+    ? Effect.fail(new NotFound({ message: `No such ${label}` }))
+    : Effect.succeed(account)
 
 export const layerAccountsMemory = Layer.effect(
   Accounts,
@@ -75,52 +88,54 @@ export const layerAccountsMemory = Layer.effect(
     const memberRecord = (books: Books, member: StoredMember, nowMillis: number): MemberRecord => {
       const month = books.months.get(monthKey(member.id, monthAt(nowMillis, timeZone)))
       return {
-        ...{ id: member.id, organizationId: books.id, name: member.name },
-        ...{
-          capNano: capOf(books, member.id)?.amountNano ?? null,
-          capturedNano: month?.capturedNano ?? 0n
-        },
-        ...{ heldNano: month?.heldNano ?? 0n, createdAt: member.createdAt },
+        id: member.id,
+        organizationId: books.id,
+        name: member.name,
+        capNano: capOf(books, member.id)?.amountNano ?? null,
+        capturedNano: month?.capturedNano ?? 0n,
+        heldNano: month?.heldNano ?? 0n,
+        createdAt: member.createdAt,
         disabledAt: member.disabledAt
       }
     }
 
-    /** Every member with its organisation, the oldest first, as their ids tell. */
+    /** Every member with its organisation, the oldest first: ids begin with their time. */
     const allMembers = () =>
       [...organizations.values()]
         .flatMap((books) => [...books.members.values()].map((member) => ({ books, member })))
         .toSorted((one, other) => (one.member.id < other.member.id ? -1 : 1))
 
-    const organizationsOf = (filter: OrganizationFilter) =>
-      [...organizations.values()].map(organizationRecord).filter((one) => isOf(filter, one))
+    const matchingOrganizations = (filter: OrganizationFilter) =>
+      [...organizations.values()].map(organizationRecord).filter((one) => isMatch(filter, one))
 
-    const membersOf = (filter: MemberFilter) =>
+    const matchingMembers = (filter: MemberFilter) =>
       Effect.map(Clock.currentTimeMillis, (now) =>
         allMembers()
           .map(({ books, member }) => memberRecord(books, member, now))
           .filter((one) => (filter.organizationId ?? one.organizationId) === one.organizationId)
-          .filter((one) => isOf(filter, one))
+          .filter((one) => isMatch(filter, one))
       )
 
-    const keysOf = ({ organizationId, memberId, name, revoked }: KeyFilter) =>
+    const matchingKeys = ({ organizationId, memberId, name, revoked }: KeyFilter) =>
       [...apiKeys.values()]
         .map(keyRecord)
         .filter((key) => organizationId === null || key.organizationId === organizationId)
         .filter((key) => memberId === null || key.memberId === memberId)
-        .filter((key) => begins(name, key))
+        .filter((key) => hasPrefix(name, key))
         .filter(({ revokedAt }) => revoked === null || (revokedAt !== null) === revoked)
 
-    const memberOf = (id: string) =>
-      Effect.suspend(() =>
-        found(
-          allMembers().find(({ member }) => member.id === id),
-          "member"
-        )
-      )
+    const findOrganization = (id: string) =>
+      Effect.suspend(() => orNotFound(organizations.get(id), "organisation"))
+    const findMember = (id: string) =>
+      Effect.suspend(() => {
+        const match = allMembers().find(({ member }) => member.id === id)
+        return orNotFound(match, "member")
+      })
+    const findKey = (id: string) => Effect.suspend(() => orNotFound(apiKeys.get(id), "key"))
 
     const write = (change: (now: Date) => void) =>
       Effect.orDie(
-        changes.telling(
+        changes.changeAndNotify(
           "keys",
           Effect.map(Clock.currentTimeMillis, (now) => change(new Date(now)))
         )
@@ -128,59 +143,52 @@ export const layerAccountsMemory = Layer.effect(
 
     return Accounts.of({
       organizations: Effect.fn("Accounts.organizations")((filter, page) =>
-        Effect.suspend(() => pageOf(organizationsOf(filter), page))
+        Effect.suspend(() => pageOf(matchingOrganizations(filter), page))
       ),
       organizationTotals: Effect.fn("Accounts.organizationTotals")((filter) =>
         Effect.sync(() => {
-          const own = organizationsOf(filter)
+          const matches = matchingOrganizations(filter)
           return {
-            count: own.length,
-            balanceNano: sum(own, ({ balanceNano }) => balanceNano),
-            heldNano: sum(own, ({ heldNano }) => heldNano)
+            count: matches.length,
+            balanceNano: sum(matches, ({ balanceNano }) => balanceNano),
+            heldNano: sum(matches, ({ heldNano }) => heldNano)
           }
         })
       ),
       organization: Effect.fn("Accounts.organization")((id) =>
-        Effect.map(
-          Effect.suspend(() => found(organizations.get(id), "organisation")),
-          organizationRecord
-        )
+        Effect.map(findOrganization(id), organizationRecord)
       ),
-      changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (
-        id,
-        { name, enabled, creditNano }
-      ) {
-        const books = yield* found(organizations.get(id), "organisation")
+      changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (id, change) {
+        const { name, enabled, creditNano } = change
+        const books = yield* findOrganization(id)
         yield* write((now) => {
           books.pool.creditNano = creditNano ?? books.pool.creditNano
           books.name = name ?? books.name
-          books.disabledAt = disabledAfter(books.disabledAt, enabled, now)
+          books.disabledAt = disabledAtAfter(books.disabledAt, enabled, now)
         })
         return organizationRecord(books)
       }),
       members: Effect.fn("Accounts.members")(function* (filter, page) {
-        return yield* pageOf(yield* membersOf(filter), page)
+        return yield* pageOf(yield* matchingMembers(filter), page)
       }),
       memberTotals: Effect.fn("Accounts.memberTotals")((filter) =>
-        Effect.map(membersOf(filter), (own) => ({
-          count: own.length,
-          capturedNano: sum(own, ({ capturedNano }) => capturedNano),
-          heldNano: sum(own, ({ heldNano }) => heldNano)
+        Effect.map(matchingMembers(filter), (matches) => ({
+          count: matches.length,
+          capturedNano: sum(matches, ({ capturedNano }) => capturedNano),
+          heldNano: sum(matches, ({ heldNano }) => heldNano)
         }))
       ),
       member: Effect.fn("Accounts.member")(function* (id) {
-        const { books, member } = yield* memberOf(id)
+        const { books, member } = yield* findMember(id)
         return memberRecord(books, member, yield* Clock.currentTimeMillis)
       }),
-      changeMember: Effect.fn("Accounts.changeMember")(function* (
-        id,
-        { name, enabled, monthlyCapNano }
-      ) {
-        const { books, member } = yield* memberOf(id)
+      changeMember: Effect.fn("Accounts.changeMember")(function* (id, change) {
+        const { name, enabled, monthlyCapNano } = change
+        const { books, member } = yield* findMember(id)
         const capId = budgetPrefix + (yield* random.uuidV7())
         yield* write((now) => {
           member.name = name ?? member.name
-          member.disabledAt = disabledAfter(member.disabledAt, enabled, now)
+          member.disabledAt = disabledAtAfter(member.disabledAt, enabled, now)
           if (monthlyCapNano === undefined) return
           const cap = { id: capId, memberId: id, amountNano: monthlyCapNano }
           setCap(store, books, cap, { nowMillis: now.getTime(), timeZone })
@@ -188,21 +196,26 @@ export const layerAccountsMemory = Layer.effect(
         return memberRecord(books, member, yield* Clock.currentTimeMillis)
       }),
       keys: Effect.fn("Accounts.keys")((filter, page) =>
-        Effect.suspend(() => pageOf(keysOf(filter), page))
+        Effect.suspend(() => pageOf(matchingKeys(filter), page))
       ),
       keyTotals: Effect.fn("Accounts.keyTotals")((filter) =>
-        Effect.sync(() => ({ count: keysOf(filter).length }))
+        Effect.sync(() => ({ count: matchingKeys(filter).length }))
       ),
-      key: Effect.fn("Accounts.key")((id) =>
-        Effect.map(
-          Effect.suspend(() => found(apiKeys.get(id), "key")),
-          keyRecord
-        )
-      ),
+      key: Effect.fn("Accounts.key")((id) => Effect.map(findKey(id), keyRecord)),
       changeKey: Effect.fn("Accounts.changeKey")(function* (id, change) {
-        const key = yield* found(apiKeys.get(id), "key")
+        const key = yield* findKey(id)
         yield* write(() => {
-          key.options = { ...key.options, ...change }
+          const { options } = key
+          key.options = {
+            name: change.name ?? options.name,
+            scopes: change.scopes ?? options.scopes,
+            models: valueAfter(options.models, change.models),
+            expiresAt: valueAfter(options.expiresAt, change.expiresAt),
+            requestsPerMinute: valueAfter(
+              options.requestsPerMinute ?? null,
+              change.requestsPerMinute
+            )
+          }
         })
         return keyRecord(key)
       })

@@ -1,7 +1,6 @@
 /** Operators and what they did, kept in memory. */
 import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import {
   formatToken,
@@ -11,7 +10,12 @@ import {
   tokenHash
 } from "../../services/bearerTokens.ts"
 import { AdminAudit } from "../../services/operators/AdminAudit.ts"
-import { type OperatorRecord, Operators, refusedToken } from "../../services/operators/Operators.ts"
+import {
+  noSuchOperator,
+  type OperatorRecord,
+  Operators,
+  refusedToken
+} from "../../services/operators/Operators.ts"
 import { MemoryStore, pageOf } from "../memory/MemoryStore.ts"
 
 export const layerOperatorsMemory = Layer.effect(
@@ -21,21 +25,18 @@ export const layerOperatorsMemory = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
 
-    const stored = (id: string) =>
-      Effect.suspend(() => {
-        const found = operators.get(id)
-        return found === undefined
-          ? Effect.fail(new NotFound({ message: "No such operator" }))
-          : Effect.succeed(found)
-      })
+    const find = (id: string) =>
+      Effect.suspend(() => Effect.fromNullishOr(operators.get(id))).pipe(
+        Effect.mapError(() => noSuchOperator)
+      )
 
     const write = Effect.fnUntraced(function* (id: string, change: Partial<OperatorRecord>) {
-      const found = yield* stored(id)
-      const set = Effect.sync(() => {
-        found.record = { ...found.record, ...change }
-        return found.record
+      const operator = yield* find(id)
+      const applyChange = Effect.sync(() => {
+        operator.record = { ...operator.record, ...change }
+        return operator.record
       })
-      return yield* Effect.orDie(changes.telling("keys", set))
+      return yield* Effect.orDie(changes.changeAndNotify("keys", applyChange))
     })
 
     return Operators.of({
@@ -45,11 +46,11 @@ export const layerOperatorsMemory = Layer.effect(
       ) {
         if (!isWellFormedToken("mgo_", token)) return yield* refusedToken
         const hash = tokenHash(token)
-        const found = [...operators.values()].find((kept) => kept.hash === hash)
-        if (found === undefined || found.record.revokedAt !== null) {
+        const operator = [...operators.values()].find((stored) => stored.hash === hash)
+        if (operator === undefined || operator.record.revokedAt !== null) {
           return yield* guard(Effect.fail(refusedToken))
         }
-        const { id, name, role } = found.record
+        const { id, name, role } = operator.record
         return { id, name, role }
       }),
       create: Effect.fn("Operators.create")(function* ({ name, role }) {
@@ -68,10 +69,10 @@ export const layerOperatorsMemory = Layer.effect(
           )
         )
       ),
-      find: Effect.fn("Operators.find")((id) => Effect.map(stored(id), ({ record }) => record)),
+      find: Effect.fn("Operators.find")((id) => Effect.map(find(id), ({ record }) => record)),
       change: Effect.fn("Operators.change")(write),
       revoke: Effect.fn("Operators.revoke")(function* (id) {
-        const { record } = yield* stored(id)
+        const { record } = yield* find(id)
         const now = new Date(yield* Clock.currentTimeMillis)
         return yield* write(id, { revokedAt: record.revokedAt ?? now })
       })

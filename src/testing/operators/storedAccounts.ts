@@ -1,4 +1,4 @@
-/** How members, keys and operators stand in memory. */
+/** The rows of members, keys and operators in memory. */
 import type { NewKey } from "../../services/Access.ts"
 import type { OperatorRecord } from "../../services/operators/Operators.ts"
 
@@ -13,7 +13,7 @@ export interface StoredApiKey {
   readonly id: string
   readonly organizationId: string
   readonly memberId: string
-  /** Hash of the key's text, in hexadecimal digits. */
+  /** Hash of the key, hexadecimal. */
   readonly hash: string
   options: NewKey
   readonly createdAt: Date
@@ -22,6 +22,6 @@ export interface StoredApiKey {
 
 export interface StoredOperator {
   record: OperatorRecord
-  /** Hash of the token, in hexadecimal digits. */
+  /** Hash of the token, hexadecimal. */
   readonly hash: string
 }

@@ -5,7 +5,7 @@ import {
   type ClaimedResult,
   COPY_LEASE_SECONDS
 } from "../../services/results/Archives.ts"
-import { toldTask } from "../delivery/telling.ts"
+import { taskSnapshot } from "../delivery/notifications.ts"
 import { MemoryStore } from "../memory/MemoryStore.ts"
 
 const LEASE_MILLIS = COPY_LEASE_SECONDS * 1000
@@ -27,7 +27,7 @@ export const layerArchivesMemory = Layer.effect(
             .slice(0, limit)
             .flatMap((archive) => {
               const { organizationId, taskId, tries, createdAt } = archive
-              const task = toldTask(organizations.get(organizationId), taskId)
+              const task = taskSnapshot(organizations.get(organizationId), taskId)
               if (task === null) return []
               archive.lease++
               archive.nextTryAt = now + LEASE_MILLIS
@@ -41,7 +41,7 @@ export const layerArchivesMemory = Layer.effect(
           if (archive !== null) archive.nextTryAt = now + LEASE_MILLIS
           return archive !== null
         }),
-      ended: (result, end) =>
+      recordCopy: (result, end) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const archive = claimed(result)
           if (archive === null) return
@@ -82,7 +82,7 @@ export const layerArchivesMemory = Layer.effect(
               return { organizationId, taskId, lease: archive.lease }
             })
         ),
-      removed: ({ taskId, lease }) =>
+      completeRemoval: ({ taskId, lease }) =>
         Effect.sync(() => {
           const archive = archives.get(taskId)
           if (archive?.state === "removing" && archive.lease === lease) archives.delete(taskId)

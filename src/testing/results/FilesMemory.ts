@@ -49,12 +49,12 @@ export const layerFilesMemory = Layer.effect(
           }
           return null
         }),
-      write: (organizationId, id, n, bytes) =>
+      writeChunk: (organizationId, id, n, bytes) =>
         Effect.sync(() => {
           const stored = own(organizationId, id)
           if (stored?.state === "pending") stored.chunks.set(n, bytes.slice())
         }),
-      keep: (organizationId, id, sha256) =>
+      completeUpload: (organizationId, id, sha256) =>
         Effect.sync(() => {
           const stored = own(organizationId, id)
           if (stored === null || stored.state === "removing") return null
@@ -82,7 +82,7 @@ export const layerFilesMemory = Layer.effect(
             (file) => purpose === null || file.purpose === purpose
           )
         ),
-      chunk: (organizationId, id, n) =>
+      readChunk: (organizationId, id, n) =>
         Effect.sync(() => own(organizationId, id)?.chunks.get(n) ?? null),
       remove: (organizationId, id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
@@ -92,7 +92,7 @@ export const layerFilesMemory = Layer.effect(
           stored.dueAt = now
           return true
         }),
-      abandon: (organizationId, id) =>
+      abandonUpload: (organizationId, id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const stored = own(organizationId, id)
           if (stored?.state !== "pending") return
@@ -113,7 +113,7 @@ export const layerFilesMemory = Layer.effect(
               return { organizationId, id, isInBucket, lease: stored.lease }
             })
         ),
-      removed: ({ organizationId, id, lease }) =>
+      completeRemoval: ({ organizationId, id, lease }) =>
         Effect.sync(() => {
           const stored = own(organizationId, id)
           if (stored?.state === "removing" && stored.lease === lease) files.delete(id)

@@ -136,7 +136,11 @@ describe("the reason of a charge", () => {
   ] as const)("tells of %i images", (images, reason) => {
     const holdNano = BigInt(images) * 200_000_000n
     const quote = { kind: "image", images, nanoPerImage: 200_000_000n, holdNano } as const
-    const charge = { chargeNano: holdNano, units: BigInt(images), basis: "requested_images" }
+    const charge = {
+      chargeNano: holdNano,
+      units: BigInt(images),
+      basis: "requested_images"
+    } as const
     assert.strictEqual(chargeReason({ quote, currency: "CNY", inputUnits: 0n, ...charge }), reason)
   })
 
@@ -149,7 +153,7 @@ describe("the reason of a charge", () => {
       "formula",
       "The vendor reported no usable token count, so the size of what was sent and received counts: 10 input tokens x 0.000002 + 5 output tokens x 0.000008 = 0.00006 CNY; 0.0001 was held, so 0.00004 less was charged than held."
     ]
-  ])("tells of a text by %s", (basis, reason) => {
+  ] as const)("tells of a text by %s", (basis, reason) => {
     const quote = {
       kind: "tokens",
       ...{ leastInput: 0n, mostInput: 100n, mostOutput: 100n },

@@ -16,7 +16,7 @@ const tokenOf = Effect.gen(function* () {
 })
 
 const opens = (token: string, { id, n }: { readonly id: string; readonly n: number } = file) =>
-  Effect.flatMap(ContentLinks, (links) => links.opens(token, { id, n }))
+  Effect.flatMap(ContentLinks, (links) => links.verify(token, { id, n }))
 
 it.effect("a link opens its file for a day", () =>
   Effect.gen(function* () {

@@ -4,8 +4,10 @@ import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
-import type { OrganizationView } from "../../../features/accounts/AccountsApi.ts"
-import type { OrganizationChangeBody } from "../../../http/api/admin/bodies.ts"
+import type {
+  OrganizationChangeBody,
+  OrganizationView
+} from "../../../features/accounts/AccountsApi.ts"
 import { useAsk, useDo, useSession } from "../../gateway/hooks.tsx"
 import { mayAct } from "../../gateway/session.ts"
 import { Asked } from "../../parts/Asked.tsx"

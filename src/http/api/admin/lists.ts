@@ -1,20 +1,17 @@
-/** What the operators' lists are asked by, beside their pages, and what they tell of the whole. */
+/** Filters of the operators' lists, and the totals over everything that matches them. */
 import { Effect, Schema } from "effect"
 import { plainText } from "../../../domain/plainText.ts"
 import { list, SOME_TIME, text } from "../shared.ts"
 
-/** Only what is of one. */
-export const ofOne = (whose: string) =>
+export const idFilter = (whose: string) =>
   Schema.optionalKey(plainText().annotate({ description: `Only those of this ${whose}` }))
 
-/** Only what stands like this. */
-export const standing = <const States extends ReadonlyArray<string>>(states: States) =>
+export const stateFilter = <const States extends ReadonlyArray<string>>(states: States) =>
   Schema.optionalKey(
     Schema.Literals(states).annotate({ description: "Only those that stand like this" })
   )
 
-/** By how their names begin, in letters of either case. */
-export const named = {
+export const nameFilter = {
   name: Schema.optionalKey(
     plainText().annotate({
       description: "Only those whose names begin like this, in capital or small letters"

@@ -7,7 +7,7 @@ const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.test(text)
 
 /** The moment a day begins in the zone, or the one after it; a time is what it says. */
-export const momentOf = Effect.fnUntraced(function* (
+export const parseTime = Effect.fnUntraced(function* (
   param: string,
   text: string,
   options: { readonly timeZone: string; readonly laterDays: number }
@@ -37,9 +37,9 @@ export const timeRange = Effect.fnUntraced(function* (
   const from =
     query.from === undefined
       ? null
-      : yield* momentOf("from", query.from, { timeZone, laterDays: 0 })
+      : yield* parseTime("from", query.from, { timeZone, laterDays: 0 })
   const to =
-    query.to === undefined ? null : yield* momentOf("to", query.to, { timeZone, laterDays: 1 })
+    query.to === undefined ? null : yield* parseTime("to", query.to, { timeZone, laterDays: 1 })
   if (from !== null && to !== null && from >= to) {
     return yield* new InvalidRequest({ message: "to: Expected to be after from", param: "to" })
   }

@@ -12,7 +12,7 @@ import {
 } from "../../../egress/OutgoingWeb.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
-import { Bucket, keyOf } from "../../../services/results/ArchiveBucket.ts"
+import { Bucket, objectKeyOf } from "../../../services/results/ArchiveBucket.ts"
 import { Archives } from "../../../services/results/Archives.ts"
 import { type Task, TaskRepo } from "../../../services/TaskRepo.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
@@ -112,9 +112,9 @@ export const makeFileResponses = Effect.gen(function* () {
     if (bucket === null) return null
     const file = (yield* archives.files(organizationId, id))?.[n]
     if (file === undefined) return null
-    const key = keyOf(organizationId, id, n)
+    const key = objectKeyOf(organizationId, id, n)
     if (archiveRedirect) {
-      const address = yield* bucket.presigned(key, file.contentType, PRESIGNED_SECONDS)
+      const address = yield* bucket.presign(key, file.contentType, PRESIGNED_SECONDS)
       return HttpServerResponse.redirect(address, { headers: { "cache-control": "no-store" } })
     }
     return yield* storedFile(file, headers, (part) => bucket.get(key, part))

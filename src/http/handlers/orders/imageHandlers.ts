@@ -14,7 +14,7 @@ import { customerApi } from "../../api/contractOf.ts"
 import { RequestForm } from "../../api/middlewares.ts"
 import { ImagesGroup } from "../../api/orders/ImagesApi.ts"
 import { bodyOf, decodeBody } from "../../server/requestRules.ts"
-import { answerTo, responseOf, streamResponse } from "../respond.ts"
+import { answerOrder, responseOf, streamResponse } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { editOfForm, formKinds } from "./imageForms.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
@@ -73,11 +73,11 @@ export const layerImagesHandlers = HttpApiBuilder.group(
     ) {
       if (!prefersTask(request.headers.prefer)) {
         if (body.callback_url != null) return yield* needsTask
-        const answer = yield* answerTo(request, body, now)
+        const answer = yield* answerOrder(request, body, now)
         return answer instanceof StreamedAnswer ? yield* streamResponse(answer) : responseOf(answer)
       }
       yield* tasks.mayCallBack(body.callback_url)
-      const id = yield* answerTo(request, body, later)
+      const id = yield* answerOrder(request, body, later)
       return HttpServerResponse.jsonUnsafe(
         { id, task_status: "processing" },
         {

@@ -22,7 +22,7 @@ import {
 } from "../../api/middlewares.ts"
 import { OpenaiVideosGroup } from "../../api/orders/OpenaiVideosApi.ts"
 import { decodeBody } from "../../server/requestRules.ts"
-import { answerTo } from "../respond.ts"
+import { answerOrder } from "../respond.ts"
 import { inWordsOf, makeTaskResponses } from "./taskResponses.ts"
 
 const asOrder = decodeBody(OpenaiVideoBody)
@@ -107,7 +107,7 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
         const order = openaiOrder(body)
         const ordered = yield* orderedOf(
           body.model,
-          yield* answerTo(request, order, orders.openaiVideo)
+          yield* answerOrder(request, order, orders.openaiVideo)
         )
         const { id, kind } = ordered
         const video = openaiVideo(ordered, { id, task_status: "processing" })

@@ -2,7 +2,7 @@
 import { Effect, type Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { dispositionOf, servedType } from "../../../domain/files/mediaTypes.ts"
-import type { ArchivedFile, Part } from "../../../services/results/ArchiveBucket.ts"
+import type { ArchivedFile, ByteRange } from "../../../services/results/ArchiveBucket.ts"
 import { partOf } from "../../byteRanges.ts"
 
 /** Headers of a request for a file. */
@@ -56,7 +56,7 @@ export const fileResponse = <E>(
 export const storedFile = Effect.fnUntraced(function* <E, F, R>(
   file: ArchivedFile,
   headers: FileHeaders,
-  read: (part: Part | null) => Effect.Effect<Stream.Stream<Uint8Array, F>, E, R>
+  read: (part: ByteRange | null) => Effect.Effect<Stream.Stream<Uint8Array, F>, E, R>
 ) {
   const etag = `"${file.sha256}"`
   const own = { ...fileHeaders(file.contentType), etag, "accept-ranges": "bytes" }

@@ -139,7 +139,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const wait = (organizationId: string, id: string, waitSeconds: number) =>
     Effect.raceFirst(
       asVendorTime(read(organizationId, id, waitSeconds)),
-      Effect.andThen(shutdown.begun, read(organizationId, id, 0))
+      Effect.andThen(shutdown.awaitBegin, read(organizationId, id, 0))
     )
 
   const answerOf = (task: Task, dialect: TaskDialect) =>
@@ -187,7 +187,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
           view(ended).task_status === "processing" ? "" : eventOf(ended, view),
         onFailure: () => ""
       }),
-      Effect.as(shutdown.begun, retry)
+      Effect.as(shutdown.awaitBegin, retry)
     )
     const heartbeats = Stream.tick(`${settings.heartbeatSeconds} seconds`).pipe(
       Stream.drop(1),

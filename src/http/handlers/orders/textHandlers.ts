@@ -6,7 +6,7 @@ import { StreamedAnswer } from "../../../orders/streamedAnswer.ts"
 import { customerApi } from "../../api/contractOf.ts"
 import { TextsGroup } from "../../api/orders/TextsApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
-import { answerTo, dataEvent, responseOf, streamResponse } from "../respond.ts"
+import { answerOrder, dataEvent, responseOf, streamResponse } from "../respond.ts"
 
 const asChat = bodyOf(ChatBody)
 const asEmbeddings = bodyOf(EmbeddingBody)
@@ -23,7 +23,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
       .handleRaw(
         "chat",
         Effect.fnUntraced(function* (request) {
-          const answer = yield* answerTo(request, yield* asChat, orders.chat)
+          const answer = yield* answerOrder(request, yield* asChat, orders.chat)
           return answer instanceof StreamedAnswer
             ? yield* streamResponse(answer, done)
             : responseOf(answer)
@@ -32,7 +32,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
       .handleRaw(
         "embed",
         Effect.fnUntraced(function* (request) {
-          return responseOf(yield* answerTo(request, yield* asEmbeddings, orders.embeddings))
+          return responseOf(yield* answerOrder(request, yield* asEmbeddings, orders.embeddings))
         })
       )
   })

@@ -7,7 +7,7 @@ import { Orders } from "../../../orders/Orders.ts"
 import { customerApi } from "../../api/contractOf.ts"
 import { VideosGroup } from "../../api/orders/VideosApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
-import { answerTo } from "../respond.ts"
+import { answerOrder } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
 
@@ -26,7 +26,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
       Effect.fnUntraced(function* (request) {
         const body = yield* asVideo
         yield* tasks.mayCallBack(body.callback_url)
-        const { id, quote } = yield* answerTo(request, body, orders.video)
+        const { id, quote } = yield* answerOrder(request, body, orders.video)
         const kind = quote === null ? null : kindOf(body.model, quote)
         return HttpServerResponse.jsonUnsafe(
           { id, task_status: "processing" },

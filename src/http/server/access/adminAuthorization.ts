@@ -1,9 +1,9 @@
-/** The live checks of operators: whose the token is, and whether the role may do what is asked. */
+/** Authenticates operators by their tokens, and authorises their requests by role. */
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import { HttpServerRequest } from "effect/http"
 import { PermissionDenied } from "../../../domain/Errors.ts"
-import { unsent } from "../../../runtime/databaseErrors.ts"
+import { failAsOverloaded } from "../../../runtime/databaseErrors.ts"
 import { Operators, rootOperator } from "../../../services/operators/Operators.ts"
 import {
   AdminAuthorization,
@@ -18,10 +18,10 @@ import { ReadLanes } from "./readLanes.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** Whose reads and answers those of operators are. */
+/** The owner under which the reads and answers of all operators count. */
 const OPERATORS = "operators"
 
-/** Null: no token is configured, and operators are let in by tokens of their own alone. */
+/** Null: no token is configured, and operators authenticate by tokens of their own alone. */
 export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
   Layer.effect(
     AdminAuthorization,
@@ -30,7 +30,7 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
       const reads = yield* ReadLanes
       const guardOf = yield* makeKeyLookUps
 
-      const entered = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
+      const authenticate = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
         if (
           token !== null &&
           Mac.timingSafeEqual(utf8(Redacted.value(credential)), utf8(Redacted.value(token)))
@@ -39,18 +39,18 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
         }
         const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
         const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
-        return yield* unsent(operators.authenticate(credential, guard))
+        return yield* failAsOverloaded(operators.authenticate(credential, guard))
       })
 
       return AdminAuthorization.of({
         admin: (handler, { credential, endpoint }) =>
-          Effect.matchEffect(entered(credential), {
+          Effect.matchEffect(authenticate(credential), {
             onFailure: (error) => Effect.succeed(errorResponse(error)),
             onSuccess: (operator) => {
-              const answering = Effect.provideService(handler, CurrentOperator, operator)
+              const authorized = Effect.provideService(handler, CurrentOperator, operator)
               return Effect.matchEffect(admitAnswer(OPERATORS), {
                 onFailure: (error) => Effect.succeed(errorResponse(error)),
-                onSuccess: () => reads.inTurn(endpoint, OPERATORS, answering)
+                onSuccess: () => reads.inTurn(endpoint, OPERATORS, authorized)
               })
             }
           })

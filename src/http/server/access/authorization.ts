@@ -1,12 +1,12 @@
 /**
- * The live checks of API keys. A key is looked up, its request counted, and
- * a place taken, in this order and before anything of the body is read.
+ * Authenticates API keys. A key is looked up, its request counted against its rates, and a permit of its
+ * organisation taken, in this order and before anything of the body is read.
  */
 import { Cause, Context, Effect, Exit, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../../domain/Errors.ts"
-import { unsent } from "../../../runtime/databaseErrors.ts"
+import { failAsOverloaded } from "../../../runtime/databaseErrors.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { makeShares } from "../../../runtime/Shares.ts"
 import {
@@ -31,33 +31,33 @@ import { makeKeyLookUps } from "./keyLookUps.ts"
 import { makeKeyRates } from "./keyRates.ts"
 import { ReadLanes } from "./readLanes.ts"
 
-/** Takes one of an organisation's places, which is kept until the answer has left. */
-const makeRequestPlaces = (bound: number, kind: string) => {
-  const taken = makeShares({ each: bound })
-  const refused = new RateLimited({
-    message: `This organisation may have ${bound} ${kind} at a time; send this one again when another is answered`,
+/** Makes an effect that takes one of an organisation's permits until the answer has left. */
+const makeRequestPermits = (limit: number, kind: string) => {
+  const permits = makeShares({ perOwner: limit })
+  const exhausted = new RateLimited({
+    message: `This organisation may have ${limit} ${kind} at a time; send this one again when another is answered`,
     retryAfterSeconds: 1
   })
   return ({ organizationId }: Caller) =>
-    Effect.flatMap(taken.take(organizationId), (isRoom) =>
-      isRoom ? Effect.void : Effect.fail(refused)
+    Effect.flatMap(permits.reserve(organizationId), (isReserved) =>
+      isReserved ? Effect.void : Effect.fail(exhausted)
     )
 }
 
-/** Whether the request does nothing but wait. */
+/** Whether the request does no work but waits. */
 const isWaiting = (
   { annotations }: HttpApiEndpoint.Top,
   { wait }: Readonly<Record<string, unknown>>
 ): boolean => {
-  const held = Context.getOrUndefined(annotations, HeldOpen)
-  return held === "always" || (held === "asked" && wait !== undefined && Number(wait) !== 0)
+  const heldOpen = Context.getOrUndefined(annotations, HeldOpen)
+  return heldOpen === "always" || (heldOpen === "asked" && wait !== undefined && Number(wait) !== 0)
 }
 
-/** Orders and quotes; what a customer has paid for is never kept from them by their refusals. */
+/** True of orders and quotes. Reads are not limited by refusals, so that paid results stay readable. */
 const hasBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0
 
-/** Refusals that are no fault of the request: money that is spent, or a first request that runs still. */
-const faultless: ReadonlySet<ErrorCode> = new Set([
+/** Refusals that are no fault of the request: money is spent, or the first request still runs. */
+const blamelessCodes: ReadonlySet<ErrorCode> = new Set([
   "insufficient_balance",
   "member_cap_exceeded",
   "budget_exceeded",
@@ -66,17 +66,16 @@ const faultless: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /**
- * Whether a request was refused for good by the gateway itself, for a fault of its own; what a vendor
- * refuses stands as 502 in the table. So counts one whose client leaves: to leave in time would else
- * be a way to be refused for nothing.
+ * Whether the gateway itself refused a request for a fault of the request; refusals of a vendor are 502 in
+ * the table. A request whose client disconnects counts too, or a disconnect in time would avoid the count.
  */
-const isOwnFault = (exit: Exit.Exit<object, unknown>): boolean => {
+const isClientFault = (exit: Exit.Exit<object, unknown>): boolean => {
   if (Exit.isFailure(exit)) return Cause.hasInterruptsOnly(exit.cause)
   const code = errorOf(exit.value)?._tag
-  return code !== undefined && errorTable[code].status < 500 && !faultless.has(code)
+  return code !== undefined && errorTable[code].status < 500 && !blamelessCodes.has(code)
 }
 
-const refusedLink = new InvalidApiKey({
+const invalidLink = new InvalidApiKey({
   message: "The link is closed, has expired or is not whole: read the task again for a fresh one"
 })
 
@@ -89,52 +88,57 @@ export const layerAuthorization = Layer.effect(
     const reads = yield* ReadLanes
     const rates = yield* makeKeyRates
     const guardOf = yield* makeKeyLookUps
-    const takeWorking = makeRequestPlaces(organizationInFlight, "requests at this gateway")
-    const takeWaiting = makeRequestPlaces(organizationWaits, "requests that wait at this gateway")
+    const takeWorkPermit = makeRequestPermits(organizationInFlight, "requests at this gateway")
+    const takeWaitPermit = makeRequestPermits(
+      organizationWaits,
+      "requests that wait at this gateway"
+    )
 
-    /** The holder of the key, when its rates and its scopes allow the request and there is a place. */
-    const admitted = Effect.fnUntraced(function* (
+    /** The holder of the key, when its rates and scopes allow the request and there is a permit. */
+    const admitByKey = Effect.fnUntraced(function* (
       credential: Redacted.Redacted,
       endpoint: HttpApiEndpoint.Top
     ) {
       const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
       const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
-      const caller = yield* unsent(access.authenticate(credential, guard))
+      const caller = yield* failAsOverloaded(access.authenticate(credential, guard))
       const { disabled = null } = caller
       if (disabled !== null) return yield* disabledCaller(disabled)
-      const within = (policy: Parameters<typeof rates.within>[0]) =>
+      const checkRate = (policy: Parameters<typeof rates.within>[0]) =>
         Effect.tapError(rates.within(policy, caller), () =>
           reads.beforeRefusal(caller.organizationId)
         )
-      yield* within("default")
-      if (hasBody(endpoint)) yield* within("refusals")
-      const free = Context.getOrUndefined(endpoint.annotations, FreeCall)
-      if (free !== undefined) yield* within(free)
-      const oneOf = [Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []].flat()
-      if (!oneOf.some((scope) => caller.scopes.has(scope))) {
+      yield* checkRate("default")
+      if (hasBody(endpoint)) yield* checkRate("refusals")
+      const freeCall = Context.getOrUndefined(endpoint.annotations, FreeCall)
+      if (freeCall !== undefined) yield* checkRate(freeCall)
+      const requiredScopes = [
+        Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []
+      ].flat()
+      if (!requiredScopes.some((scope) => caller.scopes.has(scope))) {
         if (hasBody(endpoint)) yield* rates.countRefusal(caller)
-        return yield* lacksScope(caller, oneOf)
+        return yield* lacksScope(caller, requiredScopes)
       }
       yield* admitAnswer(caller.organizationId)
       const query = yield* HttpServerRequest.ParsedSearchParams
-      yield* isWaiting(endpoint, query) ? takeWaiting(caller) : takeWorking(caller)
+      yield* isWaiting(endpoint, query) ? takeWaitPermit(caller) : takeWorkPermit(caller)
       return caller
     })
 
-    /** Who a link stands for: nobody but the organisation of its file, and nothing but that file. */
-    const linked = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+    /** The caller of a link with a `token`: its organisation, for that file alone; null without a link. */
+    const admitByLink = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
       if (Context.getOrUndefined(endpoint.annotations, TakesLinks) === undefined) return null
       const { token } = yield* HttpServerRequest.ParsedSearchParams
       if (typeof token !== "string") return null
       const { task_id: id = "", n = "0" } = yield* HttpRouter.params
-      const owners = yield* links.opens(token, { id, n: Number(n) })
-      if (owners === null) return yield* refusedLink
+      const owners = yield* links.verify(token, { id, n: Number(n) })
+      if (owners === null) return yield* invalidLink
       const { organizationId, members } = owners
-      const standings = yield* unsent(
+      const standings = yield* failAsOverloaded(
         Effect.forEach(members, (memberId) => access.standing(organizationId, memberId))
       )
-      // Whoever holds the link is told no more than of any other that opens nothing.
-      if (standings.some((disabled) => disabled != null)) return yield* refusedLink
+      // The answer does not tell a disabled owner from an invalid link.
+      if (standings.some((disabled) => disabled != null)) return yield* invalidLink
       const caller = {
         organizationId,
         memberId: "",
@@ -143,26 +147,26 @@ export const layerAuthorization = Layer.effect(
         models: null
       }
       yield* admitAnswer(organizationId)
-      yield* takeWorking(caller)
+      yield* takeWorkPermit(caller)
       return caller
     })
 
-    const entered = (credential: Redacted.Redacted, endpoint: HttpApiEndpoint.Top) =>
-      Effect.flatMap(linked(endpoint), (caller) =>
-        caller === null ? admitted(credential, endpoint) : Effect.succeed(caller)
+    const admit = (credential: Redacted.Redacted, endpoint: HttpApiEndpoint.Top) =>
+      Effect.flatMap(admitByLink(endpoint), (caller) =>
+        caller === null ? admitByKey(credential, endpoint) : Effect.succeed(caller)
       )
 
     return Authorization.of({
       bearer: (handler, { credential, endpoint }) =>
-        Effect.matchEffect(entered(credential, endpoint), {
+        Effect.matchEffect(admit(credential, endpoint), {
           onFailure: (error) => Effect.succeed(errorResponse(error)),
           onSuccess: (caller) => {
-            const answering = Effect.provideService(handler, CurrentCaller, caller)
+            const authorized = Effect.provideService(handler, CurrentCaller, caller)
             return hasBody(endpoint)
-              ? Effect.onExit(answering, (exit) =>
-                  isOwnFault(exit) ? rates.countRefusal(caller) : Effect.void
+              ? Effect.onExit(authorized, (exit) =>
+                  isClientFault(exit) ? rates.countRefusal(caller) : Effect.void
                 )
-              : reads.inTurn(endpoint, caller.organizationId, answering)
+              : reads.inTurn(endpoint, caller.organizationId, authorized)
           }
         })
     })

@@ -1,4 +1,4 @@
-/** How many requests a key may send in a minute, and what its clients are told of that. */
+/** The rate limits of API keys, and the headers by which clients learn of them. */
 import { Effect } from "effect"
 import { RateLimited } from "../../../domain/Errors.ts"
 import { makeRequestRates, type Rate } from "../../../runtime/RequestRates.ts"
@@ -8,24 +8,24 @@ import { withHeaders } from "../envelope.ts"
 
 const SECOND = 1000
 
-/** What is counted: all requests of a key, and those that have a rate of their own beside it. */
-const kinds = {
+/** What each limit counts: all requests of a key, and some kinds that have a limit beside that. */
+const countedRequests = {
   default: "requests of this key",
   quotes: "quotes of this key",
   models: "lists of models for this key",
   uploads: "files that this key uploads",
   refusals: "refused requests of this key"
 }
-type Policy = keyof typeof kinds
+type Policy = keyof typeof countedRequests
 
-/** `12ms`, `1s`, `6m0s`: never shorter than it is. */
+/** `12ms`, `1s`, `6m0s`: rounded up. */
 export const formatWait = (millis: number): string => {
   if (millis < SECOND) return `${Math.ceil(millis)}ms`
   const seconds = Math.ceil(millis / SECOND)
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
 }
 
-/** In the headers clients know: OpenAI's, and those of the IETF draft. */
+/** The headers of OpenAI and of the IETF draft. */
 export const rateHeaders = (
   rate: Rate,
   policy: Policy = "default"
@@ -46,7 +46,7 @@ export const tooMany = (rate: Rate, kind: string): RateLimited => {
   })
 }
 
-/** The rates of this process. A rate of 0 a minute bounds nothing. */
+/** The limits of this process; 0 a minute is no limit. */
 export const makeKeyRates = Effect.map(Settings, (settings) => {
   const rates = makeRequestRates()
   const perMinute: Readonly<Record<Policy, number>> = {
@@ -57,23 +57,29 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
     refusals: settings.keyRefusalsPerMinute
   }
 
-  /** `take` counts a request, `look` does not; null where there is no bound. */
-  const rateOf = (how: "take" | "look", policy: Policy, { keyId, requestsPerMinute }: Caller) => {
+  /** `consume` counts a request, `peek` does not; null where there is no limit. */
+  const rateOf = (
+    mode: "consume" | "peek",
+    policy: Policy,
+    { keyId, requestsPerMinute }: Caller
+  ) => {
     const limit = (policy === "default" ? requestsPerMinute : null) ?? perMinute[policy]
-    return limit === 0 ? Effect.succeed(null) : rates[how](`${policy} ${keyId}`, limit)
+    return limit === 0 ? Effect.succeed(null) : rates[mode](`${policy} ${keyId}`, limit)
   }
 
   return {
     /**
-     * Refuses a request that is over the rate, and says so on its answer. Of the rate of all requests
-     * every answer tells. Refusals are counted elsewhere, when they happen.
+     * Refuses a request above the limit, with the headers of that limit on its answer. The headers of the
+     * limit of all requests are on every answer. Refusals are counted elsewhere, when they happen.
      */
     within: (policy: Policy, caller: Caller): Effect.Effect<void, RateLimited> =>
-      Effect.flatMap(rateOf(policy === "refusals" ? "look" : "take", policy, caller), (rate) => {
+      Effect.flatMap(rateOf(policy === "refusals" ? "peek" : "consume", policy, caller), (rate) => {
         if (rate === null || (rate.allowed && policy !== "default")) return Effect.void
-        const told = withHeaders(rateHeaders(rate, policy))
-        return rate.allowed ? told : Effect.andThen(told, Effect.fail(tooMany(rate, kinds[policy])))
+        const addHeaders = withHeaders(rateHeaders(rate, policy))
+        return rate.allowed
+          ? addHeaders
+          : Effect.andThen(addHeaders, Effect.fail(tooMany(rate, countedRequests[policy])))
       }),
-    countRefusal: (caller: Caller) => Effect.asVoid(rateOf("take", "refusals", caller))
+    countRefusal: (caller: Caller) => Effect.asVoid(rateOf("consume", "refusals", caller))
   }
 })

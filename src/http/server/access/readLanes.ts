@@ -1,7 +1,6 @@
 /**
- * The turns of reads. A list, which reads more than one thing by its id, may keep the database and the
- * event loop busy for milliseconds, and a thousand look-ups at once do the same: few of each run at a
- * time, and an order never stands behind more.
+ * Concurrency limits of reads. A list may keep the database and the event loop busy for milliseconds, and
+ * so do a thousand concurrent look-ups: few of each run at a time, so that orders do not queue behind them.
  */
 import { Context, Effect, Layer, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
@@ -13,9 +12,9 @@ import { HeldOpen, LookUp, TakesLinks } from "../../api/middlewares.ts"
 import { errorResponse } from "../errorResponse.ts"
 
 /**
- * Which turns a route takes. Every GET is a list unless it says that it is none. Routes that wait for a
- * task or pass a vendor's file on would keep their place meanwhile: of those only the look-up of the task
- * itself takes a turn.
+ * The lane that a route goes through. Every GET is a list unless it is annotated as a `LookUp`. Routes that
+ * wait for a task or stream a vendor's file would hold their permit meanwhile: of those only the look-up of
+ * the task itself goes through a lane.
  */
 export const readOf = ({
   method,
@@ -32,21 +31,21 @@ export const readOf = ({
 export class ReadLanes extends Context.Service<ReadLanes>()("gateway/http/ReadLanes", {
   make: Effect.gen(function* () {
     const { listsInFlight, organizationLists, organizationListQueue } = yield* Settings
-    const bounds = {
-      together: listsInFlight,
-      each: Math.min(organizationLists, listsInFlight),
-      waiting: organizationListQueue
+    const limits = {
+      total: listsInFlight,
+      perOwner: Math.min(organizationLists, listsInFlight),
+      maxWaiting: organizationListQueue
     }
-    const lanes = { list: makeFairLane(bounds), "look-up": makeFairLane(bounds) }
-    const refusals = makeFairLane({ ...bounds, each: 1 })
-    const full = new RateLimited({
+    const lanes = { list: makeFairLane(limits), "look-up": makeFairLane(limits) }
+    const refusals = makeFairLane({ ...limits, perOwner: 1 })
+    const queueFull = new RateLimited({
       message: `This organisation has ${organizationListQueue} reads waiting at this gateway; send this one again when others are answered`,
       retryAfterSeconds: 1
     })
     return {
-      /** Waits for the owner's turn to be refused: whoever is, sends the next request at once. */
+      /** Delays a refusal by the owner's turn, as a refused client often retries at once. */
       beforeRefusal: (owner: string): Effect.Effect<void> => refusals.inTurn(owner, Effect.void),
-      /** Runs the handler of a read in its turn, and each piece of an answer that comes in pieces. */
+      /** Runs the handler of a read in its lane, and the production of each piece of a streamed answer. */
       inTurn: <E, R>(
         endpoint: HttpApiEndpoint.Top,
         owner: string,
@@ -59,7 +58,7 @@ export class ReadLanes extends Context.Service<ReadLanes>()("gateway/http/ReadLa
           return Effect.provideService(handler, CurrentTurn, inTurn)
         }
         const lane = lanes[read]
-        if (!lane.hasRoom(owner)) return Effect.succeed(errorResponse(full))
+        if (!lane.hasRoom(owner)) return Effect.succeed(errorResponse(queueFull))
         return Effect.map(lane.inTurn(owner, handler), (response) => {
           const { body } = response
           if (body._tag !== "Stream") return response

@@ -16,6 +16,7 @@ import {
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import { layerStoresOf } from "../support/ledger.ts"
 import { errorOf, finishVideo, orderVideo } from "../support/orders.ts"
@@ -194,7 +195,7 @@ it.live(
   1_800_000
 )
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerStoresOf(kind).pipe(Layer.provide([layerEager, quiet])), {
     excludeTestServices: true,
     timeout: "60 seconds"

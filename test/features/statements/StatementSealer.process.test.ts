@@ -45,7 +45,7 @@ const fileOf = Effect.fnUntraced(function* (organizationId: string, month: strin
 
 const monthsOf = Effect.fnUntraced(function* (organizationId: string) {
   const statements = yield* Statements
-  const { data } = yield* statements.sealed(organizationId, { after: null, limit: 50 })
+  const { data } = yield* statements.sealedMonths(organizationId, { after: null, limit: 50 })
   return data.map(({ month, openingNano, closingNano }) => [month, openingNano, closingNano])
 })
 

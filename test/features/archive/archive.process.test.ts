@@ -12,11 +12,12 @@ import {
   load,
   picture
 } from "../../support/archives.ts"
+import { databasesInTurn } from "../../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../../support/gateway.ts"
 import { createVideo, finishVideo, moveTo } from "../../support/orders.ts"
 import { makeReceiver } from "../../support/receiver.ts"
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, archiving, { bucket }), {
     excludeTestServices: true,
     timeout: "60 seconds"

@@ -3,9 +3,10 @@ import { assert, it, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerBucketS3 } from "../../../src/features/archive/BucketS3.ts"
-import { Bucket, keyOf } from "../../../src/services/results/ArchiveBucket.ts"
+import { Bucket, objectKeyOf } from "../../../src/services/results/ArchiveBucket.ts"
 import { layerSimulator } from "../../../src/simulator/Simulator.ts"
 import { connect, startGateway } from "../../support/cluster.ts"
+import { databasesInTurn } from "../../support/databases.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../../support/gateway.ts"
 import {
   type Environment,
@@ -53,7 +54,7 @@ const file = (bytes: Uint8Array, name = "file") =>
   [name, fileNamed("a.png", bytes, "image/png")] as const
 const purpose = ["purpose", "vision"] as const
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, settings), { excludeTestServices: true, timeout: "60 seconds" })(
     `uploads (${kind})`,
     (it) => {
@@ -232,7 +233,7 @@ for (const [place, isStored] of [
         const [row] = yield* rows
         assert.strictEqual(row?.state, "pending")
         const stored = bucket
-          .get(keyOf(organizationId, row?.id ?? "", 0), null)
+          .get(objectKeyOf(organizationId, row?.id ?? "", 0), null)
           .pipe(Effect.scoped, Effect.result, Effect.map(Result.isSuccess))
         assert.strictEqual(yield* stored, isStored)
 

@@ -37,7 +37,7 @@ const addMessage = (
 }
 
 /** Tells the endpoints of `owner` that chose the type; `organizationId` is of what happened. */
-export const tell = (
+export const notifyEndpoints = (
   state: MemoryState,
   owner: string,
   organizationId: string,
@@ -57,7 +57,7 @@ export const tell = (
 const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))
 
 /** A task for those who tell of it or load what it made; null where there is none. */
-export const toldTask = (books: Books | undefined, id: string) => {
+export const taskSnapshot = (books: Books | undefined, id: string) => {
   const order = books?.orders.get(id)
   const task = order?.task ?? null
   return order === undefined || task === null || task.erasedAt !== null
@@ -75,7 +75,7 @@ export const toldTask = (books: Books | undefined, id: string) => {
       }
 }
 
-export const tellOfTask = (
+export const notifyOfTask = (
   state: MemoryState,
   { request: { id, organizationId } }: StoredOrder,
   task: StoredTask,
@@ -93,7 +93,7 @@ export const tellOfTask = (
   if (task.state === "rejected" && isVideo) return
   const end = task.state === "succeeded" ? "completed" : "failed"
   const told = { type: `${isVideo ? "video" : "image"}.${end}`, taskId: id, data: null }
-  tell(state, organizationId, organizationId, told, nowMillis)
+  notifyEndpoints(state, organizationId, organizationId, told, nowMillis)
   const { callbackUrl = null } = task.ordered
   if (callbackUrl === null) return
   const endpointId = callbacksOf(organizationId)
@@ -101,7 +101,7 @@ export const tellOfTask = (
   addMessage(state, { ...told, organizationId, endpointId, receiver, callbackUrl }, nowMillis)
 }
 
-export const tellOfPool = (
+export const notifyOfPool = (
   state: MemoryState,
   { id, pool }: Pick<Books, "id" | "pool">,
   nowMillis: number
@@ -111,14 +111,14 @@ export const tellOfPool = (
   pool.lowTold = balanceNano < lowNano
   if (!pool.lowTold) return
   const data = { balance: formatNano(balanceNano), threshold: formatNano(lowNano) }
-  tell(state, id, id, { type: "balance.low", taskId: null, data }, nowMillis)
+  notifyEndpoints(state, id, id, { type: "balance.low", taskId: null, data }, nowMillis)
 }
 
 /**
  * Each percent of a budget once in a period: when the use reaches it, and all up to 100 when the
  * budget refuses an order for the first time, which a cap tells as such, too.
  */
-export const tellOfBudget = (
+export const notifyOfBudget = (
   state: MemoryState,
   { id, members }: Pick<Books, "id" | "members">,
   budget: StoredBudget,
@@ -137,14 +137,14 @@ export const tellOfBudget = (
       ...{ budget_id: budget.id, scope: budget.scope, subject_id: budget.subjectId },
       ...{ period: budget.period, threshold, amount, used: now }
     }
-    tell(state, id, id, { type: "budget.threshold", taskId: null, data }, nowMillis)
+    notifyEndpoints(state, id, id, { type: "budget.threshold", taskId: null, data }, nowMillis)
   }
   const member = members.get(budget.subjectId)
   if (!refuses || !budget.isCap || member === undefined) return
   const zoned = DateTime.makeZonedUnsafe(nowMillis, { timeZone })
   const month = DateTime.formatIsoDate(zoned).slice(0, "2026-01".length)
   const data = { member_id: member.id, member_name: member.name, month, cap: amount, used: now }
-  tell(state, id, id, { type: "cap.reached", taskId: null, data }, nowMillis)
+  notifyEndpoints(state, id, id, { type: "cap.reached", taskId: null, data }, nowMillis)
 }
 
 /** Whether operators are told of it: not of keys, nor of an organisation beside which others are served. */
@@ -170,5 +170,5 @@ export const changeRest = (
   if (was === isTold(rest) || isToldAlready) return
   const type = was ? "channel.up" : "channel.down"
   const data = { id: rest.channelId, model: rest.model, reason: rest.reason, status: rest.status }
-  tell(state, OPERATORS, OPERATORS, { type, taskId: null, data }, nowMillis)
+  notifyEndpoints(state, OPERATORS, OPERATORS, { type, taskId: null, data }, nowMillis)
 }

@@ -175,27 +175,34 @@ const setUp = Effect.fnUntraced(function* (code: string) {
   assert.include(said, '{"ok":true,"violations":[]}')
 }, Effect.scoped)
 
-/** A month of an organisation that has ordered, in the folder where its files are kept. */
-const closing = Effect.fnUntraced(function* (code: string) {
+/** Runs the example as an operator, for an organisation that has ordered an image. */
+const forOrganization = Effect.fnUntraced(function* (code: string, folder?: string) {
   const gateway = yield* Gateway
   const who = yield* gateway.customer("100")
   yield* gateway.call("/v1/images/generations", {
     key: who.key,
     json: { model: "paint-1", prompt: "a lighthouse" }
   })
+  const env = { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN, ORG: who.organizationId }
+  return yield* bash(yield* addressed(code), env, folder)
+})
+
+const budget = Effect.fnUntraced(function* (code: string) {
+  assert.include(yield* forOrganization(code), '"thresholds":[50,100]')
+})
+
+const series = Effect.fnUntraced(function* (code: string) {
+  assert.include(yield* forOrganization(code), '"model":"paint-1","count":1')
+})
+
+const statement = Effect.fnUntraced(function* (code: string) {
   const folder = yield* temporaryFolder
-  const said = yield* bash(
-    code.replaceAll("http://127.0.0.1:8080", gateway.url),
-    { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN, ORG: who.organizationId },
-    folder
-  )
-  assert.include(said, '"thresholds":[50,100]')
-  assert.include(said, '"model":"paint-1","count":1')
-  assert.include(said, '"closing_balance":"99.')
-  const kept = (name: string) => readFileSync(join(folder, name), "utf8")
-  assert.include(said, createHash("sha256").update(kept("month.csv")).digest("hex"))
-  assert.include(kept("month.html"), "<h1>Statement")
-  assert.match(kept("focus.csv"), /^BilledCost,/)
+  const output = yield* forOrganization(code, folder)
+  assert.include(output, '"closing_balance":"99.')
+  const fileText = (name: string) => readFileSync(join(folder, name), "utf8")
+  assert.include(output, createHash("sha256").update(fileText("month.csv")).digest("hex"))
+  assert.include(fileText("month.html"), "<h1>Statement")
+  assert.match(fileText("focus.csv"), /^BilledCost,/)
 }, Effect.scoped)
 
 const reconciliation = Effect.fnUntraced(function* (code: string) {
@@ -231,7 +238,7 @@ export const vpToyRow = videoProtocols.vp_a`
 const ownProgram = Effect.fnUntraced(function* (code: string) {
   const folder = yield* temporaryFolder
   const program = code
-    .replaceAll(/"media-gateway\/dist\/([\w/]+)\.js"/g, (_, file) => `"${root}/src/${file}.ts"`)
+    .replaceAll('"media-gateway/extend"', `"${root}/src/extend.ts"`)
     .replaceAll(/"(@?effect[^"]*)"/g, (_, name: string) => `"${import.meta.resolve(name)}"`)
   assert.notInclude(program, "media-gateway/")
   writeFileSync(join(folder, "vp_toy.ts"), vendorOfTheReader)
@@ -335,14 +342,16 @@ const checks: Readonly<Record<string, Check>> = {
   "src/ai-sdk/README.md sh 1": peers,
   "src/client/README.md ts 1": typedClient,
   "src/operations/README.md sh 1": setUp,
-  "src/services/money/README.md sh 2": reconciliation,
   "src/operations/README.md json 1": partOf("src/operations/README.md sh 1"),
   "src/postgres/README.md sh 1": keys,
   "src/postgres/README.md sh 2": severalGateways,
   "src/postgres/README.md sql 1": partOf("src/postgres/README.md sh 2"),
   "src/postgres/README.md sql 2": partOf("src/postgres/README.md sh 2"),
   "src/postgres/README.md ini 1": pooler,
-  "src/services/money/README.md sh 1": closing,
+  "src/features/budgets/README.md sh 1": budget,
+  "src/features/reconciliations/README.md sh 1": reconciliation,
+  "src/features/statements/README.md sh 1": statement,
+  "src/features/usage/README.md sh 1": series,
   "src/features/webhooks/README.md js 1": webhook,
   "src/testing/README.md ts 1": standsIn("test/readme/doubles.test.ts")
 }

@@ -9,6 +9,7 @@ import {
 } from "../../../src/services/results/ArchiveBucket.ts"
 import { archiving, bucket, bytes } from "../../support/archives.ts"
 import { brokenVendor } from "../../support/brokenVendor.ts"
+import { databasesInTurn } from "../../support/databases.ts"
 import { databaseText } from "../../support/databaseText.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../../support/gateway.ts"
 import { moveTo } from "../../support/orders.ts"
@@ -50,7 +51,7 @@ const loaded = (url: string) =>
     return { type: response.headers.get("content-type"), body }
   })
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, archiving, { bucket }), {
     excludeTestServices: true,
     timeout: "60 seconds"
@@ -106,7 +107,7 @@ const brokenBucket: ArchiveBucket = {
   put: () => away,
   get: () => away,
   removeAll: () => away,
-  presigned: () => away
+  presign: () => away
 }
 
 layer(layerTestGateway("embedded", archiving, { bucket: Layer.succeed(Bucket, brokenBucket) }), {

@@ -1,0 +1,26 @@
+/**
+ * What an author of a further vendor needs: the row of its protocol, the calls that are the same for
+ * all vendors, the requests to it, and the gateway with it put beside the built-in ones.
+ * `import { layerGateway, videoCalls, ... } from "media-gateway/extend"`; the recipe is in
+ * `src/adapters/README.md`.
+ */
+export {
+  type ImageDialect,
+  imageCalls,
+  type VideoDialect,
+  videoCalls
+} from "./adapters/common/adapterCalls.ts"
+export { type TaskWords, taskStatus } from "./adapters/common/videoStatus.ts"
+export { layerAdapters } from "./adapters/liveAdapters.ts"
+export { layerVendorLimits } from "./adapters/wire/limits.ts"
+export { layerVendorWire } from "./adapters/wire/VendorWire.ts"
+export { unusable } from "./adapters/wire/vendorFailures.ts"
+export { bearer, get, post, rootOf } from "./adapters/wire/vendorRequest.ts"
+export { loadConfig } from "./config.ts"
+export { builtInProtocols } from "./domain/catalog/ProtocolTables.ts"
+export { imageCount } from "./domain/image/ImageRequest.ts"
+export { textOf } from "./domain/video/VideoInput.ts"
+export type { VideoProtocolRow } from "./domain/video/VideoProtocol.ts"
+export { layerGateway } from "./program.ts"
+export { loadSecrets } from "./secrets.ts"
+export { ProtocolAdapter, Protocols } from "./services/ProtocolAdapter.ts"

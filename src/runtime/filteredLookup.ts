@@ -1,0 +1,27 @@
+/**
+ * Look-ups of names by the connections that use them, which drop addresses that may not be called. They
+ * are checked at the moment of the connection, as anyone may change what a name resolves to at any time.
+ */
+import type { LookupFunction } from "node:net"
+
+export interface LookupPolicy {
+  readonly isAllowed: (address: string) => boolean
+  /** The failure of a name without any allowed address. */
+  readonly refusal: { readonly message: string; readonly code: string }
+}
+
+/** Resolves a name to its allowed addresses. */
+export const filteredLookup =
+  (resolve: LookupFunction, { isAllowed, refusal }: LookupPolicy): LookupFunction =>
+  (host, options, callback) =>
+    resolve(host, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, [])
+      const all = typeof addresses === "string" ? [] : addresses
+      const allowed = all.filter(({ address }) => isAllowed(address))
+      const [first] = allowed
+      if (first === undefined) {
+        const refused = new Error(refusal.message)
+        callback(Object.assign(refused, { code: refusal.code, syscall: "getaddrinfo" }), [])
+      } else if (options.all === true) callback(null, allowed)
+      else callback(null, first.address, first.family)
+    })
