@@ -1,12 +1,11 @@
 /** Paid orders of every kind: checked and priced, run once for each key, and answered. */
-import { Context, Deferred, Effect, Layer, type Scope } from "effect"
+import { Context, Deferred, Effect, Layer } from "effect"
 import { makeKeyTurns } from "../channels/keyTurns.ts"
 import {
   type IdempotencyConflict,
   type IdempotencyMismatch,
   type ImageUnsupportedProtocol,
   InvalidRequest,
-  type Overloaded,
   type VideoSkuInvalid,
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
@@ -24,16 +23,10 @@ import type {
   Recalled,
   RequestKey
 } from "../services/IdempotencyKeys.ts"
-import { makeOnce, type Ordered } from "./idempotency.ts"
+import { makeWithIdempotency, type OrderResult } from "./idempotency.ts"
 import { makeImageOrder } from "./image/imageOrder.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
-import {
-  chatRequest,
-  embeddingRequest,
-  makeOrderResolution,
-  type TextRequest
-} from "./OrderResolution.ts"
-import { makeGiveFiles } from "./orderFiles.ts"
+import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
 import type { StreamedAnswer } from "./streamedAnswer.ts"
@@ -41,8 +34,8 @@ import { makeTextOrder } from "./text/textOrder.ts"
 import { makeTextStream } from "./text/textStream.ts"
 import { type AcceptedVideo, makeVideoOrder } from "./video/videoOrder.ts"
 
-type OrderedOr<A, E = never> = Effect.Effect<
-  Ordered<A>,
+type OrderResultOr<A, E = never> = Effect.Effect<
+  OrderResult<A>,
   E | OrderRefusal | IdempotencyConflict | IdempotencyMismatch
 >
 
@@ -58,13 +51,13 @@ export class Orders extends Context.Service<
       caller: Caller,
       body: VideoBody,
       key?: string
-    ): OrderedOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
+    ): OrderResultOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
     /** The same in the words of OpenAI's videos: another request than one in ours, whatever it says. */
     openaiVideo(
       caller: Caller,
       order: OpenaiVideoOrder,
       key?: string
-    ): OrderedOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
+    ): OrderResultOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
     /**
      * Makes images and charges for the requested number before it answers. Where the client asks for
      * a stream, it is answered with the first image, finished or not, and charged before.
@@ -73,7 +66,7 @@ export class Orders extends Context.Service<
       caller: Caller,
       body: ImageBody,
       key?: string
-    ): OrderedOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
+    ): OrderResultOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
     /**
      * The same, answered with its id as soon as the hold is taken. Images that come in base64 are kept in
      * the archive; where there is none, an order that asks for them is refused.
@@ -82,25 +75,25 @@ export class Orders extends Context.Service<
       caller: Caller,
       body: ImageBody,
       key?: string
-    ): OrderedOr<string, ImageUnsupportedProtocol>
+    ): OrderResultOr<string, ImageUnsupportedProtocol>
     /** Like `images`, of the pictures it has. */
     edits(
       caller: Caller,
       body: ImageEditBody,
       key?: string
-    ): OrderedOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
+    ): OrderResultOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
     /** Like `imageTask`, of the pictures it has. */
     editTask(
       caller: Caller,
       body: ImageEditBody,
       key?: string
-    ): OrderedOr<string, ImageUnsupportedProtocol>
+    ): OrderResultOr<string, ImageUnsupportedProtocol>
     /**
      * Has a text written. It is answered whole and charged before, or where the client asks for a
      * stream with the vendor's first event, and charged at its end.
      */
-    chat(caller: Caller, body: ChatBody, key?: string): OrderedOr<AnswerBody | StreamedAnswer>
-    embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderedOr<AnswerBody>
+    chat(caller: Caller, body: ChatBody, key?: string): OrderResultOr<AnswerBody | StreamedAnswer>
+    embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderResultOr<AnswerBody>
   }
 >()("gateway/orders/Orders") {}
 
@@ -115,17 +108,59 @@ const noStreamLater = new InvalidRequest({
   param: "stream"
 })
 
-/** An order with what it needs at hand, for as long as it runs. */
-type Prepared<Made, Answer> = Effect.Effect<PaidOrder<Made, Answer>, Overloaded, Scope.Scope>
-
-interface StreamedOrder<Made> {
-  readonly order: Prepared<Made, void>
-  readonly begun: Deferred.Deferred<void, OrderRefusal | KeyAlreadyUsed>
+interface StreamedOrder<Product> {
+  readonly order: PaidOrder<Product, void>
+  readonly firstEvent: Deferred.Deferred<void, OrderRefusal | KeyAlreadyUsed>
   readonly answer: StreamedAnswer
 }
 
-const textOf = (recalled: Recalled): AnswerBody | null =>
-  recalled._tag === "Text" ? recalled.result : null
+/** What repeats of a request are answered, by what its order had come to. */
+const replays = {
+  video: (recalled: Recalled): AcceptedVideo | null =>
+    recalled._tag === "Video" ? { id: recalled.id, quote: null, shape: null } : null,
+  images: (recalled: Recalled): AnswerBody | null =>
+    recalled._tag === "Images" ? recalled.result : null,
+  imageTask: (recalled: Recalled): string | null =>
+    recalled._tag === "ImageTask" ? recalled.id : null,
+  text: (recalled: Recalled): AnswerBody | null =>
+    recalled._tag === "Text" ? recalled.result : null
+}
+
+/** The ordering endpoints; each remembers its own requests by their keys. */
+const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) => {
+  const videosAt = (path: string) =>
+    withIdempotency({ path, modalities: ["video"], replayOf: replays.video })
+  const imagesAt = (path: string) =>
+    withIdempotency<AnswerBody | StreamedAnswer>({
+      path,
+      modalities: ["image"],
+      replayOf: replays.images
+    })
+  const imageTasksAt = (path: string) =>
+    withIdempotency({
+      path: `${path} respond-async`,
+      modalities: ["image"],
+      replayOf: replays.imageTask
+    })
+  return {
+    video: videosAt("/v1/videos/generations"),
+    openaiVideo: videosAt("/v1/videos"),
+    images: imagesAt("/v1/images/generations"),
+    imageTask: imageTasksAt("/v1/images/generations"),
+    edits: imagesAt("/v1/images/edits"),
+    editTask: imageTasksAt("/v1/images/edits"),
+    chat: withIdempotency<AnswerBody | StreamedAnswer>({
+      path: "/v1/chat/completions",
+      modalities: ["chat", "vlm"],
+      replayOf: replays.text
+    }),
+    embeddings: withIdempotency({
+      path: "/v1/embeddings",
+      modalities: ["embedding"],
+      replayOf: replays.text
+    })
+  }
+})
 
 export const layerOrders = Layer.effect(
   Orders,
@@ -133,116 +168,94 @@ export const layerOrders = Layer.effect(
     const { hasArchive } = yield* Settings
     const resolve = yield* makeOrderResolution
     const keyTurns = yield* makeKeyTurns
-    const giveFiles = yield* makeGiveFiles
-    const videoOrder = yield* makeVideoOrder(resolve, keyTurns, giveFiles)
-    const imageOrder = yield* makeImageOrder(resolve, keyTurns, giveFiles)
+    const videoOrder = yield* makeVideoOrder(resolve, keyTurns)
+    const imageOrder = yield* makeImageOrder(resolve, keyTurns)
     const textOrder = yield* makeTextOrder(resolve, keyTurns)
     const textStream = yield* makeTextStream(resolve, keyTurns)
     const runOrder = yield* makePaidOrders
-    const once = yield* makeOnce
+    const idempotent = yield* makeIdempotentPaths
     const detached = yield* makeDetached
 
-    const run = <Made, Answer>(prepared: Prepared<Made, Answer>, key: RequestKey | null) =>
-      Effect.scoped(Effect.flatMap(prepared, (order) => runOrder(order, key)))
-
-    /** Runs what the checks and the price let through, and waits for it. */
-    const whole =
-      <Made, Answer, E>(checked: Effect.Effect<Prepared<Made, Answer>, E>) =>
-      (key: RequestKey | null) =>
-        Effect.flatMap(checked, (prepared) => detached.run(run(prepared, key)))
-
-    const wholeText = (caller: Caller, request: TextRequest) =>
-      whole(Effect.map(textOrder(caller, request), Effect.succeed))
-
-    const imageTask = (caller: Caller, request: ImageRequest) =>
-      Effect.fnUntraced(function* (key: RequestKey | null) {
-        const { body } = request
-        if (body.stream === true) return yield* noStreamLater
-        if (body.response_format === "b64_json" && !hasArchive) return yield* noBase64
-        const begun = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
-        const order = yield* imageOrder.task(caller, request, (id) => Deferred.succeed(begun, id))
-        yield* detached.start(
-          Effect.onError(run(order, key), (cause) => Deferred.failCause(begun, cause))
-        )
-        return yield* Deferred.await(begun)
-      })
+    /** Runs the order that checks and price let through, and waits for it. */
+    const runWhole = <Product, Answer, E>(
+      check: Effect.Effect<PaidOrder<Product, Answer>, E>,
+      key: RequestKey | null
+    ) => Effect.flatMap(check, (order) => detached.run(runOrder(order, key)))
 
     /** Runs what is answered while it is made, and waits for its first event. */
-    const streamed =
-      <Made, E>(checked: Effect.Effect<StreamedOrder<Made>, E>) =>
-      (key: RequestKey | null) =>
-        Effect.gen(function* () {
-          const { order, begun, answer } = yield* checked
-          yield* detached.start(
-            Effect.onExit(run(order, key), (exit) => Deferred.done(begun, exit))
-          )
-          yield* Effect.onInterrupt(Deferred.await(begun), () => answer.leave)
-          return answer
-        })
-
-    const streamedText = (caller: Caller, body: ChatBody) =>
-      streamed(
-        Effect.map(textStream(caller, body), ({ order, ...text }) => ({
-          ...text,
-          order: Effect.succeed(order)
-        }))
+    const runStreamed = Effect.fnUntraced(function* <Product, E>(
+      check: Effect.Effect<StreamedOrder<Product>, E>,
+      key: RequestKey | null
+    ) {
+      const { order, firstEvent, answer } = yield* check
+      yield* detached.start(
+        Effect.onExit(runOrder(order, key), (exit) => Deferred.done(firstEvent, exit))
       )
+      yield* Effect.onInterrupt(Deferred.await(firstEvent), () => answer.leave)
+      return answer
+    })
 
-    const videoOf = (recalled: Recalled): AcceptedVideo | null =>
-      recalled._tag === "Video" ? { id: recalled.id, quote: null, shape: null } : null
-    const onceVideoAt = (path: string) => once({ path, modalities: ["video"], replayOf: videoOf })
-    const onceVideo = onceVideoAt("/v1/videos/generations")
-    const onceOpenaiVideo = onceVideoAt("/v1/videos")
-    const ofImages = (path: string) => ({
-      now: once<AnswerBody | StreamedAnswer>({
-        path,
-        modalities: ["image"],
-        replayOf: (recalled) => (recalled._tag === "Images" ? recalled.result : null)
-      }),
-      later: once({
-        path: `${path} respond-async`,
-        modalities: ["image"],
-        replayOf: (recalled) => (recalled._tag === "ImageTask" ? recalled.id : null)
-      })
+    /** Runs an order in the background, and waits for its hold. */
+    const runImageTask = Effect.fnUntraced(function* (
+      caller: Caller,
+      request: ImageRequest,
+      key: RequestKey | null
+    ) {
+      const { body } = request
+      if (body.stream === true) return yield* noStreamLater
+      if (body.response_format === "b64_json" && !hasArchive) return yield* noBase64
+      const heldId = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
+      const order = yield* imageOrder.task(caller, request, (id) => Deferred.succeed(heldId, id))
+      yield* detached.start(
+        Effect.onError(runOrder(order, key), (cause) => Deferred.failCause(heldId, cause))
+      )
+      return yield* Deferred.await(heldId)
     })
-    const onceGenerated = ofImages("/v1/images/generations")
-    const onceEdited = ofImages("/v1/images/edits")
-    const imagesNow = (caller: Caller, request: ImageRequest) =>
+
+    const runImages = (caller: Caller, request: ImageRequest, key: RequestKey | null) =>
       request.body.stream === true
-        ? streamed(imageOrder.streamed(caller, request))
-        : whole(imageOrder.whole(caller, request))
-    const onceChat = once<AnswerBody | StreamedAnswer>({
-      path: "/v1/chat/completions",
-      modalities: ["chat", "vlm"],
-      replayOf: textOf
-    })
-    const onceEmbeddings = once({
-      path: "/v1/embeddings",
-      modalities: ["embedding"],
-      replayOf: textOf
-    })
+        ? runStreamed(imageOrder.streamed(caller, request), key)
+        : runWhole(imageOrder.whole(caller, request), key)
+
+    const runChat = (caller: Caller, body: ChatBody, key: RequestKey | null) =>
+      body.stream === true
+        ? runStreamed(textStream(caller, body), key)
+        : runWhole(textOrder(caller, chatRequest(body)), key)
 
     return Orders.of({
-      video: (caller, body, key) => onceVideo(caller, body, key, whole(videoOrder(caller, body))),
+      video: (caller, body, key) =>
+        idempotent.video(caller, body, key, (requestKey) =>
+          runWhole(videoOrder(caller, body), requestKey)
+        ),
       openaiVideo: (caller, order, key) => {
-        const { seconds: _, size: __, callbackUrl, ...rest } = order
-        const body = { ...rest, callback_url: callbackUrl }
-        return onceOpenaiVideo(caller, order, key, whole(videoOrder(caller, body, order)))
+        const { seconds: _, size: __, callbackUrl, ...fields } = order
+        const body = { ...fields, callback_url: callbackUrl }
+        return idempotent.openaiVideo(caller, order, key, (requestKey) =>
+          runWhole(videoOrder(caller, body, order), requestKey)
+        )
       },
       images: (caller, body, key) =>
-        onceGenerated.now(caller, body, key, imagesNow(caller, { body, edit: null })),
+        idempotent.images(caller, body, key, (requestKey) =>
+          runImages(caller, { body, edit: null }, requestKey)
+        ),
       imageTask: (caller, body, key) =>
-        onceGenerated.later(caller, body, key, imageTask(caller, { body, edit: null })),
+        idempotent.imageTask(caller, body, key, (requestKey) =>
+          runImageTask(caller, { body, edit: null }, requestKey)
+        ),
       edits: (caller, body, key) =>
-        onceEdited.now(caller, body, key, imagesNow(caller, editRequest(body))),
+        idempotent.edits(caller, body, key, (requestKey) =>
+          runImages(caller, editRequest(body), requestKey)
+        ),
       editTask: (caller, body, key) =>
-        onceEdited.later(caller, body, key, imageTask(caller, editRequest(body))),
+        idempotent.editTask(caller, body, key, (requestKey) =>
+          runImageTask(caller, editRequest(body), requestKey)
+        ),
       chat: (caller, body, key) =>
-        body.stream === true
-          ? onceChat(caller, body, key, streamedText(caller, body))
-          : onceChat(caller, body, key, wholeText(caller, chatRequest(body))),
+        idempotent.chat(caller, body, key, (requestKey) => runChat(caller, body, requestKey)),
       embeddings: (caller, body, key) =>
-        onceEmbeddings(caller, body, key, wholeText(caller, embeddingRequest(body)))
+        idempotent.embeddings(caller, body, key, (requestKey) =>
+          runWhole(textOrder(caller, embeddingRequest(body)), requestKey)
+        )
     })
   })
 )

@@ -1,5 +1,5 @@
 /** Requests with an `Idempotency-Key`: what they order is ordered once. */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
@@ -16,14 +16,14 @@ import {
 import { type ModelRefusal, makeModelCheck } from "./OrderChecks.ts"
 
 /** What an order came to, and whether this request or an earlier one of its key made it. */
-export interface Ordered<A> {
-  readonly answer: Effect.Effect<A, UpstreamError>
-  readonly replayed: boolean
+export interface OrderResult<A> {
+  readonly answer: Result.Result<A, UpstreamError>
+  readonly isReplay: boolean
 }
 
 interface OrderingPath<A> {
   readonly path: string
-  /** What its models are of. */
+  /** The modalities of its models. */
   readonly modalities: ReadonlyArray<Modality>
   /** Reads the answer to the earlier request; null for one that no request to the path has. */
   readonly replayOf: (recalled: Recalled) => A | null
@@ -33,22 +33,25 @@ interface OrderingPath<A> {
  * Makes functions that order once for each key. Where the key stands for an earlier request, the
  * answer is that of the earlier one, which may be a colleague's.
  */
-export const makeOnce = Effect.gen(function* () {
+export const makeWithIdempotency = Effect.gen(function* () {
   const idempotencyKeys = yield* IdempotencyKeys
   const checkModel = yield* makeModelCheck
 
   return <A>({ path, modalities, replayOf }: OrderingPath<A>) => {
-    const made = (answer: A): Ordered<A> => ({ answer: Effect.succeed(answer), replayed: false })
+    const firstResult = (answer: A): OrderResult<A> => ({
+      answer: Result.succeed(answer),
+      isReplay: false
+    })
 
-    const repeated = (recalled: Recalled): Ordered<A> => {
+    const replay = (recalled: Recalled): Effect.Effect<OrderResult<A>> => {
       if (recalled._tag === "Refused") {
-        return { answer: Effect.fail(recalled.error), replayed: true }
+        return Effect.succeed({ answer: Result.fail(recalled.error), isReplay: true })
       }
       const answer = replayOf(recalled)
       return answer === null
         ? // The fingerprint has the path in it, so a key cannot stand for a request to another one.
-          { answer: Effect.die(new Error(`a key stands for ${recalled._tag}`)), replayed: true }
-        : { answer: Effect.succeed(answer), replayed: true }
+          Effect.die(new Error(`a key stands for ${recalled._tag}`))
+        : Effect.succeed({ answer: Result.succeed(answer), isReplay: true })
     }
 
     return <E>(
@@ -56,10 +59,10 @@ export const makeOnce = Effect.gen(function* () {
       body: { readonly model: string },
       key: string | undefined,
       order: (key: RequestKey | null) => Effect.Effect<A, E | KeyAlreadyUsed>
-    ): Effect.Effect<Ordered<A>, E | RepeatRefusal | ModelRefusal | Overloaded> => {
+    ): Effect.Effect<OrderResult<A>, E | RepeatRefusal | ModelRefusal | Overloaded> => {
       const { organizationId, models } = caller
       if (key === undefined) {
-        return Effect.catchIf(Effect.map(order(null), made), isKeyAlreadyUsed, () =>
+        return Effect.catchIf(Effect.map(order(null), firstResult), isKeyAlreadyUsed, () =>
           Effect.die(new Error("an order without a key found its key used"))
         )
       }
@@ -71,12 +74,15 @@ export const makeOnce = Effect.gen(function* () {
         }
         const requestKey = yield* idempotencyKeys.keyOf(key, path, body)
         const recall = failAsOverloaded(idempotencyKeys.recall(organizationId, requestKey))
-        const before = yield* recall
-        if (before !== null) return repeated(before)
-        return yield* Effect.catchIf(Effect.map(order(requestKey), made), isKeyAlreadyUsed, () =>
-          Effect.flatMap(recall, (other) =>
-            other === null ? Effect.fail(stillRunning) : Effect.succeed(repeated(other))
-          )
+        const earlier = yield* recall
+        if (earlier !== null) return yield* replay(earlier)
+        return yield* Effect.catchIf(
+          Effect.map(order(requestKey), firstResult),
+          isKeyAlreadyUsed,
+          () =>
+            Effect.flatMap(recall, (other) =>
+              other === null ? Effect.fail(stillRunning) : replay(other)
+            )
         )
       })
     }

@@ -9,43 +9,47 @@ import type { AnsweredCall, CallLogShape, CallReport, CallSubject } from "../ser
 const makesOrder = ({ purpose }: CallSubject): boolean => purpose === "image" || purpose === "text"
 
 /** Characters of a vendor's answer that operators see at a channel. */
-const MAX_SAID = 500
+const MAX_ANSWER = 500
 
-export const makeOrderCall = (log: CallLogShape) => {
+export type OrderCall = ReturnType<typeof makeOrderCall>
+
+export const makeOrderCall = (callLog: CallLogShape) => {
   let last: CallReport | null = null
-  let kept: { readonly subject: CallSubject; readonly report: CallReport } | null = null
+  let unlogged: { readonly subject: CallSubject; readonly report: CallReport } | null = null
 
-  /** Hands the log what is kept back from it. */
-  const tell = Effect.suspend(() => {
-    if (kept === null) return Effect.void
-    const { subject, report } = kept
-    kept = null
-    return log.record(subject, report)
+  /** Records the call that has not been logged, if there is one. */
+  const log = Effect.suspend(() => {
+    if (unlogged === null) return Effect.void
+    const { subject, report } = unlogged
+    unlogged = null
+    return callLog.record(subject, report)
   })
 
   const record: CallLogShape["record"] = (subject, report) =>
     Effect.andThen(
-      tell,
+      log,
       Effect.suspend(() => {
         last = report
-        if (report.answered === null || !makesOrder(subject)) return log.record(subject, report)
-        kept = { subject, report }
+        if (report.answered === null || !makesOrder(subject)) {
+          return callLog.record(subject, report)
+        }
+        unlogged = { subject, report }
         return Effect.void
       })
     )
 
   return {
     record,
-    tell,
+    log,
     /** What the vendor answered to the last call, without prompts and credentials. */
-    said: (): string | null => {
+    vendorAnswer: (): string | null => {
       const answer = last?.describe().answer ?? null
-      return answer === null ? null : JSON.stringify(answer).slice(0, MAX_SAID).toWellFormed()
+      return answer === null ? null : JSON.stringify(answer).slice(0, MAX_ANSWER).toWellFormed()
     },
-    answered: (): AnsweredCall | null => kept?.report.answered ?? null,
-    /** The order's row tells of it. */
+    answered: (): AnsweredCall | null => unlogged?.report.answered ?? null,
+    /** The order's row tells of the call, so that the log need not. */
     forget: (): void => {
-      kept = null
+      unlogged = null
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Modality } from "../domain/catalog/Modality.ts"
 import { annotateSpan, linkOrderToSpan, withSpan } from "../runtime/spans.ts"
 import type { UsageEntry, VendorJob } from "../services/Ledger.ts"
 import { orderSeconds, vendorCallSeconds } from "../services/metrics.ts"
-import type { PaidOrder } from "./orderValue.ts"
+import type { OrderTerms } from "./orderValue.ts"
 
 const operationOf = (modality: Modality): string => {
   if (modality === "chat" || modality === "vlm") return "chat"
@@ -17,7 +17,7 @@ const outputOf = (modality: Modality): { readonly "gen_ai.output.type"?: string 
   return { "gen_ai.output.type": isText ? "text" : modality }
 }
 
-/** A word of a closed list for why something failed; null where it did not. */
+/** The low-cardinality reason of a failure, for `error.type`; null for a success. */
 const errorTypeOf = (exit: Exit.Exit<unknown, unknown>): string | null => {
   if (Exit.isSuccess(exit)) return null
   if (Cause.hasInterruptsOnly(exit.cause)) return "interrupted"
@@ -28,37 +28,39 @@ const errorTypeOf = (exit: Exit.Exit<unknown, unknown>): string | null => {
 
 const NANOS = 1e9
 
-/** A metric with labels looks for its place whenever it is made, so each is made once. */
-const madeOnce = (metric: Metric.Histogram<number>) => {
-  const made = new Map<string, Metric.Histogram<number>>()
-  return (attributes: Readonly<Record<string, string>>) => {
-    const key = Object.values(attributes).join("\n")
-    const one = made.get(key) ?? Metric.withAttributes(metric, attributes)
-    made.set(key, one)
-    return one
+/** Labels a metric once for each set of labels, as each labelling looks its series up anew. */
+const memoizeByLabels = (metric: Metric.Histogram<number>) => {
+  const byLabels = new Map<string, Metric.Histogram<number>>()
+  return (labels: Readonly<Record<string, string>>) => {
+    const key = Object.values(labels).join("\n")
+    const labelled = byLabels.get(key) ?? Metric.withAttributes(metric, labels)
+    byLabels.set(key, labelled)
+    return labelled
   }
 }
 
-const orderSecondsOf = madeOnce(orderSeconds)
-const vendorCallSecondsOf = madeOnce(vendorCallSeconds)
+const orderSecondsOf = memoizeByLabels(orderSeconds)
+const vendorCallSecondsOf = memoizeByLabels(vendorCallSeconds)
 
-/** Notes how long the effect took and why it failed, by attributes that have few values. */
+/** Measures how long the effect took and why it failed, by labels that have few values. */
 const timed =
-  (metricOf: ReturnType<typeof madeOnce>, attributes: Readonly<Record<string, string>>) =>
+  (metricOf: ReturnType<typeof memoizeByLabels>, labels: Readonly<Record<string, string>>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiber<A, E, R>((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
       const startedAt = clock.currentTimeNanosUnsafe()
       return Effect.onExitPrimitive(effect, (exit) => {
-        const failed = errorTypeOf(exit)
-        const of = metricOf(failed === null ? attributes : { ...attributes, "error.type": failed })
-        const took = Number(clock.currentTimeNanosUnsafe() - startedAt) / NANOS
-        of.updateUnsafe(took, fiber.context)
+        const errorType = errorTypeOf(exit)
+        const metric = metricOf(
+          errorType === null ? labels : { ...labels, "error.type": errorType }
+        )
+        const seconds = Number(clock.currentTimeNanosUnsafe() - startedAt) / NANOS
+        metric.updateUnsafe(seconds, fiber.context)
         return undefined
       })
     })
 
-type Ordered = Pick<PaidOrder<unknown, unknown>, "kind" | "model">
+type Ordered = Pick<OrderTerms, "kind" | "model">
 
 /** Around all of an order. */
 export const observedOrder = (id: string, { kind, model }: Ordered) => {
@@ -97,7 +99,7 @@ export const observedCall = (
 }
 
 /** Adds to the order's span who made it and what was used. */
-export const toldOfUsage = (
+export const annotateUsage = (
   { protocol, upstreamModel }: VendorJob,
   { unit, input, output }: UsageEntry
 ) =>

@@ -3,24 +3,25 @@ import { Exit } from "effect"
 import { formatNano } from "../domain/money/Money.ts"
 import { chargedUnread, unreadDoubt, type VendorLost } from "../domain/VendorOutcome.ts"
 import { usageId } from "../services/UsageLog.ts"
-import type { ChargeOf } from "./orderValue.ts"
+import type { Charge } from "./orderValue.ts"
 
 /**
  * The charge stands, with a record by which an operator can ask the vendor and correct it. The client is
  * told so, and repeats of its request are told the same.
  */
 export const unreadCharge = (
-  charge: Pick<ChargeOf<never>, "_tag" | "chargeNano" | "costBy" | "usage">,
+  charge: Pick<Charge<never>, "_tag" | "chargeNano" | "costBy" | "usage">,
   failure: VendorLost,
   { orderId, currency }: { readonly orderId: string; readonly currency: string }
 ) => {
   const amount = `${formatNano(charge.chargeNano)} ${currency}`
   const error = chargedUnread(failure, { receiptId: usageId(orderId), charge: amount })
-  const finish: ChargeOf<never> = {
+  const unread: Charge<never> = {
     ...charge,
+    task: null,
     orphan: unreadDoubt(failure),
-    keep: () => ({ stored: { _tag: "Refused", error }, remembered: null }),
+    repeatAnswer: () => ({ stored: { _tag: "Refused", error }, remembered: null }),
     answer: Exit.fail(error)
   }
-  return { error, finish }
+  return { error, charge: unread }
 }

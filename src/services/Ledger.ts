@@ -89,11 +89,16 @@ export interface UsageEntry {
   readonly basis: ChargeBasis
 }
 
+/**
+ * Who closes a hold: the order itself (`create` for videos, `image`, `text`), the poller, the sweep, or
+ * the ledger where nobody waits for the hold any more.
+ */
+export type Closer = "create" | "image" | "text" | "poll" | "sweep" | "withdrawn"
+
 interface Close {
   readonly organizationId: string
   readonly holdId: string
-  /** Who closed it: `create`, `poll`, `sweep`, `image`, `text`. */
-  readonly by: string
+  readonly by: Closer
   /**
    * State change written in the same commit. A task that is elsewhere by then keeps its hold open.
    */

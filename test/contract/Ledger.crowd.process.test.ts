@@ -180,7 +180,7 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
           ledger.capture({
             organizationId,
             holdId,
-            by: "test",
+            by: "sweep" as const,
             task: null,
             answer: null,
             chargeNano: 7n,
@@ -221,7 +221,7 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
             ledger.release({
               organizationId,
               holdId,
-              by: "test",
+              by: "sweep" as const,
               task: null,
               orphan: null,
               answer: null,
@@ -289,7 +289,7 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
                 const close = {
                   organizationId: oldest.organization,
                   holdId: oldest.id,
-                  by: "test",
+                  by: "sweep" as const,
                   task: null,
                   answer: null
                 }

@@ -105,7 +105,7 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
   const close = (holdId: string) => ({
     organizationId,
     holdId,
-    by: "test",
+    by: "sweep" as const,
     task: null,
     answer: null
   })

@@ -173,7 +173,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         state: "captured",
         capturedNano: 12n,
         overageNano: 2n,
-        closedBy: "test"
+        closedBy: "sweep"
       })
       assert.deepInclude(told.task, {
         state: "succeeded",
@@ -184,7 +184,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       })
       assert.deepStrictEqual(
         transitionsOf(told).map(({ state, by }) => `${state} ${by}`),
-        ["submitting create", "processing create", "succeeded test"]
+        ["submitting create", "processing create", "succeeded sweep"]
       )
       assert.deepStrictEqual(told.capture?.at, told.hold.closedAt)
       assert.deepInclude(told.usage, { chargeNano: 12n, id: `us_${request.id}` })

@@ -360,7 +360,7 @@ export const taskRepoSuite = (
               ...{
                 organizationId,
                 holdId,
-                by: "test",
+                by: "sweep",
                 orphan: null,
                 answer: null,
                 forgetKey: false

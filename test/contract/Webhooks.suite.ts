@@ -128,7 +128,7 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* ledger.release({
         organizationId,
         holdId: id,
-        by: "submit",
+        by: "sweep",
         task: { from: "submitting", state: "rejected", errorCode: "no", errorMessage: "no" },
         orphan: null,
         answer: null,

@@ -101,7 +101,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
               ...{ ttlSeconds: 60, task: null, key: null }
             })
             yield* ledger.release({
-              ...{ organizationId, holdId, by: "test", task: null, answer: null },
+              ...{ organizationId, holdId, by: "sweep", task: null, answer: null },
               orphan: { reason: "connection_lost", upstreamId: `lost-${index}` },
               forgetKey: false
             })

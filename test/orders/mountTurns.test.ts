@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Random } from "effect"
-import { drawn } from "../../src/orders/mountTurns.ts"
+import { drawMounts } from "../../src/orders/mountTurns.ts"
 
 const mount = (name: string, priority: number, weight: number) => ({ name, priority, weight })
 
@@ -11,7 +11,7 @@ const drawMany = Effect.fnUntraced(function* (
 ) {
   const orders: Array<ReadonlyArray<string>> = []
   for (let drawing = 0; drawing < times; drawing++) {
-    orders.push((yield* drawn(mounts)).map(({ name }) => name))
+    orders.push((yield* drawMounts(mounts)).map(({ name }) => name))
   }
   const share = (name: string, place: number) =>
     orders.filter((order) => order[place] === name).length / times

@@ -34,8 +34,8 @@ describe("the call of an order", () => {
         yield* report("image", 200)
         assert.deepInclude(call.answered(), { status: 200, bytes: 2 })
         if (isCharged) call.forget()
-        yield* call.tell
-        yield* call.tell
+        yield* call.log
+        yield* call.log
         assert.deepStrictEqual(logged, isCharged ? [] : ["image"])
         assert.isNull(call.answered())
       }

@@ -67,7 +67,7 @@ export const organization = Effect.fnUntraced(function* (amountNano: bigint, mem
   const close = (holdId: string) => ({
     organizationId,
     holdId,
-    by: "test",
+    by: "sweep" as const,
     task: null,
     answer: null
   })

@@ -209,7 +209,7 @@ export const liveAQuarter = Effect.fnUntraced(function* (orders: number, dice: D
     const [isCharged, isOrphan] = [dice.chance(85), dice.chance(20)]
     const tally = customer.months.get(month) ?? emptyTally()
     yield* Effect.orDie(ledger.hold(request))
-    const close = { organizationId, holdId: id, by: "test", task: null, answer: null }
+    const close = { organizationId, holdId: id, by: "sweep" as const, task: null, answer: null }
     open.push(
       Effect.gen(function* () {
         if (isCharged) {

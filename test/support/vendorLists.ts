@@ -68,7 +68,7 @@ export const chargedCall = Effect.fnUntraced(function* (
     ...{ task: null, key: null }
   })
   yield* ledger.capture({
-    ...{ organizationId, holdId: id, by: "test", task: null, answer: null },
+    ...{ organizationId, holdId: id, by: "sweep", task: null, answer: null },
     ...{ chargeNano: 5n, costNano, usage: usageOf(5n) },
     call: { startedAt: new Date(), durationMillis: 1, status: 200, bytes: 1, requestId }
   })

@@ -3,7 +3,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
-import type { Ordered } from "../../orders/idempotency.ts"
+import type { OrderResult } from "../../orders/idempotency.ts"
 import type { StreamedAnswer } from "../../orders/streamedAnswer.ts"
 import { type Page, type PageRequest, presentPage } from "../../runtime/Page.ts"
 import type { Caller } from "../../services/Access.ts"
@@ -66,11 +66,11 @@ export const dataEvent = (data: string): Uint8Array => utf8.encode(`data: ${data
 export const answerOrder = Effect.fnUntraced(function* <Body, A, E>(
   { headers }: { readonly headers: { readonly "idempotency-key"?: string } },
   body: Body,
-  order: (caller: Caller, body: Body, key?: string) => Effect.Effect<Ordered<A>, E>
+  order: (caller: Caller, body: Body, key?: string) => Effect.Effect<OrderResult<A>, E>
 ) {
-  const { answer, replayed } = yield* order(yield* CurrentCaller, body, headers["idempotency-key"])
-  if (replayed) yield* withHeaders({ "idempotency-replayed": "true" })
-  return yield* answer
+  const { answer, isReplay } = yield* order(yield* CurrentCaller, body, headers["idempotency-key"])
+  if (isReplay) yield* withHeaders({ "idempotency-replayed": "true" })
+  return yield* Effect.fromResult(answer)
 })
 
 /** The page a list's query asks for. */

@@ -1,6 +1,6 @@
 /** Images as an order: made while the client waits, and charged by the requested number. */
 
-import { Array as Arr, Cause, Effect, Exit, Option } from "effect"
+import { Array as Arr, Cause, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
 import { withImageAddresses } from "../../domain/files/fileReferences.ts"
@@ -32,11 +32,17 @@ import type {
 import { TaskRepo } from "../../services/TaskRepo.ts"
 import type { UsableMount } from "../OrderChecks.ts"
 import type { OrderResolution } from "../OrderResolution.ts"
-import type { GiveFiles } from "../orderFiles.ts"
-import type { MountedCall, PaidOrder } from "../orderValue.ts"
-import { makeStreamedAnswer } from "../streamedAnswer.ts"
+import {
+  type ChargeNow,
+  hooksOfWhole,
+  type MountedCall,
+  type OrderRun,
+  type PaidOrder,
+  type RepeatAnswer
+} from "../orderValue.ts"
+import { type BreakOff, breakOffOf, makeStreamedAnswer } from "../streamedAnswer.ts"
 import { unreadCharge } from "../unreadAnswer.ts"
-import { makeKeepImages, type TaskImages } from "./taskImages.ts"
+import { makeArchiveImages, type TaskImages } from "./taskImages.ts"
 
 interface Images {
   readonly result: ImageResult
@@ -49,39 +55,46 @@ const imagesOf = (result: ImageResult): Images => ({
   answer: result instanceof RawAnswer ? result : writtenAnswer(result)
 })
 
-/** Addresses are kept for repeats with the charge; images themselves only in memory. */
-const keptOf = ({ result, answer }: Images) =>
+/** Repeats are answered with addresses from the database, and with images themselves from memory alone. */
+const repeatAnswerOf = ({ result, answer }: Images): RepeatAnswer =>
   result instanceof RawAnswer || carriesImages(result)
-    ? ({ stored: { _tag: "Images", result: null }, remembered: answer } as const)
-    : ({ stored: { _tag: "Images", result }, remembered: null } as const)
+    ? { stored: { _tag: "Images", result: null }, remembered: answer }
+    : { stored: { _tag: "Images", result }, remembered: null }
 
-interface ImageMount extends ImageOrder, Pick<UsableMount, "accounts"> {
+/** A mount of an order, with what its vendor is sent. */
+interface ImageMount extends Pick<UsableMount, "accounts"> {
   readonly adapter: ImageAdapter
+  readonly sent: ImageOrder
 }
 
-/** The number in the request counts. */
+type CallMount<Product> = (
+  mount: ImageMount,
+  run: OrderRun,
+  chargeNow: ChargeNow
+) => Effect.Effect<Product, VendorFailure>
+
+/** Images are charged by the number in the request. */
 const chargeOf = (quote: ImageQuote) =>
   ({
     _tag: "Charge",
     chargeNano: quote.holdNano,
+    task: null,
     costBy: ({ holdNano }: Quote) => holdNano,
     usage: {
       input: 0n,
       output: BigInt(quote.images),
       ...unitOf(quote),
       basis: "requested_images"
-    }
+    },
+    orphan: null
   }) as const
 type ImageCharge = ReturnType<typeof chargeOf>
 
-/** What came could not be read, and is charged all the same. */
+/** The charge for an answer that could not be read. */
 const asUnread = (charge: ImageCharge) => ({
   ...charge,
   usage: { ...charge.usage, basis: UNREAD_BASIS }
 })
-
-/** Why a stream broke off after something had left; null where it came to its end. */
-type Broken = Cause.Cause<VendorFailure> | null
 
 const noImages = new VendorLost({
   reason: "broken_answer",
@@ -90,48 +103,49 @@ const noImages = new VendorLost({
   retryAfterSeconds: null
 })
 
-const endOf = (isCharged: boolean, broken: Broken): Exit.Exit<void, UpstreamError> => {
+const endOf = (isCharged: boolean, breakOff: BreakOff): Exit.Exit<void, UpstreamError> => {
   if (!isCharged) return Exit.fail(givenUp())
-  return broken === null ? Exit.void : Exit.failCause(Cause.map(broken, upstreamErrorOf))
+  return breakOff === null ? Exit.void : Exit.failCause(Cause.map(breakOff, upstreamErrorOf))
 }
 
-/** What it answers is done once the files that the order refers to are given. */
 export const makeImageOrder = Effect.fnUntraced(function* (
   resolve: OrderResolution,
-  keyTurns: KeyTurns,
-  giveFiles: GiveFiles
+  keyTurns: KeyTurns
 ) {
   const { currency, hasArchive, imageDeadlineSeconds } = yield* Settings
-  const keepImages = yield* makeKeepImages
+  const archiveImages = yield* makeArchiveImages
   const tasks = yield* TaskRepo
 
-  const ordered = Effect.fnUntraced(function* <Made>(
-    caller: Caller,
-    request: ImageRequest,
-    callAt: (mount: ImageMount, charge: ImageCharge) => MountedCall<Made>["call"]
-  ) {
+  /** Checks and prices an order: its terms, the charge for it, and where it can be made. */
+  const checkOrder = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const { metadata = null, ...body } = request.body
     const { mounts, model, quote, files } = yield* resolve.images(caller, { ...request, body })
-    const charge = chargeOf(quote)
-    const given = Effect.map(
-      giveFiles(caller, files),
-      (addresses) =>
-        ({
-          kind: "image",
-          caller,
-          model,
-          mounts: Arr.map(mounts, ({ adapter, accounts, request, ...mount }) => {
+    const terms = {
+      kind: "image",
+      caller,
+      model,
+      quote,
+      metadata: metadataOf({ metadata }),
+      promptDigest: textDigest(body.prompt),
+      deadlineSeconds: imageDeadlineSeconds,
+      files,
+      task: null,
+      storableRefusal: withoutMedia
+    } as const
+
+    const callsBy = <Product>(call: CallMount<Product>) =>
+      Arr.map(
+        mounts,
+        ({ adapter, accounts, request, ...mount }): MountedCall<Product> => ({
+          ...mount,
+          call: (run, chargeNow) => {
             const { upstreamModel } = mount.job
-            const sent = withImageAddresses(request, addresses)
-            return { ...mount, call: callAt({ adapter, accounts, upstreamModel, ...sent }, charge) }
-          }),
-          quote,
-          metadata: metadataOf({ metadata }),
-          promptDigest: textDigest(body.prompt),
-          deadlineSeconds: imageDeadlineSeconds
-        }) as const
-    )
-    return { given, charge, model, quote }
+            const sent = { upstreamModel, ...withImageAddresses(request, run.addresses) }
+            return call({ adapter, accounts, sent }, run, chargeNow)
+          }
+        })
+      )
+    return { terms, callsBy, charge: chargeOf(quote), model, quote }
   })
 
   /** A job that the vendor tells is the order's, before it is waited for and charged. */
@@ -142,155 +156,139 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         duplicateJob(upstreamId)
       )
 
-  const made = ({ adapter, accounts, ...order }: ImageMount, orderId: string) =>
+  const generate = ({ adapter, accounts, sent }: ImageMount, orderId: string) =>
     keyTurns.forOrder(accounts, (account) =>
-      adapter.generate(account, order, claimJob(orderId, account))
+      adapter.generate(account, sent, claimJob(orderId, account))
     )
 
-  return {
-    /** Answered with its images. */
-    whole: (caller: Caller, request: ImageRequest) =>
-      Effect.map(
-        ordered(caller, request, (mount) => (id) => Effect.map(made(mount, id), imagesOf)),
-        ({ given, charge }) =>
-          Effect.map(
-            given,
-            (order) =>
-              ({
-                ...order,
-                finish: (made) =>
-                  Effect.succeed({
-                    ...charge,
-                    keep: () => keptOf(made),
-                    answer: Exit.succeed(made.answer)
-                  }),
-                finishUnread: (failure, orderId) =>
-                  unreadCharge(asUnread(charge), failure, { orderId, currency }).finish
-              }) satisfies PaidOrder<Images, RawAnswer>
-          )
-      ),
-    /** Answered when its hold is taken; `begun` hears of the task then. */
-    task: Effect.fnUntraced(function* (
-      caller: Caller,
-      { body: { callback_url: callbackUrl = null, ...body }, edit }: ImageRequest,
-      begun: (id: string) => Effect.Effect<unknown>
-    ) {
-      const { given, charge, model, quote } = yield* ordered(
-        caller,
-        { body, edit },
-        (mount) => (id) =>
-          Effect.flatMap(made(mount, id), (result) => keepImages(result, caller.organizationId, id))
-      )
-      return Effect.map(
-        given,
-        (order) =>
-          ({
-            ...order,
-            task: {
-              created: {
-                listedProtocol: model.protocol,
-                summary: { images: quote.images, size: body.size ?? null },
-                submitSeconds: imageDeadlineSeconds,
-                callbackUrl,
-                isArchived: hasArchive
-              },
-              rejected: (error: UpstreamError) => ({
-                from: "submitting",
-                state: "rejected",
-                errorCode: error._tag,
-                errorMessage: withoutMedia(error).message
-              })
-            },
-            finish: (made) =>
-              Effect.succeed({
-                ...charge,
-                task: { from: "submitting", state: "succeeded", ...made },
-                answer: Exit.succeed(made)
-              }),
-            finishUnread: (failure, orderId) => {
-              const { error, finish } = unreadCharge(asUnread(charge), failure, {
-                orderId,
-                currency
-              })
-              const { keep: _, ...unread } = finish
-              return {
-                ...unread,
-                task: {
-                  from: "submitting",
-                  state: "failed",
-                  errorCode: error._tag,
-                  errorMessage: error.message
-                }
-              }
-            },
-            around: (steps, id) => Effect.andThen(begun(id), steps)
-          }) satisfies PaidOrder<TaskImages, TaskImages>
-      )
-    }),
-    /** Answered while they are made, and charged before the first image leaves, finished or not. */
-    streamed: Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
-      const { answer, begun, offer, around } = yield* makeStreamedAnswer(imageDeadlineSeconds)
-      let state: "open" | "charged" | "given up" = "open"
-      const isOpen = () => state === "open"
+  const chargeUnread = (charge: ImageCharge) => (failure: VendorLost, orderId: string) =>
+    unreadCharge(asUnread(charge), failure, { orderId, currency })
 
-      const { given, charge } = yield* ordered(
-        caller,
-        request,
-        ({ adapter, accounts, ...order }, charge): MountedCall<Broken>["call"] =>
-          (_, chargeNow) => {
-            const take = (piece: ImagePiece) =>
-              Effect.gen(function* () {
-                if (piece.hasImage && isOpen()) {
-                  const isCharged = yield* chargeNow({
-                    ...charge,
-                    keep: () => ({ stored: { _tag: "Images", result: null }, remembered: null }),
-                    answer: Exit.void
-                  })
-                  state = isCharged ? "charged" : "given up"
-                }
-                // What comes before is no part of an answer that may yet be an error.
-                if (state === "charged") yield* offer(piece.event)
-                return state !== "given up"
-              })
-            return keyTurns
-              .forOrder(
-                accounts,
-                (account) => adapter.stream?.(account, order, take) ?? Effect.fail(noImages),
-                isOpen
-              )
-              .pipe(
-                Effect.andThen(
-                  Effect.suspend(() => (isOpen() ? Effect.fail(noImages) : Effect.void))
-                ),
-                Effect.as(null),
-                // What fails after the charge breaks off what is paid for, also a defect of ours.
-                Effect.catchCause((cause) =>
-                  isOpen() || Cause.hasInterrupts(cause)
-                    ? Effect.failCause(cause)
-                    : Effect.succeed(cause)
-                )
-              )
-          }
-      )
-      return {
-        answer,
-        begun,
-        order: Effect.map(
-          given,
-          (order) =>
-            ({
-              ...order,
-              hasBegun: () => !isOpen(),
-              brokenOffBy: (broken) =>
-                broken === null ? null : Option.getOrNull(Cause.findErrorOption(broken)),
-              finish: (broken) =>
-                Effect.succeed({ _tag: "Charged", answer: endOf(state === "charged", broken) }),
-              finishUnread: (failure, orderId) =>
-                unreadCharge(asUnread(charge), failure, { orderId, currency }).finish,
-              around
-            }) satisfies PaidOrder<Broken, void>
+  /** An order that is answered with its images. */
+  const whole = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
+    const { terms, callsBy, charge } = yield* checkOrder(caller, request)
+    const order: PaidOrder<Images, RawAnswer> = {
+      ...terms,
+      ...hooksOfWhole,
+      mounts: callsBy((mount, { id }) => Effect.map(generate(mount, id), imagesOf)),
+      finish: (images) =>
+        Effect.succeed({
+          ...charge,
+          repeatAnswer: () => repeatAnswerOf(images),
+          answer: Exit.succeed(images.answer)
+        }),
+      chargeUnread: (failure, orderId) => chargeUnread(charge)(failure, orderId).charge
+    }
+    return order
+  })
+
+  /** An order that is answered when its hold is taken, which `onHeld` hears of. */
+  const task = Effect.fnUntraced(function* (
+    caller: Caller,
+    { body: { callback_url: callbackUrl = null, ...body }, edit }: ImageRequest,
+    onHeld: (id: string) => Effect.Effect<unknown>
+  ) {
+    const { terms, callsBy, charge, model, quote } = yield* checkOrder(caller, { body, edit })
+    const order: PaidOrder<TaskImages, TaskImages> = {
+      ...terms,
+      ...hooksOfWhole,
+      mounts: callsBy((mount, { id }) =>
+        Effect.flatMap(generate(mount, id), (result) =>
+          archiveImages(result, caller.organizationId, id)
         )
+      ),
+      task: {
+        created: {
+          listedProtocol: model.protocol,
+          summary: { images: quote.images, size: body.size ?? null },
+          submitSeconds: imageDeadlineSeconds,
+          callbackUrl,
+          isArchived: hasArchive
+        },
+        rejected: (error) => ({
+          from: "submitting",
+          state: "rejected",
+          errorCode: error._tag,
+          errorMessage: withoutMedia(error).message
+        })
+      },
+      finish: (images) =>
+        Effect.succeed({
+          ...charge,
+          task: { from: "submitting", state: "succeeded", ...images },
+          repeatAnswer: null,
+          answer: Exit.succeed(images)
+        }),
+      chargeUnread: (failure, orderId) => {
+        const unread = chargeUnread(charge)(failure, orderId)
+        return {
+          ...unread.charge,
+          task: {
+            from: "submitting",
+            state: "failed",
+            errorCode: unread.error._tag,
+            errorMessage: unread.error.message
+          },
+          repeatAnswer: null
+        }
+      },
+      around: (steps, id) => Effect.andThen(onHeld(id), steps)
+    }
+    return order
+  })
+
+  /** An order that is answered while it is made, and charged before the first image leaves, finished or not. */
+  const streamed = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
+    const { answer, firstEvent, offer, around } = yield* makeStreamedAnswer(imageDeadlineSeconds)
+    const { terms, callsBy, charge } = yield* checkOrder(caller, request)
+    let state: "open" | "charged" | "given up" = "open"
+    const isOpen = () => state === "open"
+
+    const takePiece = Effect.fnUntraced(function* (piece: ImagePiece, chargeNow: ChargeNow) {
+      if (piece.hasImage && isOpen()) {
+        const isCharged = yield* chargeNow({
+          ...charge,
+          repeatAnswer: () => ({ stored: { _tag: "Images", result: null }, remembered: null }),
+          answer: Exit.void
+        })
+        state = isCharged ? "charged" : "given up"
       }
+      // What comes before is no part of an answer that may yet be an error.
+      if (state === "charged") yield* offer(piece.event)
+      return state !== "given up"
     })
-  }
+
+    const call: CallMount<BreakOff> = ({ adapter, accounts, sent }, _, chargeNow) =>
+      keyTurns
+        .forOrder(
+          accounts,
+          (account) =>
+            adapter.stream?.(account, sent, (piece) => takePiece(piece, chargeNow)) ??
+            Effect.fail(noImages),
+          isOpen
+        )
+        .pipe(
+          Effect.andThen(Effect.suspend(() => (isOpen() ? Effect.fail(noImages) : Effect.void))),
+          Effect.as(null),
+          // What fails after the charge breaks off what is paid for, also a defect of ours.
+          Effect.catchCause((cause) =>
+            isOpen() || Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.succeed(cause)
+          )
+        )
+
+    const order: PaidOrder<BreakOff, void> = {
+      ...terms,
+      mounts: callsBy(call),
+      hasBegun: () => !isOpen(),
+      breakOffOf,
+      finish: (breakOff) =>
+        Effect.succeed({ _tag: "Charged", answer: endOf(state === "charged", breakOff) }),
+      chargeUnread: (failure, orderId) => chargeUnread(charge)(failure, orderId).charge,
+      finishPart: () => null,
+      around
+    }
+    return { answer, firstEvent, order }
+  })
+
+  return { whole, task, streamed }
 })

@@ -1,4 +1,4 @@
-/** What a task keeps of the images it made: addresses, or the images themselves in the archive. */
+/** The images of a task as they are stored: addresses, or the images themselves in the archive. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { DOWNLOAD_TYPE, mediaTypeOf } from "../../domain/files/mediaTypes.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
@@ -9,9 +9,9 @@ import { type ArchivedFile, Bucket, objectKeyOf } from "../../services/results/A
 import type { TaskResult } from "../../services/TaskRepo.ts"
 
 export interface TaskImages {
-  /** No word of the vendor's, which may repeat the prompt. */
+  /** Without the vendor's texts, which may repeat the prompt. */
   readonly result: TaskResult
-  /** What the archive has already; null where there are addresses to copy from. */
+  /** The files that the archive has already; null where there are addresses to copy from. */
   readonly files: ReadonlyArray<ArchivedFile> | null
 }
 
@@ -48,8 +48,8 @@ const inBase64 = new VendorLost({
   retryAfterSeconds: null
 })
 
-/** Images that this gateway could not keep are not charged. */
-const notKept = (message: string) =>
+/** Images that this gateway could not store are not charged. */
+const notStored = (message: string) =>
   new VendorRefused({
     effectiveStatus: 502,
     status: 200,
@@ -58,34 +58,36 @@ const notKept = (message: string) =>
     retryAfterSeconds: null
   })
 
-export const makeKeepImages = Effect.map(Bucket, (bucket) =>
+export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
   Effect.fnUntraced(function* (
-    made: ImageResult,
+    images: ImageResult,
     organizationId: string,
     id: string
   ): Effect.fn.Return<TaskImages, VendorLost | VendorRefused> {
-    const { created, data, usage } = fieldsOf(made)
+    const { created, data, usage } = fieldsOf(images)
     const entries: ReadonlyArray<unknown> = Array.isArray(data) ? data : []
     const contents = entries.filter(isImage).map(contentOf)
-    const told = { created, ...(usage === undefined ? {} : { usage }) }
+    const facts = { created, ...(usage === undefined ? {} : { usage }) }
     const addresses = contents.filter((content) => typeof content === "string")
-    const images = contents.filter((content) => typeof content !== "string")
-    if (images.length === 0) {
-      return { result: { ...told, data: addresses.map((url) => ({ url })) }, files: null }
+    const inline = contents.filter((content) => typeof content !== "string")
+    if (inline.length === 0) {
+      return { result: { ...facts, data: addresses.map((url) => ({ url })) }, files: null }
     }
     if (bucket === null || addresses.length > 0) {
       return yield* inBase64
     }
-    const files = yield* Effect.forEach(images, (bytes, n) => {
+    const files = yield* Effect.forEach(inline, (bytes, n) => {
       const contentType = mediaTypeOf(bytes) ?? DOWNLOAD_TYPE
       return bucket.put(objectKeyOf(organizationId, id, n), contentType, Stream.make(bytes)).pipe(
         Effect.map((stored) => ({ ...stored, contentType })),
         Effect.tapError(({ message }) =>
-          Effect.logError("images could not be put into the archive", message)
+          Effect.logError("archive: storing the images of a task failed", message).pipe(
+            Effect.annotateLogs({ task: id })
+          )
         ),
-        Effect.mapError(() => notKept("The images that were made could not be kept"))
+        Effect.mapError(() => notStored("The images that were made could not be kept"))
       )
     })
-    return { result: { ...told, data: files.map(() => ({})) }, files }
+    return { result: { ...facts, data: files.map(() => ({})) }, files }
   })
 )

@@ -17,17 +17,24 @@ import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { TextAnswer } from "../../services/ProtocolAdapter.ts"
 import type { OrderResolution, TextRequest } from "../OrderResolution.ts"
-import type { ChargeOf, Finish, PaidOrder } from "../orderValue.ts"
+import { noFiles } from "../orderFiles.ts"
+import {
+  type Charge,
+  type Finish,
+  hooksOfWhole,
+  type OrderTerms,
+  type PaidOrder
+} from "../orderValue.ts"
 import { unreadCharge } from "../unreadAnswer.ts"
 
-/** What a vendor wrote, as far as it is charged by. */
-export interface Written {
+/** The part of a vendor's text that it is charged by. */
+export interface TextOutput {
   readonly usage: TokenCounts | null
   readonly outputBytes: number
 }
 
 const noteImplausible = (id: string, { input, output }: ReportedUsage) =>
-  Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
+  Effect.logWarning("order: the vendor's count of tokens is implausible").pipe(
     Effect.annotateLogs({
       hold_id: id,
       input_tokens: String(input),
@@ -40,23 +47,24 @@ export const textOrderOf = (
   caller: Caller,
   request: TextRequest,
   { model, quote }: Effect.Success<ReturnType<OrderResolution["text"]>>,
-  currency: string
+  { currency, deadlineSeconds }: { readonly currency: string; readonly deadlineSeconds: number }
 ) => {
   const isEmbedding = model.modality === "embedding"
 
   /** How a charge for what the vendor counted, or for the formula without it, stands in the books. */
-  const chargeOf = (counted: TokenCounts | null, written: WrittenText) => {
+  const chargeOf = (counted: TokenCounts | null, output: WrittenText) => {
     const { inputTokens, outputTokens, chargeNano, basis, implausible } = chargeText(
       quote,
       counted,
-      written
+      output
     )
     return {
       _tag: "Charge",
       chargeNano,
+      task: null,
       implausible,
       costBy: (cost: Quote) =>
-        cost.kind === "tokens" ? chargeText(cost, counted, written).chargeNano : cost.holdNano,
+        cost.kind === "tokens" ? chargeText(cost, counted, output).chargeNano : cost.holdNano,
       usage: {
         input: inputTokens,
         output: outputTokens,
@@ -72,55 +80,54 @@ export const textOrderOf = (
    * Charges for an answer that could not be read: by what the vendor counted, or for what was sent and so
    * much output.
    */
-  const chargedUnread = (
-    failure: VendorLost,
-    id: string,
-    outputTokens: bigint
-  ): ChargeOf<never> => {
+  const chargeUnread = (failure: VendorLost, id: string, outputTokens: bigint): Charge<never> => {
     const { usage: counted = null } = failure
     const unreadTokens = counted?.outputTokens === 0n ? 0n : outputTokens
     const { implausible: _, ...charge } = chargeOf(counted, { outputBytes: 0, unreadTokens })
     const { basis } = charge.usage
     const usage = { ...charge.usage, basis: basis === "formula" ? UNREAD_BASIS : basis }
-    return unreadCharge({ ...charge, usage }, failure, { orderId: id, currency }).finish
+    return unreadCharge({ ...charge, usage }, failure, { orderId: id, currency }).charge
   }
 
   /** Charges by the vendor's count, and by the size of what was sent and received without one. */
-  const charged = <Answer>(
+  const finishBy = <Answer>(
     id: string,
-    written: Written,
+    output: TextOutput,
     remembered: RawAnswer | null,
     answer: Exit.Exit<Answer, UpstreamError>
   ) =>
     Effect.gen(function* (): Effect.fn.Return<Finish<Answer>> {
-      const { implausible, ...charge } = chargeOf(written.usage, written)
+      const { implausible, ...charge } = chargeOf(output.usage, output)
       if (implausible !== null) yield* noteImplausible(id, implausible)
       return {
         ...charge,
         orphan: implausible === null ? null : implausibleUsage(implausible, null),
-        keep: () => ({ stored: { _tag: "Text", streamed: remembered === null }, remembered }),
+        repeatAnswer: () => ({
+          stored: { _tag: "Text", streamed: remembered === null },
+          remembered
+        }),
         answer
       }
     })
 
-  return {
-    charged,
-    chargedUnread,
-    common: {
-      kind: "text",
-      caller,
-      model,
-      quote,
-      metadata: request.metadata,
-      promptDigest: null,
-      /** What a vendor says of a text may be the text; repeats get less of it than the first answer. */
-      storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null)
-    } satisfies Partial<PaidOrder<unknown, unknown>>
+  const terms: OrderTerms = {
+    kind: "text",
+    caller,
+    model,
+    quote,
+    metadata: request.metadata,
+    promptDigest: null,
+    deadlineSeconds,
+    files: noFiles,
+    task: null,
+    /** A vendor's message about a text may be the text; repeats get less of it than the first answer. */
+    storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null)
   }
+  return { finishBy, chargeUnread, terms }
 }
 
-/** What a vendor answers that failed while it wrote, and had neither written nor counted anything. */
-const isFailure = ({ result, usage, outputBytes }: TextAnswer): boolean =>
+/** Whether the vendor failed while it wrote, and had neither written nor counted anything. */
+const hasFailed = ({ result, usage, outputBytes }: TextAnswer): boolean =>
   usage === null &&
   outputBytes === 0 &&
   Array.isArray(result.choices) &&
@@ -129,7 +136,7 @@ const isFailure = ({ result, usage, outputBytes }: TextAnswer): boolean =>
       Predicate.isObject(choice) && "finish_reason" in choice && choice.finish_reason === "error"
   )
 
-const failed = new VendorRefused({
+const failedWhileWriting = new VendorRefused({
   effectiveStatus: 502,
   status: 200,
   body: null,
@@ -137,36 +144,39 @@ const failed = new VendorRefused({
   retryAfterSeconds: null
 })
 
-interface WholeText extends Written {
+interface WholeText extends TextOutput {
   readonly answer: RawAnswer
 }
 
-export const makeTextOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
-  Effect.map(Settings, ({ currency, textDeadlineSeconds }) =>
-    Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
-      const resolved = yield* resolve.text(caller, request)
-      const { common, charged, chargedUnread } = textOrderOf(caller, request, resolved, currency)
-      return {
-        ...common,
-        mounts: Arr.map(resolved.mounts, ({ adapter, accounts, ...mount }) => ({
-          ...mount,
-          call: () =>
-            Effect.flatMap(
-              keyTurns.forOrder(accounts, (account) =>
-                request.ask(adapter, account, mount.job.upstreamModel)
-              ),
-              (made) =>
-                isFailure(made)
-                  ? Effect.fail(failed)
-                  : Effect.sync(
-                      (): WholeText => ({ ...made, answer: made.raw ?? writtenAnswer(made.result) })
-                    )
-            )
-        })),
-        deadlineSeconds: textDeadlineSeconds,
-        finish: (made, id) => charged(id, made, made.answer, Exit.succeed(made.answer)),
-        // As much may have been written as was held for.
-        finishUnread: (failure, id) => chargedUnread(failure, id, resolved.quote.outputTokens)
-      } satisfies PaidOrder<WholeText, RawAnswer>
+export const makeTextOrder = Effect.fnUntraced(function* (
+  resolve: OrderResolution,
+  keyTurns: KeyTurns
+) {
+  const { currency, textDeadlineSeconds: deadlineSeconds } = yield* Settings
+
+  return Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
+    const resolved = yield* resolve.text(caller, request)
+    const { terms, finishBy, chargeUnread } = textOrderOf(caller, request, resolved, {
+      currency,
+      deadlineSeconds
     })
-  )
+    const order: PaidOrder<WholeText, RawAnswer> = {
+      ...terms,
+      ...hooksOfWhole,
+      mounts: Arr.map(resolved.mounts, ({ adapter, accounts, ...mount }) => ({
+        ...mount,
+        call: Effect.fnUntraced(function* () {
+          const text = yield* keyTurns.forOrder(accounts, (account) =>
+            request.ask(adapter, account, mount.job.upstreamModel)
+          )
+          if (hasFailed(text)) return yield* failedWhileWriting
+          return { ...text, answer: text.raw ?? writtenAnswer(text.result) }
+        })
+      })),
+      finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),
+      // As much may have been written as was held for.
+      chargeUnread: (failure, id) => chargeUnread(failure, id, resolved.quote.outputTokens)
+    }
+    return order
+  })
+})

@@ -52,7 +52,7 @@ const books = Effect.gen(function* () {
     job,
     key: null
   }
-  const close = { organizationId, by: "test", task: null, answer: null }
+  const close = { organizationId, by: "sweep" as const, task: null, answer: null }
   for (const id of ["captured", "written", "released", "open"]) {
     yield* ledger.hold({ ...request, id, task: null, key: null })
   }

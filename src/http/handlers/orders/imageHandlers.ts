@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 import { ImageEditBody } from "../../../domain/image/ImageEditRequest.ts"
 import { ImageBody } from "../../../domain/image/ImageRequest.ts"
-import type { Ordered } from "../../../orders/idempotency.ts"
+import type { OrderResult } from "../../../orders/idempotency.ts"
 import { Orders } from "../../../orders/Orders.ts"
 import { StreamedAnswer } from "../../../orders/streamedAnswer.ts"
 import type { Caller } from "../../../services/Access.ts"
@@ -22,7 +22,11 @@ import { makeTaskResponses } from "./taskResponses.ts"
 const asImages = bodyOf(ImageBody)
 const asEditOfJson = bodyOf(ImageEditBody)
 
-type Order<Body, A, E> = (caller: Caller, body: Body, key?: string) => Effect.Effect<Ordered<A>, E>
+type Order<Body, A, E> = (
+  caller: Caller,
+  body: Body,
+  key?: string
+) => Effect.Effect<OrderResult<A>, E>
 
 interface Ordering {
   readonly headers: { readonly prefer?: string; readonly "idempotency-key"?: string }

@@ -1,0 +1,222 @@
+/**
+ * How the steps of an order end it: the hold is given back, the vendor's acceptance is recorded, or the
+ * charge is taken. Each stands in the books before anything is answered.
+ */
+import { Effect, Exit, Metric } from "effect"
+import { ChannelHealth } from "../channels/ChannelHealth.ts"
+import type { UpstreamError } from "../domain/Errors.ts"
+import type { OrderKind } from "../domain/orderIds.ts"
+import {
+  type Doubt,
+  doubtOf,
+  duplicateJob,
+  givenUp,
+  upstreamErrorOf
+} from "../domain/VendorOutcome.ts"
+import type { OrderStep } from "../runtime/Failpoints.ts"
+import { Settings } from "../runtime/Settings.ts"
+import { withSpan } from "../runtime/spans.ts"
+import { IdempotencyKeys, type RequestKey } from "../services/IdempotencyKeys.ts"
+import { type Closer, Ledger } from "../services/Ledger.ts"
+import { lateSuccesses } from "../services/metrics.ts"
+import { TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
+import type { CurrentMount } from "./mountTurns.ts"
+import type { OrderCall } from "./orderCall.ts"
+import { annotateUsage } from "./orderTelemetry.ts"
+import type { Charge, Finish, OrderRun, OrderTerms } from "./orderValue.ts"
+
+/** An order under way, as all of its steps share it. */
+export interface OpenOrder {
+  readonly terms: OrderTerms
+  readonly run: OrderRun
+  readonly key: RequestKey | null
+  readonly at: Pick<CurrentMount<unknown>, "mount">
+  readonly call: OrderCall
+  /** The last step that was reached; null before the first. */
+  step: OrderStep | null
+  /** Notes that the step is reached, and passes its failpoint. */
+  readonly reach: (step: OrderStep) => Effect.Effect<void>
+}
+
+/** Logs an event of the order with all by which an operator finds it. */
+export const logOrderError = (
+  { at, run, step }: OpenOrder,
+  event: string,
+  fields: object = {},
+  ...causes: ReadonlyArray<unknown>
+) =>
+  Effect.annotateLogs(Effect.logError(`order: ${event}`, ...causes), {
+    hold_id: run.id,
+    channel: at.mount().job.channelId,
+    step,
+    ...fields
+  })
+
+/** Who closes the hold of an order by its own steps. */
+const closers = { video: "create", image: "image", text: "text" } as const satisfies Record<
+  OrderKind,
+  Closer
+>
+
+const closeOf = ({ terms: { caller, kind }, run: { id } }: OpenOrder) => ({
+  organizationId: caller.organizationId,
+  holdId: id,
+  by: closers[kind]
+})
+
+const inReleaseSpan = withSpan("release", { kind: "internal" })
+const inAcceptSpan = withSpan("accept", { kind: "internal" })
+const inCaptureSpan = withSpan("capture", { kind: "internal" })
+
+export const makeOrderEnds = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const tasks = yield* TaskRepo
+  const taskEnds = yield* TaskEnds
+  const idempotencyKeys = yield* IdempotencyKeys
+  const settings = yield* Settings
+  const health = yield* ChannelHealth
+
+  /** Returns the hold; false when somebody else had closed it, or the vendor's acceptance stands. */
+  const release = Effect.fnUntraced(function* (
+    open: OpenOrder,
+    error: UpstreamError,
+    orphan: Doubt | null
+  ) {
+    const { key, run, terms } = open
+    yield* open.reach("refused")
+    // No job exists and the client may try again, so its key must not stand for this failure.
+    const forgetKey = orphan === null && error.status >= 500
+    const { won, state } = yield* ledger.release({
+      ...closeOf(open),
+      task: terms.task?.rejected(error, run) ?? null,
+      orphan,
+      forgetKey,
+      answer:
+        forgetKey || key === null
+          ? null
+          : { _tag: "Refused", error: terms.storableRefusal(error, orphan) }
+    })
+    taskEnds.ended(run.id)
+    if (!won) yield* logOrderError(open, "the hold to give back was closed before", { state })
+    yield* open.reach("returned")
+    return won
+  }, inReleaseSpan)
+
+  /** A failure is answered only when the money is back. */
+  const giveBack = (open: OpenOrder, error: UpstreamError, orphan: Doubt | null) =>
+    Effect.andThen(release(open, error, orphan), Effect.fail(error))
+
+  /** Given back because of trouble on our side, after the vendor may have started the job. */
+  const abandon = (open: OpenOrder) =>
+    release(open, givenUp(), { upstreamId: null, reason: "gateway_defect" })
+
+  /**
+   * The vendor has the job and the store has refused the record of it. The hold is given back,
+   * unless the record was written all the same: the client is told what stands in the books.
+   */
+  const giveBackUnrecorded = Effect.fnUntraced(function* (
+    open: OpenOrder,
+    upstreamId: string,
+    defect: unknown
+  ) {
+    const { run, terms } = open
+    yield* logOrderError(open, "recording an accepted task failed", { upstreamId }, defect)
+    if (yield* release(open, givenUp(), { upstreamId, reason: "not_recorded" })) {
+      return yield* givenUp()
+    }
+    const { state } = yield* Effect.orDie(tasks.find(terms.caller.organizationId, run.id))
+    return state !== "rejected"
+  })
+
+  /** The vendor told a job that is charged to another order, or was. */
+  const giveBackDuplicate = Effect.fnUntraced(function* (open: OpenOrder, upstreamId: string) {
+    yield* logOrderError(open, "the vendor answered with the job of another order", { upstreamId })
+    const lost = duplicateJob(upstreamId)
+    return yield* giveBack(open, upstreamErrorOf(lost), doubtOf(lost))
+  })
+
+  /** Records the acceptance, and answers only where the task stands. */
+  const accept = <Answer>(
+    open: OpenOrder,
+    { upstream, answer }: Extract<Finish<Answer>, { _tag: "Accept" }>
+  ) =>
+    Effect.gen(function* () {
+      const { organizationId } = open.terms.caller
+      const { id } = open.run
+      const { upstreamId } = upstream
+      const stands = yield* tasks
+        .accept(organizationId, id, upstream, settings.askIntervalSeconds)
+        .pipe(
+          Effect.catchDefect((defect) => giveBackUnrecorded(open, upstreamId, defect)),
+          Effect.catchTag("DuplicateJob", () => giveBackDuplicate(open, upstreamId)),
+          Effect.onInterrupt(() =>
+            logOrderError(open, "the gateway stopped before an accepted task was recorded", {
+              upstreamId
+            })
+          )
+        )
+      if (stands) return answer
+      yield* logOrderError(open, "the vendor accepted a task that had been given up", {
+        upstreamId
+      })
+      yield* tasks.acceptedLate(organizationId, id, upstreamId)
+      return yield* givenUp()
+    }).pipe(inAcceptSpan)
+
+  /** A sweep has given the hold back, and its orphan tells the operator of the job. */
+  const answerLate = Effect.fnUntraced(function* (open: OpenOrder) {
+    const { protocol, channelId: channel } = open.at.mount().job
+    yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
+    yield* logOrderError(open, "made after it had been given up, so it is free")
+    return yield* givenUp()
+  })
+
+  /** Takes the charge, and answers only where it stands in the books. */
+  const capture = <Answer>(open: OpenOrder, charge: Charge<Answer>) =>
+    Effect.gen(function* () {
+      const { key, run, terms } = open
+      const { cost, job } = open.at.mount()
+      const repeats = key === null ? null : (charge.repeatAnswer?.() ?? null)
+      if (key !== null && repeats !== null && repeats.remembered !== null) {
+        yield* idempotencyKeys.remember(terms.caller.organizationId, key, repeats.remembered)
+      }
+      const call = Exit.isSuccess(charge.answer) ? open.call.answered() : null
+      const { state } = yield* ledger.capture({
+        ...closeOf(open),
+        task: charge.task,
+        chargeNano: charge.chargeNano,
+        costNano: cost === null ? null : charge.costBy(cost),
+        usage: charge.usage,
+        orphan: charge.orphan,
+        call,
+        answer: repeats?.stored ?? null
+      })
+      taskEnds.ended(run.id)
+      if (state !== "captured") return yield* answerLate(open)
+      if (charge.usage.basis === "upstream_usage") {
+        const amounts = { estimatedNano: terms.quote.holdNano, usedNano: charge.chargeNano }
+        health.used(job.channelId, terms.model.id, amounts)
+      }
+      if (call !== null) open.call.forget()
+      return yield* charge.answer
+    }).pipe(inCaptureSpan)
+
+  const finish = <Answer>(
+    open: OpenOrder,
+    finish: Finish<Answer>
+  ): Effect.Effect<Answer, UpstreamError> => {
+    switch (finish._tag) {
+      case "Accept":
+        return accept(open, finish)
+      case "Charge":
+        return Effect.andThen(
+          annotateUsage(open.at.mount().job, finish.usage),
+          capture(open, finish)
+        )
+      case "Charged":
+        return finish.answer
+    }
+  }
+
+  return { giveBack, abandon, finish }
+})

@@ -1,0 +1,76 @@
+/** How many orders run at a time: of an organisation, and at a channel. */
+import { Effect } from "effect"
+import { RateLimited } from "../domain/Errors.ts"
+import { Settings } from "../runtime/Settings.ts"
+import { makeShares } from "../runtime/Shares.ts"
+
+/** One organisation gets this share of a channel's permits, so that it leaves some to the others. */
+const SHARE_OF_CHANNEL = 0.5
+
+const busy = (what: string, param: "model" | null) =>
+  new RateLimited({
+    message: `${what} at a time; send this one again when another is answered`,
+    param,
+    retryAfterSeconds: 1
+  })
+
+/** Moves the order's permit to another channel; answers why the channel has none for it. */
+export type MoveTo = (channelId: string) => RateLimited | null
+
+/**
+ * Makes a function that runs an order with two permits: one among the organisation's running orders, and
+ * one among the paid calls this gateway has open at a channel, of which one organisation may have
+ * half. Both are taken before the hold, and given back when nothing of the order runs any more,
+ * whether or not its client has stayed.
+ */
+export const makePermits = Effect.map(Settings, ({ channelInFlight, organizationInFlight }) => {
+  const runningOrders = makeShares({ perOwner: organizationInFlight })
+  const callsOfOrganization = makeShares({
+    perOwner: Math.ceil(channelInFlight * SHARE_OF_CHANNEL)
+  })
+  const callsOfChannel = makeShares({ perOwner: channelInFlight })
+
+  /** An order's permit at channels, of which it has one at a time. */
+  const makeChannelPermit = (organizationId: string) => {
+    let held: { readonly organization: string; readonly channelId: string } | null = null
+    const release = (): void => {
+      if (held === null) return
+      callsOfOrganization.release(held.organization)
+      callsOfChannel.release(held.channelId)
+      held = null
+    }
+    const moveTo: MoveTo = (channelId) => {
+      release()
+      const organization = `${organizationId} ${channelId}`
+      if (!callsOfOrganization.tryReserve(organization)) {
+        const bound = "as many orders as it may have at the channel of this model"
+        return busy(`This organisation has ${bound}`, "model")
+      }
+      if (!callsOfChannel.tryReserve(channelId)) {
+        callsOfOrganization.release(organization)
+        const bound = "busy with as many orders as it may have"
+        return busy(`The channel of this model is ${bound}`, "model")
+      }
+      held = { organization, channelId }
+      return null
+    }
+    return { moveTo, release }
+  }
+
+  return <A, E, R>(organizationId: string, order: (moveTo: MoveTo) => Effect.Effect<A, E, R>) =>
+    Effect.suspend(() => {
+      let isRunning = false
+      const { moveTo, release } = makeChannelPermit(organizationId)
+      const running = Effect.suspend((): Effect.Effect<A, E | RateLimited, R> => {
+        isRunning = runningOrders.tryReserve(organizationId)
+        if (isRunning) return order(moveTo)
+        const bound = `${organizationInFlight} orders running at this gateway`
+        return Effect.fail(busy(`This organisation may have ${bound}`, null))
+      })
+      return Effect.onExitPrimitive(running, () => {
+        release()
+        if (isRunning) runningOrders.release(organizationId)
+        return undefined
+      })
+    })
+})
