@@ -12,7 +12,7 @@ const notNegative = Schema.NumberFromString.check(
   Schema.isGreaterThanOrEqualTo(0, { expected: "a number of 0 or more" })
 )
 const positiveWhole = positive.check(Schema.isInt())
-/** 0 is any number. */
+/** 0 is no limit. */
 const wholeOrAny = notNegative.check(Schema.isInt())
 
 /** Offsets are left out: PostgreSQL counts them with the opposite sign. */
@@ -112,7 +112,7 @@ const numbers = Record.map(
     Config.schema(schema, name).pipe(Config.withDefault(defaultSettings[field]))
 )
 
-/** Empty is by the database. */
+/** Empty: derived from the database's pool. */
 const listsInFlight = Config.schema(
   Schema.Union([Schema.Literal(""), positiveWhole]),
   "GATEWAY_LISTS_IN_FLIGHT"
@@ -149,14 +149,14 @@ const metricsPort = Config.schema(
   "GATEWAY_METRICS_PORT"
 ).pipe(
   Config.withDefault(""),
-  Config.map((given) => (given === "" ? null : given))
+  Config.map((value) => (value === "" ? null : value))
 )
 
 /** An empty variable counts as absent, as it does in shells and compose files. */
 const secret = (name: string) =>
   Config.Redacted(name).pipe(
     Config.withDefault(null),
-    Config.map((given) => (given === null || Redacted.value(given) === "" ? null : given))
+    Config.map((value) => (value === null || Redacted.value(value) === "" ? null : value))
   )
 
 const gatewayConfig = Config.all({

@@ -19,16 +19,16 @@ const exitAtSecondSignal = (): void => {
   }
 }
 
-/** The words of an error and of all that caused it, each once. */
+/** The messages of an error and of its causes, each once. */
 export const reasonOf = (error: Error): string => {
-  const words: Array<string> = []
+  const messages: Array<string> = []
   let next: Error | null = error
   while (next !== null) {
     const { message, cause }: Error = next
-    if (!words.some((said) => said.includes(message))) words.push(message)
+    if (!messages.some((text) => text.includes(message))) messages.push(message)
     next = cause instanceof Error ? cause : null
   }
-  return words.filter((said) => said !== "").join(": ")
+  return messages.filter((text) => text !== "").join(": ")
 }
 
 /** Says on stderr that `what` happened, and why: in one line, unless it is a defect. */

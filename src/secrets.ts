@@ -123,7 +123,7 @@ export const beginKeptRotation = Effect.fnUntraced(function* (dataDir: string) {
   })
 }, unavailableIn)
 
-/** Forgets the previous master key; nothing may be sealed under it any more. */
+/** Removes the previous master key; nothing may be sealed under it by then. */
 export const endKeptRotation = Effect.fnUntraced(function* (dataDir: string) {
   const { master_key, admin_token } = yield* read(dataDir)
   yield* write(dataDir, { master_key, admin_token })
@@ -149,13 +149,16 @@ export const keepDemoKey = Effect.fnUntraced(function* (dataDir: string, key: Re
   yield* writeText(dataDir, DEMO_KEY, Redacted.value(key))
 }, unavailableIn)
 
-const given = (text: Redacted.Redacted | null, source: string) =>
+const decodeOptionalKey = (text: Redacted.Redacted | null, source: string) =>
   text === null ? Effect.succeed(null) : decodeMasterKey(Redacted.value(text), source)
 
 /** With a server database every gateway must be given the same master key, so none is invented. */
 export const loadSecrets = Effect.fnUntraced(function* (config: GatewayConfig) {
-  const masterKey = yield* given(config.masterKey, "GATEWAY_MASTER_KEY")
-  const previousMasterKey = yield* given(config.previousMasterKey, "GATEWAY_MASTER_KEY_PREVIOUS")
+  const masterKey = yield* decodeOptionalKey(config.masterKey, "GATEWAY_MASTER_KEY")
+  const previousMasterKey = yield* decodeOptionalKey(
+    config.previousMasterKey,
+    "GATEWAY_MASTER_KEY_PREVIOUS"
+  )
   const { adminToken } = config
   if (config.databaseUrl !== null) {
     if (masterKey === null) {

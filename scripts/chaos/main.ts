@@ -7,6 +7,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Option, Random, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import { version } from "../../src/version.ts"
 import { type ChaosOptions, commandOf, defaultOptions } from "./options.ts"
 import { renderReport } from "./report.ts"
 import { quietSeconds, runChaos } from "./run.ts"
@@ -94,6 +95,6 @@ const chaos = Command.make(
   })
 ).pipe(Command.withDescription("Kills gateways and database under load, and checks the books"))
 
-chaos.pipe(Command.run({ version: "0.1.0" }), Effect.provide(NodeServices.layer), (program) =>
+chaos.pipe(Command.run({ version }), Effect.provide(NodeServices.layer), (program) =>
   NodeRuntime.runMain(program, { disableErrorReporting: true })
 )

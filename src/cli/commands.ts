@@ -1,8 +1,9 @@
-/** What `media-gateway` does when it is told more than its name. */
+/** The command line `media-gateway COMMAND`. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Layer, Option } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { version } from "../version.ts"
 import { doctorCommand } from "./doctor/doctor.ts"
 import { EndsWith } from "./failures.ts"
 import { databaseCommands } from "./local/databaseCommands.ts"
@@ -18,9 +19,6 @@ import { orphanCommand } from "./remote/orphans.ts"
 import { statementCommand } from "./remote/statements.ts"
 import { taskCommand } from "./remote/tasks.ts"
 import { usageCommand } from "./remote/usage.ts"
-
-/** The package's own. */
-export const version = "0.1.0"
 
 export const commands = Command.make("media-gateway").pipe(
   Command.withDescription(
@@ -52,9 +50,9 @@ export const commands = Command.make("media-gateway").pipe(
   Command.withGlobalFlags([Json, ...remoteFlags])
 )
 
-const USAGE = 2
+const USAGE_EXIT_CODE = 2
 
-/** Mistakes of the call, in a line each, with the way to the help; asked for, help is an answer. */
+/** Prints usage errors a line each, and a hint at the help; help that nobody asked for goes to stderr. */
 const presenter: CliOutput.Presenter = {
   present: (event) => {
     if (event._tag === "Help" && event.reason === "Implicit") {
@@ -68,15 +66,15 @@ const presenter: CliOutput.Presenter = {
   }
 }
 
-/** What a person is told of a failure: nothing where everything was said. */
-const toldOf = (error: unknown): string | null =>
+/** The message of a failure; null where the command has printed it already. */
+const messageOf = (error: unknown): string | null =>
   error instanceof EndsWith || CliError.isCliError(error)
     ? null
     : error instanceof Error
       ? error.message
       : String(error)
 
-/** A connection that is kept would keep the process for seconds after its command. */
+/** A keep-alive connection would keep the process alive for seconds after its command. */
 const layerHttp = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(
@@ -85,18 +83,18 @@ const layerHttp = Layer.effect(
   )
 ).pipe(Layer.provide(FetchHttpClient.layer))
 
-/** Tells what went wrong, and fails with what has the code that the process ends with. */
-const told = <A, E, R>(run: Effect.Effect<A, E, R>) =>
+/** Prints failures, and fails with an error that has the exit code of the process. */
+const reportingFailures = <A, E, R>(run: Effect.Effect<A, E, R>) =>
   run.pipe(
     Effect.tapCause((cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.void
       const error = Cause.findErrorOption(cause)
       if (Option.isNone(error)) return Console.error(Cause.pretty(cause))
-      const words = toldOf(error.value)
-      return words === null ? Effect.void : Console.error(words)
+      const message = messageOf(error.value)
+      return message === null ? Effect.void : Console.error(message)
     }),
     Effect.mapError((error) =>
-      CliError.isCliError(error) ? new EndsWith({ code: USAGE }) : error
+      CliError.isCliError(error) ? new EndsWith({ code: USAGE_EXIT_CODE }) : error
     ),
     Effect.provide([
       NodeServices.layer,
@@ -106,9 +104,9 @@ const told = <A, E, R>(run: Effect.Effect<A, E, R>) =>
     ])
   )
 
-/** Does what these words after the command's name say. */
-export const runWords = (words: ReadonlyArray<string>) =>
-  told(Command.runWith(commands, { version })(words))
+/** Runs the command of these arguments. */
+export const runArguments = (args: ReadonlyArray<string>) =>
+  reportingFailures(Command.runWith(commands, { version })(args))
 
-/** Does what the process was called with. */
-export const runCommands = told(Command.run(commands, { version }))
+/** Runs the command of the process's arguments. */
+export const runCommands = reportingFailures(Command.run(commands, { version }))

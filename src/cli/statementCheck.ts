@@ -47,9 +47,9 @@ const sumUp = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array
     Stream.pipeThroughChannel(Csv.decode({ headers: true })),
     Stream.mapEffect((row) => decodeEntry(row))
   )
-  yield* Stream.runForEach(rows, ({ kind, id, ...told }) =>
+  yield* Stream.runForEach(rows, ({ kind, id, ...entry }) =>
     Effect.gen(function* () {
-      const [amount, after] = [yield* nanoOf(told.amount), yield* nanoOf(told.balance)]
+      const [amount, after] = [yield* nanoOf(entry.amount), yield* nanoOf(entry.balance)]
       if (kind === "opening") opening = balance = after
       if (kind !== "opening" && kind !== "closing") entries += 1
       balance += amount
@@ -58,7 +58,11 @@ const sumUp = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array
     })
   )
   const sums: Sums = {
-    ...{ entries, opening, byKind, brokenAt, closing: balance },
+    entries,
+    opening,
+    byKind,
+    brokenAt,
+    closing: balance,
     sha256: sha256.digest("hex")
   }
   return sums
@@ -72,8 +76,8 @@ export const statementFaults = Effect.fnUntraced(function* <E, R>(
   const sums = yield* sumUp(bytes)
   const { sealed, charges, adjustments, deposits } = statement
   const faults: Array<string> = []
-  const compare = (what: string, entries: string | number, told: string | number) => {
-    if (entries !== told) faults.push(`${what}: the entries come to ${entries}, not ${told}`)
+  const compare = (what: string, entries: string | number, stated: string | number) => {
+    if (entries !== stated) faults.push(`${what}: the entries come to ${entries}, not ${stated}`)
   }
   const amountOf = (kind: string) => formatNano(sums.byKind.get(kind) ?? 0n)
   if (sums.brokenAt !== null) faults.push(`the balance does not add up at ${sums.brokenAt}`)

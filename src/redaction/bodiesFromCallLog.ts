@@ -82,7 +82,7 @@ const MAX_ITEMS = 20
 const MAX_LENGTH = 8 * 1024
 /** Longer texts are media, which a vendor's error does not repeat in words. */
 const MAX_TEXT = 20_000
-/** Only the size is told of more bytes: their digest would hold up everybody's requests. */
+/** Larger media get no digest, which would block the event loop. */
 const MAX_DIGESTED = 256 * 1024
 
 export interface RedactOptions {
@@ -109,8 +109,8 @@ export interface Redacted {
 const isNamed = Schema.is(Schema.Struct({ id: Schema.String }))
 
 /** Length of its JSON; a text that may need escapes is written to be counted. */
-const charactersOf = (kept: unknown): number =>
-  typeof kept === "string" && token.test(kept) ? kept.length + 2 : JSON.stringify(kept).length
+const charactersOf = (value: unknown): number =>
+  typeof value === "string" && token.test(value) ? value.length + 2 : JSON.stringify(value).length
 
 /** Redacts a decoded JSON value, or a text where the body was none. */
 export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): Redacted => {
@@ -145,7 +145,7 @@ export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): 
     return { characters: said.length, ...(sha256 === null ? {} : { sha256 }) }
   }
 
-  /** Undefined when nothing more fits. */
+  /** Undefined when the length limit is reached. */
   const afford = (kept: unknown, extra = 0): unknown => {
     left -= charactersOf(kept) + extra + 1
     return left < 0 ? undefined : kept

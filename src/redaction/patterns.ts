@@ -14,7 +14,7 @@ const address = /https?:\/\//i
 /** True for a text that begins with an address of the web. */
 export const startsWithAddress = (text: string): boolean => text.search(address) === 0
 
-/** True for a text with such an address anywhere in it. */
+/** True for a text that contains such an address. */
 export const holdsAddress = (text: string): boolean => address.test(text)
 
 const MAX_ADDRESS = 300
@@ -26,8 +26,8 @@ export const plainAddress = (url: string): string | null => {
 }
 
 /** Addresses may be signed, and long runs without a space are keys or encoded media. */
-export const maskOpaqueText = (said: string, mask: string): string =>
-  said.replace(/\b(?:https?|data):[^\s"'<>]+/gi, mask).replace(/[A-Za-z0-9+/_=%-]{64,}/g, mask)
+export const maskOpaqueText = (text: string, mask: string): string =>
+  text.replace(/\b(?:https?|data):[^\s"'<>]+/gi, mask).replace(/[A-Za-z0-9+/_=%-]{64,}/g, mask)
 
 /** Every encoded medium begins so; a whole one is looked for only where one begins. */
 const medium = /data:[\w.+/-]*[^,\s]{0,100},|[A-Za-z0-9+/]{1024}/i

@@ -1,44 +1,46 @@
-/** Hides what clients sent from all that is kept, in the words that vendors repeat of it. */
+/** Redacts the texts of clients that vendors repeat, before a vendor's message is stored. */
 import { Predicate } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 import { storable } from "../domain/plainText.ts"
 import { holdsLongText, maskOpaqueText, spellingsOf, startsWithMedium } from "./patterns.ts"
 
-/** Shorter runs of characters are words that anybody may use. */
-const RUN = 12
-const SHORTEST = 6
-const MAX_KEPT = 300
-const MAX_LOOKED_FOR = 20_000
+/** Shorter matches are words that anybody may use. */
+const MATCH_LENGTH = 12
+const MIN_TEXT_LENGTH = 6
+const MAX_STORED_LENGTH = 300
+const MAX_SEARCHED_LENGTH = 20_000
 const ECHO = "[…]"
 
-/** Length of the longest piece of `ours` that stands at `at`; 0 when none is long enough. */
-const echoAt = (said: string, at: number, ours: string): number => {
-  let length = Math.min(RUN, ours.length)
-  if (length < SHORTEST || at + length > said.length) return 0
-  if (!ours.includes(said.slice(at, at + length))) return 0
-  while (at + length < said.length && ours.includes(said.slice(at, at + length + 1))) length += 1
+/** Length of the longest part of `sent` that `text` repeats at `at`; 0 when none is long enough. */
+const echoLengthAt = (text: string, at: number, sent: string): number => {
+  let length = Math.min(MATCH_LENGTH, sent.length)
+  if (length < MIN_TEXT_LENGTH || at + length > text.length) return 0
+  if (!sent.includes(text.slice(at, at + length))) return 0
+  while (at + length < text.length && sent.includes(text.slice(at, at + length + 1))) length += 1
   return length
 }
 
 /**
- * The first 300 characters of a vendor's words, with every piece masked that repeats a text of
- * ours, also JSON-quoted or percent-encoded, and with addresses and encoded data masked.
+ * The first 300 characters of a vendor's message, with every part masked that repeats a text that was
+ * sent, also JSON-quoted or percent-encoded, and with addresses and encoded data masked.
  */
-export const withoutEchoes = (said: string, sent: ReadonlyArray<string>): string => {
-  const text = maskOpaqueText(storable(said), ECHO).slice(0, MAX_KEPT)
-  const ours = sent.flatMap((one) => spellingsOf(one.slice(0, MAX_LOOKED_FOR).toWellFormed()))
-  let kept = ""
+export const withoutEchoes = (message: string, sent: ReadonlyArray<string>): string => {
+  const text = maskOpaqueText(storable(message), ECHO).slice(0, MAX_STORED_LENGTH)
+  const spellings = sent.flatMap((one) =>
+    spellingsOf(one.slice(0, MAX_SEARCHED_LENGTH).toWellFormed())
+  )
+  let masked = ""
   for (let at = 0; at < text.length; ) {
-    const echoed = Math.max(0, ...ours.map((one) => echoAt(text, at, one)))
-    if (echoed === 0) {
-      kept += text[at]
+    const echoLength = Math.max(0, ...spellings.map((one) => echoLengthAt(text, at, one)))
+    if (echoLength === 0) {
+      masked += text[at]
       at += 1
     } else {
-      kept += kept.endsWith(ECHO) ? "" : ECHO
-      at += echoed
+      masked += masked.endsWith(ECHO) ? "" : ECHO
+      at += echoLength
     }
   }
-  return kept.toWellFormed()
+  return masked.toWellFormed()
 }
 
 // A refusal that is kept for repeats of the request that was refused
@@ -80,19 +82,19 @@ const sentIn = (request: unknown): ReadonlyArray<string> | null => {
 }
 
 /** Every text in a body, and the names of its fields. */
-const wordsOf = (body: unknown): ReadonlyArray<string> => {
+const stringsOf = (body: unknown): ReadonlyArray<string> => {
   if (typeof body === "string") return [body]
-  if (Array.isArray(body)) return body.flatMap(wordsOf)
+  if (Array.isArray(body)) return body.flatMap(stringsOf)
   if (!Predicate.isObject(body)) return []
-  return Object.entries(body).flatMap(([name, inner]) => [name, ...wordsOf(inner)])
+  return Object.entries(body).flatMap(([name, inner]) => [name, ...stringsOf(inner)])
 }
 
 const repeatsNothing = (body: unknown, sent: ReadonlyArray<string>): boolean =>
   JSON.stringify(body ?? null).length <= MAX_BODY &&
-  wordsOf(body).every((word) => withoutEchoes(word, sent) === word)
+  stringsOf(body).every((text) => withoutEchoes(text, sent) === text)
 
-/** The same error in other words. */
-const saying = (error: UpstreamError, message: string, body: unknown): UpstreamError =>
+/** The same error with another message and body. */
+const replaceMessage = (error: UpstreamError, message: string, body: unknown): UpstreamError =>
   new UpstreamError({
     message,
     status: error.status,
@@ -105,7 +107,7 @@ const saying = (error: UpstreamError, message: string, body: unknown): UpstreamE
 export const withoutMedia = (error: UpstreamError): UpstreamError => {
   const { message, upstream } = error
   if (!holdsLongText([upstream.body, message])) return error
-  return saying(error, holdsLongText(message) ? withoutEchoes(message, []) : message, null)
+  return replaceMessage(error, holdsLongText(message) ? withoutEchoes(message, []) : message, null)
 }
 
 /**
@@ -120,7 +122,7 @@ export const storableRefusal = (
   const { message, status, upstream } = error
   const sent = sentIn(request)
   if (sent === null)
-    return saying(error, `The vendor answered HTTP ${upstream.status ?? status}`, null)
-  const isKept = !mayBeAnswer && repeatsNothing(upstream.body, sent)
-  return saying(error, withoutEchoes(message, sent), isKept ? upstream.body : null)
+    return replaceMessage(error, `The vendor answered HTTP ${upstream.status ?? status}`, null)
+  const isStorable = !mayBeAnswer && repeatsNothing(upstream.body, sent)
+  return replaceMessage(error, withoutEchoes(message, sent), isStorable ? upstream.body : null)
 }

@@ -17,25 +17,25 @@ const MAX_ITEMS = 50
 /** What is kept of a text. */
 export const auditedText = (text: string): string => storable(text.slice(0, MAX_TEXT))
 
-/** Lists of anything but texts and numbers are told by their length. */
-const shown = (value: unknown): unknown => {
+/** Lists of objects and long lists are replaced by their length. */
+const auditedValue = (value: unknown): unknown => {
   if (typeof value === "string") return auditedText(value)
   if (!Predicate.isObjectOrArray(value)) return value
   if (!Array.isArray(value)) return "[object]"
   return value.length > MAX_ITEMS || value.some(Predicate.isObjectOrArray)
     ? `[${value.length} items]`
-    : value.map(shown)
+    : value.map(auditedValue)
 }
 
 /**
  * The fields of a body that may be kept: those the endpoint knows and that hold no secret. What
  * stands in any other may be a secret under a mistyped name.
  */
-export const auditedFields = (known: ReadonlySet<PropertyKey>, body: unknown): unknown =>
+export const auditedFields = (endpointFields: ReadonlySet<PropertyKey>, body: unknown): unknown =>
   Predicate.isObject(body)
     ? Object.fromEntries(
         Object.entries(body)
-          .filter(([name]) => known.has(name) && !secretFields.has(name))
-          .map(([name, value]) => [name, shown(value)])
+          .filter(([name]) => endpointFields.has(name) && !secretFields.has(name))
+          .map(([name, value]) => [name, auditedValue(value)])
       )
     : null

@@ -1,4 +1,4 @@
-/** The service's own times and limits, with the values it is run with by default. */
+/** Times and limits of the service, with their defaults. */
 import { Context } from "effect"
 
 export const defaultSettings = {

@@ -1,4 +1,4 @@
-/** Time that passes, for waits and limits: no correction of the calendar moves it. */
+/** Monotonic time, for waits and limits: corrections of the wall clock do not move it. */
 import { type Clock, Effect } from "effect"
 
 /** Since some moment in the past. */

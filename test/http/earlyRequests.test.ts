@@ -13,11 +13,11 @@ const layerServer = layerHttpServer({ host: "127.0.0.1", port: 0 }).pipe(
 it.live("a request that comes before the handler is answered once, when it is there", () =>
   Effect.gen(function* () {
     const server = yield* HttpServer.HttpServer
-    const { unanswered } = yield* Listener
+    const { unansweredCount } = yield* Listener
     const url = HttpServer.formatAddress(server.address)
     const early = yield* Effect.forkChild(call(`${url}/early`))
     const untilUnanswered = (count: number) =>
-      Effect.sync(unanswered).pipe(
+      Effect.sync(unansweredCount).pipe(
         Effect.delay("5 millis"),
         Effect.repeat({ until: (now) => now === count })
       )

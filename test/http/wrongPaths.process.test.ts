@@ -3,7 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { GatewayApi } from "../../src/contract/GatewayApi.ts"
 import { routeTableOf } from "../../src/http/server/routes.ts"
-import { routesMeant } from "../../src/http/server/wrongPaths.ts"
+import { suggestRoutes } from "../../src/http/server/wrongPaths.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 
 const Failed = Schema.Struct({
@@ -141,7 +141,7 @@ describe("the path that was meant", () => {
     "is looked for in any path, quickly",
     [Schema.String, Schema.Literals(["GET", "POST", "BREW"])],
     ([path, method]) => {
-      routesMeant(routes, { method, url: `/${path}` })
+      suggestRoutes(routes, { method, url: `/${path}` })
     }
   )
 })

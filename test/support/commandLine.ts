@@ -1,6 +1,6 @@
 /** The command `media-gateway`, as a process of its own or inside the one of the test. */
 import { Cause, ConfigProvider, Console, Effect, Exit, Runtime, Schema } from "effect"
-import { runWords } from "../../src/cli/commands.ts"
+import { runArguments } from "../../src/cli/commands.ts"
 import { ADMIN_TOKEN } from "./cluster.ts"
 import { type Environment, shippedEntry } from "./gatewayProcesses.ts"
 import { startProcess } from "./processes.ts"
@@ -21,7 +21,7 @@ export const runWordsHere = Effect.fnUntraced(function* (
   env: Environment
 ) {
   const printed = { stdout: "", stderr: "" }
-  const exit = yield* runWords(words).pipe(
+  const exit = yield* runArguments(words).pipe(
     Effect.provideService(Console.Console, {
       ...globalThis.console,
       log: (line: string) => {

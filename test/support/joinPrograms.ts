@@ -19,6 +19,8 @@ const threads = ["src/postgres/embedded/embeddedWorker.ts"]
 const media = "src/simulator/media/sunset.mp4"
 /** Looked for from the folder of the migrations, which the joined files therefore stand in. */
 const migrations = "src/postgres/schema"
+/** Looked for in the folder above that of the file that reads it. */
+const manifest = "package.json"
 const scripts = "src/{postgres/schema,features/*}/*.sql"
 
 /**
@@ -43,6 +45,7 @@ export const joinPrograms = async (directory: string): Promise<Record<string, st
     }
   })
   await cp(join(root, media), join(joined, basename(media)))
+  await cp(join(root, manifest), join(joined, "..", manifest))
   for await (const script of glob(scripts, { cwd: root })) {
     await cp(join(root, script), join(directory, relative("src", script)))
   }

@@ -158,11 +158,11 @@ export const outlineOf = (
   const walk = walkJson({ ...bounds, otherBytes: MAX_REST }, longTextBytes)
   if (pieces.some((piece) => walk.push(piece) !== null)) return null
   if (walk.media.length === 0) return null
-  const { kept, cut } = cutMedia(pieces, walk.media, ({ from, to }) => markOf(to - from))
+  const { outline, media } = cutMedia(pieces, walk.media, ({ from, to }) => markOf(to - from))
   const isPlain = (part: Buffer) => NOT_PLAIN.every((code) => !part.includes(code))
-  if (!cut.every((parts) => parts.every(isPlain))) return null
+  if (!media.every((parts) => parts.every(isPlain))) return null
   try {
-    return JSON.parse(Buffer.concat(kept).toString())
+    return JSON.parse(Buffer.concat(outline).toString())
   } catch {
     return null
   }
@@ -182,7 +182,7 @@ export const prunedText = (
 ): unknown => {
   const pruned = pruneJson(names)
   pruned.push(Buffer.from(text))
-  const body = parseBody(pruned.kept(), bounds)
+  const body = parseBody(pruned.result(), bounds)
   return typeof body === "string" ? null : body
 }
 
@@ -201,7 +201,7 @@ const prunedOf = Effect.fnUntraced(function* (
     sinceTurn = 0
     yield* Effect.yieldNow
   }
-  const body = parseBody(pruned.kept(), bounds)
+  const body = parseBody(pruned.result(), bounds)
   return typeof body === "string" ? null : body
 })
 

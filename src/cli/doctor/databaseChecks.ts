@@ -136,7 +136,7 @@ const secretFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
 }, Effect.provide(layerCrypto))
 
 /** Never longer than a person waits; what breaks is told, and not what the other looks found. */
-const told = <E extends Error, R>(
+const unknownIfFailing = <E extends Error, R>(
   what: string,
   look: Effect.Effect<ReadonlyArray<Finding>, E, R>
 ) =>
@@ -169,9 +169,9 @@ export const databaseCheck: Check<FileSystem.FileSystem | Path.Path> = {
     }
     const looks = Effect.gen(function* () {
       const all = [
-        told("The server cannot be asked", serverFindings(config)),
-        told("The schema cannot be read", schemaFindings),
-        told("The stored secrets cannot be read", secretFindings(config))
+        unknownIfFailing("The server cannot be asked", serverFindings(config)),
+        unknownIfFailing("The schema cannot be read", schemaFindings),
+        unknownIfFailing("The stored secrets cannot be read", secretFindings(config))
       ]
       return (yield* Effect.all(all)).flat()
     })

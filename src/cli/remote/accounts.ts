@@ -12,14 +12,14 @@ export const after = Flag.String("after").pipe(
   Flag.map((after) => ({ after })),
   Flag.withDefault({})
 )
-const MOST = 100
+const MAX_LIMIT = 100
 export const limit = Flag.Int("limit").pipe(
-  Flag.withDescription(`Entries of a page, from 1 to ${MOST}`),
+  Flag.withDescription(`Entries of a page, from 1 to ${MAX_LIMIT}`),
   Flag.filter(
-    (limit) => limit >= 1 && limit <= MOST,
-    () => `Expected a whole number from 1 to ${MOST}`
+    (limit) => limit >= 1 && limit <= MAX_LIMIT,
+    () => `Expected a whole number from 1 to ${MAX_LIMIT}`
   ),
-  Flag.withDefault(MOST)
+  Flag.withDefault(MAX_LIMIT)
 )
 const name = Flag.String("name").pipe(
   Flag.withDescription("Only those whose names begin like this"),
@@ -51,7 +51,12 @@ const organizations = Command.make("org").pipe(
               list,
               ["id", "name", "balance", "held", "available", "currency", "state"],
               (one) => [
-                ...[one.id, one.name, one.balance, one.held, one.available, one.currency],
+                one.id,
+                one.name,
+                one.balance,
+                one.held,
+                one.available,
+                one.currency,
                 one.enabled ? (one.stopped_reason ?? "enabled") : "disabled"
               ]
             )
@@ -60,8 +65,8 @@ const organizations = Command.make("org").pipe(
     ).pipe(Command.withDescription("List organisations, newest first")),
     Command.make("create", { name: newName }, ({ name }) =>
       asOperator(({ gateway }) =>
-        Effect.flatMap(gateway.admin.createOrganization({ payload: { name } }), (made) =>
-          tell(made, () => made.id)
+        Effect.flatMap(gateway.admin.createOrganization({ payload: { name } }), (created) =>
+          tell(created, () => created.id)
         )
       )
     ).pipe(Command.withDescription("Create one, with an empty pool, and print its id")),
@@ -123,8 +128,13 @@ const members = Command.make("member").pipe(
                 list,
                 ["id", "organization", "name", "monthly cap", "used", "held", "state"],
                 (one) => [
-                  ...[one.id, one.organization_id, one.name, one.monthly_cap],
-                  ...[one.month.used, one.month.held, one.enabled ? "enabled" : "disabled"]
+                  one.id,
+                  one.organization_id,
+                  one.name,
+                  one.monthly_cap,
+                  one.month.used,
+                  one.month.held,
+                  one.enabled ? "enabled" : "disabled"
                 ]
               )
           )
@@ -134,13 +144,13 @@ const members = Command.make("member").pipe(
       asOperator(({ gateway }) =>
         Effect.flatMap(
           gateway.admin.createMember({ params: { id: organization }, payload: { name, ...cap } }),
-          (made) =>
+          (created) =>
             tell(
               {
-                ...made,
-                monthly_cap: made.monthly_cap === null ? null : formatNano(made.monthly_cap)
+                ...created,
+                monthly_cap: created.monthly_cap === null ? null : formatNano(created.monthly_cap)
               },
-              () => made.id
+              () => created.id
             )
         )
       )
@@ -224,9 +234,13 @@ const keys = Command.make("key").pipe(
                 list,
                 ["id", "member", "name", "scopes", "models", "expires", "revoked"],
                 (one) => [
-                  ...[one.id, one.member_id, one.name, one.scopes.join(",")],
-                  ...[one.models === null ? "all" : one.models.join(",")],
-                  ...[one.expires_at, one.revoked_at]
+                  one.id,
+                  one.member_id,
+                  one.name,
+                  one.scopes.join(","),
+                  one.models === null ? "all" : one.models.join(","),
+                  one.expires_at,
+                  one.revoked_at
                 ]
               )
           )
@@ -268,7 +282,7 @@ const keys = Command.make("key").pipe(
               payload: { name, scopes, models, expires_at: expires, requests_per_minute: rate }
             }),
             // The key alone on stdout, for `KEY=$(...)`; it is shown nowhere else.
-            (made) => tell(made, () => made.key)
+            (created) => tell(created, () => created.key)
           )
         )
       })

@@ -85,16 +85,16 @@ const compare = Effect.fnUntraced(function* (gateway: Gateway, wished: CatalogWr
 })
 type Comparison = Effect.Success<ReturnType<typeof compare>>
 
-const words = (found: Comparison): string => {
+const comparisonText = (comparison: Comparison): string => {
   const lines = [
-    ...diffLines(found),
-    ...found.keys.map((path) => `! ${path} is written`),
-    ...found.warnings.map(({ path, message }) => `? ${path}: ${message}`)
+    ...diffLines(comparison),
+    ...comparison.keys.map((path) => `! ${path} is written`),
+    ...comparison.warnings.map(({ path, message }) => `? ${path}: ${message}`)
   ]
   return lines.length === 0 ? "Nothing is other than in the catalog in force." : lines.join("\n")
 }
 
-const isOther = ({ added, removed, changed }: Comparison): boolean =>
+const hasChanges = ({ added, removed, changed }: Comparison): boolean =>
   added.length + removed.length + changed.length > 0
 
 /** The code of trouble, as `diff` has it: 1 says that something differs. */
@@ -104,12 +104,12 @@ const diff = Command.make(
   "diff",
   { file },
   Effect.fn("cli.catalogDiff")(function* ({ file }) {
-    const found = yield* Effect.gen(function* () {
+    const comparison = yield* Effect.gen(function* () {
       const wished = yield* readCatalogFile(file)
       return yield* asOperator(({ gateway }) => compare(gateway, wished))
     }).pipe(Effect.mapError((error) => new Failed({ message: error.message, exitCode: TROUBLE })))
-    yield* tell(found, () => words(found))
-    if (isOther(found)) return yield* new EndsWith({ code: 1 })
+    yield* tell(comparison, () => comparisonText(comparison))
+    if (hasChanges(comparison)) return yield* new EndsWith({ code: 1 })
   })
 ).pipe(
   Command.withDescription(
@@ -146,18 +146,18 @@ const apply = Command.make(
     const wished = yield* readCatalogFile(file)
     yield* asOperator(({ gateway, address }) =>
       Effect.gen(function* () {
-        const found = yield* compare(gateway, wished).pipe(Effect.mapError(tellingOf(address)))
-        const removed = found.removed.filter((path) => !path.startsWith("mounts["))
+        const comparison = yield* compare(gateway, wished).pipe(Effect.mapError(tellingOf(address)))
+        const removed = comparison.removed.filter((path) => !path.startsWith("mounts["))
         if (removed.length > 0 && !yes) yield* confirm(removed)
         // What was looked at is what is replaced.
-        const version = Option.getOrElse(ifVersion, () => found.version)
+        const version = Option.getOrElse(ifVersion, () => comparison.version)
         const done = yield* gateway.admin.replaceCatalog({
           headers: { "if-match": `"${version}"` },
           payload: wished
         })
         yield* tell(
-          { ...found, version: done.version },
-          () => `${words(found)}\nVersion ${done.version} is in force.`
+          { ...comparison, version: done.version },
+          () => `${comparisonText(comparison)}\nVersion ${done.version} is in force.`
         )
       })
     )

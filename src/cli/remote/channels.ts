@@ -21,9 +21,13 @@ const list = Command.make("list", { after, limit }, ({ after, limit }) =>
         page,
         ["id", "name", "state", "at rest", "slowed", "open tasks", "calls", "last failure"],
         ({ last_failure, ...one }) => [
-          ...[one.id, one.name, one.state, one.model_rests.map(({ model }) => model).join(" ")],
-          ...[one.slowed_organizations.map(({ organization_id }) => organization_id).join(" ")],
-          ...[one.open_tasks, one.calls],
+          one.id,
+          one.name,
+          one.state,
+          one.model_rests.map(({ model }) => model).join(" "),
+          one.slowed_organizations.map(({ organization_id }) => organization_id).join(" "),
+          one.open_tasks,
+          one.calls,
           last_failure === null ? null : `${last_failure.reason} at ${last_failure.at}`
         ]
       )
@@ -42,8 +46,12 @@ const test = Command.make(
       table(
         ["protocol", "key", "reachable", "credential", "took", "says"],
         checks.data.map((one) => [
-          ...[one.protocol, one.key, one.reachable, one.credential_accepted],
-          ...[one.duration_ms === null ? null : `${one.duration_ms} ms`, one.message]
+          one.protocol,
+          one.key,
+          one.reachable,
+          one.credential_accepted,
+          one.duration_ms === null ? null : `${one.duration_ms} ms`,
+          one.message
         ])
       )
     )

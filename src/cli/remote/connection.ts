@@ -37,8 +37,8 @@ const environment = Config.all({
 /** Without a slash at its end. */
 export const gatewayAddress = Effect.gen(function* () {
   const { url } = yield* environment
-  const given = Option.orElse(yield* GatewayAddress, () => url)
-  const address = Option.getOrElse(given, () => "http://127.0.0.1:8080").replace(/\/+$/, "")
+  const configured = Option.orElse(yield* GatewayAddress, () => url)
+  const address = Option.getOrElse(configured, () => "http://127.0.0.1:8080").replace(/\/+$/, "")
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? "")) {
     return yield* new Failed({
       message: `${address} is no address of a gateway: expected one such as http://127.0.0.1:8080`
@@ -51,11 +51,11 @@ const isLocal = (address: string): boolean =>
   /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(URL.parse(address)?.hostname ?? "")
 
 const notEmpty = (token: Option.Option<Redacted.Redacted>) =>
-  Option.filter(token, (given) => Redacted.value(given) !== "")
+  Option.filter(token, (value) => Redacted.value(value) !== "")
 
 const isKey = (token: Redacted.Redacted): boolean => Redacted.value(token).startsWith("mg_")
 
-/** The tokens at hand, of which a command takes one: what is said for it, else what is kept here. */
+/** The tokens of the file or the environment; for a local gateway, else those stored in DATA_DIR. */
 export const tokens = Effect.gen(function* () {
   const { admin, key, dataDir } = yield* environment
   const file = yield* TokenFile
@@ -65,14 +65,18 @@ export const tokens = Effect.gen(function* () {
     const token = Redacted.make(text.trim())
     return isKey(token) ? { admin: null, key: token } : { admin: token, key: null }
   }
-  const said = {
+  const configured = {
     admin: Option.getOrNull(notEmpty(admin)),
     key: Option.getOrNull(notEmpty(key))
   }
-  if (said.admin !== null || said.key !== null || !isLocal(yield* gatewayAddress)) return said
-  const kept = <A, R>(read: Effect.Effect<A, Error, R>) =>
+  if (configured.admin !== null || configured.key !== null || !isLocal(yield* gatewayAddress))
+    return configured
+  const readStored = <A, R>(read: Effect.Effect<A, Error, R>) =>
     Effect.mapError(read, ({ message }) => new Failed({ message }))
-  return { admin: yield* kept(keptAdminToken(dataDir)), key: yield* kept(keptDemoKey(dataDir)) }
+  return {
+    admin: yield* readStored(keptAdminToken(dataDir)),
+    key: yield* readStored(keptDemoKey(dataDir))
+  }
 })
 
 export type Gateway = MediaGateway["Service"]
@@ -151,10 +155,10 @@ export const readAs = (
       )
       .pipe(Effect.mapError(tellingOf(address)))
     if (response.status < 300) return response
-    const said = yield* HttpClientResponse.schemaBodyJson(Refusal)(response).pipe(Effect.option)
-    const words = Option.match(said, {
+    const refusal = yield* HttpClientResponse.schemaBodyJson(Refusal)(response).pipe(Effect.option)
+    const reason = Option.match(refusal, {
       onNone: () => "",
       onSome: ({ error }) => `: ${error.message} (${error.code})`
     })
-    return yield* new Failed({ message: `${url} answered ${response.status}${words}` })
+    return yield* new Failed({ message: `${url} answered ${response.status}${reason}` })
   })

@@ -54,8 +54,14 @@ export const orphanCommand = Command.make("orphan").pipe(
                   "created"
                 ],
                 (one) => [
-                  ...[one.id, one.organization_id, one.channel, one.upstream_id],
-                  ...[one.reason, one.amount_held, one.charge, one.created_at]
+                  one.id,
+                  one.organization_id,
+                  one.channel,
+                  one.upstream_id,
+                  one.reason,
+                  one.amount_held,
+                  one.charge,
+                  one.created_at
                 ]
               )
           )

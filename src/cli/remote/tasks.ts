@@ -15,7 +15,7 @@ const task = Argument.String("task").pipe(
 const timeline = (gateway: Gateway, id: string) => gateway.history.readTask({ params: { id } })
 type Timeline = Effect.Success<ReturnType<typeof timeline>>
 
-const words = (one: Timeline): string =>
+const timelineText = (one: Timeline): string =>
   [
     facts([
       ["id", one.id],
@@ -35,8 +35,12 @@ const words = (one: Timeline): string =>
     table(
       ["called at", "channel", "for", "status", "took", "failure"],
       one.upstream_calls.map((call) => [
-        ...[call.started_at, call.channel, call.purpose, call.status],
-        ...[`${call.duration_ms} ms`, call.failure]
+        call.started_at,
+        call.channel,
+        call.purpose,
+        call.status,
+        `${call.duration_ms} ms`,
+        call.failure
       ])
     ),
     table(
@@ -75,7 +79,8 @@ const ownTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, wait:
 
 const show = Command.make("show", { task }, ({ task }) =>
   asEither(
-    ({ gateway }) => Effect.flatMap(timeline(gateway, task), (one) => tell(one, () => words(one))),
+    ({ gateway }) =>
+      Effect.flatMap(timeline(gateway, task), (one) => tell(one, () => timelineText(one))),
     ({ gateway }) =>
       Effect.flatMap(ownTask(gateway, task, 0), ({ view, words }) => tell(view, () => words))
   )
@@ -88,13 +93,13 @@ const show = Command.make("show", { task }, ({ task }) =>
 const PAUSE = "1 second"
 
 const followTimeline = Effect.fnUntraced(function* (gateway: Gateway, id: string) {
-  let told = 0
+  let printedCount = 0
   while (true) {
     const one = yield* timeline(gateway, id)
-    for (const step of one.transitions.slice(told)) {
+    for (const step of one.transitions.slice(printedCount)) {
       yield* tellEvent({ id, ...step }, () => `${step.at}  ${step.state}  by ${step.by}`)
     }
-    told = one.transitions.length
+    printedCount = one.transitions.length
     if (isFinal(one.state)) return one.state === "succeeded"
     yield* Effect.sleep(PAUSE)
   }

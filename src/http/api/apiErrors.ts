@@ -50,18 +50,18 @@ interface ErrorClass extends Schema.Top {
  * An error, written and read as the body of its code. What the body says is decoded once more by the
  * error itself, so that nothing has to be believed of it.
  */
-const answered = <S extends ErrorClass>(
+const wireError = <S extends ErrorClass>(
   error: S,
   body?: ReturnType<typeof bodyOf>,
-  own: Named<unknown> = {}
+  fixedFields: Named<unknown> = {}
 ) => {
   const code = error.fields._tag.schema.literal
   return (body ?? bodyOf(code)).pipe(
     Schema.decodeTo(
       Schema.Record(Schema.String, Schema.Unknown),
       transform({
-        decode: ({ error: { type: _, ...said } }) => ({ ...inProgram(said), ...own }),
-        encode: (said) => ({ error: { ...onWire(said), type: errorTable[code].type } })
+        decode: ({ error: { type: _, ...fields } }) => ({ ...inProgram(fields), ...fixedFields }),
+        encode: (fields) => ({ error: { ...onWire(fields), type: errorTable[code].type } })
       })
     ),
     Schema.decodeTo(error, passthrough({ strict: false }))
@@ -73,36 +73,36 @@ const upstreamBody = bodyOf("upstream_error")
 
 /** The vendor's own status where it says something about the request, a gateway's elsewhere. */
 export const upstreamErrorAt = (status: number) =>
-  answered(Errors.UpstreamError, upstreamBody, { status }).annotate({ httpApiStatus: status })
+  wireError(Errors.UpstreamError, upstreamBody, { status }).annotate({ httpApiStatus: status })
 
 /** Every error as it is answered; of the upstream's, the status is beside the body. */
 export const errors = {
-  ModalityMismatch: answered(Errors.ModalityMismatch),
-  ModalityNotReady: answered(Errors.ModalityNotReady),
-  VideoUnsupportedProtocol: answered(Errors.VideoUnsupportedProtocol),
-  ImageUnsupportedProtocol: answered(Errors.ImageUnsupportedProtocol),
-  VideoSkuInvalid: answered(Errors.VideoSkuInvalid),
-  BillingUnavailable: answered(Errors.BillingUnavailable),
-  InsufficientBalance: answered(Errors.InsufficientBalance),
-  MemberCapExceeded: answered(Errors.MemberCapExceeded),
-  BudgetExceeded: answered(Errors.BudgetExceeded),
-  InvalidApiKey: answered(Errors.InvalidApiKey),
-  PermissionDenied: answered(Errors.PermissionDenied),
-  ModelNotFound: answered(Errors.ModelNotFound),
-  TaskNotFound: answered(Errors.TaskNotFound),
-  TaskProcessing: answered(Errors.TaskProcessing),
-  NotFound: answered(Errors.NotFound),
-  MethodNotAllowed: answered(Errors.MethodNotAllowed),
-  PayloadTooLarge: answered(Errors.PayloadTooLarge),
-  UnsupportedMediaType: answered(Errors.UnsupportedMediaType),
-  InvalidRequest: answered(Errors.InvalidRequest),
-  IdempotencyConflict: answered(Errors.IdempotencyConflict),
-  IdempotencyMismatch: answered(Errors.IdempotencyMismatch),
-  PreconditionFailed: answered(Errors.PreconditionFailed),
-  ChannelUnavailable: answered(Errors.ChannelUnavailable),
-  RateLimited: answered(Errors.RateLimited),
-  Overloaded: answered(Errors.Overloaded),
-  InternalError: answered(Errors.InternalError),
+  ModalityMismatch: wireError(Errors.ModalityMismatch),
+  ModalityNotReady: wireError(Errors.ModalityNotReady),
+  VideoUnsupportedProtocol: wireError(Errors.VideoUnsupportedProtocol),
+  ImageUnsupportedProtocol: wireError(Errors.ImageUnsupportedProtocol),
+  VideoSkuInvalid: wireError(Errors.VideoSkuInvalid),
+  BillingUnavailable: wireError(Errors.BillingUnavailable),
+  InsufficientBalance: wireError(Errors.InsufficientBalance),
+  MemberCapExceeded: wireError(Errors.MemberCapExceeded),
+  BudgetExceeded: wireError(Errors.BudgetExceeded),
+  InvalidApiKey: wireError(Errors.InvalidApiKey),
+  PermissionDenied: wireError(Errors.PermissionDenied),
+  ModelNotFound: wireError(Errors.ModelNotFound),
+  TaskNotFound: wireError(Errors.TaskNotFound),
+  TaskProcessing: wireError(Errors.TaskProcessing),
+  NotFound: wireError(Errors.NotFound),
+  MethodNotAllowed: wireError(Errors.MethodNotAllowed),
+  PayloadTooLarge: wireError(Errors.PayloadTooLarge),
+  UnsupportedMediaType: wireError(Errors.UnsupportedMediaType),
+  InvalidRequest: wireError(Errors.InvalidRequest),
+  IdempotencyConflict: wireError(Errors.IdempotencyConflict),
+  IdempotencyMismatch: wireError(Errors.IdempotencyMismatch),
+  PreconditionFailed: wireError(Errors.PreconditionFailed),
+  ChannelUnavailable: wireError(Errors.ChannelUnavailable),
+  RateLimited: wireError(Errors.RateLimited),
+  Overloaded: wireError(Errors.Overloaded),
+  InternalError: wireError(Errors.InternalError),
   UpstreamError: upstreamErrorAt(502)
 }
 

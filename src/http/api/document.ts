@@ -1,4 +1,4 @@
-/** What the OpenAPI document says beyond the schemas: words for operations, and named examples. */
+/** Parts of the OpenAPI document beyond the schemas: texts of operations, and named examples. */
 import { OpenApi } from "effect/http-api"
 
 interface Example {

@@ -1,4 +1,4 @@
-/** What stands around the routes: who calls, what holds for every body, and what is audited. */
+/** The middlewares around the routes: authentication, the rules of bodies, and the audit. */
 import { Context, type Effect } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type * as GatewayError from "../../domain/Errors.ts"
@@ -13,24 +13,24 @@ export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()(
 ) {}
 
 /**
- * The scope a route asks of its key, or several of which one is enough; a route that names none lets
- * nobody in.
+ * The scope that a route requires of its key, or several of which one is enough; without an annotation
+ * the route refuses every key.
  */
 export class RequiredScope extends Context.Service<RequiredScope, Scope | ReadonlyArray<Scope>>()(
   "gateway/http/RequiredScope"
 ) {}
 
 /**
- * A route whose answer is held back until something happens, `always` or where a `wait` asks for it:
- * such requests do no work meanwhile, and are counted apart from those that do.
+ * A long-polling route, `always` or where the request has a `wait` (`asked`): such requests do no work
+ * meanwhile, and have permits of their own.
  */
 export class HeldOpen extends Context.Service<HeldOpen, "always" | "asked">()(
   "gateway/http/HeldOpen"
 ) {}
 
 /**
- * A route that reads what one id names, or what is in memory. Every other GET is a list, which takes its
- * turn among the lists of all organisations.
+ * A route that reads one entry by its id, or from memory. Every other GET is a list, which goes through the
+ * fair lane of lists.
  */
 export class LookUp extends Context.Service<LookUp, boolean>()("gateway/http/LookUp") {}
 
@@ -39,7 +39,7 @@ export class TakesLinks extends Context.Service<TakesLinks, TaskKind>()(
   "gateway/http/TakesLinks"
 ) {}
 
-/** A route that costs its caller nothing: its calls have a rate of their own, of that name. */
+/** A route that is free of charge: its calls have a rate limit of their own, of that name. */
 export class FreeCall extends Context.Service<FreeCall, "quotes" | "models" | "uploads">()(
   "gateway/http/FreeCall"
 ) {}
@@ -102,7 +102,7 @@ export class ArrayNumbers extends Context.Service<ArrayNumbers, number>()(
   "gateway/http/ArrayNumbers"
 ) {}
 
-/** What the body of the request says, for routes that decode it themselves; to be asked for once. */
+/** The parsed body of the request, for routes that decode it themselves; it can be read once. */
 export class RequestJson extends Context.Service<
   RequestJson,
   Effect.Effect<unknown, GatewayError.InvalidRequest>
@@ -127,7 +127,7 @@ export interface FormParts {
 /** A route that keeps the files of its forms, within `BodyLimit`; others read them over. */
 export class KeepsFiles extends Context.Service<KeepsFiles, boolean>()("gateway/http/KeepsFiles") {}
 
-/** What the form of the request says, to be asked for once; null where the body is none. */
+/** The parsed form of the request, which can be read once; null for other bodies. */
 export class RequestForm extends Context.Service<
   RequestForm,
   Effect.Effect<

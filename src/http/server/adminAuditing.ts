@@ -1,4 +1,4 @@
-/** The live audit of administrative writes: one place for all of them. */
+/** Audits every administrative write, in one place. */
 import { Effect, Exit, Layer, Option, Schema, SchemaAST } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -7,14 +7,14 @@ import { AdminAudit } from "../../services/operators/AdminAudit.ts"
 import { AdminAuditing, CurrentOperator } from "../api/middlewares.ts"
 import { CurrentRequest } from "./envelope.ts"
 
-/** Statuses where nothing was answered: the client had gone, or the handler failed. */
+/** Audited statuses where nothing was answered: the client had disconnected, or the handler failed. */
 const INTERRUPTED = 499
 const FAILED = 500
 
-/** Refused before the body was read, which may be large, no text at all, or too much for now. */
-const unread: ReadonlySet<number> = new Set([413, 415, 503])
+/** Statuses of requests whose body was not read: too large, not text, or above the budget. */
+const unreadBodyStatuses: ReadonlySet<number> = new Set([413, 415, 503])
 
-/** Fields the endpoint knows, of its bodies or of a list's address. */
+/** Fields of the endpoint's bodies, or of the query of a list. */
 const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<PropertyKey> =>
   new Set(
     [
@@ -28,23 +28,22 @@ const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<PropertyKey> =>
       .map(({ name }) => name)
   )
 
-/** Of a list the audit keeps how it was to be read: that is no text, and was read as it came. */
+/** The media type of lists, which are streamed: the audit records their query in place of the body. */
 const LIST = "text/csv"
 
-/** What stands in the address behind the question mark. */
-const askedIn = (url: string): Readonly<Record<string, string>> =>
+const queryOf = (url: string): Readonly<Record<string, string>> =>
   Object.fromEntries(new URLSearchParams(url.split("?", 2)[1] ?? ""))
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
-const decodeMade = Schema.decodeUnknownOption(
+const decodeCreated = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ id: Schema.String }))
 )
 
-/** The id of what the answer shows. */
-const madeId = ({ body }: HttpServerResponse.HttpServerResponse): string | null => {
+/** The id of what a request created, by its answer. */
+const createdId = ({ body }: HttpServerResponse.HttpServerResponse): string | null => {
   if (body._tag !== "Uint8Array") return null
-  const made = decodeMade(body.text ?? new TextDecoder().decode(body.body))
-  return Option.isSome(made) ? made.value.id : null
+  const created = decodeCreated(body.text ?? new TextDecoder().decode(body.body))
+  return Option.isSome(created) ? created.value.id : null
 }
 
 export const layerAdminAuditing = Layer.effect(
@@ -62,13 +61,13 @@ export const layerAdminAuditing = Layer.effect(
       const answer = Exit.isSuccess(exit) ? exit.value : null
       const status = answer?.status ?? (Exit.hasInterrupts(exit) ? INTERRUPTED : FAILED)
       const body = endpoint.payload.has(LIST)
-        ? Option.some(askedIn(request.url))
-        : endpoint.payload.size === 0 || unread.has(status)
+        ? Option.some(queryOf(request.url))
+        : endpoint.payload.size === 0 || unreadBodyStatuses.has(status)
           ? Option.none()
           : Option.flatMap(yield* Effect.option(request.text), decodeJson)
       yield* audit.record({
         action: endpoint.identifier,
-        subjectId: params.id === undefined ? answer && madeId(answer) : auditedText(params.id),
+        subjectId: params.id === undefined ? answer && createdId(answer) : auditedText(params.id),
         fields: auditedFields(knownFields(endpoint), Option.getOrNull(body)),
         requestId: (yield* CurrentRequest).id,
         operatorId: operator.id,
@@ -83,7 +82,7 @@ export const layerAdminAuditing = Layer.effect(
         : Effect.onExit(handler, (exit) =>
             record(endpoint, exit).pipe(
               Effect.catchCause((cause) =>
-                Effect.logError("an administrative write could not be audited", cause).pipe(
+                Effect.logError("audit: recording an administrative write failed", cause).pipe(
                   Effect.annotateLogs({ action: endpoint.identifier })
                 )
               )

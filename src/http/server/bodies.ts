@@ -1,180 +1,182 @@
 /**
- * How bodies are read, and the room there is for them. What has arrived of a body counts until its
- * request is answered; what it says of its length does not, or slow clients would take all the room
- * with nothing but a head.
+ * Reads request bodies within a memory budget. Bytes that have arrived count until their request is
+ * answered. A declared length alone reserves nothing for a large body, or slow clients would use up the
+ * budget with heads alone.
  */
 import { IncomingMessage } from "node:http"
 import { Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { InvalidRequest, Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
 import { makeShares } from "../../runtime/Shares.ts"
-import { type JsonBounds, type Passed, walkJson } from "../../runtime/texts/jsonWalk.ts"
+import { type ExceededLimit, type JsonBounds, walkJson } from "../../runtime/texts/jsonWalk.ts"
 import { MAX_FIELD_BYTES } from "../api/forms.ts"
 import { parseJson, textOf } from "./jsonBody.ts"
 
-/** Of the bytes of all bodies: so that one organisation leaves room for the others. */
-const SHARE_OF_BODIES = 0.5
-/** Bodies that are to be no longer count whole from the start, which costs least. */
+/** The part of the budget that one organisation may have, so that room is left for the others. */
+const OWNER_SHARE = 0.5
+/** Bodies of a declared length up to this reserve it at once, which is the cheapest. */
 const SHORT_BYTES = 16 * 1024
 /** Small pieces are put total: one of a single byte would take hundreds of them. */
 const BLOCK_BYTES = 4 * 1024
-/** Whose bodies count together where no key is asked for: the operator's. */
+/** The owner of all bodies of operators, who have no organisation. */
 const OPERATOR = "operator"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-const noRoom = new Overloaded({
+const budgetExhausted = new Overloaded({
   message:
     "Other requests' bodies take all the room there is for them; send this one again in a moment",
   retryAfterSeconds: 1
 })
 
-/** Of a body without media: far beyond the texts that any model reads at once. */
+/** The limit of a body without media: far beyond the texts that any model reads at once. */
 export const MAX_TEXTS_BYTES = 1024 * 1024
 
 export const bodyTooLarge = (limit: number): PayloadTooLarge => {
-  const most = `The body of this request may have at most ${limit} bytes`
+  const message = `The body of this request may have at most ${limit} bytes`
   const hint = "; give addresses in place of inline media"
-  return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${most}${hint}` : most })
+  return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${message}${hint}` : message })
 }
 
 export const unreadableBody = new InvalidRequest({ message: "The body could not be read" })
 
-/** What a route takes of a body. */
+/** The limits of a route's body. */
 interface BodyBounds extends JsonBounds {
   readonly maxBytes: number
 }
 
-const passes = (passed: Passed, bounds: JsonBounds): InvalidRequest => {
-  const most = {
+const limitExceeded = (limit: ExceededLimit, bounds: JsonBounds): InvalidRequest => {
+  const limits = {
     levels: `${bounds.levels} levels`,
     values: `${bounds.values} values`,
     otherBytes: `${bounds.otherBytes} bytes beside long texts of ASCII, such as media in base64`
   }
-  return new InvalidRequest({ message: `The body may have at most ${most[passed]}` })
+  return new InvalidRequest({ message: `The body may have at most ${limits[limit]}` })
 }
 
-/** Reads a short body off its socket, in half the time of Effect's own reader. */
+/** Reads a short body from its socket, in half the time of Effect's own reader. */
 const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
   Effect.callback((resume) => {
-    const pieces: Array<Buffer> = []
-    const add = (piece: Buffer) => void pieces.push(piece)
+    const chunks: Array<Buffer> = []
+    const add = (chunk: Buffer) => void chunks.push(chunk)
     const end = () => {
-      leave()
-      const [only] = pieces
+      removeListeners()
+      const [first] = chunks
       resume(
-        Effect.succeed(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces))
+        Effect.succeed(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks))
       )
     }
     const fail = () => {
-      leave()
+      removeListeners()
       resume(Effect.fail(unreadableBody))
     }
-    const leave = () => {
+    const removeListeners = () => {
       source.off("data", add).off("end", end).off("error", fail).off("close", fail)
     }
     source.on("data", add).on("end", end).on("error", fail).on("close", fail)
-    return Effect.sync(leave)
+    return Effect.sync(removeListeners)
   })
 
 export const makeBodies = (budgetBytes: number) => {
-  const room = makeShares({
-    perOwner: Math.floor(budgetBytes * SHARE_OF_BODIES),
+  const budget = makeShares({
+    perOwner: Math.floor(budgetBytes * OWNER_SHARE),
     total: budgetBytes
   })
 
-  const take = (owner: string, bytes: number) =>
-    Effect.flatMap(room.reserve(owner, bytes), (isRoom) =>
-      isRoom ? Effect.void : Effect.fail(noRoom)
+  const reserve = (owner: string, bytes: number) =>
+    Effect.flatMap(budget.reserve(owner, bytes), (isReserved) =>
+      isReserved ? Effect.void : Effect.fail(budgetExhausted)
     )
 
-  const readAsItComes = Effect.fnUntraced(function* (
+  const readInChunks = Effect.fnUntraced(function* (
     owner: string,
     request: Request,
     bounds: BodyBounds
   ) {
-    const share = yield* room.openReservation(owner)
+    const reservation = yield* budget.openReservation(owner)
     const walk = walkJson(bounds)
-    const full: Array<Buffer> = []
+    const blocks: Array<Buffer> = []
     let block = Buffer.alloc(0)
     let used = 0
     let length = 0
-    const keep = (
-      arrived: ReadonlyArray<Uint8Array>
+    const append = (
+      chunks: ReadonlyArray<Uint8Array>
     ): Effect.Effect<void, InvalidRequest | Overloaded | PayloadTooLarge> => {
-      for (const { buffer, byteOffset, byteLength } of arrived) {
-        const piece = Buffer.from(buffer, byteOffset, byteLength)
+      for (const { buffer, byteOffset, byteLength } of chunks) {
+        const chunk = Buffer.from(buffer, byteOffset, byteLength)
         length += byteLength
         if (length > bounds.maxBytes) return Effect.fail(bodyTooLarge(bounds.maxBytes))
-        const passed = walk.push(piece)
-        if (passed !== null) return Effect.fail(passes(passed, bounds))
+        const exceeded = walk.push(chunk)
+        if (exceeded !== null) return Effect.fail(limitExceeded(exceeded, bounds))
         const isLarge = byteLength >= BLOCK_BYTES
         if (isLarge || byteLength > block.byteLength - used) {
-          if (!share.grow(isLarge ? byteLength : BLOCK_BYTES)) return Effect.fail(noRoom)
-          full.push(block.subarray(0, used))
+          if (!reservation.grow(isLarge ? byteLength : BLOCK_BYTES))
+            return Effect.fail(budgetExhausted)
+          blocks.push(block.subarray(0, used))
           block = isLarge ? block.subarray(used) : Buffer.allocUnsafe(BLOCK_BYTES)
           used = 0
         }
-        if (isLarge) full.push(piece)
+        if (isLarge) blocks.push(chunk)
         else {
-          block.set(piece, used)
+          block.set(chunk, used)
           used += byteLength
         }
       }
       return Effect.void
     }
-    yield* Stream.runForEachArray(Stream.orDie(request.stream), keep)
-    full.push(block.subarray(0, used))
-    return { pieces: full, walk }
+    yield* Stream.runForEachArray(Stream.orDie(request.stream), append)
+    blocks.push(block.subarray(0, used))
+    return { pieces: blocks, walk }
   })
 
-  const readWhole = Effect.fnUntraced(function* (
+  const readAtOnce = Effect.fnUntraced(function* (
     owner: string,
     request: Request,
     bounds: BodyBounds,
-    expected: number
+    declaredBytes: number
   ) {
-    yield* take(owner, expected)
+    yield* reserve(owner, declaredBytes)
     const { source, headers } = request
-    // Who expects to be told to go on is told by Effect's own reader.
+    // Effect's own reader answers clients that send `Expect: 100-continue`.
     const bytes =
       owner !== OPERATOR && source instanceof IncomingMessage && headers.expect === undefined
         ? yield* readFromSocket(source)
         : Buffer.from(yield* Effect.orDie(request.arrayBuffer))
     const walk = walkJson(bounds)
-    const passed = walk.push(bytes)
-    return passed === null ? { pieces: [bytes], walk } : yield* passes(passed, bounds)
+    const exceeded = walk.push(bytes)
+    return exceeded === null ? { pieces: [bytes], walk } : yield* limitExceeded(exceeded, bounds)
   })
 
   return {
     /**
-     * Reads a body within its bounds and keeps its room until the scope closes. The body is read once,
-     * either as a text or as parsed JSON. Null stands for the operator, who is trusted with the room,
+     * Reads a body within its bounds and keeps its bytes reserved until the scope closes. The body is read
+     * once, either as a text or as parsed JSON. Null stands for operators, who are trusted with the budget,
      * and whose writes are audited with their bodies.
      */
     read: (organizationId: string | null, request: Request, bounds: BodyBounds) => {
       const owner = organizationId ?? OPERATOR
-      const told = request.headers["content-length"]
-      // What tells no length may be longer than it should, which is seen as it comes.
-      const isShort = told !== undefined && Number(told) <= SHORT_BYTES
+      const contentLength = request.headers["content-length"]
+      // A body without a declared length may exceed its limit, which is checked as it arrives.
+      const isShort = contentLength !== undefined && Number(contentLength) <= SHORT_BYTES
       const body =
         organizationId === null || isShort
-          ? readWhole(owner, request, bounds, Number(told ?? bounds.maxBytes))
-          : readAsItComes(owner, request, bounds)
+          ? readAtOnce(owner, request, bounds, Number(contentLength ?? bounds.maxBytes))
+          : readInChunks(owner, request, bounds)
       return Effect.map(body, (bytes) => ({
         json: parseJson(bytes),
         text: Effect.sync(() => textOf(bytes.pieces.splice(0)))
       }))
     },
-    /** Keeps room for a form that is read over: one field at a time is in memory. */
-    form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES),
-    /** Makes room for a form's bytes as they come, and keeps it until the scope closes. */
-    keptForm: (organizationId: string | null) =>
+    /** Reserves room for a form whose files are skipped: one field at a time is in memory. */
+    reserveSkippedForm: (organizationId: string | null) =>
+      reserve(organizationId ?? OPERATOR, MAX_FIELD_BYTES),
+    /** Reserves room for a form's bytes as they arrive, until the scope closes. */
+    reserveStoredForm: (organizationId: string | null) =>
       Effect.map(
-        room.openReservation(organizationId ?? OPERATOR),
-        (share) =>
+        budget.openReservation(organizationId ?? OPERATOR),
+        (reservation) =>
           (bytes: number): Effect.Effect<void, Overloaded> =>
-            share.grow(bytes) ? Effect.void : Effect.fail(noRoom)
+            reservation.grow(bytes) ? Effect.void : Effect.fail(budgetExhausted)
       )
   }
 }

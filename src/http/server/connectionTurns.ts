@@ -1,7 +1,7 @@
 /**
- * What a connection may have in memory, whatever its client sends and does not read. One of its requests
- * is handled at a time: further ones wait until the answer before theirs has left the process, and
- * beyond a few nothing is read from the connection. A client that takes nothing of its answer is cut.
+ * Bounds the memory of a connection, whatever its client sends and does not read. Pipelined requests are
+ * handled one at a time: each waits until the answer before its own has left the process, and beyond a few
+ * waiting ones the socket is paused (backpressure). A client that does not read its answer is cut.
  */
 import { IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -9,13 +9,13 @@ import { Effect } from "effect"
 import type { AnswerBudget, AnswerCount } from "../../runtime/AnswerBudget.ts"
 import { clientOf } from "./clientAddress.ts"
 
-/** While more than this wait on a connection, nothing is read from it. */
-const MAX_WAITING = 16
-/** While others wait for room, or after another of its owner was cut, a client has this part of the time. */
-const PRESSED_PATIENCE = 1 / 8
-/** How often connections are looked at within the time that a client may take nothing. */
-const LOOKS = 24
-const MAX_LOOK_MILLIS = 500
+/** The most pipelined requests of a connection; its socket is paused while there are more. */
+const MAX_PIPELINED = 16
+/** The part of the stall time left while others wait for room, or after a cut of the same owner. */
+const PRESSURE_FACTOR = 1 / 8
+/** Checks of every connection within the stall time. */
+const CHECKS_PER_STALL = 24
+const MAX_CHECK_MILLIS = 500
 
 /** One request, from its arrival until its answer has left. */
 interface Turn {
@@ -26,16 +26,16 @@ interface Turn {
 
 interface Connection {
   readonly socket: Socket
-  /** The first is being handled. */
+  /** In the order of arrival; the first is being handled. */
   readonly turns: Array<Turn>
-  /** Bytes that the client has taken, as of the last look. */
-  takenBytes: number
-  takenAtMillis: number
+  /** Bytes that the client had read at the last check. */
+  readBytes: number
+  progressAtMillis: number
 }
 
 const turns = new WeakMap<IncomingMessage, Turn>()
 
-/** The count of a request's answer; null of a request that came over no connection of ours. */
+/** The count of a request's answer; null where the request has no connection here, as in tests. */
 export const answerOf = (source: object): AnswerCount | null =>
   source instanceof IncomingMessage ? (turns.get(source)?.answer ?? null) : null
 
@@ -50,7 +50,7 @@ export const turnOf = (source: object): Effect.Effect<void> | null => {
       })
 }
 
-/** Takes care of all connections of the server; answers what ends it. */
+/** Watches all connections of the server, until the returned function is called. */
 export const takeTurns = (
   server: Server,
   options: {
@@ -62,17 +62,17 @@ export const takeTurns = (
   const { budget, onCut } = options
   const patienceMillis = options.patienceSeconds * 1000
   const connections = new WeakMap<Socket, Connection>()
-  /** Those with a request that is not answered. */
-  const busy = new Set<Connection>()
-  /** When a client of each owner was last cut: of those that were within the time. */
-  const cuts = new Map<string, number>()
+  /** Connections with an unanswered request. */
+  const activeConnections = new Set<Connection>()
+  /** The time of the last cut of each owner, for as long as it shortens the patience. */
+  const lastCuts = new Map<string, number>()
 
-  const isFull = ({ turns }: Connection): boolean => turns.length > MAX_WAITING
+  const isFull = ({ turns }: Connection): boolean => turns.length > MAX_PIPELINED
 
   const accept = (socket: Socket): void => {
-    const connection = { socket, turns: [], takenBytes: 0, takenAtMillis: 0 }
+    const connection = { socket, turns: [], readBytes: 0, progressAtMillis: 0 }
     connections.set(socket, connection)
-    // Node reads on whenever a request is over.
+    // Node resumes the socket whenever a request has ended.
     socket.on("resume", () => {
       if (isFull(connection)) socket.pause()
     })
@@ -88,42 +88,42 @@ export const takeTurns = (
     }
     turns.set(request, turn)
     connection.turns.push(turn)
-    busy.add(connection)
+    activeConnections.add(connection)
     if (isFull(connection)) connection.socket.pause()
-    response.once("close", () => leave(connection, turn))
+    response.once("close", () => endTurn(connection, turn))
   }
 
-  const leave = (connection: Connection, turn: Turn): void => {
+  const endTurn = (connection: Connection, turn: Turn): void => {
     const wasFull = isFull(connection)
     connection.turns.splice(connection.turns.indexOf(turn), 1)
     turn.answer.close()
     if (wasFull && !isFull(connection)) connection.socket.resume()
     const [next] = connection.turns
-    if (next === undefined) busy.delete(connection)
+    if (next === undefined) activeConnections.delete(connection)
     else if (!next.isFirst) {
       next.isFirst = true
       next.begin()
     }
   }
 
-  const look = (): void => {
+  const cutStalled = (): void => {
     const now = performance.now()
-    for (const [owner, cutAt] of cuts) if (now - cutAt > patienceMillis) cuts.delete(owner)
-    for (const connection of busy) {
+    for (const [owner, cutAt] of lastCuts) if (now - cutAt > patienceMillis) lastCuts.delete(owner)
+    for (const connection of activeConnections) {
       const { socket, turns } = connection
-      const takenBytes = socket.bytesWritten - socket.writableLength
-      if (socket.writableLength === 0 || takenBytes !== connection.takenBytes) {
-        connection.takenBytes = takenBytes
-        connection.takenAtMillis = now
+      const readBytes = socket.bytesWritten - socket.writableLength
+      if (socket.writableLength === 0 || readBytes !== connection.readBytes) {
+        connection.readBytes = readBytes
+        connection.progressAtMillis = now
         continue
       }
       const [first] = turns
       if (first === undefined) continue
       const owner = first.answer.owner()
-      const isPressed = first.answer.isPressed() || cuts.has(owner)
-      const patience = isPressed ? patienceMillis * PRESSED_PATIENCE : patienceMillis
-      if (now - connection.takenAtMillis < patience) continue
-      cuts.set(owner, now)
+      const isPressed = first.answer.isPressed() || lastCuts.has(owner)
+      const patience = isPressed ? patienceMillis * PRESSURE_FACTOR : patienceMillis
+      if (now - connection.progressAtMillis < patience) continue
+      lastCuts.set(owner, now)
       onCut(owner)
       socket.destroy()
     }
@@ -131,8 +131,11 @@ export const takeTurns = (
 
   server.on("connection", accept)
   server.on("request", arrive)
-  // Of a request whose client waits for a word before it sends the body.
+  // Node emits this in place of `request` for clients that send `Expect: 100-continue`.
   server.on("checkContinue", arrive)
-  const timer = setInterval(look, Math.min(MAX_LOOK_MILLIS, patienceMillis / LOOKS)).unref()
+  const timer = setInterval(
+    cutStalled,
+    Math.min(MAX_CHECK_MILLIS, patienceMillis / CHECKS_PER_STALL)
+  ).unref()
   return () => clearInterval(timer)
 }

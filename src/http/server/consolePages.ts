@@ -1,4 +1,4 @@
-/** The console's files, as they were built, below `/console/`; nothing else can be read through them. */
+/** Serves the console's built files below `/console/`, from memory, so that no other file can be read. */
 import { readdir, readFile } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
 import { Effect } from "effect"
@@ -9,15 +9,15 @@ import { NotFound } from "../../domain/Errors.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { pathOf } from "./routes.ts"
 
-/** Beside the sources and beside what is built of them alike. */
+/** The same path from `src` and from `dist`. */
 const FOLDER = join(import.meta.dirname, "..", "..", "..", "dist", "console")
 const BASE = "/console/"
 const PAGE = "index.html"
-/** What the built page has in the place of a nonce. */
+/** The placeholder of the nonce in the built page. */
 const NONCE = "CONSOLE_NONCE"
 const NONCE_BYTES = 16
 
-const types: Readonly<Record<string, string>> = {
+const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
@@ -26,8 +26,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * Scripts come from here alone, and so does what they load. Pictures and films are shown from bytes
- * that a script has read. Styles that libraries make need the answer's nonce.
+ * Scripts and connections are limited to this origin. Images and videos are shown as blobs that a script
+ * has read. Styles that libraries insert need the answer's nonce.
  */
 const policyOf = (nonce: string): string =>
   [
@@ -46,20 +46,20 @@ const policyOf = (nonce: string): string =>
 interface BuiltFile {
   readonly type: string
   readonly plain: Uint8Array
-  /** By brotli; null where that is no smaller. */
-  readonly packed: Uint8Array | null
+  /** Null where brotli makes it no smaller. */
+  readonly brotli: Uint8Array | null
 }
 
-/** By their paths below the folder; empty where the console was not built. */
+/** The built files by their paths below the folder; empty where the console was not built. */
 const readBuilt = async (): Promise<ReadonlyMap<string, BuiltFile>> => {
   const entries = await readdir(FOLDER, { recursive: true, withFileTypes: true }).catch(() => [])
-  const known = entries.filter((entry) => entry.isFile() && extname(entry.name) in types)
-  const files = known.map(async (entry): Promise<[string, BuiltFile]> => {
+  const servable = entries.filter((entry) => entry.isFile() && extname(entry.name) in contentTypes)
+  const files = servable.map(async (entry): Promise<[string, BuiltFile]> => {
     const path = join(entry.parentPath, entry.name)
-    const packed = await readFile(`${path}.br`).catch(() => null)
-    const type = types[extname(entry.name)] ?? ""
+    const brotli = await readFile(`${path}.br`).catch(() => null)
+    const type = contentTypes[extname(entry.name)] ?? ""
     const name = relative(FOLDER, path).split(sep).join("/")
-    return [name, { type, plain: await readFile(path), packed }]
+    return [name, { type, plain: await readFile(path), brotli }]
   })
   return new Map(await Promise.all(files))
 }
@@ -70,21 +70,21 @@ const takesBrotli = (accepted: string | undefined): boolean =>
     .some((coding) => /^\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)|$)/i.test(coding))
 
 const fileAnswer = (file: BuiltFile, accepted: string | undefined) => {
-  const packed = takesBrotli(accepted) ? file.packed : null
-  return HttpServerResponse.uint8Array(packed ?? file.plain, {
+  const brotli = takesBrotli(accepted) ? file.brotli : null
+  return HttpServerResponse.uint8Array(brotli ?? file.plain, {
     contentType: file.type,
     headers: {
-      // Their names change with what is in them.
+      // File names contain a hash of the content.
       "cache-control": "public, max-age=31536000, immutable",
       vary: "accept-encoding",
-      ...(packed === null ? {} : { "content-encoding": "br" })
+      ...(brotli === null ? {} : { "content-encoding": "br" })
     }
   })
 }
 
 const pageAnswer = ({ plain }: BuiltFile, nonce: string) =>
   HttpServerResponse.text(new TextDecoder().decode(plain).replaceAll(NONCE, nonce), {
-    contentType: types[".html"],
+    contentType: contentTypes[".html"],
     headers: {
       "cache-control": "no-store",
       "content-security-policy": policyOf(nonce),
@@ -93,9 +93,9 @@ const pageAnswer = ({ plain }: BuiltFile, nonce: string) =>
     }
   })
 
-const toConsole = HttpServerResponse.redirect(BASE, { status: 302 })
+const redirectToConsole = HttpServerResponse.redirect(BASE, { status: 302 })
 
-const notThere = (message: string) => errorResponse(new NotFound({ message }))
+const notFound = (message: string) => errorResponse(new NotFound({ message }))
 
 const NOT_BUILT = "The console is not built here: `npm run console` builds it"
 const MAX_QUOTED = 200
@@ -103,25 +103,25 @@ const MAX_QUOTED = 200
 export const layerConsolePages = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const random = yield* SecureRandom.SecureRandom
-    // The socket listens already: what is read here now would keep its first requests waiting.
+    // The files are read on first use: the socket listens already, and its first requests would wait.
     const built = yield* Effect.cached(Effect.promise(readBuilt))
 
     const serve = Effect.gen(function* () {
       const { url, headers } = yield* HttpServerRequest.HttpServerRequest
-      const asked = pathOf(url)
-      if (!asked.startsWith(BASE)) return toConsole
+      const requestPath = pathOf(url)
+      if (!requestPath.startsWith(BASE)) return redirectToConsole
       const files = yield* built
       const page = files.get(PAGE)
-      if (page === undefined) return notThere(NOT_BUILT)
-      const path = asked.slice(BASE.length)
+      if (page === undefined) return notFound(NOT_BUILT)
+      const path = requestPath.slice(BASE.length)
       const file = path === PAGE ? undefined : files.get(path)
       if (file !== undefined) return fileAnswer(file, headers["accept-encoding"])
-      // An address of the console's own, such as that of an order, is the same page.
+      // The client-side router handles all other paths of the console, such as that of an order.
       return path === PAGE || extname(path) === ""
         ? pageAnswer(page, Base64.encode(yield* random.randomBytes(NONCE_BYTES)))
-        : notThere(`The console has no file ${path.slice(0, MAX_QUOTED)}`)
+        : notFound(`The console has no file ${path.slice(0, MAX_QUOTED)}`)
     })
-    yield* router.add("GET", "/", toConsole)
+    yield* router.add("GET", "/", redirectToConsole)
     yield* router.add("GET", "/console/*", serve)
   })
 )

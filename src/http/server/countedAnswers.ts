@@ -1,7 +1,7 @@
 /**
- * Every answer that leaves through the edge is counted: whole ones until their request is over, streams
- * by the piece that is on its way. Large ones leave in pieces, as their client takes them, so that it
- * can be seen whether the client takes anything.
+ * Counts the bytes of every answer against the budget: those of a complete body until its request has
+ * ended, those of a stream by the chunk in flight. Large bodies are sent in chunks as their client reads
+ * them, which shows whether the client reads at all.
  */
 import { Effect, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
@@ -9,13 +9,13 @@ import { RateLimited } from "../../domain/Errors.ts"
 import { type AnswerCount, CurrentAnswer } from "../../runtime/AnswerBudget.ts"
 import { errorResponse } from "./errorResponse.ts"
 
-/** Larger answers leave in pieces of this size. */
-const PIECE_BYTES = 64 * 1024
+/** Larger answers are sent in chunks of this size. */
+const CHUNK_BYTES = 64 * 1024
 
-/** Bodies whose pieces are all in memory from the start, and count as nothing else does. */
+/** Sizes of streamed bodies that are in memory from the start. */
 const bytesInMemory = new WeakMap<HttpBody.HttpBody, number>()
 
-/** Says that all of a streamed body is in memory until it has left. */
+/** Counts all of a streamed body, which is in memory until it has been sent. */
 export const countInMemory = (
   response: HttpServerResponse.HttpServerResponse,
   bytes: number
@@ -24,32 +24,32 @@ export const countInMemory = (
   return response
 }
 
-const answersFull = new RateLimited({
+const budgetExhausted = new RateLimited({
   message:
     "Answers that were not read yet take all the room there is for them; send this one again when they are read",
   retryAfterSeconds: 1
 })
 
-/** Counts the answer of the request for its owner, if that has room for another one. */
+/** Counts the answer of the request for its owner, or refuses it where the owner has no room. */
 export const admitAnswer = (owner: string): Effect.Effect<void, RateLimited> =>
   Effect.flatMap(CurrentAnswer, (answer) => {
     answer?.assign(owner)
-    return answer === null || answer.hasRoom() ? Effect.void : Effect.fail(answersFull)
+    return answer === null || answer.hasRoom() ? Effect.void : Effect.fail(budgetExhausted)
   })
 
-const piecesOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> =>
-  Array.from({ length: Math.ceil(bytes.byteLength / PIECE_BYTES) }, (_, index) =>
-    bytes.subarray(index * PIECE_BYTES, (index + 1) * PIECE_BYTES)
+const chunksOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> =>
+  Array.from({ length: Math.ceil(bytes.byteLength / CHUNK_BYTES) }, (_, index) =>
+    bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)
   )
 
-/** Counts a piece from when it is taken until the next one is asked for, or the request is over. */
-const countedPieces = <E>(answer: AnswerCount, pieces: Stream.Stream<Uint8Array, E>) => {
-  let onItsWay = 0
-  return Stream.mapArray(pieces, (taken) => {
-    answer.shrink(onItsWay)
-    onItsWay = taken.reduce((sum, { byteLength }) => sum + byteLength, 0)
-    answer.grow(onItsWay)
-    return taken
+/** Counts a chunk from its production until the next one is pulled, or the request ends. */
+const countedChunks = <E>(answer: AnswerCount, stream: Stream.Stream<Uint8Array, E>) => {
+  let inFlightBytes = 0
+  return Stream.mapArray(stream, (chunks) => {
+    answer.shrink(inFlightBytes)
+    inFlightBytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    answer.grow(inFlightBytes)
+    return chunks
   })
 }
 
@@ -62,25 +62,25 @@ export const countedAnswer = (
   switch (body._tag) {
     case "Uint8Array": {
       const bytes = body.contentLength
-      if (bytes <= PIECE_BYTES) {
+      if (bytes <= CHUNK_BYTES) {
         answer.grow(bytes)
         return response
       }
-      // Where a key is asked for, this was seen before anything was done.
-      if (!answer.isAssigned() && !answer.hasRoom()) return errorResponse(answersFull)
+      // For requests with a key, `admitAnswer` has checked this before any work was done.
+      if (!answer.isAssigned() && !answer.hasRoom()) return errorResponse(budgetExhausted)
       answer.grow(bytes)
-      const pieces = Stream.rechunk(Stream.fromArray(piecesOf(body.body)), 1)
-      return HttpServerResponse.setBody(response, HttpBody.stream(pieces, body.contentType, bytes))
+      const chunks = Stream.rechunk(Stream.fromArray(chunksOf(body.body)), 1)
+      return HttpServerResponse.setBody(response, HttpBody.stream(chunks, body.contentType, bytes))
     }
     case "Stream": {
-      const whole = bytesInMemory.get(body)
-      if (whole !== undefined) {
-        answer.grow(whole)
+      const totalBytes = bytesInMemory.get(body)
+      if (totalBytes !== undefined) {
+        answer.grow(totalBytes)
         return response
       }
       return HttpServerResponse.setBody(
         response,
-        HttpBody.stream(countedPieces(answer, body.stream), body.contentType, body.contentLength)
+        HttpBody.stream(countedChunks(answer, body.stream), body.contentType, body.contentLength)
       )
     }
     default:

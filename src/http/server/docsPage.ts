@@ -1,9 +1,9 @@
-/** The contract for people: a page to read and try it that loads nothing from elsewhere. */
+/** The API reference: a page to read and try the contract, which loads nothing from other origins. */
 import { Effect, Scope } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiScalar } from "effect/http-api"
 
-/** The page's script can ask this gateway alone. */
+/** The page's script can connect to this gateway alone. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' 'unsafe-eval'",
@@ -15,7 +15,7 @@ const POLICY = [
   "frame-ancestors 'none'"
 ].join("; ")
 
-/** The page's script has megabytes, so it is loaded when somebody asks for it. */
+/** The page's script has megabytes, so it is loaded on the first request. */
 export const layerDocsPage = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) =>

@@ -1,6 +1,6 @@
 /**
- * What surrounds every route: a request id on every answer, an answer for every path and method,
- * and nothing of our insides in any of them.
+ * The middleware around every route: it gives every answer a request id, answers every path and method,
+ * and keeps internal details out of all of them.
  */
 import { IncomingMessage } from "node:http"
 import { Cause, Context, Effect } from "effect"
@@ -14,10 +14,10 @@ import { answerOf, turnOf } from "./connectionTurns.ts"
 import { countedAnswer } from "./countedAnswers.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./requestMetrics.ts"
-import { pathOf, Routes, targetOf, withWholeId } from "./routes.ts"
+import { encodeModelId, pathOf, Routes, targetOf } from "./routes.ts"
 import { noRoute } from "./wrongPaths.ts"
 
-/** The request that is being handled: its id, and headers that are put on its answer, if there is one. */
+/** The request that is being handled: its id, and headers for its answer. */
 export const CurrentRequest = Context.Reference<{
   readonly id: string
   readonly headers: Record<string, string> | null
@@ -33,12 +33,12 @@ export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.E
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** An unforeseen failure: said in the log with its cause, to the client without. */
-const unforeseen = Effect.fnUntraced(function* (
+/** Answers an unexpected failure, whose cause is logged and not shown to the client. */
+const answerUnexpected = Effect.fnUntraced(function* (
   request: { readonly url: string; readonly method: string },
   cause: Cause.Cause<unknown>
 ) {
-  yield* Effect.logError("a request failed", cause).pipe(
+  yield* Effect.logError("request: unexpected failure", cause).pipe(
     Effect.annotateLogs({ method: request.method, path: pathOf(request.url) })
   )
   const defect = Cause.squash(cause)
@@ -50,39 +50,39 @@ const unforeseen = Effect.fnUntraced(function* (
             "The gateway failed to handle this request; its operator finds the cause by this answer's x-request-id"
         })
       )
-  // It is not known how far an ordering request came, so it must not be sent again on its own.
+  // An ordering request may have had effects before it failed, so SDKs must not retry it.
   return request.method === "GET"
     ? response
     : HttpServerResponse.setHeader(response, "x-should-retry", "false")
 })
 
-/** What a client may name its request by, for its own log and ours. */
-const clientRequestId = /^[\x21-\x7e]{1,512}$/
-const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+/** The form of a client's own request id, which is logged. */
+const clientRequestIdPattern = /^[\x21-\x7e]{1,512}$/
+const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** The client's own ids of the request, as they came; what is malformed is left out. */
-const idsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
+/** The client's own ids of the request, unchanged; malformed ones are left out. */
+const clientIdsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
   const { "x-client-request-id": id, traceparent } = headers
   return {
-    ...(id !== undefined && clientRequestId.test(id) ? { "x-client-request-id": id } : {}),
-    ...(traceparent !== undefined && traceParent.test(traceparent) ? { traceparent } : {})
+    ...(id !== undefined && clientRequestIdPattern.test(id) ? { "x-client-request-id": id } : {}),
+    ...(traceparent !== undefined && traceparentPattern.test(traceparent) ? { traceparent } : {})
   }
 }
 
-const nameless = errorResponse(
+const missingHost = errorResponse(
   new InvalidRequest({ message: "A request in HTTP/1.1 names its host in a header" })
 )
-/** The client may keep its body back, and what it sends next would be taken for that. */
-const strangeExpectation = errorResponse(
+/** The connection is closed, as the client may withhold its body, and its next request would be read as that. */
+const unknownExpectation = errorResponse(
   new InvalidRequest({ message: "Of expectations only 100-continue is met" })
 ).pipe(HttpServerResponse.setStatus(417), HttpServerResponse.setHeader("connection", "close"))
 
-/** The answer to a head that no route shall see; null to all others. */
+/** The refusal of invalid headers, before any route sees them; null to valid ones. */
 const refusalOf = ({ source }: HttpServerRequest.HttpServerRequest) => {
   if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return null
   const { expect, host } = source.headers
-  if (host === undefined) return nameless
-  return expect === undefined || /100-continue/i.test(expect) ? null : strangeExpectation
+  if (host === undefined) return missingHost
+  return expect === undefined || /100-continue/i.test(expect) ? null : unknownExpectation
 }
 
 export const layerEdge = HttpRouter.middleware(
@@ -93,50 +93,52 @@ export const layerEdge = HttpRouter.middleware(
     return (route) =>
       Effect.flatMap(random.uuidV7(), (uuid) =>
         Effect.withFiber((fiber) => {
-          const asked = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const target = targetOf(asked)
-          const url = withWholeId(target)
-          const request = url === asked.url ? asked : asked.modify({ url })
+          const original = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const target = targetOf(original)
+          const url = encodeModelId(target)
+          const request = url === original.url ? original : original.modify({ url })
           const requestId = `req_${uuid}`
-          const ids = idsOf(request)
+          const ids = clientIdsOf(request)
           const headers: Record<string, string> = {}
           const answer = answerOf(request.source)
           const counted = (response: HttpServerResponse.HttpServerResponse) =>
             answer === null ? response : countedAnswer(answer, response)
-          const [served] = routes.at(pathOf(url))
-          // The router decodes and cuts before it compares, so it gets exact spellings alone.
+          const [matchedRoute] = routes.at(pathOf(url))
+          // The router decodes and trims paths before it compares them, so it gets exact spellings alone.
           const refusal =
-            refusalOf(asked) ??
-            (served === undefined
-              ? errorResponse(noRoute(routes, { method: asked.method, url: target }))
+            refusalOf(original) ??
+            (matchedRoute === undefined
+              ? errorResponse(noRoute(routes, { method: original.method, url: target }))
               : null)
-          const asIs = refusal === null ? route : Effect.succeed(refusal)
+          const handled = refusal === null ? route : Effect.succeed(refusal)
           const routed =
-            request === asked
-              ? asIs
-              : Effect.provideService(asIs, HttpServerRequest.HttpServerRequest, request)
+            request === original
+              ? handled
+              : Effect.provideService(handled, HttpServerRequest.HttpServerRequest, request)
           const answered = Effect.catchCause(routed, (cause) => {
             const failure = Cause.squash(cause)
             if (isRouteNotFound(failure))
               return Effect.succeed(errorResponse(noRoute(routes, request)))
             return Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)
-              : unforeseen(request, cause)
+              : answerUnexpected(request, cause)
           }).pipe(
             Effect.annotateLogs({ requestId, ...ids }),
             Effect.provideService(CurrentRequest, { id: requestId, headers }),
             Effect.provideService(CurrentAnswer, answer)
           )
-          const inTurn = Effect.map(measured(answered, request.method, served?.path), (response) =>
-            HttpServerResponse.setHeaders(counted(response), {
-              ...headers,
-              ...ids,
-              "x-request-id": requestId,
-              // Most answers hold words of vendors or clients, and none is to be taken for a page.
-              "x-content-type-options": "nosniff",
-              // The client's next request then goes to a gateway that stays.
-              ...(shutdown.hasBegun() ? { connection: "close" } : {})
-            })
+          const inTurn = Effect.map(
+            measured(answered, request.method, matchedRoute?.path),
+            (response) =>
+              HttpServerResponse.setHeaders(counted(response), {
+                ...headers,
+                ...ids,
+                "x-request-id": requestId,
+                // Most answers contain text of vendors or clients, which no browser may take for a page.
+                "x-content-type-options": "nosniff",
+                // The client then sends its next request to another gateway.
+                ...(shutdown.hasBegun() ? { connection: "close" } : {})
+              })
           )
           const turn = turnOf(request.source)
           return turn === null ? inTurn : Effect.andThen(turn, inTurn)

@@ -1,22 +1,22 @@
-/** The one place where an error becomes its answer: status, body and headers, as the table says. */
+/** The one place where an error becomes its answer: status, body and headers, by the error table. */
 import { Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { GatewayError } from "../../domain/Errors.ts"
 import { errorTable, type RetryRule } from "../../domain/errorTable.ts"
 import { AnsweredError } from "../api/apiErrors.ts"
 
-/** When the request may come again, as far as that is known. */
-const secondsOf = (error: GatewayError): number | null =>
+/** Seconds until a retry; null where unknown. */
+const retryAfterSecondsOf = (error: GatewayError): number | null =>
   ("retryAfterSeconds" in error ? error.retryAfterSeconds : null) ?? null
 
-/** Whether SDKs may send the request again by themselves, by the rule of its code. */
-const mayRepeat = (error: GatewayError): boolean => {
+/** Whether SDKs may retry the request by themselves, by the rule of its code. */
+const mayRetry = (error: GatewayError): boolean => {
   const rule: RetryRule = errorTable[error._tag].retry
   switch (rule) {
     case "no":
       return true
     case "later":
-      return secondsOf(error) !== null
+      return retryAfterSecondsOf(error) !== null
     case "not by itself":
       return false
     case "as told":
@@ -24,16 +24,16 @@ const mayRepeat = (error: GatewayError): boolean => {
   }
 }
 
-/** What a client needs to know beside the body. */
+/** The headers that an error has beside its body. */
 export const headersOf = (error: GatewayError): Readonly<Record<string, string>> => {
-  const seconds = secondsOf(error)
+  const seconds = retryAfterSecondsOf(error)
   const millis = "retryAfterMillis" in error ? error.retryAfterMillis : undefined
   return {
     // Clients that know the second header prefer it.
     ...(seconds === null
       ? {}
       : { "retry-after": `${seconds}`, "retry-after-ms": `${millis ?? seconds * 1000}` }),
-    ...(mayRepeat(error) ? {} : { "x-should-retry": "false" }),
+    ...(mayRetry(error) ? {} : { "x-should-retry": "false" }),
     ...(error._tag === "method_not_allowed" ? { allow: error.allow.join(", ") } : {}),
     ...(error._tag === "invalid_api_key"
       ? { "www-authenticate": 'Bearer realm="media-gateway"' }
@@ -45,7 +45,7 @@ export const headersOf = (error: GatewayError): Readonly<Record<string, string>>
 export const errorBody: (error: GatewayError) => typeof AnsweredError.Encoded =
   Schema.encodeSync(AnsweredError)
 
-const answered = new WeakMap<object, GatewayError>()
+const errorsByResponse = new WeakMap<object, GatewayError>()
 
 /** The body of an error with its status and headers. */
 export const errorResponse = (error: GatewayError) => {
@@ -53,9 +53,10 @@ export const errorResponse = (error: GatewayError) => {
     status: error._tag === "upstream_error" ? error.status : errorTable[error._tag].status,
     headers: headersOf(error)
   })
-  answered.set(response, error)
+  errorsByResponse.set(response, error)
   return response
 }
 
-/** The error that an answer was made of; undefined for any other. */
-export const errorOf = (answer: object): GatewayError | undefined => answered.get(answer)
+/** The error of a response made by `errorResponse`; undefined for any other. */
+export const errorOf = (response: object): GatewayError | undefined =>
+  errorsByResponse.get(response)

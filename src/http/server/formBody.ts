@@ -1,4 +1,4 @@
-/** What a form says: its fields, and its files, which are kept or read over. */
+/** Reads the fields and files of a form; files are stored or skipped. */
 import { Effect, Stream } from "effect"
 import { type HttpServerRequest, Multipart } from "effect/http"
 import { InvalidRequest, type Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
@@ -8,8 +8,8 @@ import { bodyTooLarge } from "./bodies.ts"
 
 const formLimits = Multipart.limitsServices({ maxParts: MAX_PARTS, maxFieldSize: MAX_FIELD_BYTES })
 
-/** Says which bound a form went beyond; what is wrong otherwise makes it unreadable. */
-const ofForm =
+/** The error that names the limit a form exceeded, or that it is unreadable. */
+const formFault =
   (maxBytes: number) =>
   ({ reason }: Multipart.MultipartError) => {
     switch (reason._tag) {
@@ -27,45 +27,45 @@ const ofForm =
     }
   }
 
-/** How a form's files are kept: `take` makes room for bytes that have arrived; null reads them over. */
+/** `reserve` makes room for bytes of files that have arrived; null skips the files. */
 export interface FormReading {
   readonly maxBytes: number
-  readonly take: ((bytes: number) => Effect.Effect<void, Overloaded>) | null
+  readonly reserve: ((bytes: number) => Effect.Effect<void, Overloaded>) | null
 }
 
 /** Reads a form to its end; the bytes of all its files and fields together are within `maxBytes`. */
 export const readForm = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
-  { maxBytes, take }: FormReading
+  { maxBytes, reserve }: FormReading
 ): Effect.fn.Return<FormParts, InvalidRequest | PayloadTooLarge | Overloaded> {
   const fields: Array<readonly [string, string]> = []
   const files: Array<FormFile> = []
-  const unread = ofForm(maxBytes)
-  const keep = Effect.fnUntraced(function* (part: Multipart.File) {
-    const pieces: Array<Uint8Array> = []
-    const room = take ?? (() => Effect.void)
+  const toFault = formFault(maxBytes)
+  const reserveBytes = reserve ?? (() => Effect.void)
+  const readFile = Effect.fnUntraced(function* (part: Multipart.File) {
+    const chunks: Array<Uint8Array> = []
     yield* part.content.pipe(
-      Stream.mapError(unread),
-      Stream.runForEach((piece) => {
-        if (take !== null) pieces.push(piece)
-        return room(piece.byteLength)
+      Stream.mapError(toFault),
+      Stream.runForEach((chunk) => {
+        if (reserve !== null) chunks.push(chunk)
+        return reserveBytes(chunk.byteLength)
       })
     )
     files.push({
       field: part.key,
       name: part.name,
       contentType: part.contentType,
-      bytes: Buffer.concat(pieces)
+      bytes: Buffer.concat(chunks)
     })
   })
   yield* request.multipartStream.pipe(
     Stream.provideContext(formLimits),
-    Stream.mapError(unread),
+    Stream.mapError(toFault),
     Stream.runForEach(
       (part): Effect.Effect<void, InvalidRequest | PayloadTooLarge | Overloaded> => {
-        if (Multipart.isFile(part)) return keep(part)
+        if (Multipart.isFile(part)) return readFile(part)
         fields.push([part.key, part.value])
-        return (take ?? (() => Effect.void))(part.value.length)
+        return reserveBytes(part.value.length)
       }
     )
   )

@@ -1,4 +1,4 @@
-/** The socket clients connect to, and how it is closed without losing what they asked. */
+/** The listening socket, and its graceful shutdown, which loses no request. */
 import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -23,31 +23,31 @@ const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
   return {
     headersTimeout,
     requestTimeout: requestSeconds * 1000,
-    // A request without it is refused in our own words, as every other one is.
+    // A request without it gets an error body of this API, as every other refusal does.
     requireHostHeader: false,
-    // No other protocol is served: such a request is read and answered as any other is.
+    // Upgrades are ignored: such a request is answered as plain HTTP.
     shouldUpgradeCallback: () => false,
-    // Node looks for slow ones only so often.
+    // The interval at which Node checks for slow connections.
     connectionsCheckingInterval: Math.min(5000, headersTimeout / 4)
   }
 }
 
-/** What Node calls an error; empty where it has no name for it. */
+/** The code of Node's error; empty where it has none. */
 const codeOf = (error: unknown): string =>
   Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : ""
 
 type Refusal = readonly [status: number, message: string]
 
-/** Answers to what never became a request, by the code of Node's error; `noHttp` to any other. */
-const unreadable: ReadonlyMap<string, Refusal> = new Map([
+/** Answers to bytes that are no request, by the code of Node's error; `notHttp` to any other. */
+const parseRefusals: ReadonlyMap<string, Refusal> = new Map([
   ["HPE_HEADER_OVERFLOW", [431, "The head of this request is too large"]],
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "The chunks of this request are too large"]],
   ["ERR_HTTP_REQUEST_TIMEOUT", [408, "This request did not arrive in the time there is"]]
 ])
-const noHttp: Refusal = [400, "This is not a request in HTTP"]
-const noTunnel: Refusal = [405, "CONNECT is not served: this is no proxy"]
+const notHttp: Refusal = [400, "This is not a request in HTTP"]
+const connectRefusal: Refusal = [405, "CONNECT is not served: this is no proxy"]
 
-/** Answers in bytes, as there is no response to write to, and closes the connection. */
+/** Writes the answer to the socket, as Node has no response object here, and closes the connection. */
 const refuse = (socket: Duplex, [status, message]: Refusal, requestId: string) => {
   const error =
     status === 405
@@ -71,34 +71,35 @@ const refuse = (socket: Duplex, [status, message]: Refusal, requestId: string) =
 }
 
 /**
- * Closes what one client address opens beyond its bound, so that a client without a key leaves places to
- * the others. Told at most once a minute: an operator may have a proxy whose address all clients share.
+ * Closes the connections that one client address opens above its limit, so that a client without a key
+ * leaves some to the others. It is logged at most once a minute, as all clients may share the address of a
+ * proxy.
  */
-const makeAddressBound = Effect.gen(function* () {
+const makeAddressLimit = Effect.gen(function* () {
   const { addressConnections } = yield* Settings
-  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const runFork = Effect.runForkWith(yield* Effect.context<never>())
   const clock = yield* Clock.Clock
   const connections = makeShares({ perOwner: addressConnections })
-  let quietUntil = 0
+  let nextLogMillis = 0
 
-  const tell = (client: string): void => {
+  const logClosed = (client: string): void => {
     const now = monotonicMillisOf(clock)
-    if (now < quietUntil) return
-    quietUntil = now + 60_000
-    run(
-      Effect.logWarning("connections of a client address are closed, as it has too many").pipe(
-        Effect.annotateLogs({ address: client, bound: addressConnections })
+    if (now < nextLogMillis) return
+    nextLogMillis = now + 60_000
+    runFork(
+      Effect.logWarning("listener: connection closed, its address has too many").pipe(
+        Effect.annotateLogs({ address: client, limit: addressConnections })
       )
     )
   }
 
-  /** False for a connection that has no place. */
+  /** False for a connection that it closes. */
   return (socket: Socket): boolean => {
     if (addressConnections === 0) return true
     const client = clientOf(socket.remoteAddress)
     if (!connections.tryReserve(client)) {
       socket.destroy()
-      tell(client)
+      logClosed(client)
       return false
     }
     socket.once("close", () => connections.release(client))
@@ -106,30 +107,30 @@ const makeAddressBound = Effect.gen(function* () {
   }
 })
 
-/** For a request that was on its way when the listener closed. */
+/** Time for requests that were in transit when the listener closed. */
 const GRACE_SECONDS = 0.25
-/** Under load there is always one more, so the wait for a quiet turn ends at some time. */
+/** The most turns of the event loop to wait for one without a new connection. */
 const MAX_TURNS = 50
 
 export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
   message: Schema.String
 }) {}
 
-type Asked = readonly [IncomingMessage, ServerResponse]
+type Exchange = readonly [IncomingMessage, ServerResponse]
 
 /**
- * The socket listens a moment before its handler is there, and what is asked in between would never be
- * answered: the handler gets it when it comes.
+ * Buffers requests that arrive between the start of listening and the registration of the handler, which
+ * would never be answered otherwise, and hands them to the handler.
  */
-const keepEarly = (server: Server): void => {
-  const early: Array<Asked> = []
-  const keep = (...asked: Asked) => early.push(asked)
-  server.on("request", keep)
-  const handOver = (event: string, handle: (...asked: Asked) => void): void => {
+const bufferEarlyRequests = (server: Server): void => {
+  const early: Array<Exchange> = []
+  const buffer = (...exchange: Exchange) => early.push(exchange)
+  server.on("request", buffer)
+  const handOver = (event: string, handle: (...exchange: Exchange) => void): void => {
     if (event !== "request") return
-    server.off("newListener", handOver).off("request", keep)
+    server.off("newListener", handOver).off("request", buffer)
     queueMicrotask(() => {
-      for (const asked of early) handle(...asked)
+      for (const exchange of early) handle(...exchange)
     })
   }
   server.on("newListener", handOver)
@@ -142,66 +143,65 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
     const newId = () => `req_${Effect.runSync(random.uuidV7())}`
     const server = new Server(serverOptions(settings))
     server.maxConnections = settings.maxConnections
-    const hasPlace = yield* makeAddressBound
+    const admitConnection = yield* makeAddressLimit
     /** Requests whose head has arrived and whose answer is not complete. */
-    let unanswered = 0
-    /** Those under way of each connection, the latest last: a client may ask before it is answered. */
-    const underWay = new WeakMap<Duplex, Array<ServerResponse>>()
-    /** How many connections were accepted so far. */
-    let accepted = 0
+    let unansweredCount = 0
+    /** The open responses of each connection, the latest last: a client may pipeline requests. */
+    const openResponses = new WeakMap<Duplex, Array<ServerResponse>>()
+    let acceptedCount = 0
     server.on("clientError", (error, socket) => {
-      const answer = underWay.get(socket)?.at(-1)
-      const begun = answer?.headersSent === true && !answer.writableFinished
-      if (!socket.writable || begun) {
+      const latest = openResponses.get(socket)?.at(-1)
+      const hasBegun = latest?.headersSent === true && !latest.writableFinished
+      if (!socket.writable || hasBegun) {
         socket.destroy()
         return
       }
-      refuse(socket, unreadable.get(codeOf(error)) ?? noHttp, newId())
+      refuse(socket, parseRefusals.get(codeOf(error)) ?? notHttp, newId())
     })
-    server.on("connect", (_, socket) => refuse(socket, noTunnel, newId()))
-    // Other expectations than 100-continue are refused as every other request is.
-    server.on("checkExpectation", (...asked) => server.emit("request", ...asked))
+    server.on("connect", (_, socket) => refuse(socket, connectRefusal, newId()))
+    // The envelope refuses expectations other than 100-continue.
+    server.on("checkExpectation", (...exchange) => server.emit("request", ...exchange))
     server.on("connection", (socket) => {
-      accepted++
-      if (!hasPlace(socket)) return
+      acceptedCount++
+      if (!admitConnection(socket)) return
       const responses: Array<ServerResponse> = []
-      underWay.set(socket, responses)
-      // Older versions of Node tell only the one whose turn it is, and those behind it wait for ever.
-      const tellTheOthers = () => {
+      openResponses.set(socket, responses)
+      // Older versions of Node close only the first response; pipelined ones behind it would wait for ever.
+      const closeResponses = () => {
         for (const response of [...responses]) {
           response.destroy()
           response.emit("close")
         }
       }
-      socket.once("close", () => queueMicrotask(tellTheOthers))
+      socket.once("close", () => queueMicrotask(closeResponses))
     })
-    const arrived = ({ socket }: IncomingMessage, response: ServerResponse) => {
-      const responses = underWay.get(socket)
+    const trackResponse = ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const responses = openResponses.get(socket)
       responses?.push(response)
-      unanswered++
+      unansweredCount++
       response.once("close", () => {
         responses?.splice(responses.indexOf(response), 1)
-        unanswered--
+        unansweredCount--
       })
     }
-    // Before the handler, which the HTTP server below adds behind them.
-    server.on("request", arrived)
-    // Of a request whose client waits for a word before it sends the body.
-    server.on("checkContinue", arrived)
+    // Registered before the handler of the HTTP server below.
+    server.on("request", trackResponse)
+    // Node emits this in place of `request` for clients that send `Expect: 100-continue`.
+    server.on("checkContinue", trackResponse)
     const context = yield* Effect.context<never>()
     const stopTurns = takeTurns(server, {
       budget: yield* Answers,
       patienceSeconds: settings.answerStallSeconds,
       onCut: (owner) => {
-        const log = Effect.logInfo("connection cut: its client took nothing of an answer")
+        const log = Effect.logInfo("listener: connection cut, its client does not read the answer")
         Effect.runForkWith(context)(
           Effect.andThen(Metric.update(connectionsCut, 1), Effect.annotateLogs(log, { owner }))
         )
       }
     })
     yield* Effect.addFinalizer(() => Effect.sync(stopTurns))
-    keepEarly(server)
-    return { server, accepted: () => accepted, unanswered: () => unanswered }
+    bufferEarlyRequests(server)
+    return { server, acceptedCount: () => acceptedCount, unansweredCount: () => unansweredCount }
   })
 }) {}
 
@@ -210,7 +210,7 @@ export const layerListener = Layer.effect(Listener, Listener.make).pipe(Layer.pr
 export interface Address {
   readonly host: string
   readonly port: number
-  /** Whether other processes may listen there too; the system then shares connections out. */
+  /** Whether other processes may listen there too (SO_REUSEPORT). */
   readonly reusePort?: boolean
 }
 
@@ -219,7 +219,7 @@ const cannotSharePort = new CannotSharePort({
     "GATEWAY_REUSE_PORT is set, but this system cannot share a port as Linux does; give each gateway one of its own"
 })
 
-/** Accepts connections at the address, for the server behind them. */
+/** Accepts connections at the address. */
 export const layerHttpServer = (address: Address) =>
   Layer.effect(
     HttpServer.HttpServer,
@@ -233,35 +233,35 @@ export const layerHttpServer = (address: Address) =>
   ).pipe(Layer.merge(NodeHttpServer.layerHttpServices))
 
 /**
- * Ends the service in order, before anything it stands on is taken down: readiness says so, then
- * nothing more is accepted, then what was accepted is answered. Answers close their connections
- * meanwhile. What is not answered in the time there is, is cut.
+ * Shuts down gracefully, before any layer below is closed: readiness turns 503, then the listener closes,
+ * then accepted requests are answered. Answers close their connections meanwhile. Requests that are still
+ * unanswered at the deadline are cut.
  */
 export const layerOrderlyEnd = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { server, accepted, unanswered } = yield* Listener
+    const { server, acceptedCount, unansweredCount } = yield* Listener
     const shutdown = yield* Shutdown
     const { drainSeconds } = yield* Settings
 
     /**
-     * Stops accepting, and returns when no connection is left. Closing resets what waits to be
-     * accepted, and a busy process comes here with a backlog: so it closes at the end of a turn of the
-     * event loop that brought nothing new. An HTTP server's own `close` would also cut connections
-     * that are idle, on which the next request may be on its way.
+     * Closes the listener, and returns when no connection is left. Closing resets connections in the
+     * backlog, which a busy process has: so it waits for a turn of the event loop that accepted nothing.
+     * An HTTP server's own `close` would also cut idle keep-alive connections, on which the next request
+     * may be in transit.
      */
-    const closed = Effect.callback<void>((resume) => {
+    const closeListener = Effect.callback<void>((resume) => {
       const turn = (before: number, turns: number) =>
         setImmediate(() => {
-          const now = accepted()
-          if (now !== before && turns < MAX_TURNS) turn(now, turns + 1)
+          const current = acceptedCount()
+          if (current !== before && turns < MAX_TURNS) turn(current, turns + 1)
           else NetServer.prototype.close.call(server, () => resume(Effect.void))
         })
       turn(-1, 0)
     })
-    // What is left then are connections without a request, or with only a part of one.
-    const answered = Effect.sync(() => unanswered() === 0).pipe(
+    // The connections that are left then have no request, or only a part of one.
+    const awaitAnswers = Effect.sync(() => unansweredCount() === 0).pipe(
       Effect.delay("20 millis"),
-      Effect.repeat({ until: (none) => none }),
+      Effect.repeat({ until: (isDone) => isDone }),
       Effect.delay(`${GRACE_SECONDS} seconds`)
     )
 
@@ -269,12 +269,12 @@ export const layerOrderlyEnd = Layer.effectDiscard(
       Effect.gen(function* () {
         yield* shutdown.begin
         yield* Effect.sleep(Duration.min(Duration.seconds(drainSeconds), yield* shutdown.timeLeft))
-        yield* Effect.raceFirst(closed, answered).pipe(
+        yield* Effect.raceFirst(closeListener, awaitAnswers).pipe(
           Effect.timeout(yield* shutdown.timeLeft),
           Effect.ignore
         )
         server.closeAllConnections()
-        // The port is closed; this ends the server's own watch over slow requests.
+        // The port is closed already; this stops the server's timer for slow requests.
         server.close(() => undefined)
       })
     )

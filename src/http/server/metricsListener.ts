@@ -1,4 +1,4 @@
-/** A listener for those who read the metrics, who need no token there. */
+/** A listener for scrapers of metrics, which need no token there. */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, Metric } from "effect"
@@ -10,7 +10,7 @@ import { answerBytes } from "../../services/metrics.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { pathOf, targetOf } from "./routes.ts"
 
-/** In the text format of Prometheus, of this process. */
+/** The metrics of this process in the text format of Prometheus. */
 export const makeMetricsAnswer = Effect.map(Answers, (answers) =>
   Effect.suspend(() => Metric.update(answerBytes, answers.bytes())).pipe(
     Effect.andThen(PrometheusMetrics.format()),

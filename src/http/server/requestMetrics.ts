@@ -1,4 +1,4 @@
-/** Counts every request and how long it took, with and without the wait for vendors. */
+/** Metrics of every request: its count and its duration, with and without the wait for vendors. */
 import { Clock, Context, Effect, Exit, Layer, Metric } from "effect"
 import { HttpMiddleware, type HttpServerResponse } from "effect/http"
 import {
@@ -10,24 +10,31 @@ import {
 import { VendorTime } from "../../services/ProtocolAdapter.ts"
 import { pathOf, Routes } from "./routes.ts"
 
-/** The methods that get a label of their own; a client may send any word. */
-const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+/** Methods with a label of their own; a client may send any text as its method. */
+const labelledMethods: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE"
+])
 
 const inSeconds = (nanos: bigint): number => Number(nanos) / 1e9
 
-/** Makes one thing for each name: a metric with labels looks for its place whenever it is made. */
-const madeOnce = <A>(make: (name: string) => A) => {
-  const made = new Map<string, A>()
-  return (name: string): A => {
-    const one = made.get(name) ?? make(name)
-    made.set(name, one)
-    return one
+/** Memoizes by label: creating a metric with attributes looks it up in the registry every time. */
+const memoizeByLabel = <A>(make: (label: string) => A) => {
+  const values = new Map<string, A>()
+  return (label: string): A => {
+    const value = values.get(label) ?? make(label)
+    values.set(label, value)
+    return value
   }
 }
 
-const metricsOf = madeOnce((route) => ({
-  counted: madeOnce((method) =>
-    madeOnce((status) => Metric.withAttributes(requests, { route, method, status }))
+const metricsOf = memoizeByLabel((route) => ({
+  requestCount: memoizeByLabel((method) =>
+    memoizeByLabel((status) => Metric.withAttributes(requests, { route, method, status }))
   ),
   seconds: Metric.withAttributes(requestSeconds, { route }),
   overhead: Metric.withAttributes(overheadSeconds, { route })
@@ -35,13 +42,13 @@ const metricsOf = madeOnce((route) => ({
 
 const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
 
-/** Spans of requests are named by route, and what monitoring asks all the time has none. */
+/** Names spans of requests by route, and makes none for the probes of monitoring. */
 export const layerRequestSpans = Layer.merge(
   Layer.effect(
     HttpMiddleware.SpanNameGenerator,
     Effect.map(Routes, (routes) => ({ method, url }) => {
       const path = routes.at(pathOf(url))[0]?.path ?? ""
-      return [methods.has(method) ? method : "HTTP", path].join(" ").trim()
+      return [labelledMethods.has(method) ? method : "HTTP", path].join(" ").trim()
     })
   ),
   Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => probes.has(pathOf(url)))
@@ -50,7 +57,7 @@ export const layerRequestSpans = Layer.merge(
 const statusClass = (status: number | null): string =>
   status === null ? "aborted" : `${Math.floor(status / 100)}xx`
 
-/** Counts the request and its end, and adds up what it waits for vendors. */
+/** Measures the request; `VendorTime` adds up its waits for vendors. */
 export const measured = <E, R>(
   respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   requestMethod: string,
@@ -59,18 +66,18 @@ export const measured = <E, R>(
   Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>(({ context }) => {
     const clock = Context.get(context, Clock.Clock)
     const metrics = metricsOf(route)
-    const method = methods.has(requestMethod) ? requestMethod : "other"
+    const method = labelledMethods.has(requestMethod) ? requestMethod : "other"
     const vendorTime = { nanos: 0n, isWaiting: false }
-    const started = clock.currentTimeNanosUnsafe()
+    const startNanos = clock.currentTimeNanosUnsafe()
     requestsInFlight.modifyUnsafe(1, context)
     const end = (status: number | null): void => {
-      const took = clock.currentTimeNanosUnsafe() - started
+      const durationNanos = clock.currentTimeNanosUnsafe() - startNanos
       requestsInFlight.modifyUnsafe(-1, context)
-      metrics.counted(method)(statusClass(status)).updateUnsafe(1, context)
-      metrics.seconds.updateUnsafe(inSeconds(took), context)
-      // Of the others the duration is all there is to say.
+      metrics.requestCount(method)(statusClass(status)).updateUnsafe(1, context)
+      metrics.seconds.updateUnsafe(inSeconds(durationNanos), context)
+      // Without a vendor call the overhead would repeat the duration.
       if (vendorTime.nanos > 0n) {
-        metrics.overhead.updateUnsafe(inSeconds(took - vendorTime.nanos), context)
+        metrics.overhead.updateUnsafe(inSeconds(durationNanos - vendorTime.nanos), context)
       }
     }
     return Effect.onExitPrimitive(

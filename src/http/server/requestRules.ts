@@ -1,6 +1,6 @@
 /**
- * The live rules: media type and size before the body is read, how much JSON it is while it is read,
- * shape when it is decoded.
+ * Enforces the rules of every body: media type and size before it is read, the amount of JSON while it is
+ * read, and its shape when it is decoded.
  */
 import {
   ByteSize,
@@ -36,16 +36,17 @@ import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadableBody } from "./bod
 import { errorResponse } from "./errorResponse.ts"
 import { readForm } from "./formBody.ts"
 
-/** Faults that an error tells; more of them are not mended at a time. */
+/** The most faults that an error lists. */
 const MAX_FAULTS = 20
 
-/**
- * Bodies are passed on, compared and described, so they must be such as anybody can walk over while
- * others wait.
- */
-const anyBody = { levels: 64, values: 50_000, otherBytes: 8 * 1024 * 1024 }
-/** The operator's, who is trusted with everybody's time. */
-const operatorsBody = { ...anyBody, values: 1_000_000, otherBytes: Number.POSITIVE_INFINITY }
+/** Bodies are forwarded, compared and validated, and other requests wait while one is walked over. */
+const customerBounds = { levels: 64, values: 50_000, otherBytes: 8 * 1024 * 1024 }
+/** Operators are trusted with longer walks. */
+const operatorBounds = {
+  ...customerBounds,
+  values: 1_000_000,
+  otherBytes: Number.POSITIVE_INFINITY
+}
 
 /** The faults of a request by path; the first one leads. */
 const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
@@ -63,18 +64,18 @@ const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   })
 }
 
-/** Decodes what a body says as the contract does. */
+/** Decodes a body as the contract does. */
 export const decodeBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S,
   options: SchemaAST.ParseOptions = {}
 ): ((body: unknown) => Effect.Effect<S["Type"], InvalidRequest>) => {
-  // What the contract's own decoder is made of, so that both say the same of a bad body.
+  // The same construction as the contract's own decoder, so that both report a bad body alike.
   const decode = Schema.decodeUnknownResult(Schema.Union([Schema.toCodecJson(schema)]), options)
   return (body) =>
     Effect.fromResult(Result.mapError(decode(body), ({ issue }) => invalidRequestOf(issue)))
 }
 
-/** What the body of the request says, decoded. */
+/** The decoded body of the request. */
 export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S,
   options: SchemaAST.ParseOptions = {}
@@ -83,7 +84,7 @@ export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never
   return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode))
 }
 
-/** Without its parameters. Decoders are found by these very types, so that no others may pass. */
+/** The type without its parameters, by which the contract selects a decoder. */
 const mediaType = (contentType: string): string =>
   contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
@@ -94,15 +95,15 @@ const LIST = "text/csv"
 const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   mediaType(headers["content-type"] ?? "") === FORM
 
-/** Why a body could not be read, where that is what a handler died of. */
-const unreadOf = (defect: unknown, limit: number): GatewayError | null => {
+/** Why a body could not be read, where a handler died of that; null for other defects. */
+const readFaultOf = (defect: unknown, limit: number): GatewayError | null => {
   if (!HttpServerError.isHttpServerError(defect)) return null
   const { reason } = defect
   if (reason._tag !== "RequestParseError") return null
   return reason.reason === "BodyTooLarge" ? bodyTooLarge(limit) : unreadableBody
 }
 
-/** The request with a body that is in memory and within its bounds, for the contract's own decoder. */
+/** The request with its bounded body in memory, for the contract's own decoder. */
 const withText = (
   request: HttpServerRequest.HttpServerRequest,
   text: Effect.Effect<string>
@@ -128,16 +129,19 @@ export const layerRequestRules = Layer.effect(
       const limit = limits[Context.getOrUndefined(annotations, BodyLimit) ?? "small"]
       const takesForms = endpoint.payload.has(FORM)
       const takesLists = endpoint.payload.has(LIST)
-      const usual = takesLists ? LIST : JSON_TYPE
-      const types = takesForms ? `${usual} or ${FORM}` : usual
+      const mainType = takesLists ? LIST : JSON_TYPE
+      const types = takesForms ? `${mainType} or ${FORM}` : mainType
       const keepsFiles = Context.getOrUndefined(annotations, KeepsFiles) ?? false
       const maxBytes = takesForms && !keepsFiles ? limits.texts : limit
       const arrayNumbers = Context.getOrUndefined(annotations, ArrayNumbers) ?? 0
 
-      /** For what is read by Effect's own readers. */
-      const bounded = Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+      /** Limits Effect's own body readers. */
+      const withSizeLimit = Effect.provideService(
+        HttpIncomingMessage.MaxBodySize,
+        ByteSize.bytes(limit)
+      )
 
-      /** Hands the body on when its head allows it, there is room for it and it may be decoded. */
+      /** Runs the handler with the body, when its headers, its size and the budget allow it. */
       const withBody = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { "content-length": length = 0, "content-encoding": encoding = "identity" } =
@@ -148,26 +152,30 @@ export const layerRequestRules = Layer.effect(
             message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
           })
         }
-        const type = request.headers["content-type"] ?? usual
-        if (mediaType(type) !== usual && !(takesForms && isForm(request))) {
+        const type = request.headers["content-type"] ?? mainType
+        if (mediaType(type) !== mainType && !(takesForms && isForm(request))) {
           return yield* new UnsupportedMediaType({
             message: `Send the body as ${types}, not ${JSON.stringify(type)}`
           })
         }
-        // Its handler reads it piece by piece, and keeps none.
-        if (takesLists) return yield* bounded(withoutForm(withoutJson(handler)))
-        // There is none where no key is asked for.
+        // The handler streams a list and stores none of it.
+        if (takesLists) return yield* withSizeLimit(withoutForm(withoutJson(handler)))
+        // Routes of operators have no caller.
         const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
         const organizationId = caller?.organizationId ?? null
         if (isForm(request)) {
-          const take = keepsFiles ? yield* bodies.keptForm(organizationId) : null
-          if (take === null) yield* bodies.form(organizationId)
-          const form = readForm(request, { maxBytes: limit, take })
-          return yield* handler.pipe(withoutJson, Effect.provideService(RequestForm, form), bounded)
+          const reserve = keepsFiles ? yield* bodies.reserveStoredForm(organizationId) : null
+          if (reserve === null) yield* bodies.reserveSkippedForm(organizationId)
+          const form = readForm(request, { maxBytes: limit, reserve })
+          return yield* handler.pipe(
+            withoutJson,
+            Effect.provideService(RequestForm, form),
+            withSizeLimit
+          )
         }
-        const bounds = caller === null ? operatorsBody : anyBody
+        const bounds = caller === null ? operatorBounds : customerBounds
         const read = bodies.read(organizationId, request, { ...bounds, arrayNumbers, maxBytes })
-        const { json, text } = yield* caller === null ? bounded(read) : read
+        const { json, text } = yield* caller === null ? withSizeLimit(read) : read
         return yield* handler.pipe(
           withoutForm,
           Effect.provideService(RequestJson, json),
@@ -183,8 +191,8 @@ export const layerRequestRules = Layer.effect(
             : Effect.fail(error)
         }),
         Effect.catchDefect((defect) => {
-          const unread = unreadOf(defect, limit)
-          return unread === null ? Effect.die(defect) : Effect.succeed(errorResponse(unread))
+          const readFault = readFaultOf(defect, limit)
+          return readFault === null ? Effect.die(defect) : Effect.succeed(errorResponse(readFault))
         })
       )
     })

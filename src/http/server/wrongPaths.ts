@@ -1,20 +1,20 @@
-/** What a request for a path or method that is not served is told: the call that was meant. */
+/** Answers requests for paths and methods that are not served, with a suggestion of the intended call. */
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { type GatewayError, MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
 import { nearestName } from "../../domain/nearest.ts"
 import { errorResponse } from "./errorResponse.ts"
-import { pathOf, type Route, Routes, type RouteTable, withWholeId } from "./routes.ts"
+import { encodeModelId, pathOf, type Route, Routes, type RouteTable } from "./routes.ts"
 
-interface Asked {
+interface RequestLine {
   readonly method: string
   readonly url: string
 }
 
 const MAX_QUOTED_PATH = 200
-/** Longer paths are not compared with others. */
+/** Longer paths get no suggestion. */
 const MAX_COMPARED_PATH = 100
-/** Paths are alike by their first parts, so few letters tell them apart. */
+/** Paths share long prefixes, so only few edits may separate a typo from its path. */
 const MAX_EDITS = 2
 
 const VIDEO_ORDERS = "/v1/videos/generations"
@@ -22,8 +22,8 @@ const VIDEO_TASK = "/v1/videos/:task_id"
 const IMAGES = "/v1/images/generations"
 const CHAT = "/v1/chat/completions"
 
-/** Paths of other interfaces, without their version, and ours for the same. */
-const elsewhere: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+/** Paths of other APIs, without their version, and the equivalent paths here. */
+const foreignPaths: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["/videos", [VIDEO_ORDERS, VIDEO_TASK]],
   ["/video", [VIDEO_ORDERS, VIDEO_TASK]],
   ["/video/generations", [VIDEO_ORDERS, VIDEO_TASK]],
@@ -46,7 +46,7 @@ const elsewhere: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["/ready", ["/readyz"]]
 ])
 
-const decoded = (text: string): string => {
+const decodeSafely = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -54,12 +54,12 @@ const decoded = (text: string): string => {
   }
 }
 
-/**
- * What a client is likely to mean by a path in another spelling, without its version:
- * `/api/v1//%561/Videos/;x` is `/videos`.
- */
-const bareOf = (path: string): string =>
-  (URL.parse(`http://gateway/${decoded(path).replace(/^https?:\/\/[^/]*/i, "")}`)?.pathname ?? path)
+/** The normalised path without prefix and version: `/api/v1//%561/Videos/;x` is `/videos`. */
+const normalizedPath = (path: string): string =>
+  (
+    URL.parse(`http://gateway/${decodeSafely(path).replace(/^https?:\/\/[^/]*/i, "")}`)?.pathname ??
+    path
+  )
     .replaceAll(/;[^/]*/g, "")
     .toLowerCase()
     .replace(/\/{2,}/g, "/")
@@ -69,39 +69,42 @@ const bareOf = (path: string): string =>
 const declaredAt = (routes: RouteTable, paths: ReadonlyArray<string>): ReadonlyArray<Route> =>
   paths.flatMap((path) => routes.all.find((route) => route.path === path) ?? [])
 
-/** The route's path with what `path` has where the route has its parameters. */
-const filledIn = (route: Route, path: string): string => {
-  const given = path.split("/")
+/** The route's path, its parameters replaced by the segments of `path`. */
+const fillParameters = (route: Route, path: string): string => {
+  const segments = path.split("/")
   return route.path
     .split("/")
-    .map((part, index) => (part.startsWith(":") ? (given[index] ?? part) : part))
+    .map((part, index) => (part.startsWith(":") ? (segments[index] ?? part) : part))
     .join("/")
 }
 
-/** The routes that a request for another path or method is likely to mean; none where that is unknown. */
-export const routesMeant = (routes: RouteTable, { method, url }: Asked): ReadonlyArray<Route> => {
-  const asked = pathOf(url)
-  if (asked.length > MAX_COMPARED_PATH) return []
-  const bare = bareOf(asked)
-  const candidates = bare.startsWith("/admin/")
-    ? [bare.replace(/^\/admin(?:\/v\d+)?/, "/admin/v1")]
-    : [`/v1${bare}`, bare]
+/** The routes that a request for an unserved path or method probably meant; none where that is unknown. */
+export const suggestRoutes = (
+  routes: RouteTable,
+  { method, url }: RequestLine
+): ReadonlyArray<Route> => {
+  const requestPath = pathOf(url)
+  if (requestPath.length > MAX_COMPARED_PATH) return []
+  const normalized = normalizedPath(requestPath)
+  const candidates = normalized.startsWith("/admin/")
+    ? [normalized.replace(/^\/admin(?:\/v\d+)?/, "/admin/v1")]
+    : [`/v1${normalized}`, normalized]
   for (const path of candidates) {
-    const found = path === asked ? [] : routes.at(withWholeId(path))
-    if (found.length > 0) return found
+    const matches = path === requestPath ? [] : routes.at(encodeModelId(path))
+    if (matches.length > 0) return matches
   }
-  const known = elsewhere.get(bare)
-  if (known !== undefined) return declaredAt(routes, known)
-  const serving = routes.all.filter(({ methods }) => methods.some((one) => one === method))
+  const equivalents = foreignPaths.get(normalized)
+  if (equivalents !== undefined) return declaredAt(routes, equivalents)
+  const sameMethod = routes.all.filter(({ methods }) => methods.some((one) => one === method))
   for (const path of candidates) {
-    for (const some of [serving, routes.all]) {
-      const byPath = new Map(some.map((route) => [filledIn(route, path), route]))
-      const near = byPath.get(nearestName(path, byPath.keys(), MAX_EDITS) ?? "")
-      if (near !== undefined) return [near]
+    for (const group of [sameMethod, routes.all]) {
+      const byPath = new Map(group.map((route) => [fillParameters(route, path), route]))
+      const nearest = byPath.get(nearestName(path, byPath.keys(), MAX_EDITS) ?? "")
+      if (nearest !== undefined) return [nearest]
     }
   }
-  // What stands behind a list of tasks is the id of one.
-  const list = elsewhere.get(bare.slice(0, bare.lastIndexOf("/"))) ?? []
+  // The segment behind a list of tasks is the id of a task.
+  const list = foreignPaths.get(normalized.slice(0, normalized.lastIndexOf("/"))) ?? []
   return declaredAt(
     routes,
     list.filter((path) => path === VIDEO_TASK)
@@ -110,54 +113,55 @@ export const routesMeant = (routes: RouteTable, { method, url }: Asked): Readonl
 
 const hasId = ({ path }: Route): boolean => path.includes(":")
 
-/** The methods of a route that a request is likely to mean: to delete is not, where there is another. */
-const methodsMeant = (asked: string, { methods }: Route): ReadonlyArray<string> => {
-  if (methods.some((method) => method === asked)) return [asked]
-  const others = methods.filter((method) => method !== "DELETE")
+/** The suggested methods of a route; DELETE is suggested only where there is no other. */
+const suggestMethods = (method: string, { methods }: Route): ReadonlyArray<string> => {
+  if (methods.some((one) => one === method)) return [method]
+  const others = methods.filter((one) => one !== "DELETE")
   return others.length > 0 ? others : methods
 }
 
 /** `GET /v1/videos/{task_id}` */
-const callOf = (asked: string, route: Route): string =>
-  `${methodsMeant(asked, route).join(" or ")} ${route.path.replace(/:([^/]+)/g, "{$1}")}`
+const callOf = (method: string, route: Route): string =>
+  `${suggestMethods(method, route).join(" or ")} ${route.path.replace(/:([^/]+)/g, "{$1}")}`
 
-const orMeant = (asked: string, meant: ReadonlyArray<Route>): string =>
-  meant.length === 0
+const suggestionText = (method: string, routes: ReadonlyArray<Route>): string =>
+  routes.length === 0
     ? ""
-    : `; did you mean ${meant.map((route) => callOf(asked, route)).join(" or ")}?`
+    : `; did you mean ${routes.map((route) => callOf(method, route)).join(" or ")}?`
 
 const notAllowed = (
   method: string,
   path: string,
   allow: ReadonlyArray<string>,
-  meant: ReadonlyArray<Route>
+  suggestions: ReadonlyArray<Route>
 ): GatewayError =>
   new MethodNotAllowed({
-    message: `${method} is not served at ${path}; ${allow.join(" or ")} is${orMeant(method, meant)}`,
+    message: `${method} is not served at ${path}; ${allow.join(" or ")} is${suggestionText(method, suggestions)}`,
     allow
   })
 
 /** The answer to a request that no route takes. */
-export const noRoute = (routes: RouteTable, asked: Asked): GatewayError => {
-  const path = pathOf(asked.url)
+export const noRoute = (routes: RouteTable, request: RequestLine): GatewayError => {
+  const path = pathOf(request.url)
   const quoted = path.slice(0, MAX_QUOTED_PATH)
-  const there = routes.at(path)
-  const allow: ReadonlyArray<string> = there.flatMap(({ methods }) => methods)
+  const routesAtPath = routes.at(path)
+  const allow: ReadonlyArray<string> = routesAtPath.flatMap(({ methods }) => methods)
   // A known path with a known method is not routed when one of its ids is absurdly long.
-  if (allow.length === 0 || allow.includes(asked.method)) {
+  if (allow.length === 0 || allow.includes(request.method)) {
     const hint =
-      orMeant(asked.method, routesMeant(routes, asked)) || "; GET /openapi.json lists what is"
+      suggestionText(request.method, suggestRoutes(routes, request)) ||
+      "; GET /openapi.json lists what is"
     return new NotFound({ message: `Nothing is served at ${quoted}${hint}` })
   }
-  // A path with an id in it, or with another use elsewhere, may have been meant otherwise.
-  const mayBeMeant = there.some(hasId) || elsewhere.has(bareOf(path))
-  const meant = mayBeMeant ? routesMeant(routes, asked) : []
-  return notAllowed(asked.method, quoted, allow, meant)
+  // A path with an id in it, or one that other APIs use, may have been meant for another route.
+  const hasOtherUse = routesAtPath.some(hasId) || foreignPaths.has(normalizedPath(path))
+  const suggestions = hasOtherUse ? suggestRoutes(routes, request) : []
+  return notAllowed(request.method, quoted, allow, suggestions)
 }
 
 /**
- * Routes of their own for paths whose last word another route would take for an id: `generations` is
- * no task, so that `GET /v1/videos/generations` asks for none.
+ * Adds routes for static paths whose last segment another route would take for an id: `generations` is no
+ * task, so `GET /v1/videos/generations` must not look one up.
  */
 export const layerNoIds = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

@@ -1,6 +1,6 @@
 /**
- * JSON without the values of some fields, made from its bytes as they come: what is large in an answer,
- * such as vectors and likelihoods, is passed on without being decoded.
+ * Removes the values of some fields from JSON as its bytes arrive, so that the large parts of an answer,
+ * such as vectors and likelihoods, need not be decoded to read the others.
  */
 
 const QUOTE = 0x22
@@ -11,13 +11,13 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
-/** Spaces and control characters, which stand between values. */
+/** Bytes up to this are whitespace and control characters. */
 const SPACE = 0x20
 
-/** Stands for a value that is left out. */
+/** Replaces a removed value. */
 const NULL = Buffer.from("null")
 
-/** Longer names of fields are looked at as far as this. */
+/** Longer names of fields are compared by this many characters. */
 const MAX_NAME = 64
 
 const backslashesBefore = (bytes: Buffer, from: number, end: number): number => {
@@ -26,9 +26,9 @@ const backslashesBefore = (bytes: Buffer, from: number, end: number): number => 
   return end - start
 }
 
-/** Reads over a text in pieces; its opening quote comes before the first one. */
-const makeTextReader = () => {
-  /** Whether the next byte has a backslash before it that makes it a character. */
+/** Skips a string that comes in chunks, from behind its opening quote. */
+const makeStringSkipper = () => {
+  /** Whether a backslash escapes the next byte. */
   let isEscaped = false
   return {
     /** Where the closing quote stands, or -1 where the text goes on after these bytes. */
@@ -45,9 +45,9 @@ const makeTextReader = () => {
   }
 }
 
-/** Reads over one value in pieces, whatever it is. */
-const makeValueReader = () => {
-  const text = makeTextReader()
+/** Skips one value of any type that comes in chunks. */
+const makeValueSkipper = () => {
+  const text = makeStringSkipper()
   let isInText = false
   let depth = 0
   let hasBegun = false
@@ -96,28 +96,28 @@ const makeValueReader = () => {
   }
 }
 
-/** The time is linear. What is no JSON comes out as something that is none either. */
+/** The time is linear. Bytes that are not JSON come out as something that is not JSON either. */
 export const pruneJson = (names: ReadonlySet<string>) => {
-  const kept: Array<Buffer> = []
+  const output: Array<Buffer> = []
   /** Of each array and object that is open, whether it is an object. */
   const open: Array<boolean> = []
-  const text = makeTextReader()
+  const text = makeStringSkipper()
   let isInText = false
   /** Whether a text that comes next is the name of a field. */
   let isNameNext = false
   let name = ""
-  let skipped: ReturnType<typeof makeValueReader> | null = null
+  let skipper: ReturnType<typeof makeValueSkipper> | null = null
 
   const push = (bytes: Buffer): void => {
     let index = 0
-    let keptFrom = 0
+    let outputFrom = 0
     while (index < bytes.length) {
-      if (skipped !== null) {
-        const end = skipped.end(bytes, index)
+      if (skipper !== null) {
+        const end = skipper.end(bytes, index)
         if (end < 0) return
-        skipped = null
+        skipper = null
         index = end
-        keptFrom = end
+        outputFrom = end
         continue
       }
       if (isInText) {
@@ -153,19 +153,19 @@ export const pruneJson = (names: ReadonlySet<string>) => {
         case COLON:
           isNameNext = false
           if (names.has(name)) {
-            kept.push(bytes.subarray(keptFrom, index), NULL)
-            skipped = makeValueReader()
+            output.push(bytes.subarray(outputFrom, index), NULL)
+            skipper = makeValueSkipper()
           }
           break
       }
     }
-    if (skipped === null) kept.push(bytes.subarray(keptFrom))
+    if (skipper === null) output.push(bytes.subarray(outputFrom))
   }
 
   return {
-    /** Goes on with the next bytes. */
+    /** Reads the next bytes. */
     push,
-    /** The bytes so far, with `null` for each value that is left out. */
-    kept: (): Buffer => Buffer.concat(kept)
+    /** The bytes so far, with `null` for each removed value. */
+    result: (): Buffer => Buffer.concat(output)
   }
 }

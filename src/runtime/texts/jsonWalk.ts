@@ -1,6 +1,6 @@
 /**
- * What JSON is made of, told from its bytes as they come, before anything is made of them: how deep
- * it is nested, how many values it has, and where its large media are.
+ * Scans JSON as its bytes arrive, before it is parsed: how deep it is nested, how many values it has, and
+ * where its large media are.
  */
 import { isAscii } from "node:buffer"
 
@@ -15,14 +15,14 @@ const CLOSE_OBJECT = 0x7d
 const MINUS = 0x2d
 const ZERO = 0x30
 const NINE = 0x39
-/** Spaces and control characters: nothing of them tells values apart. */
+/** Bytes up to this are whitespace and control characters, which separate no values. */
 const SPACE = 0x20
 
-/** Texts up to this length are cheaper to walk over than to search. */
+/** Strings up to this length are cheaper to scan byte by byte than by `indexOf`. */
 const SHORT = 64
-/** Shorter texts are no large media, in bytes as they are written, where nothing else is said. */
+/** The default size in bytes above which a string may be a large medium. */
 const LARGE_BYTES = 1024
-/** How characters begin that a text of media does not have. */
+/** A unicode escape, which a medium does not have. */
 const UTF16_ESCAPE = "\\u"
 const UTF16_LETTER = 0x75
 
@@ -37,8 +37,8 @@ export interface JsonBounds {
   readonly otherBytes: number
 }
 
-/** The bound that is passed. */
-export type Passed = keyof Omit<JsonBounds, "arrayNumbers">
+/** The limit that was exceeded. */
+export type ExceededLimit = keyof Omit<JsonBounds, "arrayNumbers">
 
 /**
  * A large text that may be a medium, such as an image in base64: of ASCII alone, and without escapes
@@ -65,31 +65,30 @@ const backslashesBefore = (bytes: Buffer, from: number, end: number): number => 
 }
 
 /**
- * Texts of more than `largeBytes` may be media. Bytes that are no JSON are answered for too, one way or
- * the other. The time is linear, and long
- * texts cost next to nothing.
+ * Strings of more than `largeBytes` may be media. Bytes that are not JSON get some result, too. The time is
+ * linear, and long strings cost next to nothing.
  */
 export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
   const media: Array<LargeMedium> = []
-  /** Bytes of the pieces before. */
-  let before = 0
+  /** Offset of the current chunk in the body. */
+  let chunkOffset = 0
   let depth = 0
   let values = 0
   let numbers = 0
   let mediaBytes = 0
-  /** Where the text that is open begins; null between texts. */
+  /** Offset of the open string; null between strings. */
   let textFrom: number | null = null
-  /** Whether the next byte of an open text has a backslash before it that makes it a character. */
+  /** Whether a backslash escapes the next byte of the open string. */
   let isEscaped = false
   /** Whether a value comes next, or the name of one, which is counted in its place. */
-  let isNext = true
-  /** Whether the text that is open may be a medium. */
+  let isValueNext = true
+  /** Whether the open string may be a medium. */
   let maybeMedium = false
-  /** Whether the last text is a large medium. */
+  /** Whether the last string is a large medium. */
   let wasMedium = false
 
-  /** Looks at the next bytes of the open text, the first of which may be escaped. */
-  const lookAt = (text: Buffer): void => {
+  /** Checks the next bytes of the open string, the first of which may be escaped. */
+  const checkMedium = (text: Buffer): void => {
     maybeMedium &&=
       isAscii(text) && !text.includes(UTF16_ESCAPE) && !(isEscaped && text[0] === UTF16_LETTER)
   }
@@ -111,8 +110,8 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     }
     const isOpen = end < 0
     if (isOpen) end = bytes.length
-    const isWhole = !isOpen && textFrom === before + from
-    if (!isWhole || end - from > largeBytes) lookAt(bytes.subarray(from, end))
+    const isWhole = !isOpen && textFrom === chunkOffset + from
+    if (!isWhole || end - from > largeBytes) checkMedium(bytes.subarray(from, end))
     isEscaped = isOpen && backslashesBefore(bytes, start, end) % 2 === 1
     return end
   }
@@ -124,13 +123,13 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     if (!isNumber || numbers > bounds.arrayNumbers) values++
   }
 
-  /** Looks at a byte that is no space and in no text; that of a text is its quote. */
-  const see = (byte: number): Passed | null => {
+  /** Handles a structural byte, outside strings and whitespace; a string is represented by its opening quote. */
+  const visit = (byte: number): ExceededLimit | null => {
     const isEnd = byte === CLOSE_ARRAY || byte === CLOSE_OBJECT
-    if (isNext && !isEnd) countValue(byte)
-    isNext = byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT
+    if (isValueNext && !isEnd) countValue(byte)
+    isValueNext = byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT
     if (isEnd) depth--
-    else if (isNext && byte !== COMMA) depth++
+    else if (isValueNext && byte !== COMMA) depth++
     else if (byte === COLON && wasMedium) {
       // The name of a field is no medium, however long it is.
       const { from, to } = media.pop() ?? { from: 0, to: 0 }
@@ -141,35 +140,35 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     return values > bounds.values ? "values" : null
   }
 
-  const push = (bytes: Buffer): Passed | null => {
+  const push = (bytes: Buffer): ExceededLimit | null => {
     let index = 0
     while (index < bytes.length) {
       if (textFrom !== null) {
         index = endOfText(bytes, index)
-        if (index < bytes.length) endText(textFrom, before + index)
+        if (index < bytes.length) endText(textFrom, chunkOffset + index)
       } else {
         const byte = bytes[index] ?? SPACE
-        const passed = byte > SPACE ? see(byte) : null
-        if (passed !== null) return passed
+        const exceeded = byte > SPACE ? visit(byte) : null
+        if (exceeded !== null) return exceeded
         if (byte === QUOTE) {
-          textFrom = before + index + 1
+          textFrom = chunkOffset + index + 1
           maybeMedium = true
         }
       }
       index++
     }
-    before += bytes.length
-    const open = textFrom !== null && maybeMedium ? before - textFrom : 0
-    const otherBytes = before - mediaBytes - (open > largeBytes ? open : 0)
+    chunkOffset += bytes.length
+    const openBytes = textFrom !== null && maybeMedium ? chunkOffset - textFrom : 0
+    const otherBytes = chunkOffset - mediaBytes - (openBytes > largeBytes ? openBytes : 0)
     return otherBytes > bounds.otherBytes ? "otherBytes" : null
   }
 
   return {
-    /** Goes on with the next bytes; what is passed of the bounds, or null. */
+    /** Scans the next bytes; returns the limit that they exceed, or null. */
     push,
-    /** In their order, as far as the bytes go. */
+    /** The large media so far, in their order. */
     media,
-    /** Whether a text, an array or an object has no end yet: such bytes are no JSON. */
+    /** Whether a string, an array or an object is unterminated: such bytes are not JSON. */
     isOpen: () => textFrom !== null || depth !== 0
   }
 }
@@ -178,14 +177,14 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
 export const isWithin = (bytes: Buffer, bounds: JsonBounds): boolean =>
   walkJson(bounds).push(bytes) === null
 
-/** The pieces of a body with a mark for each medium, and the bytes of those apart. */
+/** Splits a body into its outline, with a mark for each medium, and the bytes of each medium. */
 export const cutMedia = (
   pieces: ReadonlyArray<Buffer>,
   media: ReadonlyArray<LargeMedium>,
   markOf: (medium: LargeMedium, index: number) => string
 ) => {
-  const kept: Array<Buffer> = []
-  const cut = media.map((): Array<Buffer> => [])
+  const outline: Array<Buffer> = []
+  const mediaBytes = media.map((): Array<Buffer> => [])
   let index = 0
   let start = 0
   for (const piece of pieces) {
@@ -195,14 +194,14 @@ export const cutMedia = (
       const { from, to } = media[index] ?? { from: end, to: end }
       const next = Math.min(end, at < from ? from : to)
       const part = piece.subarray(at - start, next - start)
-      if (at < from) kept.push(part)
+      if (at < from) outline.push(part)
       else {
-        cut[index]?.push(part)
-        if (next === to) kept.push(Buffer.from(markOf({ from, to }, index++)))
+        mediaBytes[index]?.push(part)
+        if (next === to) outline.push(Buffer.from(markOf({ from, to }, index++)))
       }
       at = next
     }
     start = end
   }
-  return { kept, cut }
+  return { outline, media: mediaBytes }
 }

@@ -7,7 +7,7 @@ const names = new Set(["embedding", "logprobs"])
 const pruned = (pieces: ReadonlyArray<Buffer>): unknown => {
   const prune = pruneJson(names)
   for (const piece of pieces) prune.push(piece)
-  return JSON.parse(prune.kept().toString())
+  return JSON.parse(prune.result().toString())
 }
 
 const withoutThem = (value: unknown): unknown =>
