@@ -6,9 +6,9 @@ import {
   type VideoDialect,
   videoCalls
 } from "../../src/adapters/common/adapterCalls.ts"
-import { type TaskWords, taskStatus } from "../../src/adapters/common/videoStatus.ts"
+import { type StatusNames, taskStatus } from "../../src/adapters/common/videoStatus.ts"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
-import { unusable } from "../../src/adapters/wire/vendorFailures.ts"
+import { unusableAnswer } from "../../src/adapters/wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "../../src/adapters/wire/vendorRequest.ts"
 import { builtInProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
 import { imageCount } from "../../src/domain/image/ImageRequest.ts"
@@ -77,15 +77,20 @@ const generateRequest: ImageDialect["generateRequest"] = (account, { body, upstr
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
   answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.job)
-    : Result.fail(unusable(account, answer))
+    : Result.fail(unusableAnswer(account, answer))
 
-const words: TaskWords = { open: ["busy"], finished: ["done"], failed: ["broken"] }
+const words: StatusNames = { open: ["busy"], finished: ["done"], failed: ["broken"] }
 
 const readPolled: VideoDialect["readPolled"] = (account, answer) => {
-  if (!isJob(answer.body)) return Result.fail(unusable(account, answer))
+  if (!isJob(answer.body)) return Result.fail(unusableAnswer(account, answer))
   const { state: word, file, why } = answer.body
   const code = "failed"
-  return taskStatus(account, answer, words, { word, videoUrl: file, code, message: why ?? null })
+  return taskStatus(account, answer, words, {
+    status: word,
+    videoUrl: file,
+    code,
+    message: why ?? null
+  })
 }
 
 const readGenerated: ImageDialect["readGenerated"] = (account, answer) =>
@@ -94,7 +99,7 @@ const readGenerated: ImageDialect["readGenerated"] = (account, answer) =>
         result: { created: 1, data: answer.body.files.map((url) => ({ url })) },
         surplus: 0
       })
-    : Result.fail(unusable(account, answer))
+    : Result.fail(unusableAnswer(account, answer))
 
 // Calls
 
