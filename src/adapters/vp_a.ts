@@ -129,7 +129,7 @@ const countOf = (value: unknown): bigint | null => {
 }
 
 /** Builds `readPolled` for a vendor whose errors `failureOf` reads. */
-export const makeReadPolled =
+export const readPolledWith =
   (failureOf: typeof unusableAnswer): VideoDialect["readPolled"] =>
   (account, answer) => {
     if (answer.status === 404) return unknownTask
@@ -148,7 +148,7 @@ export const makeReadPolled =
     })
   }
 
-export const readPolled = makeReadPolled(unusableAnswer)
+export const readPolled = readPolledWith(unusableAnswer)
 
 // Calls
 

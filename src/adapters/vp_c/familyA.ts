@@ -5,7 +5,7 @@ import { textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
-import { allFields, checkSound, makeReadPolled } from "../vp_a.ts"
+import { allFields, checkSound, readPolledWith } from "../vp_a.ts"
 import { bearer, get, omitEmpty, post, rootOf } from "../wire/vendorRequest.ts"
 
 // Wire schemas
@@ -32,7 +32,7 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.id)
     : Result.fail(flatFailure(account, answer))
 
-const readPolled = makeReadPolled(flatFailure)
+const readPolled = readPolledWith(flatFailure)
 
 // Calls: those of vp_c
 

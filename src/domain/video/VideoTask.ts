@@ -47,8 +47,8 @@ export const statesShownAs = (
   shown: PublicState | null
 ): ReadonlyArray<TaskState> =>
   TaskState.literals.filter((state) => {
-    const own = shownAs(kind, state)
-    return own !== null && (shown === null || own === shown)
+    const ownEvent = shownAs(kind, state)
+    return ownEvent !== null && (shown === null || ownEvent === shown)
   })
 
 /**
@@ -64,6 +64,6 @@ export const LAST_EVENT = 2
  * no gateway has given out, and for the end of a task that has not ended.
  */
 export const seenEvent = (lastEventId: string | undefined, state: PublicState): 0 | 1 | 2 => {
-  const seen = lastEventId === "1" ? 1 : lastEventId === "2" ? 2 : 0
-  return seen <= eventNumber(state) ? seen : 0
+  const seenEvents = lastEventId === "1" ? 1 : lastEventId === "2" ? 2 : 0
+  return seenEvents <= eventNumber(state) ? seenEvents : 0
 }

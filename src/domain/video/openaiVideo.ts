@@ -8,7 +8,7 @@ import type { TaskState } from "./VideoTask.ts"
 
 type Answer = ReturnType<typeof taskAnswer>
 
-export interface ToldVideo {
+interface ToldVideo {
   readonly id: string
   readonly model: string
   readonly state: TaskState
