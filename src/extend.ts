@@ -10,11 +10,11 @@ export {
   type VideoDialect,
   videoCalls
 } from "./adapters/common/adapterCalls.ts"
-export { type TaskWords, taskStatus } from "./adapters/common/videoStatus.ts"
+export { type StatusNames, taskStatus } from "./adapters/common/videoStatus.ts"
 export { layerAdapters } from "./adapters/liveAdapters.ts"
 export { layerVendorLimits } from "./adapters/wire/limits.ts"
 export { layerVendorWire } from "./adapters/wire/VendorWire.ts"
-export { unusable } from "./adapters/wire/vendorFailures.ts"
+export { unusableAnswer } from "./adapters/wire/vendorFailures.ts"
 export { bearer, get, post, rootOf } from "./adapters/wire/vendorRequest.ts"
 export { loadConfig } from "./config.ts"
 export { builtInProtocols } from "./domain/catalog/ProtocolTables.ts"

@@ -1,18 +1,23 @@
 /**
- * ip_a: the common standard form; everything but `model` passes through unchanged. A family of the
- * relay answers in the same form.
+ * ip_a: the common standard form; all fields but `model` are sent unchanged. A family of the relay
+ * answers in the same form.
  */
 import { Result } from "effect"
 import { type ImageFamily, imageFamilyOf, imageProtocols } from "../domain/image/ImageProtocol.ts"
 import { type ImageEdit, imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { modelsCheck } from "./common/accountCheck.ts"
-import { type ImageDialect, imageCalls, isDated, type Read } from "./common/adapterCalls.ts"
+import { hasCreationTime, type ImageDialect, imageCalls, type Read } from "./common/adapterCalls.ts"
 import { makeImageStream } from "./common/imageStream.ts"
 import { standardRefusals } from "./common/standardErrors.ts"
-import { type Drawn, type Fields, imagesFailure, imagesIn } from "./common/standardImages.ts"
+import {
+  type Fields,
+  type GeneratedImages,
+  imagesFailure,
+  imagesIn
+} from "./common/standardImages.ts"
 import { isFileUrl, isFormValue } from "./wire/multipartBody.ts"
-import { decodedWhole } from "./wire/vendorAnswer.ts"
+import { decodeFully } from "./wire/vendorAnswer.ts"
 import { bearer, post, postForm, standardUrl, type VendorRequest } from "./wire/vendorRequest.ts"
 
 // Wire schemas: those of `common/standardImages.ts`
@@ -22,14 +27,14 @@ import { bearer, post, postForm, standardUrl, type VendorRequest } from "./wire/
 const fileFields: ReadonlySet<string> = new Set(["image", "image[]", "mask"])
 
 /**
- * An edit is a form where all its pictures are at hand, which every vendor takes, and JSON where some
- * are addresses or a field has no place in a form.
+ * An edit is sent as a form, which every vendor takes, if all its pictures are data URLs; as JSON if
+ * some are web addresses or a field does not fit into a form.
  */
 const editRequest = (account: ChannelAccount, fields: Fields, edit: ImageEdit): VendorRequest => {
   const { references, mask } = edit
   const url = standardUrl(account, "images/edits")
-  const masked = mask === null ? [] : [mask]
-  if (![...references, ...masked].every(isFileUrl) || !Object.values(fields).every(isFormValue)) {
+  const masks = mask === null ? [] : [mask]
+  if (![...references, ...masks].every(isFileUrl) || !Object.values(fields).every(isFormValue)) {
     return post(url, bearer(account), {
       ...fields,
       images: references.map((image_url) => ({ image_url })),
@@ -44,13 +49,13 @@ const editRequest = (account: ChannelAccount, fields: Fields, edit: ImageEdit): 
 const familyOf = (upstreamModel: string): ImageFamily =>
   imageFamilyOf(imageProtocols.ip_a, upstreamModel)
 
-/** Models that make one image a call have no field for a number. */
+/** Models that generate one image per call have no field `n`. */
 const fieldsOf = ({ body, upstreamModel: model }: ImageOrder): Fields => {
-  const { n: _, ...others } = body
-  return { ...(familyOf(model).isOneByOne === true ? others : body), model }
+  const { n: _, ...withoutCount } = body
+  return { ...(familyOf(model).isOneByOne === true ? withoutCount : body), model }
 }
 
-/** One picture is a text, which the models take that have room for no more. */
+/** A single picture is sent as a text, because some models accept no list. */
 const pictureField = ({ references: [first, ...others] }: ImageEdit): Fields =>
   first === undefined ? {} : { image: others.length === 0 ? first : [first, ...others] }
 
@@ -67,14 +72,14 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
 
 // From the vendor
 
-/** Passes the answer on as it came where nothing in it is to be changed, else what it holds. */
-export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) => {
+/** Passes a large answer on undecoded where nothing in it must change. */
+export const readGenerated: Read<ImageOrder, GeneratedImages> = (account, answer, order) => {
   const images = imagesIn(answer, imageCount(order.body))
   const { large } = answer
   if (large !== undefined) {
-    return images?.isUnchanged === true && isDated(images.result)
+    return images?.isUnchanged === true && hasCreationTime(images.result)
       ? Result.succeed({ result: large.raw, surplus: 0 })
-      : readGenerated(account, decodedWhole(answer), order)
+      : readGenerated(account, decodeFully(answer), order)
   }
   return images === null ? Result.fail(imagesFailure(account, answer)) : Result.succeed(images)
 }

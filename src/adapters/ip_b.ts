@@ -1,6 +1,6 @@
 /**
- * ip_b: the cloud vendor's messages; only addresses come back, never base64. A family of the relay
- * speaks the same.
+ * ip_b: the cloud vendor's messages; its answers contain addresses, never base64. A family of the relay
+ * uses the same form.
  */
 import { Result, Schema } from "effect"
 import { parameterFaults } from "../domain/catalog/vendorParameters.ts"
@@ -9,15 +9,15 @@ import { imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
-import { absentTask, type CheckDialect, NO_TASK } from "./common/accountCheck.ts"
-import { type Drawing, type ImageDialect, imageCalls } from "./common/adapterCalls.ts"
+import { absentTaskStatuses, type CheckDialect, NO_TASK } from "./common/accountCheck.ts"
+import { type ImageDialect, type ImageTask, imageCalls } from "./common/adapterCalls.ts"
 import { cloudRefusals, emptyAnswer, failedJob, flatFailure } from "./common/flatErrors.ts"
-import type { Drawn } from "./common/standardImages.ts"
+import type { GeneratedImages } from "./common/standardImages.ts"
 import { saysError } from "./wire/errorText.ts"
 import type { RefusalTable } from "./wire/refusalTable.ts"
-import { decodedWhole, listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
+import { decodeFully, listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
-import { bearer, get, given, post, rootOf } from "./wire/vendorRequest.ts"
+import { bearer, get, omitEmpty, post, rootOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -39,22 +39,22 @@ const isJobId = Schema.is(JobId)
 
 // To the vendor
 
-/** `1024x768` in the vendor's spelling; tiers such as `2K` stay as they are. */
+/** `1024x768` in the vendor's spelling; tiers such as `2K` stay unchanged. */
 const sizeOf = (size: string): string => size.replace(/^(\d+)x(\d+)$/i, "$1*$2")
 
 /** Fields of the vendor's own that a client may add. */
 const { parameters } = imageProtocols.ip_b.families[0]
 
-/** Those of them that an order has; one of another value is left out. */
-const extrasOf = (body: Readonly<Record<string, unknown>>) => {
+/** The order's values of these fields; an invalid value is left out. */
+const parametersOf = (body: Readonly<Record<string, unknown>>) => {
   const faults = new Set(parameterFaults(body, parameters).map(({ path }) => path))
   const names = Object.keys(parameters).filter((name) => !faults.has(name))
-  return given(Object.fromEntries(names.map((name) => [name, body[name]])))
+  return omitEmpty(Object.fromEntries(names.map((name) => [name, body[name]])))
 }
 
 /**
- * The whole body. `n` always goes out: some models make four images of an order without it, and
- * one is what the client pays for.
+ * The body of an order. `n` is always sent: without it some models generate four images, and the
+ * client pays for one.
  */
 export const toEnvelope = ({ upstreamModel, body, edit = null }: ImageOrder) => ({
   model: upstreamModel,
@@ -72,7 +72,7 @@ export const toEnvelope = ({ upstreamModel, body, edit = null }: ImageOrder) => 
   parameters: {
     ...(typeof body.size === "string" ? { size: sizeOf(body.size) } : {}),
     n: imageCount(body),
-    ...extrasOf(body)
+    ...parametersOf(body)
   }
 })
 
@@ -93,7 +93,7 @@ const taskRequest = (account: ChannelAccount, tasksUrl: string, taskId: string) 
 
 // From the vendor
 
-/** Every address in every choice, or in the results of an older form; texts between are skipped. */
+/** All image addresses in the choices, or in the `results` of an older form; texts are skipped. */
 const imagesIn = ({ output }: typeof Output.Type): ReadonlyArray<string> => [
   ...listOf(output.choices)
     .filter(isChoice)
@@ -105,7 +105,7 @@ const imagesIn = ({ output }: typeof Output.Type): ReadonlyArray<string> => [
 
 type Images = Result.Result<ReadonlyArray<string>, VendorFailure>
 
-/** Images, or why there are none, or the id of the task that is still making them. */
+/** The images, or the failure, or the id of the task that still generates them. */
 const readAnswer = (
   account: ChannelAccount,
   answer: VendorAnswer
@@ -119,41 +119,44 @@ const readAnswer = (
   return isJobId(taskId) ? { taskId } : Result.fail(emptyAnswer(account, answer))
 }
 
-const failedWords: ReadonlySet<unknown> = new Set(["FAILED", "CANCELED", "CANCELLED"])
+const failedStatuses: ReadonlySet<unknown> = new Set(["FAILED", "CANCELED", "CANCELLED"])
 
 /** Null while there is no verdict. */
 const readTask = (account: ChannelAccount, answer: VendorAnswer): Images | null => {
   if (answer.status >= 300 || !isOutput(answer.body)) return null
   const { output } = answer.body
-  if (failedWords.has(output.task_status)) return Result.fail(failedJob(account, answer, output))
+  if (failedStatuses.has(output.task_status)) return Result.fail(failedJob(account, answer, output))
   if (output.task_status !== "SUCCEEDED") return null
   const urls = imagesIn(answer.body)
   return urls.length > 0 ? Result.succeed(urls) : Result.fail(brokenAnswer(answer))
 }
 
-const drawnOf = (images: Images, ordered: number): Result.Result<Drawn, VendorFailure> =>
+const generatedImages = (
+  images: Images,
+  orderedImages: number
+): Result.Result<GeneratedImages, VendorFailure> =>
   Result.map(images, (urls) => ({
-    result: { data: urls.slice(0, ordered).map((url) => ({ url })) },
-    surplus: urls.length - ordered
+    result: { data: urls.slice(0, orderedImages).map((url) => ({ url })) },
+    surplus: urls.length - orderedImages
   }))
 
-/** The images, or the task that is asked for below `tasksUrl`. */
+/** The images, or the task that is polled below `tasksUrl`. */
 export const readMessages = (
   account: ChannelAccount,
   answer: VendorAnswer,
   { body }: ImageOrder,
   tasksUrl: string
-): Result.Result<Drawn | Drawing, VendorFailure> => {
-  const ordered = imageCount(body)
-  // An address may be as long as a medium.
-  const said = readAnswer(account, decodedWhole(answer))
-  if (!("taskId" in said)) return drawnOf(said, ordered)
+): Result.Result<GeneratedImages | ImageTask, VendorFailure> => {
+  const orderedImages = imageCount(body)
+  // An image address may be so long that it was not decoded.
+  const response = readAnswer(account, decodeFully(answer))
+  if (!("taskId" in response)) return generatedImages(response, orderedImages)
   return Result.succeed({
-    taskId: said.taskId,
-    pollRequest: taskRequest(account, tasksUrl, said.taskId),
+    taskId: response.taskId,
+    pollRequest: taskRequest(account, tasksUrl, response.taskId),
     readPolled: (polled) => {
       const images = readTask(account, polled)
-      return images === null ? null : drawnOf(images, ordered)
+      return images === null ? null : generatedImages(images, orderedImages)
     }
   })
 }
@@ -168,7 +171,7 @@ const readChecked: CheckDialect["readChecked"] = (account, answer) =>
 
 // Calls
 
-/** Asks for a task that nobody has. */
+/** Polls a task that cannot exist. */
 export const taskCheck = (
   tasksUrl: (account: ChannelAccount) => string,
   refusals: RefusalTable
@@ -176,7 +179,7 @@ export const taskCheck = (
   checkRequest: (account) => Result.succeed(taskRequest(account, tasksUrl(account), NO_TASK)),
   readChecked,
   refusals,
-  absentStatuses: absentTask
+  absentStatuses: absentTaskStatuses
 })
 
 export const makeIpB = imageCalls("ip_b", {

@@ -1,4 +1,4 @@
-/** ip_c: the relay's images; the upstream model's name decides between its two families. */
+/** ip_c: the relay's images; the name of the upstream model selects one of its two families. */
 import { Result } from "effect"
 import {
   imageFamilyOf,
@@ -31,7 +31,7 @@ const tasksUrl = (account: ChannelAccount): string =>
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
   const { body, edit = null, upstreamModel: model } = order
-  // The family has no edits of its own: references are a field of an order.
+  // The family has no path for edits: references are a field of an order.
   const pictures = edit === null ? {} : { image: edit.references }
   const [path, content]: readonly [string, object] = isStandard(order)
     ? ["/v1/images/generations", { ...body, ...pictures, model, n: imageCount(body) }]
@@ -57,6 +57,6 @@ export const makeIpC = imageCalls("ip_c", {
   isOneByOne: ({ upstreamModel }) =>
     imageFamilyOf(imageProtocols.ip_c, upstreamModel).isOneByOne === true,
   refusals: (order) => (isStandard(order) ? standardFamily : messageFamily),
-  // One key is for both families, and family a has no tasks.
+  // One key works for both families, and family a has no tasks to poll.
   check: taskCheck(tasksUrl, messageFamily)
 })

@@ -1,4 +1,4 @@
-/** Every adapter the gateway comes with, by protocol. */
+/** The built-in adapters by protocol. */
 import { Effect, Layer } from "effect"
 import type { TextProtocol } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageProtocol } from "../domain/image/ImageProtocol.ts"
@@ -23,7 +23,7 @@ import { makeVpF } from "./vp_f.ts"
 export const layerAdapters = Layer.effect(
   ProtocolAdapter,
   Effect.gen(function* () {
-    // A row of the tables without its adapter does not compile.
+    // A protocol in the domain's tables without an adapter does not compile.
     const video = {
       vp_a: yield* makeVpA,
       vp_b: yield* makeVpB,

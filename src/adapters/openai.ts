@@ -1,7 +1,7 @@
 /**
- * openai: the common standard form of chat and embeddings. The vendor gets the values the client
- * sent, all but `model`, written as JSON again: spaces, the spelling of numbers and repeated names of
- * fields are not kept.
+ * openai: the common standard form of chat and embeddings. The vendor gets the client's values, except
+ * `model`, encoded as JSON again: whitespace, the spelling of numbers and duplicate field names are
+ * not preserved.
  */
 import { Effect, Predicate, Result, Schema } from "effect"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
@@ -16,22 +16,22 @@ import type {
   TextAnswer
 } from "../services/ProtocolAdapter.ts"
 import { modelsCheck } from "./common/accountCheck.ts"
-import { callsOver, checkOver, judging, type Read } from "./common/adapterCalls.ts"
+import { makeCall, makeCheck, type Read, withJudgement } from "./common/adapterCalls.ts"
 import {
   Count,
   chatUsage,
   type Fields,
   makeChatStream,
   piecesOf,
-  uncharged,
-  wantsUsage,
-  writtenIn
+  textBytesIn,
+  unchargedFields,
+  wantsUsage
 } from "./common/chatStream.ts"
 import { standardRefusals } from "./common/standardErrors.ts"
 import { VendorLimits } from "./wire/limits.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
-import { decodedWhole, type VendorAnswer } from "./wire/vendorAnswer.ts"
-import { brokenAnswer, unusable } from "./wire/vendorFailures.ts"
+import { decodeFully, type VendorAnswer } from "./wire/vendorAnswer.ts"
+import { brokenAnswer, unusableAnswer } from "./wire/vendorFailures.ts"
 import { bearer, post, standardUrl } from "./wire/vendorRequest.ts"
 import { sendForEvents } from "./wire/vendorStream.ts"
 
@@ -51,7 +51,7 @@ const requestTo =
 
 const chatRequest = requestTo("chat/completions")
 
-/** The gateway always has a stream counted, as it is charged by it. */
+/** The gateway always asks for the usage of a stream, because it charges by it. */
 const streamRequest = (account: ChannelAccount, { body, upstreamModel }: ModelOrder<ChatBody>) =>
   chatRequest(account, {
     upstreamModel,
@@ -60,32 +60,32 @@ const streamRequest = (account: ChannelAccount, { body, upstreamModel }: ModelOr
 
 // From the vendor
 
-/** Events up to this length are read whatever was ordered. */
-const LEAST_EVENT_BYTES = 16 * 1024 * 1024
+/** Events up to this length are read for every order. */
+const MIN_EVENT_BYTES = 16 * 1024 * 1024
 
-/** A vendor may say all that was ordered in one event. */
+/** A vendor may send the whole ordered text in one event. */
 const eventBytesOf = (body: ChatBody): number =>
-  LEAST_EVENT_BYTES + chatAnswerSize(body, chatOutput(body)).bytes
+  MIN_EVENT_BYTES + chatAnswerSize(body, chatOutput(body)).bytes
 
-/** A list of an answer, and how its vendor counts. */
+/** The list that an answer must contain, and how its usage is read. */
 interface Dialect {
   readonly list: "choices" | "data"
   readonly usageOf: (usage: unknown) => TokenCounts | null
 }
 
-/** Why an answer is of no use; where it tells what was counted, it is charged by that. */
+/** The failure of an answer, with its usage where it has one, by which the order is charged. */
 const failureOf = (
   account: ChannelAccount,
   answer: VendorAnswer,
   usage: TokenCounts | null
 ): VendorFailure => {
-  const failure = unusable(account, answer)
+  const failure = unusableAnswer(account, answer)
   return failure._tag === "VendorLost" && usage !== null
     ? new VendorLost({ ...failure, message: failure.message, usage })
     : failure
 }
 
-/** The answer where its list has something in it, whatever stands beside it. */
+/** Accepts an answer whose list is not empty; its other fields are not checked. */
 const readList = (
   account: ChannelAccount,
   answer: VendorAnswer,
@@ -100,10 +100,10 @@ const readList = (
     : Result.fail(failureOf(account, answer, usage))
 }
 
-/** The whole answer, where only an outline of it was read. */
+/** The undecoded answer, where only an outline of it was read. */
 const rawOf = ({ large }: VendorAnswer) => (large === undefined ? {} : { raw: large.raw })
 
-/** The field in which a vector stands, in numbers or in base64. */
+/** The field that contains a vector, as numbers or in base64. */
 const vectors: ReadonlySet<string> = new Set(["embedding"])
 
 const chats: Dialect = { list: "choices", usageOf: chatUsage }
@@ -112,11 +112,11 @@ const readChat: Read<unknown, TextAnswer> = (account, answer) =>
   Result.map(readList(account, answer, chats), ({ result, usage }) => ({
     result,
     usage,
-    outputBytes: writtenIn(result),
+    outputBytes: textBytesIn(result),
     ...rawOf(answer)
   }))
 
-/** What an embeddings vendor counted: the total, or the prompt where no total is told. */
+/** The usage of an embedding: the total, or the prompt where the vendor gives no total. */
 const embeddingUsage = (usage: unknown): TokenCounts | null => {
   if (isTotal(usage)) return { inputTokens: BigInt(usage.total_tokens), outputTokens: 0n }
   return isPrompt(usage) ? { inputTokens: BigInt(usage.prompt_tokens), outputTokens: 0n } : null
@@ -138,11 +138,11 @@ export const makeOpenAi = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const call = callsOver(wire)
+  const call = makeCall(wire)
   const refusals = () => standardRefusals
-  /** What was to come as a stream and came whole. */
-  const readWhole = judging(refusals, (account, answer) =>
-    readList(account, decodedWhole(answer), chats)
+  /** Reads an answer that the vendor did not stream although it was asked to. */
+  const readWhole = withJudgement(refusals, (account, answer) =>
+    readList(account, decodeFully(answer), chats)
   )
 
   const stream: TextAdapter["stream"] = Effect.fnUntraced(function* (account, order, take) {
@@ -155,14 +155,14 @@ export const makeOpenAi = Effect.gen(function* () {
     const options = {
       ...limits.stream,
       eventBytes: Math.min(limits.stream.maxBytes, eventBytesOf(order.body)),
-      passesOver: uncharged
+      passesOver: unchargedFields
     }
     const answer = yield* sendForEvents(wire, request, options, takeEvent).pipe(
       Effect.catchTag("VendorLost", (lost) =>
         chat.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )
     )
-    if (answer !== null && !answer.streamed) {
+    if (answer !== null && !answer.isStream) {
       const { result } = yield* Effect.fromResult(readWhole(account, answer, order))
       const pieces = piecesOf(result, wantsUsage(order.body))
       return yield* Effect.forEach(pieces, take, { discard: true })
@@ -173,15 +173,15 @@ export const makeOpenAi = Effect.gen(function* () {
   })
 
   return {
-    complete: call(chatRequest, judging(refusals, readChat), {
+    complete: call(chatRequest, withJudgement(refusals, readChat), {
       ...limits.text,
-      passesOver: uncharged
+      skippedFields: unchargedFields
     }),
     stream,
-    embed: call(requestTo("embeddings"), judging(refusals, readEmbedding), {
+    embed: call(requestTo("embeddings"), withJudgement(refusals, readEmbedding), {
       ...limits.text,
-      passesOver: vectors
+      skippedFields: vectors
     }),
-    check: checkOver(wire, modelsCheck, limits)
+    check: makeCheck(wire, modelsCheck, limits)
   } satisfies TextAdapter
 })

@@ -1,6 +1,6 @@
 /**
  * vp_a: task interface with content blocks; billed by the completion tokens it reports. vp_b and a
- * family of the relay speak it with other addresses and fewer fields.
+ * family of the relay use it with other addresses and fewer fields.
  */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
@@ -12,15 +12,15 @@ import type { VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { contentRefusals } from "./common/contentErrors.ts"
-import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
+import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
-import { refusedUnsent, unusable } from "./wire/vendorFailures.ts"
-import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
+import { localRefusal, unusableAnswer } from "./wire/vendorFailures.ts"
+import { bearer, get, omitEmpty, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
 const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
-/** Only the status is needed whatever it is: a failed task may say anything about its content. */
+/** Only the status is required, because a failed task may have anything as its content. */
 const isTask = Schema.is(
   Schema.Struct({
     status: Schema.String,
@@ -47,53 +47,53 @@ const isReference = (block: VideoBlock): boolean =>
   block.type === "image" ? block.role === "reference_image" : block.type !== "text"
 
 /**
- * The role of images whose client wrote none. Without one the vendor takes an image for the first
- * frame, which cannot stand beside references.
+ * The role of images for which the client gave none. Without a role the vendor treats an image as the
+ * first frame, which cannot be combined with references.
  */
-const roleUnsaid = ({ upstreamModel, blocks }: VideoOrder): ImageRole | null => {
-  const unsaid = blocks.filter((block) => block.type === "image" && block.role === null)
-  const isFirstFrame = unsaid.length === 1 && !blocks.some(isReference)
+const defaultRoleOf = ({ upstreamModel, blocks }: VideoOrder): ImageRole | null => {
+  const withoutRole = blocks.filter((block) => block.type === "image" && block.role === null)
+  const isFirstFrame = withoutRole.length === 1 && !blocks.some(isReference)
   return isFirstFrame || !takesReferences(upstreamModel) ? null : "reference_image"
 }
 
-const toContentBlock = (unsaid: ImageRole | null) => (block: VideoBlock) => {
+const toContentBlock = (defaultRole: ImageRole | null) => (block: VideoBlock) => {
   if (block.type === "text") return { type: "text", text: block.text }
   const type = `${block.type}_url`
-  const role = block.type === "image" ? (block.role ?? unsaid) : `reference_${block.type}`
-  return given({ type, role, [type]: { url: block.url } })
+  const role = block.type === "image" ? (block.role ?? defaultRole) : `reference_${block.type}`
+  return omitEmpty({ type, role, [type]: { url: block.url } })
 }
 
 const soundOfModel = ({ upstreamModel }: VideoOrder): SoundOfModel =>
   familyOf(contentFamilies, upstreamModel)?.sound ?? "switch"
 
-/** Sound is the one thing that is refused here: a silent model would leave it out without a word. */
+/** Refuses ordered sound for a silent model, which would leave it out without an error. */
 export const checkSound = (order: VideoOrder): Result.Result<void, VendorRefused> => {
   if (canSound(soundOfModel(order), order.generateAudio)) return Result.void
   const message = "The parameter `generate_audio` is not valid: the model makes no sound"
   const error = { code: "InvalidParameter", message, param: "generate_audio", type: "BadRequest" }
-  return Result.fail(refusedUnsent(message, { error }))
+  return Result.fail(localRefusal(message, { error }))
 }
 
 /** The fields that vp_b takes as well. */
 export const commonFields = (order: VideoOrder) =>
-  given({
+  omitEmpty({
     model: order.upstreamModel,
-    content: order.blocks.map(toContentBlock(roleUnsaid(order))),
+    content: order.blocks.map(toContentBlock(defaultRoleOf(order))),
     duration: secondsOf(order),
     ratio: order.ratio,
     generate_audio: soundOfModel(order) === "switch" ? order.generateAudio : null
   })
 
-/** The fields that the relay takes as well; a watermark is made only where it is ordered. */
+/** The fields that the relay takes as well; a watermark is added only where it is ordered. */
 export const allFields = (order: VideoOrder) =>
-  given({
+  omitEmpty({
     watermark: false,
     ...order.parameters,
     ...commonFields(order),
     resolution: order.resolution?.toLowerCase()
   })
 
-/** The interface's root: bases may already end in its version, or in a reseller's `/v1`. */
+/** The base may already end in the interface's version `/api/v3`, or in a reseller's `/v1`. */
 const tasksUrl = (account: ChannelAccount): string => {
   const base = rootOf(account)
   const root = /\/(?:api\/v3|v1)$/.test(base) ? base : `${base}/api/v3`
@@ -111,10 +111,10 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
   answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.id)
-    : Result.fail(unusable(account, answer))
+    : Result.fail(unusableAnswer(account, answer))
 
-const words: TaskWords = {
-  // Resellers of the protocol say the last two.
+const statusNames: StatusNames = {
+  // Resellers of the protocol use the last two.
   open: ["queued", "running", "pending", "processing"],
   finished: ["succeeded"],
   failed: ["failed"],
@@ -122,23 +122,23 @@ const words: TaskWords = {
   expired: ["expired"]
 }
 
-/** A count, also as digits in a text; null where it is no exact one. */
+/** A count, also as digits in a text; null where it is no positive whole number. */
 const countOf = (value: unknown): bigint | null => {
   const count = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value
   return isCount(count) ? BigInt(count) : null
 }
 
-/** `failureOf` tells why any other answer is of no use, by the errors the vendor has. */
-export const readPolledElse =
-  (failureOf: typeof unusable): VideoDialect["readPolled"] =>
+/** Builds `readPolled` for a vendor whose errors `failureOf` reads. */
+export const readPolledWith =
+  (failureOf: typeof unusableAnswer): VideoDialect["readPolled"] =>
   (account, answer) => {
     if (answer.status === 404) return unknownTask
     if (answer.status >= 300 || !isTask(answer.body)) {
       return Result.fail(failureOf(account, answer))
     }
     const { status, content, usage, duration, error } = answer.body
-    return taskStatus(account, answer, words, {
-      word: status,
+    return taskStatus(account, answer, statusNames, {
+      status,
       videoUrl: isContent(content) ? content.video_url : undefined,
       usage: {
         completionTokens: isUsage(usage) ? countOf(usage.completion_tokens) : null,
@@ -148,7 +148,7 @@ export const readPolledElse =
     })
   }
 
-export const readPolled = readPolledElse(unusable)
+export const readPolled = readPolledWith(unusableAnswer)
 
 // Calls
 

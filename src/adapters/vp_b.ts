@@ -5,7 +5,7 @@ import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { contentRefusals } from "./common/contentErrors.ts"
 import { commonFields, readPolled } from "./vp_a.ts"
-import { unusable } from "./wire/vendorFailures.ts"
+import { unusableAnswer } from "./wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
@@ -16,7 +16,7 @@ const isSubmitted = Schema.is(Schema.Struct({ task_id: JobId }))
 
 const tasksUrl = (account: ChannelAccount): string => `${rootOf(account, "/v2")}/v2/video/tasks`
 
-/** Without an id no header goes out, and the vendor says what is missing. */
+/** Without an application id the header is left out, and the vendor's error says what is missing. */
 const authorized = (account: ChannelAccount) => ({
   ...bearer(account),
   ...(account.appId === null ? {} : { "x-application-id": account.appId })
@@ -33,7 +33,7 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
   answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.task_id)
-    : Result.fail(unusable(account, answer))
+    : Result.fail(unusableAnswer(account, answer))
 
 // Calls
 

@@ -15,12 +15,12 @@ import { type UnifiedMode, unifiedFamilies, unknownUnified } from "../domain/vid
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
-import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
+import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorOf } from "./wire/errorText.ts"
-import { flatNumber, meanings, refusalTable } from "./wire/refusalTable.ts"
+import { flatNumberShape, meanings, refusalTable } from "./wire/refusalTable.ts"
 import { listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
-import { brokenAnswer, refusal, refusedUnsent } from "./wire/vendorFailures.ts"
-import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
+import { brokenAnswer, localRefusal, refusal } from "./wire/vendorFailures.ts"
+import { bearer, get, omitEmpty, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -28,7 +28,7 @@ const isEnvelope = Schema.is(
   Schema.Struct({ code: Schema.Int, data: Schema.optional(Schema.Unknown) })
 )
 const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
-/** Id and status are needed whatever it is: a failed row may say anything about its outputs. */
+/** Only id and status are required, because a failed row may have anything as its outputs. */
 const isRow = Schema.is(
   Schema.Struct({
     id: Schema.String,
@@ -37,9 +37,9 @@ const isRow = Schema.is(
     outputs: Schema.optional(Schema.Unknown)
   })
 )
-const video = { type: Schema.Literal("video") }
-const isVideo = Schema.is(Schema.Struct({ ...video, url: WebAddress }))
-const isMarkedVideo = Schema.is(Schema.Struct({ ...video, watermark_url: WebAddress }))
+const videoType = { type: Schema.Literal("video") }
+const isVideo = Schema.is(Schema.Struct({ ...videoType, url: WebAddress }))
+const isMarkedVideo = Schema.is(Schema.Struct({ ...videoType, watermark_url: WebAddress }))
 
 // To the vendor
 
@@ -47,12 +47,12 @@ type Together = NonNullable<VideoDialect["together"]>
 
 type Placed = PlacedOrder<UnifiedMode>
 
-const invalid = (what: string) => {
+const refuseField = (what: string) => {
   const message = `Invalid value: ${what}`
-  return Result.fail(refusedUnsent(message, { code: 1201, message }))
+  return Result.fail(localRefusal(message, { code: 1201, message }))
 }
 
-/** Of a model that no row knows, a picture without a role is a reference beside other media. */
+/** For a model without a row in the table, a picture without a role counts as a reference beside other media. */
 const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<VideoBlock> =>
   blocks.filter(({ type }) => type !== "text").length === 1
     ? blocks
@@ -63,11 +63,11 @@ const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<Vid
 const familyFor = ({ upstreamModel }: VideoOrder) => familyOf(unifiedFamilies, upstreamModel)
 
 const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
-  const known = familyFor(order)
-  const family = known ?? unknownUnified
-  const blocks = known === null ? rolesBesideOthers(order.blocks) : order.blocks
+  const knownFamily = familyFor(order)
+  const family = knownFamily ?? unknownUnified
+  const blocks = knownFamily === null ? rolesBesideOthers(order.blocks) : order.blocks
   return Result.orElse(placeMedia(family, blocks), () =>
-    invalid(`contents. The model takes ${inputsInWords(family)}`)
+    refuseField(`contents. The model takes ${inputsInWords(family)}`)
   )
 }
 
@@ -82,14 +82,14 @@ const itemTypes: Readonly<Record<InputRole, string>> = {
 const hasRole = ({ media }: Placed, role: InputRole): boolean =>
   media.some((medium) => medium.role === role)
 
-/** A reference video excludes native sound; where it is ordered all the same, the vendor refuses. */
+/** A reference video excludes native sound; if the client orders it all the same, the vendor refuses. */
 const soundOf = ({ generateAudio }: VideoOrder, sound: SoundOfModel, placed: Placed) => {
   if (sound !== "switch") return null
-  const wanted = generateAudio ?? (hasRole(placed, "reference_video") ? false : null)
-  return wanted === null ? null : wanted ? "native" : "off"
+  const isWanted = generateAudio ?? (hasRole(placed, "reference_video") ? false : null)
+  return isWanted === null ? null : isWanted ? "native" : "off"
 }
 
-/** A first frame or a video decides the ratio; without either, the mixed mode must be told one. */
+/** A first frame or a video decides the ratio; without either, the mixed mode requires one. */
 const ratioOf = ({ ratio }: VideoOrder, placed: Placed): string | null => {
   switch (placed.mode) {
     case "text-to-video":
@@ -105,12 +105,12 @@ const ratioOf = ({ ratio }: VideoOrder, placed: Placed): string | null => {
 
 const toBody = (order: VideoOrder, placed: Placed, sound: SoundOfModel) => {
   const prompt = textOf(order.blocks)
-  const settings = given({
+  const settings = omitEmpty({
     resolution: order.resolution?.toLowerCase(),
     aspect_ratio: ratioOf(order, placed),
     duration: secondsOf(order),
     audio: soundOf(order, sound, placed),
-    // Left out, the vendor decides: what it takes depends on the media beside it.
+    // No default is sent, because the allowed values depend on the media of the order.
     multi_shot: order.parameters.multi_shot
   })
   const options = {
@@ -133,11 +133,11 @@ const soundInWords: Readonly<Record<SoundOfModel, string>> = {
   unset: "decides itself whether it makes sound"
 }
 
-/** What has no place on the paths of its model is not sent: on other paths the model does not exist. */
+/** An order that fits no path of its model is refused here, because the model exists on no other path. */
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const { sound } = familyFor(order) ?? unknownUnified
   if (!canSound(sound, order.generateAudio)) {
-    return invalid(`settings.audio. The model ${soundInWords[sound]}`)
+    return refuseField(`settings.audio. The model ${soundInWords[sound]}`)
   }
   return Result.map(place(order), (placed) => {
     const url = `${rootOf(account)}/${placed.mode}/${encodeURIComponent(order.upstreamModel)}`
@@ -145,10 +145,10 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   })
 }
 
-/** The vendor refuses questions about more tasks. */
-const MOST_TOGETHER = 20
-/** Ids as the vendor gives them out; a comma in one would be read as two. */
-const listable = /^[\w.-]{1,64}$/
+/** The vendor refuses polls for more tasks. */
+const MAX_BATCH = 20
+/** The form of the vendor's own ids; an id with a comma would be read as two. */
+const safeInList = /^[\w.-]{1,64}$/
 
 const pollTogetherRequest: Together["pollRequest"] = (account, tasks) => {
   const ids = tasks.map(({ upstreamId }) => upstreamId).join(",")
@@ -161,8 +161,8 @@ const pollRequest: VideoDialect["pollRequest"] = (account, task) =>
 
 // From the vendor
 
-/** The code decides, also when HTTP says 200. */
-export const codeRefusals = refusalTable([flatNumber], {
+/** The code decides, also in an HTTP 200. */
+export const codeRefusals = refusalTable([flatNumberShape], {
   "1000": meanings.credentials,
   "1001": meanings.credentials,
   "1002": meanings.credentials,
@@ -186,17 +186,17 @@ export const codeRefusals = refusalTable([flatNumber], {
   "5002": meanings.timeout
 })
 
-const withoutEnvelope = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
+const missingEnvelope = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
   answer.status >= 300 ? refusal(account, answer) : brokenAnswer(answer)
 
 /**
- * HTTP 200 is not success here: only `code` 0 is. `failureOf` tells why an answer without a code is
- * of no use.
+ * Only `code` 0 is a success here, HTTP 200 alone is not. `failureOf` reads the failure of an answer
+ * without a code.
  */
-export const open = (
+export const openEnvelope = (
   account: ChannelAccount,
   answer: VendorAnswer,
-  failureOf: (account: ChannelAccount, answer: VendorAnswer) => VendorFailure = withoutEnvelope
+  failureOf: (account: ChannelAccount, answer: VendorAnswer) => VendorFailure = missingEnvelope
 ): Result.Result<unknown, VendorFailure> => {
   if (!isEnvelope(answer.body)) return Result.fail(failureOf(account, answer))
   return answer.status < 300 && answer.body.code === 0
@@ -205,20 +205,20 @@ export const open = (
 }
 
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
-  Result.flatMap(open(account, answer), (data) =>
+  Result.flatMap(openEnvelope(account, answer), (data) =>
     isSubmitted(data) ? Result.succeed(data.id) : Result.fail(brokenAnswer(answer))
   )
 
-const words: TaskWords = {
+const statusNames: StatusNames = {
   open: ["submitted", "processing"],
   finished: ["succeeded"],
   failed: ["failed"]
 }
 
-/** Rows of a poll: an array by most sources, a single object by one. */
+/** Rows of a poll: an array in most documents of the vendor, a single object in one. */
 const rowsOf = (data: unknown): ReadonlyArray<unknown> => [data ?? []].flat()
 
-/** Without a marked file where one was ordered, the plain one: the video is made and paid for. */
+/** Falls back to the plain file where a marked one was ordered and is missing, because the video is paid for. */
 const addressOf = (
   outputs: ReadonlyArray<unknown>,
   isMarked: VideoTaskRef["isMarked"]
@@ -227,19 +227,19 @@ const addressOf = (
   outputs.find(isVideo)?.url
 
 const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
-  Result.map(open(account, answer), (data) => {
+  Result.map(openEnvelope(account, answer), (data) => {
     const ids = new Set(tasks.map(({ upstreamId }) => upstreamId))
     const rows = rowsOf(data)
     const readable = rows.filter(isRow).filter(({ id }) => ids.has(id))
-    // A row without a known place may be that of any id without one: those are not unknown.
+    // An unreadable row may belong to any id without a readable row, so such an id is not unknown.
     const isComplete = readable.length === rows.length
     const statuses = tasks.flatMap(({ upstreamId: id, isMarked }) => {
       const row = readable.find((candidate) => candidate.id === id)
       if (row === undefined) {
         return isComplete ? [] : [[id, Result.fail(brokenAnswer(answer))] as const]
       }
-      const status = taskStatus(account, answer, words, {
-        word: row.status,
+      const status = taskStatus(account, answer, statusNames, {
+        status: row.status,
         videoUrl: addressOf(listOf(row.outputs), isMarked),
         message: errorOf(row).message
       })
@@ -264,8 +264,8 @@ export const makeVpD = videoCalls("vp_d", {
   refusals: () => codeRefusals,
   noTask: { upstreamId: "0" },
   together: {
-    most: MOST_TOGETHER,
-    mayShare: ({ upstreamId }) => listable.test(upstreamId),
+    most: MAX_BATCH,
+    mayShare: ({ upstreamId }) => safeInList.test(upstreamId),
     pollRequest: pollTogetherRequest,
     readPolled: readPolledTogether
   }

@@ -13,12 +13,12 @@ import { countInputs, textOf } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { flatFailure } from "./common/flatErrors.ts"
-import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
+import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
-import { flatReason, meanings, refusalTable } from "./wire/refusalTable.ts"
+import { flatReasonShape, meanings, refusalTable } from "./wire/refusalTable.ts"
 import { listOf } from "./wire/vendorAnswer.ts"
-import { refusal, refusedUnsent } from "./wire/vendorFailures.ts"
-import { get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
+import { localRefusal, refusal } from "./wire/vendorFailures.ts"
+import { get, omitEmpty, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -38,16 +38,16 @@ type Placed = PlacedOrder<TierMode>
 const takesRatio: ReadonlySet<TierMode> = new Set(["text2video", "reference2video"])
 
 const toBody = (order: VideoOrder, { mode, media }: Placed) => {
-  const ordered =
+  const framesInOrder =
     mode === "start-end2video"
       ? media.toSorted((a, b) => Number(a.role === "last_frame") - Number(b.role === "last_frame"))
       : media
-  return given({
+  return omitEmpty({
     watermark: false,
     ...order.parameters,
     model: order.upstreamModel,
     prompt: textOf(order.blocks),
-    images: mode === "text2video" ? null : ordered.map(({ url }) => url),
+    images: mode === "text2video" ? null : framesInOrder.map(({ url }) => url),
     duration: secondsOf(order),
     resolution: order.resolution?.toLowerCase(),
     aspect_ratio: takesRatio.has(mode) ? order.ratio : null,
@@ -56,28 +56,28 @@ const toBody = (order: VideoOrder, { mode, media }: Placed) => {
   })
 }
 
-const unsent = (reason: string, message: string) =>
-  Result.fail(refusedUnsent(message, { code: 400, reason, message }))
+const refuse = (reason: string, message: string) =>
+  Result.fail(localRefusal(message, { code: 400, reason, message }))
 
-const unwanted = (message: string) => unsent("FieldUnwanted", `unwanted field: ${message}`)
+const refuseField = (message: string) => refuse("FieldUnwanted", `unwanted field: ${message}`)
 
-/** The path is for one frame of each kind, which only their places in the list tell apart. */
-const hasTwins = ({ mode, media }: Placed): boolean =>
+/** The path takes one first and one last frame, which the vendor distinguishes by their order in the list. */
+const hasEqualFrames = ({ mode, media }: Placed): boolean =>
   mode === "start-end2video" && new Set(media.map(({ role }) => role)).size < media.length
 
-/** The path is the model's and the pictures': on another one it does not exist. */
+/** Model and pictures decide the path, because the model exists on no other path. */
 const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
   const family = familyOf(tierFamilies, order.upstreamModel) ?? unknownTier
   const placed = Result.filterOrFail(
     placeMedia(family, order.blocks),
-    (found) => !hasTwins(found),
+    (placed) => !hasEqualFrames(placed),
     () => undefined
   )
   return Result.orElse(placed, () => {
     const fault = `images. The model takes ${inputsInWords(family)}`
     return countInputs(order.blocks).images === 0
-      ? unsent("FieldLacking", `missing field: ${fault}`)
-      : unwanted(fault)
+      ? refuse("FieldLacking", `missing field: ${fault}`)
+      : refuseField(fault)
   })
 }
 
@@ -87,11 +87,11 @@ const authorized = (account: ChannelAccount) => ({
   authorization: `Token ${Redacted.value(account.apiKey)}`
 })
 
-/** Reference audio and video have no field on this tier. */
+/** This interface has no fields for reference audio and video. */
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const { audios, videos } = countInputs(order.blocks)
-  if (audios > 0) return unwanted("audios")
-  if (videos > 0) return unwanted("videos")
+  if (audios > 0) return refuseField("audios")
+  if (videos > 0) return refuseField("videos")
   return Result.map(place(order), (placed) =>
     post(`${apiUrl(account)}/${placed.mode}`, authorized(account), toBody(order, placed))
   )
@@ -104,29 +104,29 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
 
 // From the vendor
 
-const words: TaskWords = {
+const statusNames: StatusNames = {
   open: ["created", "queueing", "processing"],
   finished: ["success"],
   failed: ["failed"]
 }
 
-export const reasonRefusals = refusalTable([flatReason], {
-  // An empty account is an HTTP 400 here, and must not look like the client's own fault.
+export const reasonRefusals = refusalTable([flatReasonShape], {
+  // An empty account is an HTTP 400 here, and must not look like a fault of the client.
   CreditInsufficient: meanings.balance,
-  InternalServiceFailure: meanings.unsure,
+  InternalServiceFailure: meanings.uncertain,
   ModelUnavailable: meanings.model,
-  OperationInProcess: meanings.unsure,
+  OperationInProcess: meanings.uncertain,
   QuotaExceeded: meanings.rate,
   SystemThrottling: meanings.rate,
   TooManyRequests: meanings.rate,
-  UserCancelled: meanings.unsure
+  UserCancelled: meanings.uncertain
 })
 
 const failedMessage = (body: unknown): string | null =>
   errorText(body).message ??
   (isCoded(body) ? `The vendor failed to make the video: ${body.err_code}` : null)
 
-/** The task's id; an answer that already says `failed` is a refusal, whether it names a task or not. */
+/** The task's id; an answer that already says `failed` is a refusal, with or without an id. */
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
   if (answer.status < 300 && isFailedSubmit(answer.body)) {
     const message = failedMessage(answer.body) ?? "The vendor failed to make the video"
@@ -137,7 +137,7 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
     : Result.fail(flatFailure(account, answer))
 }
 
-/** Without a marked file where one was ordered, the plain one: the video is made and paid for. */
+/** Falls back to the plain file where a marked one was ordered and is missing, because the video is paid for. */
 const addressOf = (
   creations: ReadonlyArray<unknown>,
   isMarked: VideoTaskRef["isMarked"]
@@ -151,8 +151,8 @@ const readPolled: VideoDialect["readPolled"] = (account, answer, { isMarked }) =
     return Result.fail(flatFailure(account, answer))
   }
   const { body } = answer
-  return taskStatus(account, answer, words, {
-    word: body.state,
+  return taskStatus(account, answer, statusNames, {
+    status: body.state,
     videoUrl: addressOf(listOf(body.creations), isMarked),
     code: isCoded(body) ? body.err_code : null,
     message: failedMessage(body)

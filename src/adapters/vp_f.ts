@@ -1,8 +1,7 @@
 /**
- * vp_f: cloud tasks whose wire form depends on the model; billed by ordered seconds. The families of
- * its vendor's models have their places for media, size and ratio in a table; of other models the kind
- * (text, image, reference) and the version are read from the id, and what an id does not say from the
- * order.
+ * vp_f: cloud tasks whose wire form depends on the model; billed by ordered seconds. A table has the
+ * form of each family of the vendor's models: media, size and ratio. For other models, kind (text,
+ * image, reference) and version are read from the id, and from the order where the id has neither.
  */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
@@ -20,9 +19,9 @@ import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { cloudRefusals, flatFailure } from "./common/flatErrors.ts"
-import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
-import { refusedUnsent } from "./wire/vendorFailures.ts"
-import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
+import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
+import { localRefusal } from "./wire/vendorFailures.ts"
+import { bearer, get, omitEmpty, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -38,7 +37,7 @@ const isPolled = Schema.is(
     usage: Schema.optional(Schema.Unknown)
   })
 )
-/** Lengths, of which older models tell one by another name. */
+/** Lengths in seconds; older models name the output's length `video_duration`. */
 const isUsage = Schema.is(
   Schema.Struct({
     duration: Schema.optional(Schema.Unknown),
@@ -56,22 +55,22 @@ const isAddress = Schema.is(WebAddress)
 
 type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
 
-/** How an order is written for its model. */
+/** The wire form of an order for its model. */
 interface WrittenForm {
-  /** The media, at their places in `input`. */
+  /** Fields of `input` with the media. */
   readonly media: Readonly<Record<string, unknown>>
   readonly picture: CloudFamily["picture"]
   readonly hasSoundSwitch: boolean
 }
 
 const refuse = (message: string) =>
-  Result.fail(refusedUnsent(message, { code: "InvalidParameter", message }))
+  Result.fail(localRefusal(message, { code: "InvalidParameter", message }))
 
 const writeMedia = ({ soundItem }: CloudFamily, { mode, media }: PlacedOrder<CloudMode>) => {
   const urlOf = (role: InputRole) => media.find((medium) => medium.role === role)?.url
   switch (mode) {
     case "fields":
-      return given({ img_url: urlOf("first_frame"), audio_url: urlOf("reference_audio") })
+      return omitEmpty({ img_url: urlOf("first_frame"), audio_url: urlOf("reference_audio") })
     case "reference_urls":
       return { reference_urls: media.map(({ url }) => url) }
     case "media":
@@ -84,8 +83,8 @@ const writeMedia = ({ soundItem }: CloudFamily, { mode, media }: PlacedOrder<Clo
   }
 }
 
-/** A field holds one address, so a second medium of its kind has no place. */
-const fits = ({ mode, media }: PlacedOrder<CloudMode>): boolean =>
+/** A field contains one address, so a second medium of its role has no field. */
+const hasFieldForEach = ({ mode, media }: PlacedOrder<CloudMode>): boolean =>
   mode !== "fields" || new Set(media.map(({ role }) => role)).size === media.length
 
 const formOfFamily = (
@@ -94,7 +93,7 @@ const formOfFamily = (
 ): Result.Result<WrittenForm, VendorRefused> => {
   const { picture, sound } = family
   const placed = placeMedia(family, order.blocks)
-  if (Result.isFailure(placed) || !fits(placed.success)) {
+  if (Result.isFailure(placed) || !hasFieldForEach(placed.success)) {
     return refuse(`Not all of this input has a place: the model takes ${inputsInWords(family)}`)
   }
   return canSound(sound, order.generateAudio)
@@ -110,10 +109,10 @@ type Kind = "text" | "image" | "reference"
 
 interface Traits {
   readonly kind: Kind
-  /** Version 2.6 and older; every other id, also one without a version, takes the newer form. */
-  readonly old: boolean
+  /** Version 2.6 or older; every other id, also one without a version, uses the newer form. */
+  readonly isOld: boolean
   /** The variant whose sound can be switched off. */
-  readonly flash: boolean
+  readonly isFlash: boolean
 }
 
 const kinds: Readonly<Record<string, Kind>> = { t2v: "text", i2v: "image", r2v: "reference" }
@@ -124,7 +123,7 @@ const isReference = (block: MediaBlock): boolean =>
 const isFrame = (block: MediaBlock): boolean =>
   block.type === "image" && (block.role === "first_frame" || block.role === "last_frame")
 
-/** The kind an order needs, where the model's id does not say which it is. */
+/** The kind of model that an order's media need, for ids that do not contain the kind. */
 const kindOfInputs = (media: ReadonlyArray<MediaBlock>): Kind => {
   const images = media.filter(({ type }) => type === "image")
   if (media.some(isReference) || images.filter((block) => !isFrame(block)).length > 1) {
@@ -139,48 +138,51 @@ const traitsOf = (model: string, media: ReadonlyArray<MediaBlock>): Traits => {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(model) ?? []
   return {
     kind: kinds[kind ?? ""] ?? kindOfInputs(media),
-    old: major !== undefined && (Number(major) < 2 || (major === "2" && Number(minor) <= 6)),
-    flash: /(?:^|[-_.])flash(?![a-z0-9])/i.test(model)
+    isOld: major !== undefined && (Number(major) < 2 || (major === "2" && Number(minor) <= 6)),
+    isFlash: /(?:^|[-_.])flash(?![a-z0-9])/i.test(model)
   }
 }
 
-/** Fields that each hold one address; a second one of a type has no field. */
-const single = (media: ReadonlyArray<MediaBlock>, places: Readonly<Record<string, string>>) => {
-  const found = media.map(({ type, url }) => [places[type], type, url] as const)
-  for (const [index, [field, type]] of found.entries()) {
+/** Puts each medium into the field of its type; a second medium of a type has no field. */
+const fieldsOfMedia = (
+  media: ReadonlyArray<MediaBlock>,
+  fieldByType: Readonly<Record<string, string>>
+) => {
+  const entries = media.map(({ type, url }) => [fieldByType[type], type, url] as const)
+  for (const [index, [field, type]] of entries.entries()) {
     if (field === undefined) return refuse(`The model does not accept ${type} input`)
-    if (found.findIndex(([other]) => other === field) < index) {
+    if (entries.findIndex(([other]) => other === field) < index) {
       return refuse(`The model accepts only one ${type} input`)
     }
   }
-  return Result.succeed(Object.fromEntries(found.map(([field, , url]) => [field, url])))
+  return Result.succeed(Object.fromEntries(entries.map(([field, , url]) => [field, url])))
 }
 
 const toItem = (block: MediaBlock, kind: Kind) => {
   const types = { audio: "driving_audio", video: "reference_video" }
-  const unsaid = kind === "image" ? "first_frame" : "reference_image"
+  const defaultRole = kind === "image" ? "first_frame" : "reference_image"
   return {
-    type: block.type === "image" ? (block.role ?? unsaid) : types[block.type],
+    type: block.type === "image" ? (block.role ?? defaultRole) : types[block.type],
     url: block.url
   }
 }
 
-/** Where the media of an order go; what has no place is refused instead of left out. */
+/** The fields of an order's media; a medium without a field is refused instead of left out. */
 const mediaOf = (
   media: ReadonlyArray<MediaBlock>,
-  { kind, old }: Traits
+  { kind, isOld }: Traits
 ): Result.Result<WrittenForm["media"], VendorRefused> => {
-  if (kind === "text") return single(media, { audio: "audio_url" })
+  if (kind === "text") return fieldsOfMedia(media, { audio: "audio_url" })
   if (kind === "image" && media.some(isReference)) {
     return media.some(({ type }) => type === "video")
       ? refuse("The model does not accept video input")
       : refuse("The model does not accept a reference image: an image is its first frame")
   }
-  if (!old) return Result.succeed({ media: media.map((block) => toItem(block, kind)) })
+  if (!isOld) return Result.succeed({ media: media.map((block) => toItem(block, kind)) })
   if (kind === "image") {
     return media.some((block) => block.type === "image" && block.role === "last_frame")
       ? refuse("The model does not accept a last frame")
-      : single(media, { image: "img_url", audio: "audio_url" })
+      : fieldsOfMedia(media, { image: "img_url", audio: "audio_url" })
   }
   if (media.some(({ type }) => type === "audio")) {
     return refuse("The model does not accept audio input")
@@ -194,13 +196,13 @@ const formByInputs = ({
   upstreamModel,
   blocks
 }: VideoOrder): Result.Result<WrittenForm, VendorRefused> => {
-  const ordered = blocks.filter((block) => block.type !== "text")
-  const traits = traitsOf(upstreamModel, ordered)
-  const { kind, old, flash } = traits
-  return Result.map(mediaOf(ordered, traits), (media) => ({
+  const media = blocks.filter((block) => block.type !== "text")
+  const traits = traitsOf(upstreamModel, media)
+  const { kind, isOld, isFlash } = traits
+  return Result.map(mediaOf(media, traits), (media) => ({
     media,
-    picture: kind === "image" ? "resolution" : old ? "size" : "resolution_and_ratio",
-    hasSoundSwitch: kind === "reference" || (kind === "image" && flash)
+    picture: kind === "image" ? "resolution" : isOld ? "size" : "resolution_and_ratio",
+    hasSoundSwitch: kind === "reference" || (kind === "image" && isFlash)
   }))
 }
 
@@ -221,7 +223,7 @@ const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   }
 }
 
-/** A size stands for resolution and ratio together, so a ratio without a size cannot be said. */
+/** A size expresses resolution and ratio together, so a ratio without a size cannot be sent. */
 const sizeOf = (order: VideoOrder) => {
   const resolution = order.resolution ?? "720p"
   const ratio = order.ratio ?? "16:9"
@@ -231,7 +233,7 @@ const sizeOf = (order: VideoOrder) => {
     : Result.succeed({ size })
 }
 
-/** Where a first frame decides the shape, no ratio goes out with it. */
+/** Where a first frame decides the shape, no ratio is sent. */
 const pictureOf = (
   order: VideoOrder,
   picture: WrittenForm["picture"]
@@ -241,7 +243,7 @@ const pictureOf = (
   return Result.succeed({ resolution: order.resolution?.toUpperCase(), ratio })
 }
 
-/** The whole envelope; fails with the refusal of an order that its model has no form for. */
+/** The body of an order; fails with a refusal if the model has no form for it. */
 export const toBody = (
   order: VideoOrder
 ): Result.Result<
@@ -255,8 +257,8 @@ export const toBody = (
     const { negative_prompt, ...parameters } = order.parameters
     return {
       model,
-      input: given({ prompt: textOf(blocks), negative_prompt, ...form.media }),
-      parameters: given({
+      input: omitEmpty({ prompt: textOf(blocks), negative_prompt, ...form.media }),
+      parameters: omitEmpty({
         watermark: false,
         ...parameters,
         duration: secondsOf(order),
@@ -287,7 +289,7 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.output.task_id)
     : Result.fail(flatFailure(account, answer))
 
-const words: TaskWords = {
+const statusNames: StatusNames = {
   open: ["PENDING", "RUNNING"],
   finished: ["SUCCEEDED"],
   unknown: ["UNKNOWN"],
@@ -295,18 +297,18 @@ const words: TaskWords = {
   cancelled: ["CANCELED", "CANCELLED"]
 }
 
-/** Counts come as digits in a text at times. */
+/** Lengths are sometimes digits in a text. */
 const lengthOf = (value: unknown): number | null => {
   const seconds = typeof value === "string" ? Number(value) : value
   return isLength(seconds) ? seconds : null
 }
 
-/** The vendor's own total counts the seconds of input videos as well. */
+/** The vendor's `duration` includes the seconds of input videos. */
 const outputSecondsOf = (usage: unknown): number | null => {
   if (!isUsage(usage)) return null
-  const rendered = lengthOf(usage.output_video_duration) ?? lengthOf(usage.video_duration)
-  const total = lengthOf(usage.duration) ?? 0
-  return rendered ?? lengthOf(total - (lengthOf(usage.input_video_duration) ?? 0))
+  const renderedSeconds = lengthOf(usage.output_video_duration) ?? lengthOf(usage.video_duration)
+  const totalSeconds = lengthOf(usage.duration) ?? 0
+  return renderedSeconds ?? lengthOf(totalSeconds - (lengthOf(usage.input_video_duration) ?? 0))
 }
 
 const readPolled: VideoDialect["readPolled"] = (account, answer) => {
@@ -316,8 +318,8 @@ const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   }
   const { output, usage } = answer.body
   const { task_status: word, video_url: url, code, message } = output
-  return taskStatus(account, answer, words, {
-    word,
+  return taskStatus(account, answer, statusNames, {
+    status: word,
     videoUrl: isAddress(url) ? url : undefined,
     usage: { completionTokens: null, outputSeconds: outputSecondsOf(usage) },
     code: isText(code) ? code : null,

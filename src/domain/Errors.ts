@@ -8,7 +8,7 @@ import { type ErrorCode, errorTable } from "./errorTable.ts"
 export { type ErrorCode, type ErrorType, errorTable } from "./errorTable.ts"
 
 /** What every error says; `param` is the path of the offending field, null when none is. */
-const said = {
+const answerFields = {
   message: Schema.String,
   param: Schema.NullOr(Schema.String).pipe(Schema.withConstructorDefault(Effect.succeed(null)))
 }
@@ -22,8 +22,10 @@ const errorOf =
   <Self>() =>
   <C extends ErrorCode>(code: C) => {
     const { fields, status } = rows[code]
-    const all = { ...said, ...fields }
-    return Schema.TaggedError<Self>()<C, typeof all>(code, all, { httpApiStatus: status })
+    const schemaFields = { ...answerFields, ...fields }
+    return Schema.TaggedError<Self>()<C, typeof schemaFields>(code, schemaFields, {
+      httpApiStatus: status
+    })
   }
 
 export class ModalityMismatch extends errorOf<ModalityMismatch>()("modality_mismatch") {}
@@ -43,7 +45,7 @@ export class BillingUnavailable extends errorOf<BillingUnavailable>()("billing_u
  */
 export class UpstreamError extends Schema.TaggedError<UpstreamError>()(
   "upstream_error",
-  { ...said, ...errorTable.upstream_error.fields, status: Schema.Int },
+  { ...answerFields, ...errorTable.upstream_error.fields, status: Schema.Int },
   { httpApiStatus: errorTable.upstream_error.status }
 ) {}
 
@@ -70,7 +72,11 @@ export class ChannelUnavailable extends errorOf<ChannelUnavailable>()("channel_u
 /** `retryAfterMillis` where it is known more exactly than in whole seconds. */
 export class RateLimited extends Schema.TaggedError<RateLimited>()(
   "rate_limited",
-  { ...said, ...errorTable.rate_limited.fields, retryAfterMillis: Schema.optionalKey(Schema.Int) },
+  {
+    ...answerFields,
+    ...errorTable.rate_limited.fields,
+    retryAfterMillis: Schema.optionalKey(Schema.Int)
+  },
   { httpApiStatus: errorTable.rate_limited.status }
 ) {}
 

@@ -176,13 +176,13 @@ const proofOf = (failure: VendorFailure): KnownRefusal | null =>
 export const doubtOf = (failure: VendorFailure): Doubt | null => {
   if (failure._tag === "VendorUnreachable" || proofOf(failure) !== null) return null
   const { upstreamId = null, answer } = failure
-  const known = { upstreamId, ...(answer === undefined ? {} : { answer }) }
+  const answerIds = { upstreamId, ...(answer === undefined ? {} : { answer }) }
   if (failure._tag === "VendorLost") {
-    return { reason: failure.isDuplicate === true ? "duplicate_job" : failure.reason, ...known }
+    return { reason: failure.isDuplicate === true ? "duplicate_job" : failure.reason, ...answerIds }
   }
   return failure.isVerdict === true
     ? null
-    : { reason: timeouts.has(failure.effectiveStatus) ? "timeout" : "vendor_error", ...known }
+    : { reason: timeouts.has(failure.effectiveStatus) ? "timeout" : "vendor_error", ...answerIds }
 }
 
 /**

@@ -33,8 +33,9 @@ export interface ErrorRow {
   readonly mayFollowPaidCall: boolean
 }
 
-const told = (description: string) => Schema.String.annotate({ description })
-const decimal = (description: string) => told(`${description}, a decimal string of currency units`)
+const described = (description: string) => Schema.String.annotate({ description })
+const decimal = (description: string) =>
+  described(`${description}, a decimal string of currency units`)
 
 const RETRY_AFTER = "Whole seconds until a repeat makes sense, as `Retry-After` says"
 /** On the wire it is `retry_after`. */
@@ -156,7 +157,7 @@ export const errorTable = {
     type: "billing_error",
     meaning: "The order would take a budget above its amount; the narrowest one is named",
     fields: {
-      budget: told("Id of the budget"),
+      budget: described("Id of the budget"),
       scope: Schema.Literals(budgetScopes).annotate({ description: "Whose orders count in it" }),
       period: Schema.Literals(budgetPeriods).annotate({ description: "The time it is for" }),
       amount: decimal("The budget's amount"),
@@ -220,8 +221,8 @@ export const errorTable = {
       faults: Schema.optionalKey(
         Schema.Array(
           Schema.Struct({
-            path: told("Path of the field; of a vendor's list, the name of the column"),
-            message: told("What was expected of it"),
+            path: described("Path of the field; of a vendor's list, the name of the column"),
+            message: described("What was expected of it"),
             line: Schema.optionalKey(Schema.Int.annotate({ description: "Of a list: the line" }))
           })
         ).annotate({ description: "Every fault, where there are several" })
@@ -251,8 +252,8 @@ export const errorTable = {
       changed: Schema.Array(
         Schema.Struct({
           version: Schema.Int.annotate({ description: "The version that was made" }),
-          by: Schema.NullOr(told("Who made it; null where no operator did")),
-          at: told("When, ISO 8601 in UTC")
+          by: Schema.NullOr(described("Who made it; null where no operator did")),
+          at: described("When, ISO 8601 in UTC")
         })
       ).annotate({ description: "Who changed it since, the oldest change first" })
     }

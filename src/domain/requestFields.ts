@@ -10,13 +10,13 @@ export interface FieldFault {
 }
 
 /** What is said of a field in place of the library's words. */
-const words: Readonly<Record<string, string>> = {
+const namesByTag: Readonly<Record<string, string>> = {
   MissingKey: "This field is required",
   UnexpectedKey: "There is no such field"
 }
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) => words[issue._tag] ?? SchemaIssue.defaultLeafHook(issue)
+  leafHook: (issue) => namesByTag[issue._tag] ?? SchemaIssue.defaultLeafHook(issue)
 })
 
 /** `content[0].image_url`, as a client would write it. */
@@ -105,9 +105,9 @@ export const optionalWholeNumber = (
   expected: string,
   bounds?: { readonly minimum: number; readonly maximum: number }
 ) => {
-  const whole = Schema.Number.check(Schema.isInt({ expected }))
+  const wholeNumber = Schema.Number.check(Schema.isInt({ expected }))
   return optional(
-    bounds === undefined ? whole : whole.check(Schema.isBetween(bounds, { expected })),
+    bounds === undefined ? wholeNumber : wholeNumber.check(Schema.isBetween(bounds, { expected })),
     `${expected}, without quotes`
   )
 }

@@ -19,14 +19,14 @@ const isMoment = (millis: number): boolean => millis > 1e12 && millis < 1e13
 export const expiryOf = (address: string): Date | null => {
   const query = URL.parse(address)?.searchParams
   if (query === undefined) return null
-  const named = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]))
+  const valuesByName = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]))
   const ends = [
     ...signers.flatMap((signer) => {
-      const date = named.get(`${signer}-date`)
-      const seconds = Number(named.get(`${signer}-expires`) ?? Number.NaN)
+      const date = valuesByName.get(`${signer}-date`)
+      const seconds = Number(valuesByName.get(`${signer}-expires`) ?? Number.NaN)
       return date === undefined || Number.isNaN(seconds) ? [] : [fromDate(date, seconds)]
     }),
-    Number(named.get("expires") ?? Number.NaN) * 1000
+    Number(valuesByName.get("expires") ?? Number.NaN) * 1000
   ]
   const end = ends.find((millis) => millis !== null && isMoment(millis))
   return end === undefined || end === null ? null : new Date(end)

@@ -5,7 +5,7 @@ import { expiryOf } from "./resultAddresses.ts"
 import { publicState, type TaskState } from "./taskStates.ts"
 
 /** What a task's answer is made of. */
-export interface AnsweredTask {
+interface AnsweredTask {
   readonly id: string
   readonly state: TaskState
   readonly videoUrl: string | null
@@ -34,8 +34,8 @@ export const imageAddresses = ({
 /** The first end of any of them, where one tells it. */
 const expiry = (addresses: ReadonlyArray<string | null>) => {
   const ends = addresses.flatMap((address) => (address === null ? [] : (expiryOf(address) ?? [])))
-  const first = ends.toSorted((one, other) => one.getTime() - other.getTime())[0]
-  return first === undefined ? {} : { expires_at: first.toISOString() }
+  const earliest = ends.toSorted((one, other) => one.getTime() - other.getTime())[0]
+  return earliest === undefined ? {} : { expires_at: earliest.toISOString() }
 }
 
 const failed = ({ id, errorCode, errorMessage }: AnsweredTask) => ({
@@ -64,9 +64,9 @@ const videoAnswer = (task: AnsweredTask, own: AddressOf | null) => {
 const imageAnswer = (task: AnsweredTask, own: AddressOf | null) => {
   if (task.state === "succeeded" && task.result !== null) {
     const addresses = imageAddresses(task)
-    const told =
+    const settledAt =
       own === null ? expiry(addresses) : { data: addresses.map((_, n) => ({ url: own(n) })) }
-    return { ...task.result, id: task.id, task_status: "succeeded" as const, ...told }
+    return { ...task.result, id: task.id, task_status: "succeeded" as const, ...settledAt }
   }
   // Images have no vendor's task to be rejected by: all that did not come is failed.
   return task.state === "processing" || task.state === "submitting"

@@ -24,7 +24,7 @@ const oneOf =
     values.includes(value)
 
 /** What says nothing, or has nothing in it. */
-const nothing: Values = (value) =>
+const noValues: Values = (value) =>
   Predicate.isObjectOrArray(value) ? Object.keys(value).length === 0 : oneOf(null, false, "")(value)
 
 const isSwitchedOff: Values = (value) =>
@@ -142,7 +142,7 @@ const textWork: ReadonlyArray<Refused> = [
     harmless: oneOf(null, false, ""),
     advice: TOOLS
   },
-  { names: ["plugins", "search_options"], harmless: nothing, advice: TOOLS },
+  { names: ["plugins", "search_options"], harmless: noValues, advice: TOOLS },
   {
     names: ["search_parameters"],
     harmless: (value) => oneOf(null, false, "")(value) || isSwitchedOff(value),
@@ -155,7 +155,7 @@ const textWork: ReadonlyArray<Refused> = [
   },
   {
     names: ["modalities", "response_modalities", "output_modalities", "output_modality"],
-    harmless: (value) => nothing(value) || [value].flat().every(isText),
+    harmless: (value) => noValues(value) || [value].flat().every(isText),
     advice: `modalities may have text alone: ${MEDIA}`
   },
   {
@@ -163,7 +163,7 @@ const textWork: ReadonlyArray<Refused> = [
       ...["audio", "audio_config", "audio_params", "speech", "speech_config", "voice"],
       ...["voice_config", "tts_config"]
     ],
-    harmless: (value) => !Predicate.isObject(value) || nothing(value),
+    harmless: (value) => !Predicate.isObject(value) || noValues(value),
     advice: `modalities may have text alone: ${MEDIA}`
   },
   {
@@ -171,7 +171,7 @@ const textWork: ReadonlyArray<Refused> = [
       ...["output_audio", "audio_output", "enable_audio", "enable_audio_output", "with_audio"],
       ...["generate_audio", "return_audio", "stream_audio", "enable_tts", "use_tts"]
     ],
-    harmless: nothing,
+    harmless: noValues,
     advice: `modalities may have text alone: ${MEDIA}`
   },
   delivery("Texts come"),
@@ -216,8 +216,8 @@ const vendorToolAt = (tool: unknown, path: string): string | null => {
 const vendorToolIn = (tools: unknown, path: string): string | null => {
   if (!Array.isArray(tools)) return vendorToolAt(tools, path)
   for (const [index, tool] of tools.entries()) {
-    const found = vendorToolAt(tool, `${path}[${index}]`)
-    if (found !== null) return found
+    const fault = vendorToolAt(tool, `${path}[${index}]`)
+    if (fault !== null) return fault
   }
   return null
 }
@@ -310,26 +310,26 @@ function* insideOf({ path, under, isOfBody, value }: Place, own: Names | null): 
  */
 export function* otherFields(body: unknown, own: Names = new Set()): Generator<Field> {
   const places: Array<Place> = []
-  let left = MAX_FIELDS
-  let last = ""
+  let remainingFields = MAX_FIELDS
+  let lastPath = ""
   /** The next place, after what is inside of the one before. */
   const after = (place: Place, names: Names | null): Place | undefined => {
     let { value } = place
     if (isJson(value)) {
-      left -= Math.floor(value.length / CHARACTERS)
-      value = left > 0 ? readJson(value) : null
+      remainingFields -= Math.floor(value.length / CHARACTERS)
+      value = remainingFields > 0 ? readJson(value) : null
     }
     for (const inner of insideOf({ ...place, value }, names)) {
-      if (places.push(inner) > left) break
+      if (places.push(inner) > remainingFields) break
     }
     return places.pop()
   }
   const top: Place = { path: "", name: null, under: null, isOfBody: true, value: body }
   for (let place = after(top, own); place !== undefined; place = after(place, null)) {
     const { path, name, value } = place
-    last = path
-    left -= name === null || isPlain(name) ? 1 : STRANGE_NAME
-    if (places.length >= left) {
+    lastPath = path
+    remainingFields -= name === null || isPlain(name) ? 1 : STRANGE_NAME
+    if (places.length >= remainingFields) {
       yield { ...place, name: "", key: "", isLimit: true }
       return
     }
@@ -350,7 +350,7 @@ export function* otherFields(body: unknown, own: Names = new Set()): Generator<F
     }
     place = { ...place, under, isOfBody }
   }
-  if (left <= 0) yield { ...top, path: last, name: "", key: "", isLimit: true }
+  if (remainingFields <= 0) yield { ...top, path: lastPath, name: "", key: "", isLimit: true }
 }
 
 /** The fields that the gateway reads of an order, and those in which anything may stand. */
@@ -358,7 +358,7 @@ export interface OwnFields {
   /** Neither these nor what is in them is looked at. */
   readonly names: Names
   /** The field that a key resembles. */
-  readonly meant: (key: string) => string | undefined
+  readonly similarField: (key: string) => string | undefined
 }
 
 export const ownFields = (
@@ -366,7 +366,7 @@ export const ownFields = (
   words: ReadonlyArray<string> = []
 ): OwnFields => ({
   names: new Set([...names, ...words]),
-  meant: resemblances(names.map((name) => [name, name] as const))
+  similarField: resemblances(names.map((name) => [name, name] as const))
 })
 
 const isTheField = (name: string): string =>
@@ -375,7 +375,7 @@ const isTheField = (name: string): string =>
 /** The fields of an object that resemble others of its own, of which a vendor may read either. */
 export const otherSpellings = (
   value: object,
-  { names, meant }: OwnFields
+  { names, similarField: meant }: OwnFields
 ): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
   for (const name of Object.keys(value)) {
@@ -403,13 +403,13 @@ const MOCK = /^mock_/i
 const isOtherModel = ({ name, key, under, value }: Field): boolean =>
   (under === null || under === "extrabody") &&
   (isOtherModelName(key) === true || MOCK.test(name)) &&
-  !nothing(value)
+  !noValues(value)
 
 const faultOf = (rules: Rules, field: Field, own: OwnFields): string | null => {
   if (field.isLimit) return "Expected fewer values in texts of JSON"
   const rule = rules(field.key)
   const advice = rule === undefined || rule.harmless(field.value) ? null : rule.advice
-  const meant = field.isOfBody ? own.meant(field.key) : undefined
+  const meant = field.isOfBody ? own.similarField(field.key) : undefined
   if (meant !== undefined && advice?.includes(meant) !== true) return isTheField(meant)
   if (advice !== null) return advice
   return isOtherModel(field) ? isTheField("model") : null
@@ -439,7 +439,7 @@ export const dimensionFaults = (
   if (priced.size === 0) return faults
   for (const { path, key, value } of otherFields(body, own.names)) {
     const dimension = aliasedDimension(key)
-    if (dimension === undefined || !priced.has(dimension) || nothing(value)) continue
+    if (dimension === undefined || !priced.has(dimension) || noValues(value)) continue
     const message = `${dimension} is the field for this, as the price of this model depends on it`
     if (faults.push({ path, message }) === MAX_FIELD_FAULTS) break
   }

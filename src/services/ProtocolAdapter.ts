@@ -1,6 +1,6 @@
 /**
- * What the gateway asks of a vendor, whatever its protocol. Adapters are stateless: the account
- * comes with each call, so one adapter serves every channel that speaks its protocol.
+ * The port to vendors, independent of their protocols. Adapters are stateless: the account is an
+ * argument of each call, so one adapter serves every channel of its protocol.
  */
 import { Clock, Context, Effect, type Redacted, type Result } from "effect"
 import { builtInProtocols, type ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
@@ -16,7 +16,7 @@ import type { VideoUsage } from "../domain/video/VideoQuote.ts"
 
 export interface ChannelAccount {
   readonly channelId: string
-  /** As the operator wrote it; adapters bring it to the form their paths need. */
+  /** As the operator wrote it; adapters normalize it for their paths. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted
   /** Application id, for the protocols that need one. */
@@ -39,7 +39,7 @@ export interface VideoOrder {
   readonly parameters: VendorValues
 }
 
-/** Which task to ask for, and on which of the vendor's models it runs. */
+/** Identifies a task at the vendor, and the vendor's model that runs it. */
 export interface VideoTaskRef {
   /** As `submit` answered it. */
   readonly upstreamId: string
@@ -51,7 +51,7 @@ export interface VideoTaskRef {
 }
 
 export type VideoStatus =
-  /** `strangeWord` is set when the vendor used a status word that no table has. */
+  /** `strangeWord` is set to a status name of the vendor that no table has. */
   | { readonly _tag: "Processing"; readonly strangeWord?: string }
   | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }
   | { readonly _tag: "Failed"; readonly code: string; readonly message: string }
@@ -59,34 +59,34 @@ export type VideoStatus =
   | { readonly _tag: "Unknown" }
 
 /**
- * Asks something that creates nothing. Succeeds where the vendor answered as one that accepts the
+ * Sends a request that creates nothing. Succeeds where the answer shows that the vendor accepts the
  * account.
  */
 export type VendorCheck = (account: ChannelAccount) => Effect.Effect<void, VendorFailure>
 
-interface Checked {
-  /** Absent where the protocol has no such question. */
+interface Checkable {
+  /** Absent where the protocol has no such request. */
   readonly check?: VendorCheck
 }
 
-export interface VideoAdapter extends Checked {
-  /** Fails as `submit` does where the vendor's interface has no place for the order; asks nobody. */
+export interface VideoAdapter extends Checkable {
+  /** Fails like `submit` where the vendor's interface has no field for the order, without sending anything. */
   readonly place?: (order: VideoOrder) => Result.Result<void, VendorFailure>
   /**
-   * Starts a paid job and answers the vendor's task id, with what else a poll needs to find it.
+   * Starts a paid job and returns the vendor's task id, with any prefix that a poll needs to find it.
    * Never repeated on failure.
    */
   submit(account: ChannelAccount, order: VideoOrder): Effect.Effect<string, VendorFailure>
-  /** Asks for the job once. A failure says nothing about the job. */
+  /** Polls the job once. A failure says nothing about the job. */
   poll(account: ChannelAccount, task: VideoTaskRef): Effect.Effect<VideoStatus, VendorFailure>
-  /** Where the vendor answers for many jobs of an account in one request. */
+  /** Set where one request can poll many jobs of an account. */
   readonly together?: VideoPollTogether
 }
 
 export interface VideoPollTogether {
-  /** Jobs in one request. */
+  /** The most jobs in one request. */
   readonly most: number
-  /** False for a job whose id has no safe place in a list. */
+  /** False for a job whose id cannot safely be part of a list. */
   mayShare(task: VideoTaskRef): boolean
   /**
    * Answers by upstream id. An id without an answer is unknown to the vendor; one whose answer could
@@ -102,10 +102,10 @@ export interface VideoPollTogether {
 /** `{created, data: [{url} | {b64_json}]}` in the standard form; further fields may follow. */
 export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 
-export interface ImageAdapter extends Checked {
+export interface ImageAdapter extends Checkable {
   /**
-   * Makes the images and waits for them. Never repeated on failure. Where the vendor answers with a job
-   * that has to be waited for, `onJob` hears of it before, and the order fails as that does.
+   * Generates the images and waits for them. Never repeated on failure. Where the vendor answers with a
+   * job, `onJob` is called before the wait, and the order fails if `onJob` fails.
    */
   generate(
     account: ChannelAccount,
@@ -113,9 +113,9 @@ export interface ImageAdapter extends Checked {
     onJob?: (upstreamId: string) => Effect.Effect<void, VendorFailure>
   ): Effect.Effect<ImageResult, VendorFailure>
   /**
-   * Has them made and hands every event to `take` as it comes, until that answers false. Fails also
-   * when the stream breaks off, tells an error or ends without a finished image, whatever was taken.
-   * The time `take` takes does not count as the vendor's. Absent where no vendor of it streams.
+   * Generates the images and passes every event to `take` as it arrives, until `take` answers false. Fails
+   * also when the stream breaks, contains an error or ends without a final image, even after events were
+   * taken. The time of `take` does not count as the vendor's. Absent where no vendor of the protocol streams.
    */
   readonly stream?: (
     account: ChannelAccount,
@@ -124,55 +124,55 @@ export interface ImageAdapter extends Checked {
   ) => Effect.Effect<void, VendorFailure>
 }
 
-/** A server-sent event of images that are being made. */
+/** A server-sent event of images that are being generated. */
 export interface ImagePiece {
   /** The event as the client gets it, with the blank line that ends it. */
   readonly event: Uint8Array
-  /** Whether there may be an image in it, finished or not. */
+  /** True where the event may contain an image, partial or final. */
   readonly hasImage: boolean
 }
 
-/** What is passed to a model as the client sent it, under the name the vendor has for the model. */
+/** A client's body, and the vendor's name of the model. */
 export interface ModelOrder<Body> {
   readonly upstreamModel: string
   readonly body: Body
 }
 
 export interface ImageOrder extends ModelOrder<ImageBody> {
-  /** What is changed, where the images are no new ones. */
+  /** The pictures to change; absent for new images. */
   readonly edit?: ImageEdit | null
 }
 
-/** The vendor's answer in the standard form, and what is charged by. */
+/** The vendor's answer in the standard form, with the counts that the charge depends on. */
 export interface TextAnswer {
   readonly result: Readonly<Record<string, unknown>>
-  /** The whole of a large answer as it came, of which `result` is an outline. */
+  /** The undecoded large answer, of which `result` is an outline. */
   readonly raw?: RawAnswer
-  /** Null where the vendor did not count, or not in whole numbers. */
+  /** Null where the vendor gave no counts, or not in whole numbers. */
   readonly usage: TokenCounts | null
-  /** UTF-8 bytes of the text that was written. */
+  /** UTF-8 bytes of the generated text. */
   readonly outputBytes: number
 }
 
-/** A server-sent event of an answer that is being written. */
+/** A server-sent event of a streamed answer. */
 export interface TextPiece {
-  /** The event as it came, with the blank line that ends it; null when it is not for the client. */
+  /** The event with the blank line that ends it; null when it is not for the client. */
   readonly event: Uint8Array | null
-  /** Counts of the whole answer up to here; null also where the vendor counts while it still writes. */
+  /** Counts of the whole answer so far; null also for counts that the vendor sends in mid-stream. */
   readonly usage: TokenCounts | null
   readonly outputBytes: number
 }
 
-export interface TextAdapter extends Checked {
-  /** Waits for a whole answer. Never repeated on failure. */
+export interface TextAdapter extends Checkable {
+  /** Waits for the complete answer. Never repeated on failure. */
   complete(
     account: ChannelAccount,
     order: ModelOrder<ChatBody>
   ): Effect.Effect<TextAnswer, VendorFailure>
   /**
-   * Hands every event to `take` as it comes, and reads the next one when it was taken. The event
-   * that ends the stream is left out. Fails also when the stream breaks off or tells an error after
-   * events were taken. The time `take` takes does not count as the vendor's.
+   * Passes every event to `take` as it arrives, and reads the next one when `take` has ended. The event
+   * that ends the stream is left out. Fails also when the stream breaks or contains an error after
+   * events were taken. The time of `take` does not count as the vendor's.
    */
   stream(
     account: ChannelAccount,
@@ -185,7 +185,7 @@ export interface TextAdapter extends Checked {
   ): Effect.Effect<TextAnswer, VendorFailure>
 }
 
-/** Every adapter there is, by the name of its protocol. */
+/** All adapters by the name of their protocol. */
 export interface Adapters {
   readonly video: ReadonlyMap<string, VideoAdapter>
   readonly image: ReadonlyMap<string, ImageAdapter>
@@ -197,23 +197,23 @@ export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>(
 ) {}
 
 /**
- * The protocols this gateway knows: the built-in ones, unless a layer says otherwise. A row that is
- * added here needs an adapter of the same name in `ProtocolAdapter`.
+ * The protocols of this gateway: the built-in ones, unless a layer replaces them. A row that is added
+ * here needs an adapter of the same name in `ProtocolAdapter`.
  */
 export const Protocols = Context.Reference<ProtocolTables>("gateway/services/Protocols", {
   defaultValue: () => builtInProtocols
 })
 
 /**
- * How long a request has waited for vendors so far, in nanoseconds, so that the rest can be called our
- * overhead, and whether it waits at the moment; null where it is not measured.
+ * How many nanoseconds a request has waited for vendors so far, and whether it waits at the moment;
+ * null where it is not measured. The remaining time of the request is the gateway's overhead.
  */
 export const VendorTime = Context.Reference<{ nanos: bigint; isWaiting: boolean } | null>(
   "gateway/services/VendorTime",
   { defaultValue: () => null }
 )
 
-/** Counts the whole effect as waiting for a vendor, once, however many such effects are inside. */
+/** Counts the effect as time of the vendor; nested calls do not count twice. */
 export const asVendorTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const total = fiber.getRef(VendorTime)

@@ -7,7 +7,7 @@ interface Trouble {
   readonly until: number | null
 }
 
-const none: Switches = {}
+const noSwitches: Switches = {}
 
 /**
  * What goes wrong for one account of a vendor, whatever is ordered: the switches of a prompt, for a
@@ -22,15 +22,15 @@ export class Accounts extends Context.Service<
   }
 >()("gateway/simulator/Accounts") {
   static readonly layer = Layer.sync(Accounts, () => {
-    const troubled = new Map<string, Trouble>()
+    const troubles = new Map<string, Trouble>()
     return Accounts.of({
       trouble: Effect.fnUntraced(function* (key, words, seconds) {
         const until = seconds === null ? null : (yield* Clock.currentTimeMillis) + seconds * 1000
-        troubled.set(key, { switches: readSwitches(words), until })
+        troubles.set(key, { switches: readSwitches(words), until })
       }),
       switchesOf: Effect.fnUntraced(function* (key) {
-        const { switches, until } = troubled.get(key) ?? { switches: none, until: null }
-        return until === null || (yield* Clock.currentTimeMillis) < until ? switches : none
+        const { switches, until } = troubles.get(key) ?? { switches: noSwitches, until: null }
+        return until === null || (yield* Clock.currentTimeMillis) < until ? switches : noSwitches
       })
     })
   })

@@ -128,10 +128,10 @@ const readBook = (path: string): Effect.Effect<Array<BookEntry>, BookUnreadable>
       mkdirSync(dirname(path), { recursive: true })
       if (!existsSync(path)) return []
       const text = readFileSync(path, "utf8")
-      const whole = text.slice(0, text.lastIndexOf("\n") + 1)
+      const completeLines = text.slice(0, text.lastIndexOf("\n") + 1)
       // A process killed in mid-write leaves half a line, which no answer has vouched for.
-      if (whole.length < text.length) truncateSync(path, Buffer.byteLength(whole))
-      return whole
+      if (completeLines.length < text.length) truncateSync(path, Buffer.byteLength(completeLines))
+      return completeLines
         .split("\n")
         .filter((line) => line !== "")
         .map((line) => Schema.decodeUnknownSync(LineEntry)(line))

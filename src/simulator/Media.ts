@@ -58,7 +58,7 @@ export const pictureSeed = (accepted: AcceptedEntry, index: number): string =>
 
 /** A box that players skip, so that a marked file can be told from the unmarked one. */
 const mark = Buffer.from("\0\0\0\x11freewatermark", "latin1")
-const marked = (video: Uint8Array): Uint8Array => Buffer.concat([video, mark])
+const withMark = (video: Uint8Array): Uint8Array => Buffer.concat([video, mark])
 
 const notFound = HttpServerResponse.text("Not found\n", { status: 404 })
 
@@ -72,7 +72,7 @@ export const layerMedia = HttpRouter.use(
         const length = /^\d{1,2}$/.test(seconds) ? Number(seconds) : 0
         if (length < 1 || length > longestClipSeconds) return notFound
         const plain = clip(length)
-        const bytes = name.endsWith(markedExtension) ? marked(plain) : plain
+        const bytes = name.endsWith(markedExtension) ? withMark(plain) : plain
         return serveBytes(request, bytes, "video/mp4")
       })
     )
@@ -102,9 +102,9 @@ const serveBytes = (
     "access-control-allow-origin": "*",
     "cache-control": "private, max-age=3600"
   }
-  const asked = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? "")
-  const [, from = "", to = ""] = asked ?? []
-  if (asked === null || (from === "" && to === "")) {
+  const range = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? "")
+  const [, from = "", to = ""] = range ?? []
+  if (range === null || (from === "" && to === "")) {
     return HttpServerResponse.uint8Array(bytes, { contentType, headers })
   }
   const last = bytes.length - 1

@@ -24,13 +24,13 @@ export interface SeenRequest {
 }
 
 /** Stands for an inline file; both fields are of the decoded bytes. */
-export interface DataMarker {
+interface DataMarker {
   readonly media_type: string
   readonly bytes: number
   readonly sha256: string
 }
 
-const kept = 1000
+const maxStoredRequests = 1000
 
 const HINT = 4
 /** Of a key that is hardly longer than its hint nothing is shown. */
@@ -47,19 +47,19 @@ export class Requests extends Context.Service<
   }
 >()("gateway/simulator/Requests") {
   static readonly layer = Layer.sync(Requests, () => {
-    const seen: Array<SeenRequest> = []
-    let last = 0
+    const requests: Array<SeenRequest> = []
+    let lastSeq = 0
     return Requests.of({
-      all: Effect.sync(() => [...seen]),
+      all: Effect.sync(() => [...requests]),
       clear: Effect.sync(() => {
-        seen.length = 0
+        requests.length = 0
       }),
       record: Effect.fnUntraced(function* (request) {
         const at = new Date(yield* Clock.currentTimeMillis).toISOString()
         const { authorization, ...headers } = request.headers
-        seen.push({
+        requests.push({
           ...request,
-          seq: ++last,
+          seq: ++lastSeq,
           at,
           key_hint: hintOf(authorization ?? ""),
           headers:
@@ -68,7 +68,7 @@ export class Requests extends Context.Service<
               : { ...headers, authorization: /^(\S+)\s+\S/.exec(authorization)?.[1] ?? "" },
           body: withoutFiles(request.body)
         })
-        if (seen.length > kept) seen.shift()
+        if (requests.length > maxStoredRequests) requests.shift()
       })
     })
   })

@@ -65,13 +65,13 @@ interface Task {
 }
 
 /** When a task was asked for since the start, oldest first. */
-export interface PolledTask {
+interface PolledTask {
   readonly protocol: string
   readonly upstream_id: string
   readonly polled_at: ReadonlyArray<number>
 }
 
-const keptPolls = 1000
+const maxStoredPolls = 1000
 
 /** The status of a task with `sim:unknown-status`. No protocol knows the word. */
 const unknownStatus = "hibernating"
@@ -161,15 +161,15 @@ export class Tasks extends Context.Service<
         if (task.ended !== undefined) return { _tag: "Ended", accepted, ended: task.ended }
 
         const now = yield* Clock.currentTimeMillis
-        const broken = countOf(switches, "poll500", 0)
-        if (seen < broken) return { _tag: "Broken" }
+        const failingPolls = countOf(switches, "poll500", 0)
+        if (seen < failingPolls) return { _tag: "Broken" }
         if (isOn(switches, "unknown-status")) {
           return { _tag: "Between", accepted, status: unknownStatus }
         }
         const takesMillis = countOf(switches, "takes", 0) * 1000
-        const timed = takesMillis > 0
-        const step = timed ? now - millisOf(accepted) : seen - broken
-        const steps = timed ? takesMillis : countOf(switches, "slow", defaultPolls)
+        const isTimed = takesMillis > 0
+        const step = isTimed ? now - millisOf(accepted) : seen - failingPolls
+        const steps = isTimed ? takesMillis : countOf(switches, "slow", defaultPolls)
         if (step < steps) {
           const index = Math.floor((step * lifecycle.between.length) / steps)
           return {
@@ -189,7 +189,7 @@ export class Tasks extends Context.Service<
         const task = taskAt(place, id)
         if (task === undefined) return { _tag: "Forgotten" }
         task.polledAt.push(yield* Clock.currentTimeMillis)
-        if (task.polledAt.length > keptPolls) task.polledAt.shift()
+        if (task.polledAt.length > maxStoredPolls) task.polledAt.shift()
         return yield* sighting(task, task.polls++, lifecycle)
       })
 
@@ -210,7 +210,7 @@ export class Tasks extends Context.Service<
         look,
         finish,
         cancel: (accepted) =>
-          end(accepted, { event: "cancelled", reason: "cancelled", produced: nothing }),
+          end(accepted, { event: "cancelled", reason: "cancelled", produced: noProduct }),
         remove: (id) => Effect.sync(() => void tasks.delete(id)),
         idsOf: (place, key) =>
           Effect.sync(() =>
@@ -240,7 +240,7 @@ export class Tasks extends Context.Service<
   )
 }
 
-const nothing: Produced = { seconds: null, images: null, completion_tokens: null }
+const noProduct: Produced = { seconds: null, images: null, completion_tokens: null }
 
 type Ending = Pick<EndedEntry, "event" | "reason" | "produced">
 
@@ -250,18 +250,18 @@ const isAt = (place: Place, { protocol, family }: AcceptedEntry): boolean =>
 const endingOf = (accepted: AcceptedEntry, lifecycle: Lifecycle): Ending => {
   const { switches } = accepted
   if (lifecycle.unusable?.(accepted) === true) {
-    return { event: "failed", reason: "unusable", produced: nothing }
+    return { event: "failed", reason: "unusable", produced: noProduct }
   }
   if (isOn(switches, "moderate-output") || lifecycle.refuses?.(accepted) === true) {
-    return { event: "failed", reason: "moderated", produced: nothing }
+    return { event: "failed", reason: "moderated", produced: noProduct }
   }
-  if (isOn(switches, "fail")) return { event: "failed", reason: "internal", produced: nothing }
+  if (isOn(switches, "fail")) return { event: "failed", reason: "internal", produced: noProduct }
   for (const [name, reason] of [
     ["cancel", "cancelled"],
     ["expire", "expired"]
   ] as const) {
     if (isOn(switches, name)) {
-      return { event: lifecycle.cancels ? reason : "failed", reason, produced: nothing }
+      return { event: lifecycle.cancels ? reason : "failed", reason, produced: noProduct }
     }
   }
   return { event: "succeeded", reason: null, produced: lifecycle.produced(accepted) }

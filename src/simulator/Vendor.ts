@@ -75,8 +75,8 @@ export const keyOf = (
 ): Result.Result<string, Refusal> => {
   const header = headers.authorization?.trim() ?? ""
   if (header === "") return Result.fail(refuse("missing"))
-  const [given = "", key = "", ...rest] = header.split(/ +/)
-  if (given.toLowerCase() !== scheme.toLowerCase() || rest.length > 0) {
+  const [sentScheme = "", key = "", ...extraParts] = header.split(/ +/)
+  if (sentScheme.toLowerCase() !== scheme.toLowerCase() || extraParts.length > 0) {
     return Result.fail(refuse("scheme"))
   }
   if (key === "") return Result.fail(refuse("missing"))
@@ -210,8 +210,8 @@ const formText = (request: HttpServerRequest.HttpServerRequest) =>
           typeof part === "string"
             ? part
             : `data:${part.type};base64,${Buffer.from(await part.arrayBuffer()).toString("base64")}`
-        const before = fields.get(name)
-        fields.set(name, name.endsWith("[]") ? [...(before ?? []), value] : value)
+        const earlierValue = fields.get(name)
+        fields.set(name, name.endsWith("[]") ? [...(earlierValue ?? []), value] : value)
       }
       return JSON.stringify(Object.fromEntries(fields))
     })
@@ -223,6 +223,6 @@ const parseJson = (text: string): Option.Option<Schema.Json> =>
 const withoutNulls = (value: Schema.Json): Schema.Json => {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (value === null || typeof value !== "object") return value
-  const set = Object.entries(value).filter(([, field]) => field !== null)
-  return Object.fromEntries(set.map(([name, field]) => [name, withoutNulls(field)]))
+  const presentFields = Object.entries(value).filter(([, field]) => field !== null)
+  return Object.fromEntries(presentFields.map(([name, field]) => [name, withoutNulls(field)]))
 }

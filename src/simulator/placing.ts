@@ -34,11 +34,11 @@ export const placeOrder = Effect.fnUntraced(function* (
 
   const tasks = yield* Tasks
   const accepted = yield* tasks.accept({ ...draft, place: desk, key: call.key })
-  const answered = yield* answer(accepted)
+  const result = yield* answer(accepted)
   const body =
-    Predicate.isObject(answered) && !HttpServerResponse.isHttpServerResponse(answered)
-      ? { ...Object.fromEntries(Object.entries(answered)), ...echoOf(switches) }
-      : answered
+    Predicate.isObject(result) && !HttpServerResponse.isHttpServerResponse(result)
+      ? { ...Object.fromEntries(Object.entries(result)), ...echoOf(switches) }
+      : result
   if (isOn(switches, "lost")) {
     yield* hangUp
     return yield* Effect.never

@@ -120,10 +120,10 @@ export const producedVideo = (
   const seconds = renderedSeconds(accepted, family.seconds) ?? 0
   const { frames } = accepted.echo
   const inputSeconds = accepted.order.inputs.videos * assumedInputSeconds
-  const counted =
+  const frameCount =
     typeof frames === "number" ? frames : framesPerSecond * (seconds + inputSeconds) + 1
   const { width, height } = renderedSize(accepted, family.sizes)
-  const tokens = (width * height * counted) / 1024
+  const tokens = (width * height * frameCount) / 1024
   return { seconds, images: null, completion_tokens: Math.floor(tokens) }
 }
 
@@ -139,9 +139,9 @@ export const producedSeconds = (
 
 /** The images of an order that are refused when they are made: as many as the switch says, else all. */
 export const refusedImages = ({ order, switches }: AcceptedEntry): number => {
-  const ordered = order.n ?? 1
+  const orderedImages = order.n ?? 1
   if (!isOn(switches, "refused-images")) return 0
-  return Math.min(countOf(switches, "refused-images", ordered), ordered)
+  return Math.min(countOf(switches, "refused-images", orderedImages), orderedImages)
 }
 
 /** How many images come of an order. */

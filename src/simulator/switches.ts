@@ -39,12 +39,12 @@ const names = new Set([
 
 /** Reads the switches of a prompt; the last one of a name counts, words of other names are text. */
 export const readSwitches = (prompt: string): Switches => {
-  const found: Record<string, string> = {}
+  const switches: Record<string, string> = {}
   for (const match of prompt.matchAll(/(?<=^|\s)sim:([a-z0-9-]+)(?:=(\S+))?/g)) {
     const [, name = "", value = ""] = match
-    if (names.has(name)) found[name] = value
+    if (names.has(name)) switches[name] = value
   }
-  return found
+  return switches
 }
 
 export const isOn = (switches: Switches, name: string): boolean => switches[name] !== undefined

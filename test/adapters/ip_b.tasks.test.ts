@@ -47,7 +47,7 @@ const ordering = Effect.fnUntraced(function* (
     })
     const reply = request.method === "POST" ? task("PENDING") : (left.shift() ?? task("RUNNING"))
     return reply === "reset"
-      ? Effect.fail(new WireFault({ cause: new Error("reset"), begun: null }))
+      ? Effect.fail(new WireFault({ cause: new Error("reset"), partial: null }))
       : Effect.succeed({ status: reply.status ?? 200, body: jsonBody(reply.body) })
   })
   const adapter = yield* imageAdapter(protocol).pipe(

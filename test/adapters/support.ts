@@ -58,14 +58,14 @@ export const layerOverSockets = layerAdapters.pipe(
       image: limitOf(limitSeconds.image),
       imageStream: {
         ...limitOf(limitSeconds.image),
-        begin: Duration.seconds(limitSeconds.image),
-        idle: Duration.seconds(limitSeconds.image)
+        firstBytesTimeout: Duration.seconds(limitSeconds.image),
+        idleTimeout: Duration.seconds(limitSeconds.image)
       },
       text: limitOf(limitSeconds.text),
       stream: {
         ...limitOf(limitSeconds.stream),
-        begin: Duration.seconds(limitSeconds.streamBegin),
-        idle: Duration.seconds(limitSeconds.streamIdle)
+        firstBytesTimeout: Duration.seconds(limitSeconds.streamBegin),
+        idleTimeout: Duration.seconds(limitSeconds.streamIdle)
       }
     })
   )

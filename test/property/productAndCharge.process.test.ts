@@ -48,15 +48,15 @@ const limits = Layer.succeed(VendorLimits, {
   poll: { timeout: seconds(0.5), maxBytes: 4 * MEBIBYTE, longTextBytes: 64 * 1024 },
   image: { timeout: seconds(2.5), maxBytes: 16 * MEBIBYTE },
   imageStream: {
-    begin: seconds(1),
-    idle: seconds(0.7),
+    firstBytesTimeout: seconds(1),
+    idleTimeout: seconds(0.7),
     timeout: seconds(2.5),
     maxBytes: 16 * MEBIBYTE
   },
   text: { timeout: seconds(1), maxBytes: 16 * MEBIBYTE, values: 1_000_000 },
   stream: {
-    begin: seconds(1),
-    idle: seconds(0.7),
+    firstBytesTimeout: seconds(1),
+    idleTimeout: seconds(0.7),
     timeout: seconds(3),
     maxBytes: 16 * MEBIBYTE
   }

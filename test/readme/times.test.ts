@@ -24,7 +24,7 @@ it.effect("the table of times is that of the limits and the settings", () =>
       { deadline: defaultSettings.textDeadlineSeconds, vendor: seconds(text.timeout) },
       {
         deadline: defaultSettings.textStreamDeadlineSeconds,
-        vendor: seconds(stream.timeout, stream.begin, stream.idle)
+        vendor: seconds(stream.timeout, stream.firstBytesTimeout, stream.idleTimeout)
       }
     ])
   }).pipe(Effect.provide(layerVendorLimits))

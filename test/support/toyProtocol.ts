@@ -12,10 +12,10 @@ import {
   Protocols,
   post,
   rootOf,
-  type TaskWords,
+  type StatusNames,
   taskStatus,
   textOf,
-  unusable,
+  unusableAnswer,
   type VideoDialect,
   type VideoProtocolRow,
   videoCalls
@@ -82,15 +82,20 @@ const generateRequest: ImageDialect["generateRequest"] = (account, { body, upstr
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
   answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.job)
-    : Result.fail(unusable(account, answer))
+    : Result.fail(unusableAnswer(account, answer))
 
-const words: TaskWords = { open: ["busy"], finished: ["done"], failed: ["broken"] }
+const words: StatusNames = { open: ["busy"], finished: ["done"], failed: ["broken"] }
 
 const readPolled: VideoDialect["readPolled"] = (account, answer) => {
-  if (!isJob(answer.body)) return Result.fail(unusable(account, answer))
+  if (!isJob(answer.body)) return Result.fail(unusableAnswer(account, answer))
   const { state: word, file, why } = answer.body
   const code = "failed"
-  return taskStatus(account, answer, words, { word, videoUrl: file, code, message: why ?? null })
+  return taskStatus(account, answer, words, {
+    status: word,
+    videoUrl: file,
+    code,
+    message: why ?? null
+  })
 }
 
 const readGenerated: ImageDialect["readGenerated"] = (account, answer) =>
@@ -99,7 +104,7 @@ const readGenerated: ImageDialect["readGenerated"] = (account, answer) =>
         result: { created: 1, data: answer.body.files.map((url) => ({ url })) },
         surplus: 0
       })
-    : Result.fail(unusable(account, answer))
+    : Result.fail(unusableAnswer(account, answer))
 
 // Calls
 

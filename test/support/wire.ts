@@ -15,7 +15,7 @@ export const jsonBody = (value: unknown): Uint8Array => Buffer.from(JSON.stringi
 const within = <A, E>(timeout: Duration.Duration, answer: Effect.Effect<A, E>) =>
   Effect.timeoutOrElse(answer, {
     duration: timeout,
-    orElse: () => Effect.fail(new WireLate({ begun: null }))
+    orElse: () => Effect.fail(new WireLate({ partial: null }))
   })
 
 export const wireTo = (answer: (request: VendorRequest) => Effect.Effect<Reply, WireFault>) => {
@@ -34,7 +34,7 @@ export const wireTo = (answer: (request: VendorRequest) => Effect.Effect<Reply, 
         Effect.map(({ body, ...head }) => ({
           ...head,
           raw: new RawAnswer([body]),
-          whole: body.byteLength <= maxBytes
+          isComplete: body.byteLength <= maxBytes
         }))
       ),
     open: (request, timeout) =>

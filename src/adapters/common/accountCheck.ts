@@ -1,64 +1,64 @@
-/** Whether a vendor accepts an account, told by its answer to a question that creates nothing. */
+/** Checks whether a vendor accepts an account, by a request that creates nothing. */
 import { Predicate, Result } from "effect"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorOf, saysError } from "../wire/errorText.ts"
-import { judged, type RefusalTable } from "../wire/refusalTable.ts"
+import { judgeFailure, type RefusalTable } from "../wire/refusalTable.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
-import { refusal, unusable } from "../wire/vendorFailures.ts"
+import { refusal, unusableAnswer } from "../wire/vendorFailures.ts"
 import { bearer, get, standardUrl, type VendorRequest } from "../wire/vendorRequest.ts"
 import { standardRefusals } from "./standardErrors.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
 
-/** What a vendor is asked, and how its answer is judged. */
+/** The request of a check, and how its answer is judged. */
 export interface CheckDialect {
   readonly checkRequest: (account: ChannelAccount) => Outcome<VendorRequest>
-  /** Fails where the answer is not the one that was asked for. */
+  /** Fails where the answer does not contain the requested object. */
   readonly readChecked: (account: ChannelAccount, answer: VendorAnswer) => Outcome<unknown>
   readonly refusals: RefusalTable
-  /** Statuses by which a vendor that accepts the account says that it has no such thing. */
+  /** Statuses of a vendor that accepts the account but has no such object. */
   readonly absentStatuses: ReadonlySet<number>
 }
 
-/** An id in the most usual form; no vendor gives it to a task. */
+/** A task id in the most usual form that no vendor gives to a task. */
 export const NO_TASK = "00000000-0000-0000-0000-000000000000"
 
-/** Some vendors refuse an id that no task of theirs can have, instead of looking for it. */
-export const absentTask: ReadonlySet<number> = new Set([400, 404, 422])
+/** Some vendors answer 400 or 422 for an id that none of their tasks can have, instead of 404. */
+export const absentTaskStatuses: ReadonlySet<number> = new Set([400, 404, 422])
 
-/** The models of the common standard form, which not every vendor of it lists. */
+/** Lists the models in the common standard form; some vendors of that form have no such list. */
 export const modelsCheck: CheckDialect = {
   checkRequest: (account) => Result.succeed(get(standardUrl(account, "models"), bearer(account))),
   readChecked: (account, answer) =>
     answer.status < 300 && Predicate.isObjectOrArray(answer.body) && !saysError(answer.body)
       ? Result.void
-      : Result.fail(unusable(account, answer)),
+      : Result.fail(unusableAnswer(account, answer)),
   refusals: standardRefusals,
   absentStatuses: new Set([404])
 }
 
-/** A page of a web server at a wrong address has no words in the places of an error. */
-const saysWhy = ({ body }: VendorAnswer): boolean => {
+/** A web server's page at a wrong address has no code and no message where a vendor's error has them. */
+const explainsAbsence = ({ body }: VendorAnswer): boolean => {
   const { code, message } = errorOf(body)
   return Predicate.isObject(body) && (code !== null || message !== null)
 }
 
-/** Passes the answer that was asked for, and the vendor's word that it has no such thing. */
+/** Accepts the requested object, and the vendor's explained error that it has no such object. */
 export const readCheck =
   ({ readChecked, refusals, absentStatuses }: CheckDialect) =>
   (account: ChannelAccount, answer: VendorAnswer): Outcome<void> => {
     const read = Result.mapError(readChecked(account, answer), (failure) =>
-      judged(refusals, answer, failure)
+      judgeFailure(refusals, answer, failure)
     )
-    // A poll takes every 404 for a task that is unknown, whoever answered it.
-    const said =
+    // A poll reads every 404 as an unknown task, even one from a wrong server, so it is judged again here.
+    const checked =
       answer.status === 404 && Result.isSuccess(read) ? Result.fail(refusal(account, answer)) : read
     const isAbsence = (failure: VendorFailure): boolean =>
       failure._tag === "VendorRefused" &&
       absentStatuses.has(failure.effectiveStatus) &&
-      saysWhy(answer)
-    return Result.isFailure(said) && !isAbsence(said.failure)
-      ? Result.fail(said.failure)
+      explainsAbsence(answer)
+    return Result.isFailure(checked) && !isAbsence(checked.failure)
+      ? Result.fail(checked.failure)
       : Result.void
   }

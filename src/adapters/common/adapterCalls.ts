@@ -1,4 +1,4 @@
-/** The calls of every adapter, made from what its protocol writes and reads. */
+/** Builds the calls of every adapter from its dialect: request writers and answer readers. */
 import { Clock, Duration, Effect, Metric, Redacted, Result } from "effect"
 import { imageCount } from "../../domain/image/ImageRequest.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
@@ -19,55 +19,55 @@ import type {
   VideoTaskRef
 } from "../../services/ProtocolAdapter.ts"
 import { VendorLimits } from "../wire/limits.ts"
-import { judged, type RefusalTable, refusalTable } from "../wire/refusalTable.ts"
+import { judgeFailure, type RefusalTable, refusalTable } from "../wire/refusalTable.ts"
 import { VendorWire } from "../wire/VendorWire.ts"
 import type { SendOptions, VendorAnswer } from "../wire/vendorAnswer.ts"
-import { timedOut } from "../wire/vendorFailures.ts"
+import { timeoutFailure } from "../wire/vendorFailures.ts"
 import { send } from "../wire/vendorHttp.ts"
 import type { VendorRequest } from "../wire/vendorRequest.ts"
 import { type StreamOptions, sendForEvents } from "../wire/vendorStream.ts"
-import { absentTask, type CheckDialect, NO_TASK, readCheck } from "./accountCheck.ts"
+import { absentTaskStatuses, type CheckDialect, NO_TASK, readCheck } from "./accountCheck.ts"
 import type { ImageStream } from "./imageStream.ts"
-import { drawOneByOne } from "./oneByOne.ts"
-import type { Drawn } from "./standardImages.ts"
+import { generateOneByOne } from "./oneByOne.ts"
+import type { GeneratedImages } from "./standardImages.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
 
-/** Fails where the vendor has no field for what is asked: nothing is sent then. */
-type Write<Asked> = (account: ChannelAccount, asked: Asked) => Outcome<VendorRequest>
+/** Writes a request; fails before anything is sent where the vendor has no field for the input. */
+type Write<Input> = (account: ChannelAccount, input: Input) => Outcome<VendorRequest>
 
-/** What an answer means, or why it is of no use. */
+/** Reads an answer, or fails with the reason why it cannot be used. */
 export type Read<Asked, A> = (
   account: ChannelAccount,
   answer: VendorAnswer,
-  asked: Asked
+  input: Asked
 ) => Outcome<A>
 
-/** The table of the vendor's refusals; without one none is known, and each leaves a doubt. */
-type RefusalsOf<Asked> = (asked: Asked) => RefusalTable
+/** The table of the vendor's refusals; without a table every refusal leaves a doubt. */
+type RefusalsOf<Asked> = (input: Asked) => RefusalTable
 
-/** Reads the same, and knows a refusal that proves that nothing was made. */
-export const judging =
+/** Reads an answer and adds to a refusal whether it proves that nothing was made. */
+export const withJudgement =
   <Asked, A>(refusalsOf: RefusalsOf<Asked>, read: Read<Asked, A>): Read<Asked, A> =>
-  (account, answer, asked) =>
-    Result.mapError(read(account, answer, asked), (failure) =>
-      judged(refusalsOf(asked), answer, failure)
+  (account, answer, input) =>
+    Result.mapError(read(account, answer, input), (failure) =>
+      judgeFailure(refusalsOf(input), answer, failure)
     )
 
 type Tasks = ReadonlyArray<VideoTaskRef>
 
-/** How a vendor of videos is asked, and what its answers mean. */
+/** The requests and answers of a video protocol. */
 export interface VideoDialect {
   readonly submitRequest: Write<VideoOrder>
-  /** The vendor's task id, with what else a poll needs to find it. */
+  /** The vendor's task id, with any prefix that a poll needs to find the task. */
   readonly readSubmitted: Read<VideoOrder, string>
   readonly pollRequest: Write<VideoTaskRef>
   readonly readPolled: Read<VideoTaskRef, VideoStatus>
-  /** How the vendor refuses, where its models are listed under the protocol. */
+  /** The vendor's refusals, for models that are listed under the given protocol. */
   readonly refusals?: RefusalsOf<string>
-  /** The task that a check asks for, where it is not `NO_TASK` of the protocol itself. */
+  /** The task that an account check polls, where it differs from `NO_TASK` of this protocol. */
   readonly noTask?: Partial<VideoTaskRef>
-  /** Where the vendor answers for many tasks of an account in one request. */
+  /** Set where one request can poll many tasks of an account. */
   readonly together?: Pick<VideoPollTogether, "most" | "mayShare"> & {
     readonly pollRequest: Write<Tasks>
     readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
@@ -76,28 +76,28 @@ export interface VideoDialect {
 
 const noRefusals = refusalTable([], {})
 
-/** One question to a vendor and what its answer means, for orders of one kind. */
-export const callsOver =
+/** Builds a call that writes a request, sends it and reads its answer. */
+export const makeCall =
   (wire: VendorWire["Service"]) =>
   <Asked, A>(write: Write<Asked>, read: Read<Asked, A>, options: SendOptions) =>
-    Effect.fnUntraced(function* (account: ChannelAccount, asked: Asked) {
-      const request = yield* Effect.fromResult(write(account, asked))
+    Effect.fnUntraced(function* (account: ChannelAccount, input: Asked) {
+      const request = yield* Effect.fromResult(write(account, input))
       const answer = yield* send(wire, request, options)
-      return yield* Effect.fromResult(read(account, answer, asked))
+      return yield* Effect.fromResult(read(account, answer, input))
     })
 
-/** Asks an account's vendor what creates nothing. */
-export const checkOver = (
+/** Builds the check of an account, which creates nothing at the vendor. */
+export const makeCheck = (
   wire: VendorWire["Service"],
   dialect: CheckDialect,
   limits: VendorLimits
 ) => {
-  const ask = callsOver(wire)(dialect.checkRequest, readCheck(dialect), limits.poll)
-  return (account: ChannelAccount): Effect.Effect<void, VendorFailure> => ask(account, undefined)
+  const call = makeCall(wire)(dialect.checkRequest, readCheck(dialect), limits.poll)
+  return (account: ChannelAccount): Effect.Effect<void, VendorFailure> => call(account, undefined)
 }
 
-/** Where an order goes does not depend on who orders. */
-const nobody: ChannelAccount = {
+/** Whether an order can be written does not depend on the account. */
+const placeholderAccount: ChannelAccount = {
   channelId: "",
   baseUrl: "https://vendor.invalid",
   apiKey: Redacted.make(""),
@@ -107,13 +107,17 @@ const nobody: ChannelAccount = {
 export const videoCalls = (protocol: string, dialect: VideoDialect) =>
   Effect.gen(function* () {
     const wire = yield* VendorWire
-    const call = callsOver(wire)
+    const call = makeCall(wire)
     const limits = yield* VendorLimits
     const { submitRequest, pollRequest, refusals = () => noRefusals, together } = dialect
     const refusalsOf = ({ listedProtocol }: Pick<VideoTaskRef, "listedProtocol">) =>
       refusals(listedProtocol)
-    const readPolled = judging(refusalsOf, dialect.readPolled)
-    const submit = call(submitRequest, judging(refusalsOf, dialect.readSubmitted), limits.submit)
+    const readPolled = withJudgement(refusalsOf, dialect.readPolled)
+    const submit = call(
+      submitRequest,
+      withJudgement(refusalsOf, dialect.readSubmitted),
+      limits.submit
+    )
     const inSpan = withSpan(`${protocol}.submit`)
     const noTask: VideoTaskRef = {
       upstreamId: NO_TASK,
@@ -121,17 +125,17 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
       listedProtocol: protocol,
       ...dialect.noTask
     }
-    const checks: CheckDialect = {
+    const checkDialect: CheckDialect = {
       checkRequest: (account) => pollRequest(account, noTask),
       readChecked: (account, answer) => readPolled(account, answer, noTask),
       refusals: refusalsOf(noTask),
-      absentStatuses: absentTask
+      absentStatuses: absentTaskStatuses
     }
     return {
-      place: (order) => Result.map(submitRequest(nobody, order), () => undefined),
+      place: (order) => Result.map(submitRequest(placeholderAccount, order), () => undefined),
       submit: (account, order) => inSpan(submit(account, order)),
       poll: call(pollRequest, readPolled, limits.poll),
-      check: checkOver(wire, checks, limits),
+      check: makeCheck(wire, checkDialect, limits),
       ...(together === undefined
         ? {}
         : {
@@ -139,7 +143,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
               ...together,
               poll: call(
                 together.pollRequest,
-                judging((tasks) => refusalsOf(tasks[0] ?? noTask), together.readPolled),
+                withJudgement((tasks) => refusalsOf(tasks[0] ?? noTask), together.readPolled),
                 limits.poll
               )
             }
@@ -147,34 +151,34 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     } satisfies VideoAdapter
   })
 
-/** A task that a vendor of images answers where it has not made them yet. */
-export interface Drawing {
+/** The task that a vendor of images answers with while it still generates them. */
+export interface ImageTask {
   readonly taskId: string
   readonly pollRequest: VendorRequest
-  /** Null while there is no verdict: a question that fails says nothing about the images. */
-  readonly readPolled: (answer: VendorAnswer) => Outcome<Drawn> | null
+  /** Null while there is no verdict: a failed poll says nothing about the images. */
+  readonly readPolled: (answer: VendorAnswer) => Outcome<GeneratedImages> | null
 }
 
-/** How a vendor of images is asked, and what its answers mean. */
+/** The requests and answers of an image protocol. */
 export interface ImageDialect {
   readonly generateRequest: Write<ImageOrder>
-  readonly readGenerated: Read<ImageOrder, Drawn | Drawing>
-  /** Whether a call makes one image of the order, so that several are as many calls. */
+  readonly readGenerated: Read<ImageOrder, GeneratedImages | ImageTask>
+  /** True where a call generates one image, so that several images need as many calls. */
   readonly isOneByOne?: (order: ImageOrder) => boolean
   readonly refusals?: RefusalsOf<ImageOrder>
-  /** How images are read that come while they are made, where the vendor has that. */
+  /** Reads the events of a stream, where the vendor streams images. */
   readonly readStream?: (
     account: ChannelAccount,
     order: ImageOrder,
     options: SendOptions
   ) => ImageStream
-  /** Where the vendor has a question that creates nothing. */
+  /** Set where the vendor has a request that creates nothing. */
   readonly check?: CheckDialect
 }
 
 type OnJob = NonNullable<Parameters<ImageAdapter["generate"]>[2]>
 
-/** Shorter texts of an answer are no images. */
+/** Shorter texts in an answer are no images. */
 const LONG_IMAGE_BYTES = 1024
 
 export const imageCalls = (protocol: string, dialect: ImageDialect) =>
@@ -184,35 +188,35 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const { timeout } = limits.image
     const { generateRequest, refusals = () => noRefusals, readStream, check } = dialect
     const { isOneByOne = () => false } = dialect
-    const readGenerated = judging(refusals, dialect.readGenerated)
-    const drawWith = (options: SendOptions) => {
-      const ask = callsOver(wire)(generateRequest, readGenerated, options)
-      /** A task is asked for until it is done; the time limit of an image call holds for all of it. */
+    const readGenerated = withJudgement(refusals, dialect.readGenerated)
+    const makeGenerate = (options: SendOptions) => {
+      const ask = makeCall(wire)(generateRequest, readGenerated, options)
+      /** A task is polled until it ends, within the time limit of the image call. */
       return Effect.fnUntraced(function* (
         account: ChannelAccount,
         order: ImageOrder,
         onJob: OnJob
       ) {
         const startedAt = yield* monotonicMillis
-        const said = yield* ask(account, order)
-        if (!("taskId" in said)) return said
-        yield* onJob(said.taskId)
-        return yield* awaitDrawn(wire, said, limits.poll).pipe(
+        const response = yield* ask(account, order)
+        if (!("taskId" in response)) return response
+        yield* onJob(response.taskId)
+        return yield* pollImageTask(wire, response, limits.poll).pipe(
           Effect.timeoutOrElse({
             duration: Duration.subtract(
               timeout,
               Duration.millis((yield* monotonicMillis) - startedAt)
             ),
-            orElse: () => Effect.fail(timedOut(timeout))
+            orElse: () => Effect.fail(timeoutFailure(timeout))
           }),
           Effect.flatMap(Effect.fromResult),
-          Effect.mapError((failure) => ofTask(said.taskId, failure))
+          Effect.mapError((failure) => withTaskId(response.taskId, failure))
         )
       })
     }
-    const draw = drawWith({ ...limits.image, longTextBytes: LONG_IMAGE_BYTES })
-    /** Answers that are joined are decoded whole. */
-    const drawDecoded = drawWith(limits.image)
+    const generateOnce = makeGenerate({ ...limits.image, longTextBytes: LONG_IMAGE_BYTES })
+    /** Answers that are joined are decoded fully. */
+    const generateDecoded = makeGenerate(limits.image)
 
     const inSpan = withSpan(`${protocol}.generate`)
     const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (
@@ -220,14 +224,14 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
       order,
       onJob = () => Effect.void
     ) {
-      const images = imageCount(order.body)
-      const one = { ...order, body: { ...order.body, n: 1 } }
-      const drawn = yield* images > 1 && isOneByOne(order)
-        ? drawOneByOne(drawDecoded(account, one, onJob), images, timeout)
-        : draw(account, order, onJob)
-      yield* noteSurplus(account, drawn.surplus)
-      const { result } = drawn
-      return result instanceof RawAnswer || isDated(result)
+      const count = imageCount(order.body)
+      const singleOrder = { ...order, body: { ...order.body, n: 1 } }
+      const images = yield* count > 1 && isOneByOne(order)
+        ? generateOneByOne(generateDecoded(account, singleOrder, onJob), count, timeout)
+        : generateOnce(account, order, onJob)
+      yield* reportSurplus(account, images.surplus)
+      const { result } = images
+      return result instanceof RawAnswer || hasCreationTime(result)
         ? result
         : { ...result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
     }, inSpan)
@@ -237,17 +241,17 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
       ...(readStream === undefined
         ? {}
         : {
-            stream: streamedImages(wire, limits.imageStream, {
+            stream: makeImageStreaming(wire, limits.imageStream, {
               generateRequest,
               refusals,
               readStream
             })
           }),
-      ...(check === undefined ? {} : { check: checkOver(wire, check, limits) })
+      ...(check === undefined ? {} : { check: makeCheck(wire, check, limits) })
     } satisfies ImageAdapter
   })
 
-const streamedImages = (
+const makeImageStreaming = (
   wire: VendorWire["Service"],
   limits: StreamOptions,
   {
@@ -260,8 +264,8 @@ const streamedImages = (
     const images = readStream(account, order, limits)
     let isWanted = true
     const takePiece = (piece: ImagePiece) =>
-      Effect.map(take(piece), (goesOn) => {
-        isWanted = goesOn
+      Effect.map(take(piece), (wantsMore) => {
+        isWanted = wantsMore
       })
     const takeEvent = (event: Uint8Array): Effect.Effect<boolean> => {
       const { piece, isLast } = images.read(event)
@@ -269,29 +273,29 @@ const streamedImages = (
     }
     const request = yield* Effect.fromResult(generateRequest(account, order))
     const answer = yield* sendForEvents(wire, request, limits, takeEvent).pipe(
-      Effect.catchTag("VendorLost", (lost) =>
-        images.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
+      Effect.catchTag("VendorLost", (failure) =>
+        images.isComplete() ? Effect.succeed(null) : Effect.fail(failure)
       )
     )
-    if (answer !== null && !answer.streamed) {
+    if (answer !== null && !answer.isStream) {
       const pieces = images.whole(answer)
-      if ("_tag" in pieces) return yield* judged(refusals(order), answer, pieces)
+      if ("_tag" in pieces) return yield* judgeFailure(refusals(order), answer, pieces)
       for (const piece of pieces) if (isWanted) yield* takePiece(piece)
     }
-    yield* noteSurplus(account, images.surplus())
+    yield* reportSurplus(account, images.surplus())
     const failure = answer === null || !isWanted ? null : images.failure(answer)
     if (failure !== null) return yield* failure
   })
 
-/** True for a result that tells when it was made. */
-export const isDated = ({ created }: Readonly<Record<string, unknown>>): boolean =>
+/** True for a result with a valid `created`. */
+export const hasCreationTime = ({ created }: Readonly<Record<string, unknown>>): boolean =>
   Number.isSafeInteger(created)
 
-const ASK_INTERVAL = "2 seconds"
+const POLL_INTERVAL = "2 seconds"
 
-const awaitDrawn = (
+const pollImageTask = (
   wire: VendorWire["Service"],
-  { pollRequest, readPolled }: Drawing,
+  { pollRequest, readPolled }: ImageTask,
   options: SendOptions
 ) =>
   send(wire, pollRequest, options).pipe(
@@ -305,12 +309,12 @@ const awaitDrawn = (
     ),
     Effect.map(readPolled),
     Effect.catch(() => Effect.succeed(null)),
-    Effect.delay(ASK_INTERVAL),
-    Effect.repeat({ until: (drawn): drawn is Outcome<Drawn> => drawn !== null })
+    Effect.delay(POLL_INTERVAL),
+    Effect.repeat({ until: (drawn): drawn is Outcome<GeneratedImages> => drawn !== null })
   )
 
-/** The same failure, with the task that can be looked for. */
-const ofTask = (upstreamId: string, failure: VendorFailure): VendorFailure => {
+/** Adds the task id, by which an operator can look for the task. */
+const withTaskId = (upstreamId: string, failure: VendorFailure): VendorFailure => {
   switch (failure._tag) {
     case "VendorLost":
       return new VendorLost({ ...failure, message: failure.message, upstreamId })
@@ -321,14 +325,14 @@ const ofTask = (upstreamId: string, failure: VendorFailure): VendorFailure => {
   }
 }
 
-/** Tells the operator of images that a vendor made beyond the order. */
-const noteSurplus = (account: ChannelAccount, images: number): Effect.Effect<void> =>
+/** Reports images beyond the ordered number, which the vendor may bill. */
+const reportSurplus = (account: ChannelAccount, images: number): Effect.Effect<void> =>
   images <= 0
     ? Effect.void
     : Metric.update(
         Metric.withAttributes(surplusImages, { channel: account.channelId }),
         images
       ).pipe(
-        Effect.andThen(Effect.logWarning("a vendor made more images than were ordered")),
+        Effect.andThen(Effect.logWarning("image order: vendor returned more images than ordered")),
         Effect.annotateLogs({ channel: account.channelId, images })
       )

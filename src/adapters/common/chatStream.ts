@@ -1,4 +1,4 @@
-/** Chat in the common standard form, whole or as it is written: its text, its counts, its end. */
+/** Chat answers in the common standard form, complete or streamed: text size, token counts, end. */
 import { Predicate, Schema } from "effect"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import type { ChatBody } from "../../domain/text/TextRequest.ts"
@@ -7,14 +7,14 @@ import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, TextPiece } from "../../services/ProtocolAdapter.ts"
 import { saysError } from "../wire/errorText.ts"
 import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
-import { judgedInStream } from "../wire/refusalTable.ts"
+import { judgeStreamFailure } from "../wire/refusalTable.ts"
 import {
   boundsOf,
   eventHead,
   LARGE_BYTES,
   parseBody,
-  partOf,
-  prunedText,
+  parsePruned,
+  partialAnswer,
   type SendOptions
 } from "../wire/vendorAnswer.ts"
 import { refusal } from "../wire/vendorFailures.ts"
@@ -22,12 +22,12 @@ import { standardRefusals } from "./standardErrors.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
-// What an answer says
+// Reading answers
 
 export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const isChatUsage = Schema.is(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count }))
 
-/** What a chat vendor counted, when both counts are whole numbers. */
+/** The vendor's token counts, when both are whole numbers. */
 export const chatUsage = (usage: unknown): TokenCounts | null =>
   isChatUsage(usage)
     ? { inputTokens: BigInt(usage.prompt_tokens), outputTokens: BigInt(usage.completion_tokens) }
@@ -36,10 +36,10 @@ export const chatUsage = (usage: unknown): TokenCounts | null =>
 const choicesOf = (body: Fields): ReadonlyArray<Fields> =>
   Array.isArray(body.choices) ? body.choices.filter(Predicate.isObject) : []
 
-/** Fields of a large answer that nothing is charged by. */
-export const uncharged: ReadonlySet<string> = new Set(["logprobs", "prompt_logprobs"])
+/** Fields of a large answer that do not affect the charge. */
+export const unchargedFields: ReadonlySet<string> = new Set(["logprobs", "prompt_logprobs"])
 
-/** Fields of an answer and of its choices that are about the text and none of it. */
+/** Fields of an answer and its choices that describe the text and contain none of it. */
 const aboutText: ReadonlySet<string> = new Set([
   "choices",
   "content_filter_results",
@@ -60,50 +60,54 @@ const aboutText: ReadonlySet<string> = new Set([
   "usage"
 ])
 
-const writtenBeside = (fields: Fields): number =>
+const textBytesBeside = (fields: Fields): number =>
   writtenBytes(Object.fromEntries(Object.entries(fields).filter(([name]) => !aboutText.has(name))))
 
-/** Bytes of text in an answer or a part of one, wherever they stand in it. */
-export const writtenIn = (body: Fields): number =>
+/** Bytes of text in an answer or a chunk, in any of its fields. */
+export const textBytesIn = (body: Fields): number =>
   [body.choices]
     .flat()
     .reduce<number>(
       (sum, choice) =>
-        sum + (Predicate.isObject(choice) ? writtenBeside({ ...choice }) : writtenBytes(choice)),
-      writtenBeside(body)
+        sum + (Predicate.isObject(choice) ? textBytesBeside({ ...choice }) : writtenBytes(choice)),
+      textBytesBeside(body)
     )
 
 // Pieces for the client
 
-/** The event as the client gets it: without the usage that only the gateway asked for. */
-const forClient = (event: Uint8Array, chunk: Fields, wanted: boolean): Uint8Array | null => {
-  if (wanted || !("usage" in chunk)) return event
-  const { usage, ...rest } = chunk
-  const alone =
+/** Removes the usage that only the gateway asked for; null where nothing is left for the client. */
+const clientEvent = (
+  event: Uint8Array,
+  chunk: Fields,
+  isUsageWanted: boolean
+): Uint8Array | null => {
+  if (isUsageWanted || !("usage" in chunk)) return event
+  const { usage, ...withoutUsage } = chunk
+  const isUsageEvent =
     Predicate.isObject(usage) && Array.isArray(chunk.choices) && chunk.choices.length === 0
-  return alone ? null : eventOf(JSON.stringify(rest))
+  return isUsageEvent ? null : eventOf(JSON.stringify(withoutUsage))
 }
 
 /**
- * What is no part of an answer as we know it is text of its own size. Data that say nothing are
- * handed on alone, since the event's name or a comment may say something.
+ * A chunk of an unknown form counts as text of its whole size. Data without text are passed on without
+ * the event's name and comments, since those might contain text.
  */
-const strangePiece = (event: Uint8Array, said: Fields | null): TextPiece =>
-  said === null || writtenIn(said) > 0
+const unknownPiece = (event: Uint8Array, said: Fields | null): TextPiece =>
+  said === null || textBytesIn(said) > 0
     ? { event, usage: null, outputBytes: event.byteLength }
-    : plainPiece(said)
+    : dataPiece(said)
 
-/** The data alone, counted by its text. */
-const plainPiece = (said: Fields): TextPiece => ({
+/** Only the data of the event, counted by its text. */
+const dataPiece = (said: Fields): TextPiece => ({
   event: eventOf(JSON.stringify(said)),
   usage: null,
-  outputBytes: writtenIn(said)
+  outputBytes: textBytesIn(said)
 })
 
 const isToolCalls = (value: unknown): value is ReadonlyArray<object> =>
   Array.isArray(value) && value.every(Predicate.isObject)
 
-/** A message as a piece of one: what it calls is numbered there. */
+/** A complete message as a delta, in which tool calls are numbered. */
 const deltaOf = (message: unknown): unknown => {
   if (!Predicate.isObject(message)) return {}
   const delta: Fields = { ...message }
@@ -112,77 +116,77 @@ const deltaOf = (message: unknown): unknown => {
     : delta
 }
 
-/** A whole answer as the events of one, for a client that asked for events. */
-export const piecesOf = (whole: Fields, isCounted: boolean): ReadonlyArray<TextPiece> => {
-  const { usage, choices: _, ...head } = whole
+/** A complete answer as events, for a client that asked for a stream. */
+export const piecesOf = (answer: Fields, isCounted: boolean): ReadonlyArray<TextPiece> => {
+  const { usage, choices: _, ...head } = answer
   const object = "chat.completion.chunk"
-  const choices = choicesOf(whole).map(({ message, ...choice }) => ({
+  const choices = choicesOf(answer).map(({ message, ...choice }) => ({
     ...choice,
     delta: deltaOf(message)
   }))
   const said: TextPiece = {
     event: eventOf(JSON.stringify({ ...head, object, choices })),
     usage: chatUsage(usage),
-    outputBytes: writtenIn(whole)
+    outputBytes: textBytesIn(answer)
   }
-  const counted = { ...head, object, choices: [], usage }
+  const usageChunk = { ...head, object, choices: [], usage }
   return isCounted && usage !== undefined
     ? [
         { ...said, usage: null },
-        { ...said, event: eventOf(JSON.stringify(counted)), outputBytes: 0 }
+        { ...said, event: eventOf(JSON.stringify(usageChunk)), outputBytes: 0 }
       ]
     : [said]
 }
 
-// What is seen of a stream
+// Reading streams
 
-const parsed = (data: string, options: SendOptions): Fields | null => {
+const parseChunk = (data: string, options: SendOptions): Fields | null => {
   const isLarge = data.length > LARGE_BYTES
   const value = isLarge
-    ? prunedText(data, uncharged, boundsOf(options))
+    ? parsePruned(data, unchargedFields, boundsOf(options))
     : parseBody(Buffer.from(data), boundsOf(options))
   return Predicate.isObject(value) ? { ...value } : null
 }
 
-/** The chunk with everything in it, where some of a large one was passed over. */
-const parsedWhole = (data: string, chunk: Fields): Fields => {
+/** The chunk with all fields, where some of a large one were skipped. */
+const parseFully = (data: string, chunk: Fields): Fields => {
   if (data.length <= LARGE_BYTES) return chunk
   const value: unknown = JSON.parse(data)
   return Predicate.isObject(value) ? { ...value } : chunk
 }
 
 /**
- * Knows when all that was ordered has been said, whether or not the vendor ends in good form, and
- * which of its counts can be of the whole.
+ * Follows a stream to know when the order is complete, also where the vendor sends no proper end, and
+ * which of its counts cover the whole answer.
  */
 const makeProgress = (choices: number) => {
-  const begun = new Set<unknown>()
-  const ended = new Set<unknown>()
+  const started = new Set<unknown>()
+  const finished = new Set<unknown>()
   let isCounted = false
   let isDone = false
   return {
-    see: (chunk: Fields) => {
-      const outputBytes = writtenIn(chunk)
+    observe: (chunk: Fields) => {
+      const outputBytes = textBytesIn(chunk)
       const said = choicesOf(chunk)
       for (const { index, finish_reason } of said) {
-        begun.add(index)
-        if (typeof finish_reason === "string" && finish_reason !== "") ended.add(index)
+        started.add(index)
+        if (typeof finish_reason === "string" && finish_reason !== "") finished.add(index)
       }
-      const isLast = said.length === 0 || ended.size === begun.size
+      const isLast = said.length === 0 || finished.size === started.size
       const usage = isLast ? chatUsage(chunk.usage) : null
       if (outputBytes > 0) isCounted = false
       isCounted ||= said.length === 0 && usage !== null
       return { usage, outputBytes }
     },
-    /** The vendor says that this was all. */
+    /** The vendor sent the event that ends the stream. */
     end: (): void => {
       isDone = true
     },
-    isComplete: (): boolean => begun.size > 0 && (isDone || isCounted || ended.size >= choices)
+    isComplete: (): boolean => started.size > 0 && (isDone || isCounted || finished.size >= choices)
   }
 }
 
-/** What becomes of an event; there is no piece where the client gets nothing of it. */
+/** How an event is handled; `piece` is null where the client gets nothing of it. */
 interface SeenEvent {
   readonly piece: TextPiece | null
   readonly isLast: boolean
@@ -191,42 +195,45 @@ interface SeenEvent {
 export const wantsUsage = ({ stream_options }: ChatBody): boolean =>
   stream_options?.include_usage === true
 
-/** Reads the events of one stream in their order. */
+/** Reads the events of one stream in order. */
 export const makeChatStream = (account: ChannelAccount, body: ChatBody, options: SendOptions) => {
   const progress = makeProgress(body.n ?? 1)
   let failure: VendorFailure | null = null
   let isFirst = true
-  const next = (piece: TextPiece): SeenEvent => ({ piece, isLast: false })
+  const toSeenEvent = (piece: TextPiece): SeenEvent => ({ piece, isLast: false })
 
   const read = (event: Uint8Array): SeenEvent => {
-    const { data, isDataAlone } = readEvent(event)
-    if (data === null) return next({ event: heartbeat, usage: null, outputBytes: 0 })
+    const { data, isDataOnly: isDataAlone } = readEvent(event)
+    if (data === null) return toSeenEvent({ event: heartbeat, usage: null, outputBytes: 0 })
     if (data.trim() === "[DONE]") {
       progress.end()
       return { piece: null, isLast: true }
     }
-    const chunk = parsed(data, options)
+    const chunk = parseChunk(data, options)
     if (chunk !== null && saysError(chunk)) {
       const { error: _, ...said } = chunk
-      const answer = partOf(eventHead, chunk, event.byteLength)
-      failure = judgedInStream(standardRefusals, answer, refusal(account, answer), isFirst)
-      return { piece: writtenIn(said) === 0 ? null : plainPiece(said), isLast: true }
+      const answer = partialAnswer(eventHead, chunk, event.byteLength)
+      failure = judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
+      return { piece: textBytesIn(said) === 0 ? null : dataPiece(said), isLast: true }
     }
     isFirst = false
     if (chunk === null || (!Array.isArray(chunk.choices) && chatUsage(chunk.usage) === null)) {
-      return next(strangePiece(event, chunk))
+      return toSeenEvent(unknownPiece(event, chunk))
     }
-    const seen = progress.see(chunk)
+    const counts = progress.observe(chunk)
     const isWanted = wantsUsage(body)
-    if (isDataAlone && (isWanted || !("usage" in chunk))) return next({ event, ...seen })
-    const said = parsedWhole(data, chunk)
-    return next({ event: forClient(eventOf(JSON.stringify(said)), said, isWanted), ...seen })
+    if (isDataAlone && (isWanted || !("usage" in chunk))) return toSeenEvent({ event, ...counts })
+    const said = parseFully(data, chunk)
+    return toSeenEvent({
+      event: clientEvent(eventOf(JSON.stringify(said)), said, isWanted),
+      ...counts
+    })
   }
 
   return {
     read,
     isComplete: progress.isComplete,
-    /** The error that an event told, if one did. */
+    /** The error of an event, if there was one. */
     failure: (): VendorFailure | null => failure
   }
 }

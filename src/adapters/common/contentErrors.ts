@@ -1,7 +1,7 @@
-/** Errors of the cloud with content blocks, which vp_a, vp_b and a family of the relay write. */
-import { errorObject, meanings, refusalTable } from "../wire/refusalTable.ts"
+/** Errors of the cloud with content blocks: of vp_a, vp_b and a family of the relay. */
+import { errorObjectShape, meanings, refusalTable } from "../wire/refusalTable.ts"
 
-/** Its images are called in the standard form, and refused by the same codes. */
+/** The cloud serves images in the standard form and refuses them with the same codes. */
 export const contentRates = {
   AccountRateLimitExceeded: meanings.rate,
   APIAccountRpmRateLimitExceeded: meanings.rate,
@@ -17,4 +17,4 @@ export const contentRates = {
   SetLimitExceeded: meanings.balance
 }
 
-export const contentRefusals = refusalTable([errorObject], contentRates)
+export const contentRefusals = refusalTable([errorObjectShape], contentRates)

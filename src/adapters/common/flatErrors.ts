@@ -1,13 +1,19 @@
-/** Errors with flat bodies, `{code, message}`, as vp_e, vp_f, ip_b and the relay write them. */
+/** Errors with flat bodies, `{code, message}`: of vp_e, vp_f, ip_b and the relay. */
 import { Predicate, Schema } from "effect"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorText } from "../wire/errorText.ts"
-import { errorObject, flatWord, meaningOf, meanings, refusalTable } from "../wire/refusalTable.ts"
+import {
+  errorObjectShape,
+  flatWordShape,
+  meaningOf,
+  meanings,
+  refusalTable
+} from "../wire/refusalTable.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
-import { refusal, unusable } from "../wire/vendorFailures.ts"
+import { refusal, unusableAnswer } from "../wire/vendorFailures.ts"
 
-/** The cloud's errors, which one of its hosts writes in the standard form at times. */
-export const cloudRefusals = refusalTable([flatWord, errorObject], {
+/** The cloud's errors; one of its hosts sometimes writes them in the standard form. */
+export const cloudRefusals = refusalTable([flatWordShape, errorObjectShape], {
   AccessDenied: meanings.access,
   BadRequest: meanings.order,
   DataInspectionFailed: meanings.order,
@@ -20,27 +26,27 @@ export const cloudRefusals = refusalTable([flatWord, errorObject], {
   Throttling: meanings.rate
 })
 
-/** Words of an object alone: a text is no error body but an unreadable answer. */
-const wordsOf = (body: unknown) =>
+/** Reads objects only: a text is no error body but an unreadable answer. */
+const errorFieldsOf = (body: unknown) =>
   Predicate.isObject(body) ? errorText(body) : { code: null, message: null }
 
-/** An answer without a product: refused where it says why, else it cannot be read. */
+/** The failure of an answer without a product: a refusal where it says why, else a broken answer. */
 export const emptyAnswer = (account: ChannelAccount, answer: VendorAnswer) => {
-  const { code, message } = wordsOf(answer.body)
+  const { code, message } = errorFieldsOf(answer.body)
   return (code === null || code === "0") && message === null
-    ? unusable(account, answer)
+    ? unusableAnswer(account, answer)
     : refusal(account, answer)
 }
 
 const hasOutput = Schema.is(Schema.Struct({ output: Schema.ObjectKeyword }))
 
-/** Why an answer is of no use; beside an output, words at the top are no refusal. */
+/** The failure of an answer; code and message beside an output are no refusal. */
 export const flatFailure = (account: ChannelAccount, answer: VendorAnswer) =>
-  hasOutput(answer.body) ? unusable(account, answer) : emptyAnswer(account, answer)
+  hasOutput(answer.body) ? unusableAnswer(account, answer) : emptyAnswer(account, answer)
 
-/** The vendor's verdict on a job that failed, told by `{code, message}` inside the answer. */
+/** The vendor's verdict on a failed job, from `{code, message}` inside the answer. */
 export const failedJob = (account: ChannelAccount, answer: VendorAnswer, job: unknown) => {
-  const { code, message } = wordsOf(job)
+  const { code, message } = errorFieldsOf(job)
   const meaning = code === null ? null : meaningOf(cloudRefusals, [code], answer.status)
   return refusal(account, answer, {
     message: message ?? "The vendor failed to do the job",

@@ -1,17 +1,17 @@
-/** Images in the common standard form as they are made: events of unfinished and of finished ones. */
+/** Streams of images in the common standard form: events of partial and of final images. */
 import { Predicate } from "effect"
 import { imageCount } from "../../domain/image/ImageRequest.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder, ImagePiece } from "../../services/ProtocolAdapter.ts"
 import { saysError } from "../wire/errorText.ts"
 import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
-import { judgedInStream } from "../wire/refusalTable.ts"
+import { judgeStreamFailure } from "../wire/refusalTable.ts"
 import {
   boundsOf,
-  decodedWhole,
+  decodeFully,
   eventHead,
   parseBody,
-  partOf,
+  partialAnswer,
   type SendOptions,
   type VendorAnswer
 } from "../wire/vendorAnswer.ts"
@@ -21,13 +21,13 @@ import {
   type Fields,
   imagesFailure,
   imagesIn,
-  isHarmless,
+  isFreeOfImages,
   isImage,
-  isOwnImage,
-  plain
+  isImageField,
+  omitOtherImages
 } from "./standardImages.ts"
 
-/** What becomes of an event; there is no piece where the client gets nothing of it. */
+/** How an event is handled; `piece` is null where the client gets nothing of it. */
 interface SeenEvent {
   readonly piece: ImagePiece | null
   readonly isLast: boolean
@@ -36,30 +36,30 @@ interface SeenEvent {
 /** Reads the events of one stream in their order. */
 export interface ImageStream {
   readonly read: (event: Uint8Array) => SeenEvent
-  /** The events of an answer that came whole, for a client that asked for events. */
+  /** Turns an answer that is no stream into events, for a client that asked for events. */
   readonly whole: (answer: VendorAnswer) => ReadonlyArray<ImagePiece> | VendorFailure
-  /** Whether every image that was ordered is finished. */
+  /** True when all ordered images are final. */
   readonly isComplete: () => boolean
-  /** Why the stream is of no use, once it has ended; null where it is. */
+  /** The failure of a stream that has ended; null for a success. */
   readonly failure: (answer: VendorAnswer) => VendorFailure | null
-  /** Images beyond those ordered, which are left out. */
+  /** Images beyond the ordered number, which are left out. */
   readonly surplus: () => number
 }
 
 const typeOf = ({ type }: Fields): string => (typeof type === "string" ? type : "")
-/** Unfinished images, of which one order has many. */
+/** Partial images, of which one order has many. */
 const isPartial = (chunk: Fields): boolean => typeOf(chunk).endsWith(".partial_image")
-/** One image of several was refused, and the others may come. */
-const isPartRefused = (chunk: Fields): boolean => typeOf(chunk).endsWith(".partial_failed")
+/** One image of several was refused; the others may follow. */
+const isPartialFailure = (chunk: Fields): boolean => typeOf(chunk).endsWith(".partial_failed")
 
 const utf8 = new TextEncoder()
 const plainName = /^[\w.-]{1,64}$/
 
-/** An event under the name its data have, as the standard form writes it. */
-const namedEvent = (data: Fields): Uint8Array => {
+/** Encodes an event named by the `type` of its data, as in the standard form. */
+const encodeNamedEvent = (data: Fields): Uint8Array => {
   const name = typeOf(data)
-  const written = eventOf(JSON.stringify(data))
-  return plainName.test(name) ? Buffer.concat([utf8.encode(`event: ${name}\n`), written]) : written
+  const event = eventOf(JSON.stringify(data))
+  return plainName.test(name) ? Buffer.concat([utf8.encode(`event: ${name}\n`), event]) : event
 }
 
 export const makeImageStream = (
@@ -67,68 +67,69 @@ export const makeImageStream = (
   { body, edit = null }: ImageOrder,
   options: SendOptions
 ): ImageStream => {
-  const ordered = imageCount(body)
-  let finished = 0
-  let failed: VendorFailure | null = null
-  let refusedPart: VendorFailure | null = null
+  const orderedImages = imageCount(body)
+  let finishedImages = 0
+  let orderFailure: VendorFailure | null = null
+  let partFailure: VendorFailure | null = null
   let isFirst = true
-  const next = (piece: ImagePiece | null): SeenEvent => ({ piece, isLast: false })
+  const toSeenEvent = (piece: ImagePiece | null): SeenEvent => ({ piece, isLast: false })
 
   const failureIn = (chunk: Fields, bytes: number): VendorFailure => {
-    const answer = partOf(eventHead, chunk, bytes)
-    // An error with what was ordered in it proves that it was made.
-    if (!isHarmless(chunk) || isImage(chunk)) return brokenAnswer(answer)
-    return judgedInStream(standardRefusals, answer, refusal(account, answer), isFirst)
+    const answer = partialAnswer(eventHead, chunk, bytes)
+    // An error that contains an image proves that the image was made.
+    if (!isFreeOfImages(chunk) || isImage(chunk)) return brokenAnswer(answer)
+    return judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
   }
 
   const read = (event: Uint8Array): SeenEvent => {
     const { data, isPlain } = readEvent(event)
-    if (data === null) return next({ event: heartbeat, hasImage: false })
+    if (data === null) return toSeenEvent({ event: heartbeat, hasImage: false })
     if (data.trim() === "[DONE]") return { piece: null, isLast: true }
     const value = parseBody(Buffer.from(data), boundsOf(options))
-    if (!Predicate.isObject(value)) return next(null)
+    if (!Predicate.isObject(value)) return toSeenEvent(null)
     const chunk: Fields = { ...value }
     if (saysError(chunk)) {
       const failure = failureIn(chunk, event.byteLength)
-      if (!isPartRefused(chunk)) {
-        failed = failure
+      if (!isPartialFailure(chunk)) {
+        orderFailure = failure
         return { piece: null, isLast: true }
       }
-      refusedPart ??= failure
+      partFailure ??= failure
     }
     isFirst = false
     const hasImage = isImage(chunk)
     if (hasImage) {
-      const isBeyond = finished >= ordered
-      if (!isPartial(chunk)) finished += 1
-      if (isBeyond) return next(null)
+      const isBeyond = finishedImages >= orderedImages
+      if (!isPartial(chunk)) finishedImages += 1
+      if (isBeyond) return toSeenEvent(null)
     }
-    const kept = plain(chunk, isOwnImage)
-    const isSame = kept === chunk && isPlain
-    return next({
-      event: isSame ? event : namedEvent(kept),
-      hasImage: hasImage || !isHarmless(kept)
+    const chunkForClient = omitOtherImages(chunk, isImageField)
+    const isUnchanged = chunkForClient === chunk && isPlain
+    return toSeenEvent({
+      event: isUnchanged ? event : encodeNamedEvent(chunkForClient),
+      hasImage: hasImage || !isFreeOfImages(chunkForClient)
     })
   }
 
-  const whole: ImageStream["whole"] = (answer) => {
-    const images = imagesIn(decodedWhole(answer), ordered)
-    if (images === null) return imagesFailure(account, decodedWhole(answer))
+  const readWhole: ImageStream["whole"] = (answer) => {
+    const images = imagesIn(decodeFully(answer), orderedImages)
+    if (images === null) return imagesFailure(account, decodeFully(answer))
     const { created, data } = images.result
     const made = (Array.isArray(data) ? data : []).filter(isImage)
-    finished += made.length + images.surplus
+    finishedImages += made.length + images.surplus
     const type = `${edit === null ? "image_generation" : "image_edit"}.completed`
     return made.map((image) => ({
-      event: namedEvent({ type, created_at: created, ...image }),
+      event: encodeNamedEvent({ type, created_at: created, ...image }),
       hasImage: true
     }))
   }
 
   return {
     read,
-    whole,
-    isComplete: () => finished >= ordered,
-    failure: (answer) => failed ?? (finished > 0 ? null : (refusedPart ?? brokenAnswer(answer))),
-    surplus: () => Math.max(0, finished - ordered)
+    whole: readWhole,
+    isComplete: () => finishedImages >= orderedImages,
+    failure: (answer) =>
+      orderFailure ?? (finishedImages > 0 ? null : (partFailure ?? brokenAnswer(answer))),
+    surplus: () => Math.max(0, finishedImages - orderedImages)
   }
 }

@@ -1,59 +1,62 @@
-/** Orders of several images at a vendor that makes one a call. */
+/** Orders of several images at a vendor that generates one image per call. */
 import { Array as Arr, Duration, Effect, Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { failureKind, isUnread, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 import type { ImageResult } from "../../services/ProtocolAdapter.ts"
 import { listOf } from "../wire/vendorAnswer.ts"
-import { timedOut } from "../wire/vendorFailures.ts"
-import type { Drawn } from "./standardImages.ts"
+import { timeoutFailure } from "../wire/vendorFailures.ts"
+import type { GeneratedImages } from "./standardImages.ts"
 
-/** Calls of one order that are under way together. */
-const CALLS_TOGETHER = 4
+/** Calls of one order that run at the same time. */
+const MAX_CONCURRENT_CALLS = 4
 
-type Draw = Effect.Effect<Drawn, VendorFailure>
+type Generate = Effect.Effect<GeneratedImages, VendorFailure>
 
-/** The calls decode what they read, so none is raw. */
+/** These calls decode their answers fully, so no result is raw. */
 const fieldsOf = (result: ImageResult): Readonly<Record<string, unknown>> =>
   result instanceof RawAnswer ? {} : result
 
-/** What a vendor counts of one call says nothing of them all. */
-const joined = (drawn: Arr.NonEmptyReadonlyArray<Drawn>): Drawn => {
-  const { usage: _, ...fields } = fieldsOf(drawn[0].result)
+/** Leaves out the usage of the first call, which does not cover the others. */
+const joinAnswers = (answers: Arr.NonEmptyReadonlyArray<GeneratedImages>): GeneratedImages => {
+  const { usage: _, ...fields } = fieldsOf(answers[0].result)
   return {
-    result: { ...fields, data: drawn.flatMap(({ result }) => listOf(fieldsOf(result).data)) },
-    surplus: drawn.reduce((sum, { surplus }) => sum + surplus, 0)
+    result: { ...fields, data: answers.flatMap(({ result }) => listOf(fieldsOf(result).data)) },
+    surplus: answers.reduce((sum, { surplus }) => sum + surplus, 0)
   }
 }
 
 /**
- * Makes the images by as many calls within the time of one. The first call speaks for the order: where
- * it fails, no other is made. A first answer that is paid for and cannot be read is no such failure, as
- * the order would be charged without an image. Of the others, those that fail are left out.
+ * Generates the images by as many calls within the time limit of one order. If the first call fails, the
+ * order fails and no other call is made. A first answer that is paid for but cannot be read does not
+ * stop the order, because it would be charged without an image. Of the other calls, failed ones are
+ * left out.
  */
-export const drawOneByOne = Effect.fnUntraced(function* (
-  drawOne: Draw,
+export const generateOneByOne = Effect.fnUntraced(function* (
+  generateOne: Generate,
   images: number,
   timeout: Duration.Duration
-): Effect.fn.Return<Drawn, VendorFailure> {
+): Effect.fn.Return<GeneratedImages, VendorFailure> {
   const startedAt = yield* monotonicMillis
-  const inTime = Effect.flatMap(monotonicMillis, (now) => {
-    const left = Duration.toMillis(timeout) - (now - startedAt)
-    const late = Effect.fail(timedOut(timeout))
-    return left <= 0 ? late : Effect.timeoutOrElse(drawOne, { duration: left, orElse: () => late })
+  const otherCall = Effect.flatMap(monotonicMillis, (now) => {
+    const remainingMillis = Duration.toMillis(timeout) - (now - startedAt)
+    const late = Effect.fail(timeoutFailure(timeout))
+    return remainingMillis <= 0
+      ? late
+      : Effect.timeoutOrElse(generateOne, { duration: remainingMillis, orElse: () => late })
   })
-  const first = yield* Effect.result(drawOne)
+  const first = yield* Effect.result(generateOne)
   if (Result.isFailure(first) && !isUnread(first.failure)) return yield* Effect.fail(first.failure)
-  const others = yield* Effect.forEach(Arr.range(2, images), () => Effect.result(inTime), {
-    concurrency: CALLS_TOGETHER
+  const others = yield* Effect.forEach(Arr.range(2, images), () => Effect.result(otherCall), {
+    concurrency: MAX_CONCURRENT_CALLS
   })
-  const [drawn, failures] = Arr.separate([first, ...others])
+  const [answers, failures] = Arr.separate([first, ...others])
   const [failure] = failures
   if (failure !== undefined) {
-    yield* Effect.logWarning("images of an order were not made").pipe(
+    yield* Effect.logWarning("image order: calls for single images failed").pipe(
       Effect.annotateLogs({ ordered: images, reasons: failures.map(failureKind).join(", ") })
     )
   }
-  if (Arr.isReadonlyArrayNonEmpty(drawn)) return joined(drawn)
-  return yield* Effect.fail(failure ?? timedOut(timeout))
+  if (Arr.isReadonlyArrayNonEmpty(answers)) return joinAnswers(answers)
+  return yield* Effect.fail(failure ?? timeoutFailure(timeout))
 })

@@ -2,30 +2,30 @@
 import type { RelayFamily } from "../../domain/video/VideoProtocol.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import {
-  eitherOf,
-  errorObject,
-  errorText,
-  flatNumber,
+  errorObjectShape,
+  errorTextShape,
+  flatNumberShape,
   meanings,
+  mergeRefusalTables,
   type RefusalTable,
   refusalTable
 } from "../wire/refusalTable.ts"
 import { rootOf } from "../wire/vendorRequest.ts"
 
 /**
- * The relay's own errors, also as a bare text. What it cannot do is told by the status: its codes stand
- * in answers of success as well, and what they leave behind is not known.
+ * The relay's own errors, also as a bare text. Only the status proves a refusal: its codes also occur in
+ * answers of success, where it is unknown whether the vendor behind it began.
  */
-export const relayRefusals = refusalTable([errorObject, errorText, flatNumber], {
+export const relayRefusals = refusalTable([errorObjectShape, errorTextShape, flatNumberShape], {
   rate_limit_exceeded: meanings.rate,
   too_many_requests: meanings.rate
 })
 
-/** What comes from the relay is an error of its own, or of the vendor behind it. */
+/** An error from the relay may be its own or that of the vendor behind it. */
 export const relayedRefusals = (vendor: RefusalTable): RefusalTable =>
-  eitherOf(vendor, relayRefusals)
+  mergeRefusalTables(vendor, relayRefusals)
 
-/** First path segment of each family. */
+/** The first path segment of each family. */
 const segments: Readonly<Record<RelayFamily, string>> = {
   a: "doubao",
   d: "kling",
@@ -34,14 +34,14 @@ const segments: Readonly<Record<RelayFamily, string>> = {
 }
 
 /**
- * What operators write behind the host: the version of the relay's own chat interface, or that of a
- * vendor behind it, also with its family.
+ * Paths that operators write behind the host: the version of the relay's chat interface or of a vendor
+ * behind it, also with the family's segment.
  */
 const versions = ["", ...Object.values(segments).map((segment) => `/${segment}`)]
   .flatMap((family) => ["/api/v1", "/ent/v2", "/v1"].map((version) => `${family}${version}`))
   .toSorted((one, other) => other.length - one.length)
 
-/** The account at one of the families. */
+/** The account with the base address of one family. */
 export const familyAccount = (account: ChannelAccount, family: RelayFamily): ChannelAccount => ({
   ...account,
   baseUrl: `${rootOf(account, ...versions)}/${segments[family]}`

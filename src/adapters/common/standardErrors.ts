@@ -1,5 +1,11 @@
 /** Errors in the common standard form, `{error: {message, type, param, code}}`, of all vendors that have it. */
-import { errorObject, meaningOf, meanings, refusalTable, type Shape } from "../wire/refusalTable.ts"
+import {
+  errorObjectShape,
+  meaningOf,
+  meanings,
+  refusalTable,
+  type Shape
+} from "../wire/refusalTable.ts"
 import { contentRates } from "./contentErrors.ts"
 import { isAnswer } from "./standardImages.ts"
 
@@ -14,7 +20,7 @@ const rates = {
   too_many_requests: meanings.rate
 }
 
-/** Some of these words are also said of what broke in the midst of the work, with other statuses. */
+/** Vendors use some of these codes also for work that failed half-way, with other statuses. */
 const overloads = {
   engine_overloaded: meanings.overload,
   model_overloaded: meanings.overload,
@@ -26,7 +32,7 @@ const overloads = {
   slow_down: meanings.overload
 }
 
-/** What is to be seen may not be, or what was made: the cloud says it of each image in its place. */
+/** Moderation of inputs and outputs, which the cloud reports for each image in its place. */
 const contentVerdicts = {
   InputImageSensitiveContentDetected: meanings.order,
   InputTextSensitiveContentDetected: meanings.order,
@@ -36,14 +42,14 @@ const contentVerdicts = {
 }
 
 const codes = { ...contentVerdicts, ...contentRates, ...rates, ...overloads }
-const known = refusalTable([errorObject], codes)
+const codeTable = refusalTable([errorObjectShape], codes)
 
-/** Images that were all refused with one meaning, each in its own place. */
+/** Images that were all refused, each in its own place, with codes of one meaning. */
 const refusedImages: Shape = (body) => {
-  const refused = isAnswer(body) ? body.data.map((image) => errorObject(image) ?? []) : []
-  const meant = new Set(refused.map((said) => meaningOf(known, said, 200)))
-  const [first] = refused
-  return meant.size === 1 && first !== undefined ? first : null
+  const codesByImage = isAnswer(body) ? body.data.map((image) => errorObjectShape(image) ?? []) : []
+  const meaningsOfImages = new Set(codesByImage.map((codes) => meaningOf(codeTable, codes, 200)))
+  const [first] = codesByImage
+  return meaningsOfImages.size === 1 && first !== undefined ? first : null
 }
 
-export const standardRefusals = refusalTable([errorObject, refusedImages], codes)
+export const standardRefusals = refusalTable([errorObjectShape, refusedImages], codes)

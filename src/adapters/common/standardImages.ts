@@ -1,4 +1,4 @@
-/** Images in the common standard form: where they stand in an answer, and what may stand beside them. */
+/** Images in the common standard form: their place in an answer, and the fields allowed beside them. */
 import { Predicate, Schema } from "effect"
 import { WebAddress } from "../../domain/plainText.ts"
 import { anyFields } from "../../domain/requestFields.ts"
@@ -7,7 +7,7 @@ import { holdsAddress, markedBytes, mediaIn } from "../../redaction/patterns.ts"
 import type { ChannelAccount, ImageResult } from "../../services/ProtocolAdapter.ts"
 import { errorOf, saysError } from "../wire/errorText.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
-import { refusal, unusable } from "../wire/vendorFailures.ts"
+import { refusal, unusableAnswer } from "../wire/vendorFailures.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -26,73 +26,75 @@ export const isImage = Schema.is(
   ])
 )
 
-/** Fields of an image that hold it, each as one text. */
+/** Fields that contain the image, each as one text. */
 const imageFields: ReadonlySet<string> = new Set(["url", "b64_json"])
-export const isOwnImage = (name: string, value: unknown): boolean =>
+export const isImageField = (name: string, value: unknown): boolean =>
   imageFields.has(name) && typeof value === "string"
 
-/** True for a value in which no image can be: no address, no encoded data. */
-export const isHarmless = (value: unknown): boolean => {
+/** True for a value that can contain no image: it has no address and no encoded data. */
+export const isFreeOfImages = (value: unknown): boolean => {
   if (typeof value === "string") {
     return !holdsAddress(value) && mediaIn(value).length === 0 && markedBytes(value) === null
   }
-  if (Array.isArray(value)) return value.every(isHarmless)
-  return !Predicate.isObject(value) || Object.values(value).every(isHarmless)
+  if (Array.isArray(value)) return value.every(isFreeOfImages)
+  return !Predicate.isObject(value) || Object.values(value).every(isFreeOfImages)
 }
 
-/** Without other fields in which images could be, beside those that are paid for; itself if none is. */
-export const plain = (fields: Fields, keeps: (name: string, value: unknown) => boolean): Fields => {
-  const kept = Object.entries(fields).filter(
-    ([name, value]) => keeps(name, value) || isHarmless(value)
+/** Removes fields that could contain unpaid images; returns `fields` itself where there are none. */
+export const omitOtherImages = (
+  fields: Fields,
+  keeps: (name: string, value: unknown) => boolean
+): Fields => {
+  const entries = Object.entries(fields).filter(
+    ([name, value]) => keeps(name, value) || isFreeOfImages(value)
   )
-  return kept.length === Object.keys(fields).length ? fields : Object.fromEntries(kept)
+  return entries.length === Object.keys(fields).length ? fields : Object.fromEntries(entries)
 }
 
-/** Images that are there. */
-export interface Drawn {
-  /** In the standard form; the time is filled in where the vendor tells none. */
+/** The images of an order. */
+export interface GeneratedImages {
+  /** In the standard form; `created` is filled in where the vendor leaves it out. */
   readonly result: ImageResult
-  /** Images that came beyond those ordered, and are left out. */
+  /** Images beyond the ordered number, which are left out. */
   readonly surplus: number
 }
 
-export interface StandardImages {
+interface StandardImages {
   readonly result: Fields
-  /** Images that came beyond those ordered, and are left out. */
   readonly surplus: number
-  /** Whether the answer is the result as it came. */
+  /** True where the result equals the answer. */
   readonly isUnchanged: boolean
 }
 
-/** The images of an answer, as many as were ordered, with what else it tells about them. */
+/** The images of an answer, at most as many as were ordered, with the other fields of the answer. */
 export const imagesIn = (
   { status, body }: VendorAnswer,
-  ordered: number
+  orderedImages: number
 ): StandardImages | null => {
   if (status >= 300 || !isAnswer(body) || !body.data.some(isImage)) return null
-  let left = ordered
+  let remaining = orderedImages
   const data = body.data.flatMap((item) => {
-    if (!isImage(item)) return isHarmless(item) ? [item] : []
-    left -= 1
-    return left < 0 ? [] : [plain(item, isOwnImage)]
+    if (!isImage(item)) return isFreeOfImages(item) ? [item] : []
+    remaining -= 1
+    return remaining < 0 ? [] : [omitOtherImages(item, isImageField)]
   })
-  const fields = plain(body, (name) => name === "data")
-  const isSame =
-    data.length === body.data.length && data.every((item, at) => item === body.data[at])
+  const fields = omitOtherImages(body, (name) => name === "data")
+  const hasAllItems =
+    data.length === body.data.length && data.every((item, index) => item === body.data[index])
   return {
     result: { ...fields, data },
-    surplus: Math.max(0, -left),
-    isUnchanged: isSame && fields === body
+    surplus: Math.max(0, -remaining),
+    isUnchanged: hasAllItems && fields === body
   }
 }
 
 /**
- * Why an answer without images is of no use. Where every image was refused on its own, the first one
- * speaks for the order.
+ * The failure of an answer without images. Where every image was refused on its own, the order fails with
+ * the error of the first.
  */
 export const imagesFailure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure => {
-  const refused = isAnswer(answer.body) ? answer.body.data.find(saysError) : undefined
-  return refused === undefined || saysError(answer.body)
-    ? unusable(account, answer)
-    : refusal(account, answer, { message: errorOf(refused).message })
+  const refusedImage = isAnswer(answer.body) ? answer.body.data.find(saysError) : undefined
+  return refusedImage === undefined || saysError(answer.body)
+    ? unusableAnswer(account, answer)
+    : refusal(account, answer, { message: errorOf(refusedImage).message })
 }

@@ -1,4 +1,4 @@
-/** What an answer about a video task means, in the words all protocols share. */
+/** Translates a vendor's status of a video task into the status that all protocols share. */
 import { Result } from "effect"
 import type { VendorLost } from "../../domain/VendorOutcome.ts"
 import type { VideoUsage } from "../../domain/video/VideoQuote.ts"
@@ -12,7 +12,7 @@ type Status = Result.Result<VideoStatus, VendorLost>
 /** The vendor does not know the task (any more). */
 export const unknownTask: Status = Result.succeed({ _tag: "Unknown" })
 
-/** Why there will be no video, where the vendor does not say it. */
+/** Messages for failed tasks whose vendor gives none. */
 const failures = {
   failed: "The vendor failed to make the video",
   cancelled: "The vendor cancelled the task",
@@ -21,34 +21,34 @@ const failures = {
 
 const meanings = ["open", "finished", "unknown", "failed", "cancelled", "expired"] as const
 
-/** The vendor's words for the state of a task, by what they mean. */
-export type TaskWords = {
+/** The vendor's status names of a task, by meaning. */
+export type StatusNames = {
   readonly [Meaning in (typeof meanings)[number]]?: ReadonlyArray<string>
 }
 
-/** What a vendor says of a task; what the word does not ask for is not looked at. */
-interface SaidOfTask {
-  readonly word: string
+/** What a vendor reports of a task; `taskStatus` reads only the fields that belong to the status. */
+interface TaskReport {
+  readonly status: string
   readonly videoUrl: string | undefined
   readonly usage?: VideoUsage
-  /** The word itself when null or left out. */
+  /** The status name itself when null or left out. */
   readonly code?: string | null
   readonly message: string | null
 }
 
-const uncounted: VideoUsage = { completionTokens: null, outputSeconds: null }
+const noUsage: VideoUsage = { completionTokens: null, outputSeconds: null }
 
 /**
- * What has become of a task. A word that no table lists is never taken for an end; it is handed on,
- * so that somebody hears of a vendor that has learnt a new one.
+ * The status of a task. An unknown status name never ends a task; it is passed on, so that operators
+ * learn of a vendor's new status.
  */
 export const taskStatus = (
   account: ChannelAccount,
   answer: VendorAnswer,
-  words: TaskWords,
-  { word, videoUrl, usage = uncounted, code, message }: SaidOfTask
+  statusNames: StatusNames,
+  { status: word, videoUrl, usage = noUsage, code, message }: TaskReport
 ): Status => {
-  const meaning = meanings.find((one) => words[one]?.includes(word))
+  const meaning = meanings.find((one) => statusNames[one]?.includes(word))
   switch (meaning) {
     case undefined:
       return Result.succeed({ _tag: "Processing", strangeWord: word })
@@ -57,7 +57,7 @@ export const taskStatus = (
     case "unknown":
       return unknownTask
     case "finished":
-      // An answer that says so and shows no video cannot be read.
+      // A finished task without the address of a video is a broken answer.
       return videoUrl === undefined
         ? Result.fail(brokenAnswer(answer))
         : Result.succeed({ _tag: "Succeeded", videoUrl, usage })

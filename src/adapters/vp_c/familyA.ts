@@ -5,8 +5,8 @@ import { textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
-import { allFields, checkSound, readPolledElse } from "../vp_a.ts"
-import { bearer, get, given, post, rootOf } from "../wire/vendorRequest.ts"
+import { allFields, checkSound, readPolledWith } from "../vp_a.ts"
+import { bearer, get, omitEmpty, post, rootOf } from "../wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -18,7 +18,7 @@ const tasksUrl = (account: ChannelAccount): string => `${rootOf(account)}/v1/vid
 
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
   Result.map(checkSound(order), () => {
-    const body = given({ ...allFields(order), prompt: textOf(order.blocks) })
+    const body = omitEmpty({ ...allFields(order), prompt: textOf(order.blocks) })
     return post(`${tasksUrl(account)}/submit`, bearer(account), body)
   })
 
@@ -32,7 +32,7 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.id)
     : Result.fail(flatFailure(account, answer))
 
-const readPolled = readPolledElse(flatFailure)
+const readPolled = readPolledWith(flatFailure)
 
 // Calls: those of vp_c
 

@@ -6,10 +6,10 @@ import { countInputs, textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
-import { type TaskWords, taskStatus } from "../common/videoStatus.ts"
-import { open } from "../vp_d.ts"
-import { brokenAnswer, refusedUnsent } from "../wire/vendorFailures.ts"
-import { bearer, get, given, post, rootOf, secondsOf } from "../wire/vendorRequest.ts"
+import { type StatusNames, taskStatus } from "../common/videoStatus.ts"
+import { openEnvelope } from "../vp_d.ts"
+import { brokenAnswer, localRefusal } from "../wire/vendorFailures.ts"
+import { bearer, get, omitEmpty, post, rootOf, secondsOf } from "../wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -29,7 +29,7 @@ const isText = Schema.is(Schema.NonEmptyString)
 
 const videosUrl = (account: ChannelAccount): string => `${rootOf(account)}/v1/videos`
 
-/** A resolution is a quality mode here; other tiers have none. */
+/** A resolution is sent as a quality mode; tiers without a mode are refused. */
 const modes: Readonly<Partial<Record<Resolution, string>>> = {
   "720p": "std",
   "1080p": "pro",
@@ -39,23 +39,23 @@ const modes: Readonly<Partial<Record<Resolution, string>>> = {
 const pathOf = (order: VideoOrder) =>
   countInputs(order.blocks).images === 0 ? "text2video" : "image2video"
 
-const invalid = (message: string) => Result.fail(refusedUnsent(message, { code: 1201, message }))
+const refuse = (message: string) => Result.fail(localRefusal(message, { code: 1201, message }))
 
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const { audios, videos } = countInputs(order.blocks)
   const images = order.blocks.filter((block) => block.type === "image")
   const [image] = images
   const mode = modes[order.resolution ?? "720p"]
-  if (audios > 0) return invalid("Audio input is not supported")
-  if (videos > 0) return invalid("Video input is not supported")
-  if (images.length > 1) return invalid("Only one image is supported")
-  if (image?.role === "last_frame") return invalid("A last frame is not supported")
-  // The path has one field for a picture, which is the first frame.
+  if (audios > 0) return refuse("Audio input is not supported")
+  if (videos > 0) return refuse("Video input is not supported")
+  if (images.length > 1) return refuse("Only one image is supported")
+  if (image?.role === "last_frame") return refuse("A last frame is not supported")
+  // The path has one field for a picture, the first frame.
   if (image?.role === "reference_image") {
-    return invalid("A reference image is not supported, only a first frame")
+    return refuse("A reference image is not supported, only a first frame")
   }
-  if (mode === undefined) return invalid(`Resolution ${order.resolution} is not supported`)
-  const body = given({
+  if (mode === undefined) return refuse(`Resolution ${order.resolution} is not supported`)
+  const body = omitEmpty({
     model_name: order.upstreamModel,
     prompt: textOf(order.blocks),
     image: image?.url,
@@ -67,7 +67,7 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   return Result.succeed(post(`${videosUrl(account)}/${pathOf(order)}`, bearer(account), body))
 }
 
-/** A task is found only on the path it was made on, so the id is kept as `text2video/8601`. */
+/** A task exists only on the path of its order, so the stored id includes it, such as `text2video/8601`. */
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
   const [, path, id] = /^(text2video|image2video)\/(.*)$/s.exec(upstreamId) ?? []
   const task = `${path ?? "text2video"}/${encodeURIComponent(id ?? upstreamId)}`
@@ -77,26 +77,26 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
 // From the vendor
 
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer, order) =>
-  Result.flatMap(open(account, answer, flatFailure), (data) =>
+  Result.flatMap(openEnvelope(account, answer, flatFailure), (data) =>
     isSubmitted(data)
       ? Result.succeed(`${pathOf(order)}/${data.task_id}`)
       : Result.fail(brokenAnswer(answer))
   )
 
-const words: TaskWords = {
+const statusNames: StatusNames = {
   open: ["submitted", "processing"],
   finished: ["succeed"],
   failed: ["failed"]
 }
 
 const readPolled: VideoDialect["readPolled"] = (account, answer) =>
-  Result.flatMap(open(account, answer, flatFailure), (data) => {
+  Result.flatMap(openEnvelope(account, answer, flatFailure), (data) => {
     if (!isPolled(data)) return Result.fail(brokenAnswer(answer))
-    const { task_status: word, task_status_msg: said, task_result: result } = data
-    return taskStatus(account, answer, words, {
-      word,
+    const { task_status: word, task_status_msg: message, task_result: result } = data
+    return taskStatus(account, answer, statusNames, {
+      status: word,
       videoUrl: isFinished(result) ? result.videos.find(isVideo)?.url : undefined,
-      message: isText(said) ? said : null
+      message: isText(message) ? message : null
     })
   })
 

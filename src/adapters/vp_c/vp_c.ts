@@ -1,4 +1,4 @@
-/** vp_c: a relay of other vendors; it speaks like the protocol the catalog lists a model under. */
+/** vp_c: a relay of other vendors; it uses the form of the protocol under which the catalog lists a model. */
 import { Effect, Result } from "effect"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
 import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
@@ -27,7 +27,7 @@ const families: Readonly<Record<RelayFamily, VideoDialect>> = {
   a: familyA,
   d: familyD,
   e: vpE,
-  // vp_f's envelope and answers on paths that differ a little.
+  // Bodies and answers of vp_f on other paths.
   f: {
     ...vpF,
     submitRequest: (account, order) => {
@@ -41,7 +41,7 @@ const families: Readonly<Record<RelayFamily, VideoDialect>> = {
   }
 }
 
-/** Orders without a family are refused before they come here, so nothing was sent for them. */
+/** Fails for a protocol without a family; such orders are refused earlier, so nothing was sent for them. */
 const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
   const family = video.get(listedProtocol)?.relayFamily ?? null
   const message = `The relay serves no model listed as ${listedProtocol}`
@@ -50,7 +50,7 @@ const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
     : Result.succeed({ family, dialect: families[family] })
 }
 
-/** The relay takes the key in one form for all families. */
+/** All families of the relay expect the key as a bearer token. */
 const withBearer =
   (account: ChannelAccount) =>
   (request: VendorRequest): VendorRequest => ({
@@ -58,7 +58,7 @@ const withBearer =
     headers: { ...request.headers, ...bearer(account) }
   })
 
-const requests = (
+const makeRequests = (
   protocols: ProtocolTables
 ): Pick<VideoDialect, "submitRequest" | "pollRequest"> => ({
   submitRequest: (account, order) =>
@@ -80,10 +80,10 @@ const tables: Readonly<Record<RelayFamily, RefusalTable>> = {
   f: relayedRefusals(cloudRefusals)
 }
 
-const readers = (
+const makeReaders = (
   protocols: ProtocolTables
 ): Pick<VideoDialect, "readSubmitted" | "readPolled" | "refusals"> => ({
-  // The relay tells its own refusals also with HTTP 200, beside whatever else the body holds.
+  // The relay's own refusals may come with HTTP 200, beside other fields of the body.
   readSubmitted: (account, answer, order) =>
     saysError(answer.body)
       ? Result.fail(refusal(account, answer))
@@ -106,9 +106,9 @@ const readers = (
 
 export const makeVpC = Effect.flatMap(Protocols, (protocols) =>
   videoCalls("vp_c", {
-    ...requests(protocols),
-    ...readers(protocols),
-    // One key is for all families, so any of them can be asked.
+    ...makeRequests(protocols),
+    ...makeReaders(protocols),
+    // One key works for all families, so the check may use any of them.
     noTask: { listedProtocol: "vp_f" }
   })
 )

@@ -1,6 +1,6 @@
 /**
- * The connections to vendors. Requests go to `undici` straight from an effect: an answer is a handful
- * of events, and all that stands between them and the adapter is paid for by every order.
+ * The connections to vendors. Requests go to `undici` straight from an effect, without an HTTP client
+ * of effect's own, because every layer between socket and adapter costs CPU time on every order.
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
@@ -12,7 +12,7 @@ import { CurrentAnswer, type Reservation } from "../../runtime/AnswerBudget.ts"
 import { makeAlarms, type SetAlarm } from "../../runtime/alarms.ts"
 import { filteredLookup, type LookupPolicy } from "../../runtime/filteredLookup.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
-import { dispatch, type VendorRequest, written } from "./vendorRequest.ts"
+import { dispatch, encodeBody, type VendorRequest } from "./vendorRequest.ts"
 
 const HeaderValue = Schema.Union([Schema.String, Schema.Array(Schema.String), Schema.Undefined])
 
@@ -23,39 +23,39 @@ const WireHead = Schema.Struct({
 })
 export type WireHead = typeof WireHead.Type
 
-/** What had come of an answer that was not read to its end. */
-const BegunAnswer = Schema.Struct({ head: WireHead, bytes: Schema.Int })
-export type BegunAnswer = typeof BegunAnswer.Type
+/** What had arrived of an answer that was not read to its end. */
+const PartialAnswer = Schema.Struct({ head: WireHead, bytes: Schema.Int })
+export type PartialAnswer = typeof PartialAnswer.Type
 
-/** Null where nothing had come. */
-const begun = Schema.NullOr(BegunAnswer)
+/** Null where nothing had arrived. */
+const partial = Schema.NullOr(PartialAnswer)
 
-/** The request was not sent or its answer not read to the end; the cause tells which. */
+/** The request was not sent, or its answer was not read to the end; `cause` tells which. */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
   cause: Schema.Unknown,
-  begun,
-  /** Set where a connection stood, and the request was on its way. */
+  partial,
+  /** True where a connection existed and the request was on its way. */
   isSent: Schema.optionalKey(Schema.Boolean)
 }) {}
 
-/** The answer was not there in the time it had. */
-export class WireLate extends Schema.TaggedError<WireLate>()("WireLate", { begun }) {}
+/** The answer did not arrive before its time limit. */
+export class WireLate extends Schema.TaggedError<WireLate>()("WireLate", { partial }) {}
 
 export interface WireLimits {
-  /** For the whole answer, from now on. */
+  /** Time for the whole answer, counted from the call. */
   readonly timeout: Duration.Duration
-  /** What is beyond is not read. */
+  /** Bytes after this limit are not read. */
   readonly maxBytes: number
 }
 
 export interface WireAnswer extends WireHead {
   readonly raw: RawAnswer
-  /** False when it would have been longer than what was asked for; the rest was not read. */
-  readonly whole: boolean
+  /** False when the answer is longer than `maxBytes`, so that only its beginning was read. */
+  readonly isComplete: boolean
 }
 
 export interface OpenAnswer extends WireHead {
-  /** The next bytes, or null at the end, within the time. For one reader. */
+  /** The next bytes, or null at the end. One reader may call it at a time. */
   read(timeout: Duration.Duration): Effect.Effect<Uint8Array | null, WireFault | WireLate>
 }
 
@@ -68,8 +68,9 @@ export class VendorWire extends Context.Service<
       limits: WireLimits
     ): Effect.Effect<WireAnswer, WireFault | WireLate>
     /**
-     * The same, answered when the answer begins. When the scope ends well, what was not read has a
-     * moment to end, so that the connection is used again; else it is cut off.
+     * Sends the request and succeeds when the head of the answer has arrived. When the scope ends with
+     * success, an unread body gets a moment to end, so that the connection can be reused; after a
+     * failure the connection is closed.
      */
     open(
       request: VendorRequest,
@@ -78,47 +79,47 @@ export class VendorWire extends Context.Service<
   }
 >()("gateway/adapters/VendorWire") {}
 
-/** Bytes of an answer that wait for a reader, before the vendor has to wait. */
-const MAX_UNREAD = 256 * 1024
+/** Unread bytes of an open answer above which reading from the socket pauses. */
+const MAX_UNREAD_BYTES = 256 * 1024
 
-/** How long the end of an answer may take after all that is wanted of it. */
-const END_PATIENCE_MILLIS = 250
+/** How long an unread end of an answer may take before its connection is closed. */
+const END_WAIT_MILLIS = 250
 
-/** Smaller answers do not count until they leave: as many as may be under way fit into memory. */
-const COUNTED_BYTES = 64 * 1024
-/** Smaller answers are read as they come: all of those that a process has open fit in its memory. */
+/** Smaller answers reserve no memory budget: all that can be under way at once fit into memory. */
+const RESERVED_BYTES = 64 * 1024
+/** Smaller answers do not queue: all that a process has open fit into its memory. */
 const LARGE_BYTES = 512 * 1024
-/** What a large answer that does not tell its length is taken for: an image of the usual size. */
+/** The expected length of a large answer without `content-length`: an image of the usual size. */
 const EXPECTED_BYTES = 4 * 1024 * 1024
-/** Sixteen such images keep a core busy where clients take them as fast as they come. */
-const LARGE_TOGETHER_BYTES = 64 * 1024 * 1024
-/** Where clients are slow, an image's way to them is longer than this, and memory is there for them. */
-const LARGE_PATIENCE_MILLIS = 1000
-/** The part of its remaining time that an answer may wait for its turn. */
+/** Sixteen such images keep a core busy where clients read as fast as the vendor sends. */
+const LARGE_BUDGET_BYTES = 64 * 1024 * 1024
+/** An image to a slow client takes longer than this; the memory budget covers those. */
+const LARGE_WAIT_MILLIS = 1000
+/** The share of its remaining time that an answer may wait in the queue of large answers. */
 const WAIT_SHARE = 0.1
 
-/** Bytes of the whole answer, as far as its head tells; no more than `maxBytes` are ever read. */
+/** Bytes of the whole answer by its `content-length`; no more than `maxBytes` are ever read. */
 const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
   Math.min(maxBytes, Number(headers["content-length"]) || EXPECTED_BYTES)
 
-/** A callback that fails when it takes too long; `begun` is what had come of an answer by then. */
-const callbackWithin = <A, E>(
+/** A callback that fails when it takes too long; `partialOf` tells what had arrived by then. */
+const callbackWithTimeout = <A, E>(
   setAlarm: SetAlarm,
   timeout: Duration.Duration,
   register: (resume: (effect: Effect.Effect<A, E>) => void) => () => void,
-  begun: () => BegunAnswer | null = () => null
+  partialOf: () => PartialAnswer | null = () => null
 ): Effect.Effect<A, E | WireLate> =>
   Effect.callback<A, E | WireLate>((resume) => {
-    const putOff = setAlarm(Duration.toMillis(timeout), () => {
-      resume(Effect.fail(new WireLate({ begun: begun() })))
+    const cancelAlarm = setAlarm(Duration.toMillis(timeout), () => {
+      resume(Effect.fail(new WireLate({ partial: partialOf() })))
       stop()
     })
     const stop = register((effect) => {
-      putOff()
+      cancelAlarm()
       resume(effect)
     })
     return Effect.sync(() => {
-      putOff()
+      cancelAlarm()
       stop()
     })
   })
@@ -130,117 +131,117 @@ const makeExchange =
     largeAnswers: LargeAnswers
   ): VendorWire["Service"]["exchange"] =>
   (request, { timeout, maxBytes }) =>
-    Effect.flatMap(Effect.zip(CurrentAnswer, written(request)), ([answer, body]) => {
+    Effect.flatMap(Effect.zip(CurrentAnswer, encodeBody(request)), ([answer, body]) => {
       let head: WireHead = { status: 0, headers: {} }
       let length = 0
-      /** Hints may come before the answer's own head. */
-      const begun = () => (head.status < 200 ? null : { head, bytes: length })
+      /** Heads with a status below 200 are hints that come before the head of the answer. */
+      const partialOf = () => (head.status < 200 ? null : { head, bytes: length })
       const register = (resume: (effect: Effect.Effect<WireAnswer, WireFault>) => void) => {
         const chunks: Array<Uint8Array> = []
         let large: LargeAnswer | null = null
-        /** The answer's bytes in the budget, where somebody waits for it. */
-        let counted: Reservation | null = null
-        const leave = () => {
-          large?.leave()
-          counted?.release()
+        /** The answer's bytes in the memory budget, where a client waits for the answer. */
+        let reservation: Reservation | null = null
+        const release = () => {
+          large?.release()
+          reservation?.release()
         }
         const sentAt = performance.now()
         const fail = (cause: unknown, isSent: boolean) => {
-          leave()
-          resume(Effect.fail(new WireFault({ cause, begun: begun(), isSent })))
+          release()
+          resume(Effect.fail(new WireFault({ cause, partial: partialOf(), isSent })))
         }
-        const giveUp = dispatch(agent, request, body, fail, {
+        const abort = dispatch(agent, request, body, fail, {
           onResponseStart: (_, status, headers) => {
             head = { status, headers }
           },
           onResponseData: (controller, chunk) => {
             length += chunk.byteLength
             if (length > maxBytes) {
-              leave()
-              resume(Effect.succeed({ ...head, raw: new RawAnswer(chunks), whole: false }))
-              return giveUp()
+              release()
+              resume(Effect.succeed({ ...head, raw: new RawAnswer(chunks), isComplete: false }))
+              return abort()
             }
             chunks.push(chunk)
-            if (answer !== null && counted === null && length > COUNTED_BYTES) {
+            if (answer !== null && reservation === null && length > RESERVED_BYTES) {
               const expected = Math.max(length, Number(head.headers["content-length"]) || 0)
               let isPaused = false
-              counted = answer.reserve(Math.min(expected, maxBytes), () => {
-                // The HTTP parser that is at work must not be asked to read for another connection.
+              reservation = answer.reserve(Math.min(expected, maxBytes), () => {
+                // A running HTTP parser must not be asked to read from another connection.
                 queueMicrotask(() => {
                   if (isPaused && large?.isReading() !== false) controller.resume()
                 })
               })
-              isPaused = counted.isWaiting()
+              isPaused = reservation.isWaiting()
               if (isPaused) controller.pause()
-            } else counted?.growTo(length)
-            if (large !== null) large.reach(length)
+            } else reservation?.growTo(length)
+            if (large !== null) large.noteArrived(length)
             else if (length > LARGE_BYTES) {
-              // What it has waited for its vendor is not to be lost because it waits for others.
-              const left = Duration.toMillis(timeout) - (performance.now() - sentAt)
+              // A short wait in the queue keeps most of the time that is left for the vendor.
+              const remainingMillis = Duration.toMillis(timeout) - (performance.now() - sentAt)
               const expected = expectedBytes(head, maxBytes)
-              const goOn = () => {
-                if (counted?.isWaiting() !== true) controller.resume()
+              const resume = () => {
+                if (reservation?.isWaiting() !== true) controller.resume()
               }
-              large = largeAnswers.enter(expected, goOn, left * WAIT_SHARE)
+              large = largeAnswers.enter(expected, resume, remainingMillis * WAIT_SHARE)
               if (!large.isReading()) controller.pause()
             }
           },
           onResponseEnd: () => {
             large?.end()
-            counted?.begin()
-            const isCounted = large !== null || counted !== null
-            // Where nobody waits for it any more, its order is done with it in a moment.
-            if (isCounted) answer?.onClose(() => setTimeout(leave, LARGE_PATIENCE_MILLIS).unref())
-            const raw = new RawAnswer(chunks, isCounted ? leave : undefined)
-            resume(Effect.succeed({ ...head, raw, whole: true }))
+            reservation?.begin()
+            const isReserved = large !== null || reservation !== null
+            // Once the client's connection has closed, the order needs the answer only for a moment.
+            if (isReserved) answer?.onClose(() => setTimeout(release, LARGE_WAIT_MILLIS).unref())
+            const raw = new RawAnswer(chunks, isReserved ? release : undefined)
+            resume(Effect.succeed({ ...head, raw, isComplete: true }))
           }
         })
         return () => {
-          leave()
-          giveUp()
+          release()
+          abort()
         }
       }
-      return callbackWithin(setAlarm, timeout, register, begun)
+      return callbackWithTimeout(setAlarm, timeout, register, partialOf)
     })
 
-/** An answer that comes while it is read. */
+/** Opens an answer whose body is read while it arrives. */
 const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"]["open"] =>
   Effect.fnUntraced(function* (request, timeout) {
-    const unread: Array<Uint8Array> = []
+    const unreadChunks: Array<Uint8Array> = []
     let unreadBytes = 0
     let end: Effect.Effect<null, WireFault> | null = null
-    let running: Dispatcher.DispatchController | null = null
-    let giveUp = (): void => undefined
+    let controller: Dispatcher.DispatchController | null = null
+    let abort = (): void => undefined
     let wakeReader = (): void => undefined
     const stop = () => {
-      if (end === null) giveUp()
+      if (end === null) abort()
     }
     yield* Effect.addFinalizer((exit) =>
       Effect.sync(() => {
         if (Exit.isFailure(exit)) stop()
-        else if (end === null) setTimeout(stop, END_PATIENCE_MILLIS).unref()
+        else if (end === null) setTimeout(stop, END_WAIT_MILLIS).unref()
       })
     )
 
-    const body = yield* written(request)
-    const head = yield* callbackWithin<WireHead, WireFault>(setAlarm, timeout, (resume) => {
+    const body = yield* encodeBody(request)
+    const head = yield* callbackWithTimeout<WireHead, WireFault>(setAlarm, timeout, (resume) => {
       const fail = (cause: unknown, isSent: boolean) => {
-        // Whoever reads an open answer has its head.
-        const failure = Effect.fail(new WireFault({ cause, begun: null, isSent }))
+        // The reader of an open answer has its head already, and counts the bytes itself.
+        const failure = Effect.fail(new WireFault({ cause, partial: null, isSent }))
         end = failure
         resume(failure)
         wakeReader()
       }
-      giveUp = dispatch(agent, request, body, fail, {
+      abort = dispatch(agent, request, body, fail, {
         onResponseStart: (_, status, headers) => {
-          // Hints may come before the answer's own head.
+          // Heads with a status below 200 are hints that come before the head of the answer.
           if (status >= 200) resume(Effect.succeed({ status, headers }))
         },
-        onResponseData: (controller, bytes) => {
-          running = controller
-          unread.push(bytes)
+        onResponseData: (dispatched, bytes) => {
+          controller = dispatched
+          unreadChunks.push(bytes)
           unreadBytes += bytes.byteLength
-          if (unreadBytes > MAX_UNREAD) controller.pause()
+          if (unreadBytes > MAX_UNREAD_BYTES) dispatched.pause()
           wakeReader()
         },
         onResponseEnd: () => {
@@ -253,17 +254,17 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
 
     const read: OpenAnswer["read"] = (timeout) =>
       Effect.suspend(() => {
-        const bytes = unread.shift()
+        const bytes = unreadChunks.shift()
         if (bytes !== undefined) {
           unreadBytes -= bytes.byteLength
-          if (unreadBytes <= MAX_UNREAD && running?.paused === true) running.resume()
+          if (unreadBytes <= MAX_UNREAD_BYTES && controller?.paused === true) controller.resume()
           return Effect.succeed(bytes)
         }
         if (end !== null) return end
-        const arrival = callbackWithin<void, never>(setAlarm, timeout, (resume) => {
+        const arrival = callbackWithTimeout<void, never>(setAlarm, timeout, (resume) => {
           wakeReader = () => resume(Effect.void)
-          // It may have come since this was begun, as fibers make way for other work at any step.
-          if (unread.length > 0 || end !== null) wakeReader()
+          // Data may have arrived since the check above, because fibers yield at any step.
+          if (unreadChunks.length > 0 || end !== null) wakeReader()
           return () => undefined
         })
         return Effect.andThen(arrival, read(timeout))
@@ -281,11 +282,11 @@ const withoutLinkLocal: LookupPolicy = {
 }
 
 /**
- * Connections are kept open between requests. The caller says how long anything may take, except for
- * the turns of large answers.
+ * Connections are kept open between requests. The caller sets all time limits, except for the queue of
+ * large answers.
  */
 export const layerVendorWireWith = (
-  makeTurns: () => LargeAnswers,
+  makeQueue: () => LargeAnswers,
   resolve: LookupFunction = lookup
 ) =>
   Layer.effect(
@@ -302,16 +303,16 @@ export const layerVendorWireWith = (
         ),
         (agent) => Effect.promise(() => agent.destroy())
       )
-      // Vendors compress although they are not asked to; what an answer becomes is bounded as it is read.
+      // Some vendors compress without `accept-encoding`; the decompressed size is bounded while it is read.
       const reader = agent.compose(interceptors.decompress({ skipErrorResponses: false }))
       const setAlarm = yield* makeAlarms
       return VendorWire.of({
-        exchange: makeExchange(reader, setAlarm, makeTurns()),
+        exchange: makeExchange(reader, setAlarm, makeQueue()),
         open: makeOpen(reader, setAlarm)
       })
     })
   )
 
 export const layerVendorWire = layerVendorWireWith(() =>
-  makeLargeAnswers({ budgetBytes: LARGE_TOGETHER_BYTES, patienceMillis: LARGE_PATIENCE_MILLIS })
+  makeLargeAnswers({ budgetBytes: LARGE_BUDGET_BYTES, maxWaitMillis: LARGE_WAIT_MILLIS })
 )

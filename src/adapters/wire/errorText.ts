@@ -1,16 +1,16 @@
-/** Reads the words of a vendor's error, whichever of the usual shapes it has. */
+/** Reads code and message of a vendor's error in any of the usual shapes. */
 import { Predicate, Schema } from "effect"
 
-const isSaid = Schema.is(
+const isErrorFields = Schema.is(
   Schema.Struct({
     code: Schema.optional(Schema.Unknown),
     message: Schema.optional(Schema.Unknown)
   })
 )
-const isHolder = Schema.is(Schema.Struct({ error: Schema.Unknown }))
+const isErrorHolder = Schema.is(Schema.Struct({ error: Schema.Unknown }))
 
-/** A text that says something, or a number as text; null for everything else. */
-const wordOf = (value: unknown): string | null => {
+/** A non-empty text, or a number as text; null for everything else. */
+const nonEmptyText = (value: unknown): string | null => {
   if (typeof value === "string") return value === "" ? null : value
   return typeof value === "number" ? String(value) : null
 }
@@ -22,40 +22,40 @@ interface ErrorText {
 
 /** Code and message of an error object, or of an error that is a bare text. */
 export const errorText = (error: unknown): ErrorText => {
-  if (typeof error === "string") return { code: null, message: wordOf(error) }
-  return isSaid(error)
-    ? { code: wordOf(error.code), message: wordOf(error.message) }
+  if (typeof error === "string") return { code: null, message: nonEmptyText(error) }
+  return isErrorFields(error)
+    ? { code: nonEmptyText(error.code), message: nonEmptyText(error.message) }
     : { code: null, message: null }
 }
 
-/** True when `error` says something; null, an empty text, an empty object and a code 0 say nothing. */
+/** True when `error` has a code or a message; null, an empty text, an empty object and a code 0 are no error. */
 export const saysError = (body: unknown): boolean => {
-  if (!isHolder(body)) return false
+  if (!isErrorHolder(body)) return false
   const { code, message } = errorText(body.error)
   return (code !== null && code !== "0") || message !== null
 }
 
-/** Where vendors explain a refusal, in the usual places and in those that frameworks have of their own. */
-const explanation =
+/** Names of fields in which vendors and their web frameworks explain a refusal. */
+const explanationNames =
   /^(?:code|details?|err_code|errors?|error_(?:code|message|msg)|message|msg|reason|title)$/i
 
-/** Characters of an explanation under a name of the vendor's own. */
-const SHORT = 300
+/** Longest flat JSON that counts as an explanation although no field has a usual name. */
+const MAX_SHORT_LENGTH = 300
 
-/** True for JSON that explains itself in one of its fields or in few words, and for what is no object. */
+/** True for short flat JSON, for JSON with a field that explains, and for anything that is no object. */
 export const isExplained = (body: unknown): boolean => {
   if (Array.isArray(body)) return body.every(isExplained)
   if (!Predicate.isObject(body)) return true
   const isFlat = Object.values(body).every((value) => typeof value !== "object" || value === null)
   return (
-    (isFlat && JSON.stringify(body).length <= SHORT) ||
-    Object.keys(body).some((name) => explanation.test(name))
+    (isFlat && JSON.stringify(body).length <= MAX_SHORT_LENGTH) ||
+    Object.keys(body).some((name) => explanationNames.test(name))
   )
 }
 
-/** The words of `{error: {code, message}}`, `{error: "text"}` or `{code, message}`. */
+/** Code and message of `{error: {code, message}}`, `{error: "text"}` or `{code, message}`. */
 export const errorOf = (body: unknown): ErrorText => {
-  const inner = errorText(isHolder(body) ? body.error : null)
-  const outer = isSaid(body) ? errorText(body) : inner
+  const inner = errorText(isErrorHolder(body) ? body.error : null)
+  const outer = isErrorFields(body) ? errorText(body) : inner
   return { code: inner.code ?? outer.code, message: inner.message ?? outer.message }
 }

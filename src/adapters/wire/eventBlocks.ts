@@ -1,57 +1,59 @@
-/** Server-sent events as bytes: cut at empty lines, so that they can be handed on as they came. */
+/** Server-sent events as bytes: split at empty lines, so that they can be passed on unchanged. */
 
 /** Lines end with CR, LF or both. */
 const emptyLine = /(?<=^|\n|\r(?!\n))(?:\r\n?|\n)/g
 const byteOrderMark = /^\xef\xbb\xbf/
 
-/** What came of a long event is set aside beyond this, so that it is not looked at again. */
+/** A longer unfinished event is stored in parts, so that its beginning is not searched again. */
 const MAX_PENDING = 64 * 1024
-/** The characters that tell whether a line is empty. */
+/** The number of last characters that can be part of an empty line. */
 const TAIL = 4
 
 /**
- * Reads bytes as characters of one byte each, so that nothing of them changes. Events are at most
- * `maxBytes` long.
+ * Reads bytes as Latin-1 characters, which keeps every byte unchanged. Events are at most `maxBytes`
+ * long.
  */
 export const makeEventReader = (maxBytes: number) => {
-  /** What came after the last empty line: its beginning, where it is long, and the rest. */
-  let held: Array<string> = []
-  let heldLength = 0
+  /** The bytes after the last empty line: the beginning of a long event in parts, then `pending`. */
+  let longEventParts: Array<string> = []
+  let longEventLength = 0
   let pending = ""
-  /** Whether an event was cut at a CR that was all there was: its LF may come yet. */
+  /** True when the bytes ended with the CR of an empty line: its LF may come next. */
   let isSplit = false
   const bytesOf = (text: string) => Buffer.from(text.replace(byteOrderMark, ""), "latin1")
 
   return {
-    /** The events that are whole with these bytes, each with its empty line; null when one is too long. */
+    /** The events that these bytes complete, each with its empty line; null when an event is too long. */
     push: (bytes: Uint8Array): ReadonlyArray<Uint8Array> | null => {
       const { buffer, byteOffset, byteLength } = bytes
       const text = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
       emptyLine.lastIndex = pending.length
       pending += isSplit && text.startsWith("\n") ? text.slice(1) : text
       const events: Array<Uint8Array> = []
-      let begun = 0
+      let eventStart = 0
       while (emptyLine.test(pending)) {
-        events.push(bytesOf([...held, pending.slice(begun, emptyLine.lastIndex)].join("")))
-        held = []
-        heldLength = 0
-        begun = emptyLine.lastIndex
+        events.push(
+          bytesOf([...longEventParts, pending.slice(eventStart, emptyLine.lastIndex)].join(""))
+        )
+        longEventParts = []
+        longEventLength = 0
+        eventStart = emptyLine.lastIndex
       }
-      isSplit = begun === pending.length && pending.endsWith("\r")
-      pending = pending.slice(begun)
+      isSplit = eventStart === pending.length && pending.endsWith("\r")
+      pending = pending.slice(eventStart)
       if (pending.length > MAX_PENDING) {
-        held.push(pending.slice(0, -TAIL))
-        heldLength += pending.length - TAIL
+        longEventParts.push(pending.slice(0, -TAIL))
+        longEventLength += pending.length - TAIL
         pending = pending.slice(-TAIL)
       }
       const isTooLong = events.some(({ length }) => length > maxBytes)
-      return isTooLong || heldLength + pending.length > maxBytes ? null : events
+      return isTooLong || longEventLength + pending.length > maxBytes ? null : events
     },
-    /** Bytes of an event that is not whole yet. */
-    pendingBytes: (): number => heldLength + pending.length,
-    /** What came after the last empty line, as if one followed. */
-    rest: (): ReadonlyArray<Uint8Array> => {
-      const last = [...held, pending].join("")
+    /** Bytes of an incomplete event. */
+    pendingBytes: (): number => longEventLength + pending.length,
+    /** The bytes after the last empty line, as an event of their own. */
+    remainder: (): ReadonlyArray<Uint8Array> => {
+      const last = [...longEventParts, pending].join("")
       return last === "" ? [] : [bytesOf(`${last}\n\n`)]
     }
   }
@@ -59,7 +61,7 @@ export const makeEventReader = (maxBytes: number) => {
 
 const fieldStart = /^(?:data|event|id|retry)?:/
 
-/** True for bytes that are the beginning of an event stream, whatever they are said to be. */
+/** True for the beginning of an event stream, whatever the content type says. */
 export const startsEvents = (text: string): boolean => fieldStart.test(text.trimStart())
 
 const isData = (line: string): boolean => line === "data" || line.startsWith("data:")
@@ -74,11 +76,11 @@ export const readEvent = (event: Uint8Array) => {
   const data = lines.filter(isData).map((line) => line.slice(5).replace(/^ /, ""))
   const names = lines.filter((line) => plainName.test(line))
   return {
-    /** Null for comments and the like, which have none. */
+    /** Null for comments and other events without data. */
     data: data.length === 0 ? null : data.join("\n"),
-    /** Whether it says nothing but its data: no name, no comment. */
-    isDataAlone: data.length === lines.length,
-    /** Whether there is nothing beside its data but a plain name. */
+    /** True when the event has only data lines: no name, no comment. */
+    isDataOnly: data.length === lines.length,
+    /** True when the event has only data lines and a plain name. */
     isPlain: data.length + names.length === lines.length
   }
 }
@@ -88,5 +90,5 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 /** An event of one line of data. */
 export const eventOf = (data: string): Uint8Array => utf8(`data: ${data}\n\n`)
 
-/** What a vendor sends to keep the connection open, without what it says beside. */
+/** A comment that keeps the connection open, without the vendor's text in it. */
 export const heartbeat = utf8(":\n\n")

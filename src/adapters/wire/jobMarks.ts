@@ -1,13 +1,13 @@
 /**
- * What an answer tells of a job: an id in its body or its headers, or an address to look at. A refusal
- * with any of it may be about a job that runs, so it proves nothing.
+ * Signs of a job in an answer: an id in its body or headers, or an address of a job. A refusal with
+ * any of them may be about a running job, so it proves nothing.
  */
 import { Predicate, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import type { VendorAnswer } from "./vendorAnswer.ts"
 
-export interface JobMark {
-  /** Null where what stands there cannot be kept as an id. */
+interface JobMark {
+  /** Null where the value is no valid id. */
   readonly upstreamId: string | null
 }
 
@@ -16,13 +16,13 @@ const isJobId = Schema.is(JobId)
 const jobNouns =
   "(?:creation|execution|generation|job|operation|prediction|queue|render|run|task|video)"
 
-/** Names of fields, in lower case and without what joins their words. */
+/** Field names in lower case, without underscores and hyphens. */
 const jobId = new RegExp(`^${jobNouns}s?ids?$`)
 const jobAddress = /^(?:job|polling|poll|result|status|task)ur[il]$/
 const requestId = /^(?:log|request|trace)id$/
 
 const jobHeader = new RegExp(`(?:^|-)${jobNouns}-?id$`)
-/** They lead to what was made, or to where it can be asked for. */
+/** Headers with the address of a result or of a job's status. */
 const addressHeaders = [
   "operation-location",
   "content-location",
@@ -30,16 +30,16 @@ const addressHeaders = [
   "azure-asyncoperation"
 ]
 
-const plainName = (name: string): string => name.toLowerCase().replace(/[_-]/g, "")
+const normalizedName = (name: string): string => name.toLowerCase().replace(/[_-]/g, "")
 
-/** What a field says, where it says something: texts and numbers other than 0, also in a list. */
+/** Non-empty texts and numbers other than 0, also those in a list. */
 const valuesOf = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") return value === "" ? [] : [value]
   if (typeof value === "number") return value === 0 ? [] : [String(value)]
   return Array.isArray(value) ? value.flatMap(valuesOf) : []
 }
 
-/** The last step of an address that looks like an id: names of collections have no digits. */
+/** The last path segment if it looks like an id: names of collections contain no digits. */
 const idOfAddress = (address: string): string | null => {
   const step =
     address
@@ -49,52 +49,57 @@ const idOfAddress = (address: string): string | null => {
   return isJobId(step) && /\d/.test(step) ? step : null
 }
 
-/** Of fields by what their names say; those under `id` may be of anything. */
-interface Found {
+/** Values by the kind of their field's name; a field named just `id` may identify anything. */
+interface FieldsByKind {
   readonly job: ReadonlyArray<string>
   readonly id: ReadonlyArray<string>
   readonly address: ReadonlyArray<string>
   readonly request: ReadonlyArray<string>
 }
 
-const kindOf = (name: string): keyof Found | null => {
-  const plain = plainName(name)
+const kindOf = (name: string): keyof FieldsByKind | null => {
+  const plain = normalizedName(name)
   if (plain === "id") return "id"
   if (jobId.test(plain)) return "job"
   if (jobAddress.test(plain)) return "address"
   return requestId.test(plain) ? "request" : null
 }
 
-/** Outer fields come before inner ones, since those say more of the whole. */
-const fieldsOf = (body: unknown): Found => {
-  const found: Record<keyof Found, Array<string>> = { job: [], id: [], address: [], request: [] }
+/** Outer fields come before inner ones, because they describe the whole answer. */
+const fieldsOf = (body: unknown): FieldsByKind => {
+  const fields: Record<keyof FieldsByKind, Array<string>> = {
+    job: [],
+    id: [],
+    address: [],
+    request: []
+  }
   for (let level = [body]; level.length > 0; ) {
     const inner: Array<unknown> = []
     for (const value of level) {
       if (!Predicate.isObjectOrArray(value)) continue
       for (const [name, field] of Object.entries(value)) {
         const kind = Array.isArray(value) ? null : kindOf(name)
-        if (kind !== null) for (const said of valuesOf(field)) found[kind].push(said)
+        if (kind !== null) for (const value of valuesOf(field)) fields[kind].push(value)
         inner.push(field)
       }
     }
     level = inner
   }
-  return found
+  return fields
 }
 
-/** Null where the answer tells of no job. Ids of the request itself are in nearly every refusal, and are none. */
+/** Null where the answer mentions no job. Ids of the request itself are in nearly every refusal and do not count. */
 export const jobMarkOf = ({
   body,
   headers,
-  requestId: ownId
+  requestId: answerRequestId
 }: Pick<VendorAnswer, "body" | "headers" | "requestId">): JobMark | null => {
   const { job, id, address, request } = fieldsOf(body)
-  const requests = new Set([...request, ownId])
+  const requests = new Set([...request, answerRequestId])
   const inHeaders = Object.entries(headers).flatMap(([name, value]) =>
     jobHeader.test(name) ? valuesOf(value) : []
   )
-  const ids = [...job, ...id.filter((one) => !requests.has(one)), ...inHeaders]
+  const ids = [...job, ...id.filter((id) => !requests.has(id)), ...inHeaders]
   const addresses = [...address, ...addressHeaders.flatMap((name) => valuesOf(headers[name]))]
   if (ids.length === 0 && addresses.length === 0) return null
   const upstreamId = ids.find(isJobId) ?? addresses.map(idOfAddress).find((one) => one !== null)

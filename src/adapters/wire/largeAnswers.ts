@@ -1,104 +1,105 @@
 /**
- * Whose turn it is, of large answers that come at once. Vendors answer a crowd at the same pace, so
- * all of its images would be in memory together; taken some at a time, the first are with their
- * clients before the last are read off their sockets.
+ * A queue of large answers with a budget of bytes. Vendors answer many orders at the same pace, so all
+ * images would be in memory at once; read a few at a time, the first are delivered to their clients
+ * before the last are read from their sockets.
  */
 
-/** One large answer, from the time it was found large. */
+/** One large answer, from the moment its size passes the limit. */
 export type LargeAnswer = ReturnType<LargeAnswers["enter"]>
 
 export type LargeAnswers = ReturnType<typeof makeLargeAnswers>
 
 export const makeLargeAnswers = ({
   budgetBytes,
-  patienceMillis
+  maxWaitMillis
 }: {
   /**
-   * Bytes of the answers whose turn it is. One that is alone has its turn whatever its size, and
-   * keeps it to its end, so that no two wait for each other.
+   * Bytes of the answers that are read at once. A single answer is read whatever its size, and to its
+   * end, so that no two answers wait for each other.
    */
   readonly budgetBytes: number
-  /** How long an answer waits for others at most, and how long it counts after its end. */
-  readonly patienceMillis: number
+  /** The longest time that an answer waits in the queue, and that it counts after its end. */
+  readonly maxWaitMillis: number
 }) => {
-  /** In the order they came. */
+  /** In order of arrival. */
   const waiting = new Set<{ readonly bytes: () => number; readonly begin: () => void }>()
-  let taken = 0
+  let readingBytes = 0
 
-  const isRoomFor = (bytes: number): boolean => taken === 0 || taken + bytes <= budgetBytes
+  const hasRoomFor = (bytes: number): boolean =>
+    readingBytes === 0 || readingBytes + bytes <= budgetBytes
 
   const admit = (): void => {
     for (const { bytes, begin } of waiting) {
-      if (!isRoomFor(bytes())) return
+      if (!hasRoomFor(bytes())) return
       begin()
     }
   }
 
   /**
-   * Gets in line with an answer of that many bytes, which waits no longer for its turn than it may,
-   * nor than the others. It may be read at once, or when `goOn` is called: never before this returns,
-   * nor from within another answer's calls.
+   * Queues an answer of `expectedBytes`, which waits no longer than `ownWaitMillis` and the queue's own
+   * limit. It may be read at once, or when `resume` is called: never before this returns, nor from
+   * within another answer's calls.
    */
-  const enter = (expected: number, goOn: () => void, mayWaitMillis = patienceMillis) => {
-    let bytes = expected
-    let state: "waiting" | "reading" | "left" = "waiting"
-    let patience: NodeJS.Timeout | undefined
-    /** Kept no longer than it is needed, as what it stands for is large. */
-    let wake: (() => void) | null = goOn
+  const enter = (expectedBytes: number, resume: () => void, ownWaitMillis = maxWaitMillis) => {
+    let bytes = expectedBytes
+    let state: "waiting" | "reading" | "released" = "waiting"
+    let timer: NodeJS.Timeout | undefined
+    /** Dropped as soon as possible, because its closure holds a large answer. */
+    let pendingResume: (() => void) | null = resume
     const stopWaiting = (): void => {
-      clearTimeout(patience)
+      clearTimeout(timer)
       waiting.delete(entry)
     }
     const begin = (): void => {
       stopWaiting()
       state = "reading"
-      taken += bytes
+      readingBytes += bytes
     }
     const entry = {
       bytes: () => bytes,
       begin: () => {
         begin()
-        // The HTTP parser that is at work must not be asked to read for another connection.
+        // A running HTTP parser must not be asked to read from another connection.
         queueMicrotask(() => {
-          if (state === "reading") wake?.()
-          wake = null
+          if (state === "reading") pendingResume?.()
+          pendingResume = null
         })
       }
     }
-    const leave = (): void => {
+    const release = (): void => {
       stopWaiting()
-      if (state === "reading") taken -= bytes
-      state = "left"
-      wake = null
+      if (state === "reading") readingBytes -= bytes
+      state = "released"
+      pendingResume = null
       admit()
     }
-    const after = (millis: number, then: () => void): void => {
-      patience = setTimeout(then, Math.min(millis, patienceMillis)).unref()
+    const startTimer = (millis: number, callback: () => void): void => {
+      timer = setTimeout(callback, Math.min(millis, maxWaitMillis)).unref()
     }
-    if ((waiting.size === 0 && isRoomFor(bytes)) || mayWaitMillis <= 0) {
+    if ((waiting.size === 0 && hasRoomFor(bytes)) || ownWaitMillis <= 0) {
       begin()
-      wake = null
+      pendingResume = null
     } else {
       waiting.add(entry)
-      after(mayWaitMillis, entry.begin)
+      startTimer(ownWaitMillis, entry.begin)
     }
     return {
-      /** False until its turn has come. */
+      /** False while it waits in the queue. */
       isReading: () => state === "reading",
-      /** Counts what has arrived of it where that is more than was expected. */
-      reach: (arrived: number): void => {
-        const more = Math.max(0, arrived - bytes)
-        bytes += more
-        if (state === "reading") taken += more
+      /** Counts arrived bytes beyond the expected ones. */
+      noteArrived: (arrivedBytes: number): void => {
+        const extraBytes = Math.max(0, arrivedBytes - bytes)
+        bytes += extraBytes
+        if (state === "reading") readingBytes += extraBytes
       },
-      /** It was read to its end, and counts until it leaves, but no longer than others are patient. */
+      /** The answer was read to its end; it counts until it is released, but at most `maxWaitMillis`. */
       end: (): void => {
-        if (state === "left") return
+        if (state === "released") return
         if (state === "waiting") begin()
-        after(patienceMillis, leave)
+        startTimer(maxWaitMillis, release)
       },
-      /** It is in memory no more. May be called again. */
-      leave
+      /** Frees its bytes in the budget. May be called again. */
+      release
     }
   }
 

@@ -1,4 +1,4 @@
-/** How long a vendor may take, and how much it may say. */
+/** Time limits and size limits of calls to vendors. */
 import { Context, Duration, Effect, Layer } from "effect"
 import { defaultSettings, Settings } from "../../runtime/Settings.ts"
 import { echoBytes, SHARE_OF_DEADLINE, wholeTextSeconds } from "../../runtime/vendorBounds.ts"
@@ -9,54 +9,54 @@ export interface VendorLimits {
   readonly submit: SendOptions
   readonly poll: SendOptions
   readonly image: SendOptions
-  /** Of images that come as they are made. */
+  /** Images that arrive while they are generated. */
   readonly imageStream: StreamOptions
-  /** Of a text that comes whole. */
+  /** A text in one answer. */
   readonly text: SendOptions
-  /** Of a text that comes as it is written. */
+  /** A text that is streamed. */
   readonly stream: StreamOptions
 }
 
 const MEBIBYTE = 1024 * 1024
 
-/** Where a vendor's vectors stand in no usual field, they are decoded. */
+/** Vectors outside the usual field are decoded, up to this many numbers. */
 const VECTOR_NUMBERS = 8_000_000
-/** Values beside vectors and likelihoods; a vendor may cut a text into many. */
+/** Values besides vectors and log probabilities; a vendor may split a text into many. */
 const TEXT_VALUES = 1_000_000
-/** Longer texts in what is said of a task are repeated from its order, and no address. */
+/** Longer texts in an answer about a task repeat the order and are no result addresses. */
 const LONG_ECHO_BYTES = 64 * 1024
-/** One image, unfinished or not, in base64, with what is said of it. */
+/** One image, partial or final, in base64 with its other fields. */
 const IMAGE_EVENT_BYTES = 128 * MEBIBYTE
 
 /**
- * Image and text calls are synchronous at the vendor and may last minutes. What a vendor says of a task
- * is short, but for those that repeat the order in it.
+ * Image and text calls are synchronous at the vendor and may last minutes. Answers about a task are
+ * short, except from vendors that repeat the order in them.
  */
 const limitsOf = (settings: Settings): VendorLimits => {
-  const echo = echoBytes(settings)
-  const answer = settings.maxAnswerBytes + echo
+  const echoLimit = echoBytes(settings)
+  const answerLimit = settings.maxAnswerBytes + echoLimit
   return {
-    submit: { timeout: Duration.seconds(60), maxBytes: echo, longTextBytes: LONG_ECHO_BYTES },
-    poll: { timeout: Duration.seconds(20), maxBytes: echo, longTextBytes: LONG_ECHO_BYTES },
-    image: { timeout: Duration.seconds(180), maxBytes: answer },
+    submit: { timeout: Duration.seconds(60), maxBytes: echoLimit, longTextBytes: LONG_ECHO_BYTES },
+    poll: { timeout: Duration.seconds(20), maxBytes: echoLimit, longTextBytes: LONG_ECHO_BYTES },
+    image: { timeout: Duration.seconds(180), maxBytes: answerLimit },
     imageStream: {
-      begin: Duration.seconds(180),
-      idle: Duration.seconds(180),
+      firstBytesTimeout: Duration.seconds(180),
+      idleTimeout: Duration.seconds(180),
       timeout: Duration.seconds(180),
-      maxBytes: answer,
+      maxBytes: answerLimit,
       eventBytes: IMAGE_EVENT_BYTES
     },
     text: {
       timeout: Duration.seconds(wholeTextSeconds(settings)),
-      maxBytes: answer,
+      maxBytes: answerLimit,
       arrayNumbers: VECTOR_NUMBERS,
       values: TEXT_VALUES
     },
     stream: {
-      begin: Duration.seconds(wholeTextSeconds(settings)),
-      idle: Duration.seconds(90),
+      firstBytesTimeout: Duration.seconds(wholeTextSeconds(settings)),
+      idleTimeout: Duration.seconds(90),
       timeout: Duration.seconds(2700),
-      maxBytes: answer,
+      maxBytes: answerLimit,
       values: TEXT_VALUES
     }
   }
@@ -67,8 +67,8 @@ export const VendorLimits = Context.Reference<VendorLimits>("gateway/adapters/Ve
 })
 
 /**
- * The limits, shortened where the deadlines of the settings ask for it. A stream may take all the time
- * of its deadline; its first bytes have the time of a whole text.
+ * The limits, shortened to fit the deadlines of the settings. A stream may use its whole deadline; the
+ * limit until its first bytes is that of a text in one answer.
  */
 export const layerVendorLimits = Layer.effect(
   VendorLimits,
@@ -77,15 +77,15 @@ export const layerVendorLimits = Layer.effect(
     const limits = limitsOf(settings)
     const shareOf = (deadlineSeconds: number) =>
       Duration.seconds(deadlineSeconds * SHARE_OF_DEADLINE)
-    const within = (options: SendOptions, deadlineSeconds: number): SendOptions => ({
+    const withDeadline = (options: SendOptions, deadlineSeconds: number): SendOptions => ({
       ...options,
       timeout: Duration.min(options.timeout, shareOf(deadlineSeconds))
     })
     return {
       ...limits,
-      submit: within(limits.submit, settings.submitDeadlineSeconds),
-      poll: within(limits.poll, settings.leaseSeconds),
-      image: within(limits.image, settings.imageDeadlineSeconds),
+      submit: withDeadline(limits.submit, settings.submitDeadlineSeconds),
+      poll: withDeadline(limits.poll, settings.leaseSeconds),
+      image: withDeadline(limits.image, settings.imageDeadlineSeconds),
       imageStream: {
         ...limits.imageStream,
         timeout: Duration.min(limits.imageStream.timeout, shareOf(settings.imageDeadlineSeconds))

@@ -1,21 +1,21 @@
-/** Bodies of `multipart/form-data`, written piece by piece. */
+/** Bodies of `multipart/form-data`, encoded piece by piece. */
 import { mediumOf } from "../../redaction/patterns.ts"
 
-/** Lists are fields of the same name. What is null is left out. */
+/** A list becomes several fields of one name; null is left out. */
 export type FormFields = Readonly<Record<string, unknown>>
 
 export interface FormShape {
-  /** What stands between the parts, and in none of them. */
+  /** The separator of the parts, which occurs in none of them. */
   readonly boundary: string
-  /** Fields whose texts are data URLs in base64 and go out as files. */
+  /** Fields whose texts are data URLs in base64, sent as files. */
   readonly files: ReadonlySet<string>
 }
 
 /** Base64 is decoded in pieces of this many characters, a multiple of four. */
 const PIECE = 1024 * 1024
 
-/** A name may not end its own place in the head of a part. */
-const quoted = (name: string): string =>
+/** Escapes quotes and line breaks, which would end the name in the head of a part. */
+const quotedName = (name: string): string =>
   `"${name.replace(/["\r\n]/g, (character) => encodeURIComponent(character))}"`
 
 const extensions: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ function* filePieces(name: string, index: number, url: string): Generator<string
   const type = medium?.type ?? ""
   const contentType = plainType.test(type) ? type : "application/octet-stream"
   const file = `image-${index}.${extensions[contentType] ?? "bin"}`
-  yield `Content-Disposition: form-data; name=${quoted(name)}; filename="${file}"\r\nContent-Type: ${contentType}\r\n\r\n`
+  yield `Content-Disposition: form-data; name=${quotedName(name)}; filename="${file}"\r\nContent-Type: ${contentType}\r\n\r\n`
   const content = medium?.content ?? ""
   for (let from = 0; from < content.length; from += PIECE) {
     yield Buffer.from(content.slice(from, from + PIECE), "base64")
@@ -42,22 +42,22 @@ function* filePieces(name: string, index: number, url: string): Generator<string
 /** True for a data URL that can be a file of a form. */
 export const isFileUrl = (url: string): boolean => /^data:[^,]{0,200};base64,/i.test(url)
 
-const isGiven = (value: unknown): value is string | number | boolean =>
+const isScalar = (value: unknown): value is string | number | boolean =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean"
 
-/** True for what a form can say: a text, a number, a flag, or nothing. */
-export const isFormValue = (value: unknown): boolean => value == null || isGiven(value)
+/** True for a value that a form can hold: a text, a number, a flag, or null. */
+export const isFormValue = (value: unknown): boolean => value == null || isScalar(value)
 
 export function* formPieces(
   fields: FormFields,
   { boundary, files }: FormShape
 ): Generator<string | Buffer> {
   for (const [name, value] of Object.entries(fields)) {
-    for (const [index, one] of [value].flat().entries()) {
-      if (!isGiven(one)) continue
+    for (const [index, item] of [value].flat().entries()) {
+      if (!isScalar(item)) continue
       yield `--${boundary}\r\n`
-      if (files.has(name)) yield* filePieces(name, index, String(one))
-      else yield `Content-Disposition: form-data; name=${quoted(name)}\r\n\r\n${one}`
+      if (files.has(name)) yield* filePieces(name, index, String(item))
+      else yield `Content-Disposition: form-data; name=${quotedName(name)}\r\n\r\n${item}`
       yield "\r\n"
     }
   }

@@ -1,4 +1,4 @@
-/** Reports a call to a vendor to the log of calls, without holding it up. */
+/** Reports a call to a vendor to the call log, without delaying the call. */
 import { Cause, Clock, Effect, Exit, Option, Predicate, References } from "effect"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { redact } from "../../redaction/bodiesFromCallLog.ts"
@@ -15,7 +15,7 @@ import type { VendorRequest } from "./vendorRequest.ts"
 
 type Answer = Pick<VendorAnswer, "status" | "body" | "bytes" | "requestId">
 
-type Ended = Exit.Exit<Answer, VendorLost | VendorUnreachable>
+type CallExit = Exit.Exit<Answer, VendorLost | VendorUnreachable>
 
 /** Characters of text in a body, roughly. */
 const weigh = (value: unknown): number => {
@@ -24,38 +24,42 @@ const weigh = (value: unknown): number => {
   return Predicate.isObject(value) ? weigh(Object.values(value)) : 8
 }
 
-/** How the call ended: the vendor's status, where one came, and what went wrong, if anything did. */
-const endOf = (ended: Ended): Pick<VendorCall, "status" | "failure"> => {
-  if (Exit.isSuccess(ended)) return { status: ended.value.status, failure: null }
-  const failure = Option.getOrNull(Cause.findErrorOption(ended.cause))
+/** How the call ended: the vendor's status, if an answer came, and the kind of failure, if it failed. */
+const endOf = (exit: CallExit): Pick<VendorCall, "status" | "failure"> => {
+  if (Exit.isSuccess(exit)) return { status: exit.value.status, failure: null }
+  const failure = Option.getOrNull(Cause.findErrorOption(exit.cause))
   if (failure === null) return { status: null, failure: "interrupted" }
   return failure._tag === "VendorLost"
     ? { status: failure.status, failure: failure.reason }
     : { status: null, failure: "unreachable" }
 }
 
-const answeredOf = (ended: Ended, startedAt: number, endedAt: number): AnsweredCall | null => {
-  if (Exit.isFailure(ended)) return null
-  const { status, bytes, requestId } = ended.value
+const answeredCallOf = (
+  exit: CallExit,
+  startedAt: number,
+  endedAt: number
+): AnsweredCall | null => {
+  if (Exit.isFailure(exit)) return null
+  const { status, bytes, requestId } = exit.value
   const durationMillis = Math.max(0, endedAt - startedAt)
   return { startedAt: new Date(startedAt), durationMillis, status, bytes, requestId }
 }
 
 const describeCall = (
   request: VendorRequest,
-  ended: Ended,
+  exit: CallExit,
   startedAt: number,
   endedAt: number,
-  /** Of an answer about several jobs, only this one's entry is kept. */
-  only: string | null
+  /** Of an answer about several jobs, only the entry of this job is recorded. */
+  upstreamId: string | null
 ): VendorCall => {
   const secrets = secretsIn(request.headers)
-  const sent =
+  const recordedRequest =
     request.body === null ? null : redact(request.body, { secrets, sent: null, only: null })
-  const answer = Exit.isSuccess(ended)
-    ? redact(ended.value.body, { secrets, sent: sent?.texts ?? null, only })
+  const recordedAnswer = Exit.isSuccess(exit)
+    ? redact(exit.value.body, { secrets, sent: recordedRequest?.texts ?? null, only: upstreamId })
     : null
-  const { status, failure } = endOf(ended)
+  const { status, failure } = endOf(exit)
   return {
     method: request.method,
     url: plainAddress(request.url) ?? "",
@@ -63,33 +67,33 @@ const describeCall = (
     failure,
     startedAt: new Date(startedAt),
     durationMillis: Math.max(0, endedAt - startedAt),
-    request: sent?.value ?? null,
-    answer: answer?.value ?? null,
-    outcome: `${failure ?? status} ${answer?.outcome ?? ""}`.trimEnd()
+    request: recordedRequest?.value ?? null,
+    answer: recordedAnswer?.value ?? null,
+    outcome: `${failure ?? status} ${recordedAnswer?.outcome ?? ""}`.trimEnd()
   }
 }
 
-/** The same call, reported when it has ended, whatever its end. */
+/** Runs the call and reports it when it has ended, with success, failure or interruption. */
 export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreachable>(
   request: VendorRequest,
   call: Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   Effect.withFiber((fiber) => {
     const current = fiber.getRef(CurrentCallSubjects)
-    const traced = fiber.getRef(References.TracerEnabled)
+    const tracedCall = fiber.getRef(References.TracerEnabled)
       ? Effect.withSpan(call, `vendor ${request.method}`, { kind: "client" })
       : call
-    if (current === null) return traced
+    if (current === null) return tracedCall
     const { subjects, log } = current
     const clock = fiber.getRef(Clock.Clock)
     const startedAt = clock.currentTimeMillisUnsafe()
-    return Effect.onExit(traced, (ended) => {
+    return Effect.onExit(tracedCall, (exit) => {
       const endedAt = clock.currentTimeMillisUnsafe()
-      const answered = answeredOf(ended, startedAt, endedAt)
+      const answered = answeredCallOf(exit, startedAt, endedAt)
       const weighCall = () => weigh(request.body) + (answered?.bytes ?? 0)
       const report = (subject: CallSubject) => {
         const only = subjects.length > 1 ? subject.upstreamId : null
-        const describe = () => describeCall(request, ended, startedAt, endedAt, only)
+        const describe = () => describeCall(request, exit, startedAt, endedAt, only)
         return log.record(subject, { answered, weigh: weighCall, describe })
       }
       return Effect.forEach(subjects, report, { discard: true })

@@ -1,6 +1,6 @@
 /**
- * How vendors refuse. That one made nothing is proved by its table alone: by an error in the vendor's
- * own shape, with a status and a code by which it is known to refuse, and with no word of a job.
+ * How vendors refuse. Only a vendor's table proves that it made nothing: the error must be in the
+ * vendor's own shape, have a status and a code that the vendor refuses with, and mention no job.
  */
 import { Schema } from "effect"
 import {
@@ -16,13 +16,13 @@ import { errorOf } from "./errorText.ts"
 import { jobMarkOf } from "./jobMarks.ts"
 import type { VendorAnswer } from "./vendorAnswer.ts"
 
-/** What a code of a vendor says. */
+/** What an error code of a vendor means. */
 export interface Meaning {
-  /** The HTTP status it stands for; null leaves the one it came with. */
+  /** The HTTP status it stands for; null keeps the status of the answer. */
   readonly status: number | null
   /** Null where the vendor may have begun. */
   readonly proof: KnownRefusal | null
-  /** The only status it says this at. */
+  /** The code has this meaning only in an answer with this status. */
   readonly at?: number
 }
 
@@ -31,21 +31,21 @@ export const meanings = {
   credentials: { status: 401, proof: "credentials_refused" },
   access: { status: 403, proof: "credentials_refused" },
   balance: { status: 402, proof: "account_empty" },
-  /** The catalog has the model, so our account may not call it, or not under this name: the key is good for others. */
+  /** The catalog has the model, so our account may not call it under this name; the key works for other models. */
   model: { status: 403, proof: "model_unknown" },
   rate: { status: 429, proof: "rate_limited" },
   maintenance: { status: 503, proof: "overloaded" },
-  /** A word that vendors have for what they failed at as well. */
+  /** Vendors use these codes also for work that failed half-way, with another status than 503. */
   overload: { status: 503, proof: "overloaded", at: 503 },
   failure: { status: 500, proof: null },
   timeout: { status: 504, proof: null },
-  unsure: { status: null, proof: null }
+  uncertain: { status: null, proof: null }
 } as const satisfies Record<string, Meaning>
 
-/** Codes of an error in one shape, the most telling first; null for everything that has another one. */
+/** Reads the codes of an error in one shape, the most specific first; null for a body of another shape. */
 export type Shape = (body: unknown) => ReadonlyArray<string> | null
 
-/** Codes as the vendor spells them; the part before a first dot stands for all that begin with it. */
+/** Codes as the vendor spells them; `Throttling` also covers `Throttling.User`, up to the first dot. */
 export type Codes = Readonly<Record<string, Meaning>>
 
 export interface RefusalTable {
@@ -54,7 +54,7 @@ export interface RefusalTable {
   readonly codes: ReadonlyMap<string, Meaning>
 }
 
-/** Codes by which vendors of every kind say that our account there is empty, closed or not allowed. */
+/** Codes of all vendors that mean that our account there is empty, closed or not allowed. */
 const accountCodes: Codes = {
   account_deactivated: meanings.credentials,
   account_overdue_error: meanings.balance,
@@ -78,8 +78,8 @@ export const refusalTable = (shapes: ReadonlyArray<Shape>, codes: Codes): Refusa
   )
 })
 
-/** Of a vendor behind another one: either may refuse, and the first one's words come first. */
-export const eitherOf = (one: RefusalTable, other: RefusalTable): RefusalTable => ({
+/** The table of a vendor behind a relay: either may refuse, and the codes of `one` take precedence. */
+export const mergeRefusalTables = (one: RefusalTable, other: RefusalTable): RefusalTable => ({
   shapes: [...one.shapes, ...other.shapes],
   codes: new Map([...other.codes, ...one.codes])
 })
@@ -100,47 +100,50 @@ const isErrorObject = Schema.is(
 )
 const isCode = Schema.is(Code)
 
-/** `{error: {message, type, code}}`, in which the last two may be empty. */
-export const errorObject: Shape = (body) =>
+/** `{error: {message, type, code}}`, in which type and code may be empty. */
+export const errorObjectShape: Shape = (body) =>
   isErrorObject(body) ? [body.error.code, body.error.type].filter(isCode).map(String) : null
 
 /** `{error: "text"}`, which has no code. */
 const isErrorText = Schema.is(Schema.Struct({ error: Text }))
-export const errorText: Shape = (body) => (isErrorText(body) ? [] : null)
+export const errorTextShape: Shape = (body) => (isErrorText(body) ? [] : null)
 
 const isFlatWord = Schema.is(Schema.Struct({ code: Text, message: Text }))
-/** `{code: "Word", message}`; beside an output, it is no error alone. */
-export const flatWord: Shape = (body) =>
+/** `{code: "Word", message}`; with an `output` beside it the answer is not only an error. */
+export const flatWordShape: Shape = (body) =>
   isFlatWord(body) && !("output" in body) ? [body.code] : null
 
 const FourDigits = Schema.Int.check(Schema.isBetween({ minimum: 1000, maximum: 9999 }))
 const isFlatNumber = Schema.is(Schema.Struct({ code: FourDigits }))
-/** `{code: 1201, message}`; a smaller number is a status, which anything writes into its errors. */
-export const flatNumber: Shape = (body) => (isFlatNumber(body) ? [String(body.code)] : null)
+/** `{code: 1201, message}`; a smaller number is an HTTP status, which proxies write into errors as well. */
+export const flatNumberShape: Shape = (body) => (isFlatNumber(body) ? [String(body.code)] : null)
 
 const isReason = Schema.is(Schema.Struct({ reason: Text, message: Text }))
 /** `{reason: "Word", message}`. */
-export const flatReason: Shape = (body) => (isReason(body) ? [body.reason] : null)
+export const flatReasonShape: Shape = (body) => (isReason(body) ? [body.reason] : null)
 
 // Judging
 
-/** An error at these statuses came before any work, whatever its code; the code may tell otherwise. */
-const refusing: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 415, 422])
+/** Errors with these statuses come before any work, unless the code says otherwise. */
+const refusalStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 415, 422])
 
-/** Something that stands before a vendor has these as well, so its code must be known. */
-const busy: ReadonlySet<number> = new Set([429, 503])
+/** Proxies in front of a vendor answer these statuses as well, so the code must be in the table. */
+const busyStatuses: ReadonlySet<number> = new Set([429, 503])
 
-/** What the first of the codes that is known says. */
+/** The meaning of the first code that the table has. */
 export const meaningOf = (
   { codes }: Pick<RefusalTable, "codes">,
-  said: ReadonlyArray<string>,
+  answerCodes: ReadonlyArray<string>,
   httpStatus: number
 ): Meaning | null => {
-  const meant = (code: string) => {
+  const meaningOfCode = (code: string) => {
     const meaning = codes.get(code) ?? codes.get(code.split(".")[0] ?? "")
     return meaning?.at === undefined || meaning.at === httpStatus ? meaning : undefined
   }
-  return said.map((code) => meant(code.toLowerCase())).find((one) => one !== undefined) ?? null
+  return (
+    answerCodes.map((code) => meaningOfCode(code.toLowerCase())).find((one) => one !== undefined) ??
+    null
+  )
 }
 
 interface Verdict {
@@ -148,37 +151,43 @@ interface Verdict {
   readonly proof: KnownRefusal | null
 }
 
-/** What is said of our account is not for clients, in whatever shape and with whatever status it comes. */
+/** The status of an error about our account, which must not reach clients in any shape or status. */
 const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer) => {
   const { code } = errorOf(body)
-  const told = code === null ? null : (meaningOf({ codes }, [code], status)?.status ?? null)
-  return told !== null && aboutAccount.has(told) && !aboutAccount.has(status) ? told : null
+  const statusOfCode = code === null ? null : (meaningOf({ codes }, [code], status)?.status ?? null)
+  return statusOfCode !== null && aboutAccount.has(statusOfCode) && !aboutAccount.has(status)
+    ? statusOfCode
+    : null
 }
 
 const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
   const { status, body } = answer
-  const own = status < 300 ? 502 : status
-  // A proxy that stopped waiting speaks for itself, whatever code it found in the vendor's words.
-  if (timeouts.has(status)) return { effectiveStatus: own, proof: null }
-  const unproved = { effectiveStatus: accountStatusOf(table, answer) ?? own, proof: null }
-  const said = table.shapes.map((shape) => shape(body)).find((codes) => codes !== null)
-  if (said === undefined) return unproved
-  const meaning = meaningOf(table, said, status)
-  if (refusing.has(status) && (meaning === null || meaning.proof === "refused")) {
-    return { effectiveStatus: own, proof: knownRefusalOf(status) }
+  const answeredStatus = status < 300 ? 502 : status
+  // A time-out status comes from a proxy that stopped waiting, so a vendor's code beside it proves nothing.
+  if (timeouts.has(status)) return { effectiveStatus: answeredStatus, proof: null }
+  const unprovenVerdict = {
+    effectiveStatus: accountStatusOf(table, answer) ?? answeredStatus,
+    proof: null
   }
-  const isJudged = status < 300 || refusing.has(status) || busy.has(status)
-  if (!isJudged || meaning === null || (meaning.proof === null && status >= 300)) return unproved
-  // Of two words for too much work the status is the one that clients know.
-  if (busy.has(status) && busy.has(meaning.status ?? 0)) {
-    return { effectiveStatus: own, proof: knownRefusalOf(status) }
+  const answerCodes = table.shapes.map((shape) => shape(body)).find((codes) => codes !== null)
+  if (answerCodes === undefined) return unprovenVerdict
+  const meaning = meaningOf(table, answerCodes, status)
+  if (refusalStatuses.has(status) && (meaning === null || meaning.proof === "refused")) {
+    return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
   }
-  const finer = aboutAccount.has(status) ? status : meaning.status
-  return { effectiveStatus: finer ?? own, proof: meaning.proof }
+  const isJudged = status < 300 || refusalStatuses.has(status) || busyStatuses.has(status)
+  if (!isJudged || meaning === null || (meaning.proof === null && status >= 300))
+    return unprovenVerdict
+  // Where status and code both mean too much load, clients get the status.
+  if (busyStatuses.has(status) && busyStatuses.has(meaning.status ?? 0)) {
+    return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
+  }
+  const effectiveStatus = (aboutAccount.has(status) ? status : meaning.status) ?? answeredStatus
+  return { effectiveStatus, proof: meaning.proof }
 }
 
-/** The failure with what the table knows of it, and with the job that the answer tells of. */
-export const judged = (
+/** Adds to the failure the table's verdict, and the id of the job that the answer mentions. */
+export const judgeFailure = (
   table: RefusalTable,
   answer: VendorAnswer,
   failure: VendorFailure
@@ -186,7 +195,8 @@ export const judged = (
   if (failure._tag !== "VendorRefused" || failure.isVerdict === true) return failure
   const { effectiveStatus, proof } = verdictOf(table, answer)
   const mark = jobMarkOf(answer)
-  const isProved = proof !== null && mark === null && productIn(answer.body, answer.sent) === "none"
+  const isProved =
+    proof !== null && mark === null && productIn(answer.body, answer.requestBody) === "none"
   const upstreamId = mark?.upstreamId ?? null
   return new VendorRefused({
     ...failure,
@@ -198,16 +208,16 @@ export const judged = (
 }
 
 /**
- * An error that a stream tells: of the first event it is judged as that of a whole answer, and after
- * others it proves nothing, as the vendor had begun.
+ * Judges an error in a stream. As the first event it is judged like a whole answer; after other events
+ * it proves nothing, because the vendor had begun to work.
  */
-export const judgedInStream = (
+export const judgeStreamFailure = (
   table: RefusalTable,
   answer: VendorAnswer,
   failure: VendorFailure,
   isFirst: boolean
 ): VendorFailure => {
-  const verdict = judged(table, answer, failure)
+  const verdict = judgeFailure(table, answer, failure)
   if (isFirst || verdict._tag !== "VendorRefused") return verdict
   if (!aboutAccount.has(verdict.effectiveStatus)) return failure
   const { proof: _, ...doubt } = verdict

@@ -1,4 +1,4 @@
-/** A vendor's answer as it is read: bounded, decoded, with long texts left as they came. */
+/** Reads a vendor's answer: bounded and decoded, except for long texts. */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { RawAnswer } from "../../domain/RawAnswer.ts"
@@ -8,48 +8,48 @@ import { cutMedia, isWithin, type JsonBounds, walkJson } from "../../runtime/tex
 import type { WireHead, WireLimits } from "./VendorWire.ts"
 
 export interface VendorAnswer extends AnswerHead {
-  /** The body it answers; null where there was none, or the answer is known in part alone. */
-  readonly sent: object | null
+  /** The body of the request; null where it had none, or where only a part of the answer is known. */
+  readonly requestBody: object | null
   /**
-   * Decoded JSON; the text itself where it is not JSON; null where it is nested deeper or has more
-   * values than anything we look for.
+   * Decoded JSON; the text itself where it is not JSON; null where it exceeds the limits of depth or of
+   * the number of values.
    */
   readonly body: unknown
-  /** Length of the body, as it came. */
+  /** Length of the body as received. */
   readonly bytes: number
-  /** SHA-256 of the body as it came, in hex; null where it is too long, or not all of it was kept. */
+  /** SHA-256 of the body as received, in hex; null where it is too long or was not read to its end. */
   readonly digest: () => string | null
   /**
-   * Set where the answer is large and not all of it was decoded: its long texts stand in the body as
-   * marks, and fields that were passed over as null.
+   * Set where a large answer was not decoded fully: in `body`, long texts are marks and skipped fields
+   * are null.
    */
   readonly large?: {
-    /** The answer as it came. */
+    /** The answer as received. */
     readonly raw: RawAnswer
-    /** The body with everything in it decoded. */
+    /** Decodes the whole body. */
     readonly decode: () => unknown
   }
 }
 
-/** An answer of whose bytes not all were kept. */
-export const partOf = (head: AnswerHead, body: unknown, bytes: number): VendorAnswer => ({
+/** An answer that was not read to its end. */
+export const partialAnswer = (head: AnswerHead, body: unknown, bytes: number): VendorAnswer => ({
   ...head,
-  sent: null,
+  requestBody: null,
   body,
   bytes,
   digest: () => null
 })
 
-/** What an answer begins with. */
+/** Status and headers of an answer. */
 export interface AnswerHead {
   readonly status: number
   readonly retryAfterSeconds: number | null
-  /** The vendor's own name of the request, where it tells one. */
+  /** The vendor's id of the request, where it gives one. */
   readonly requestId: string | null
   readonly headers: WireHead["headers"]
 }
 
-/** How an error begins that comes as an event, as the answer it would have been by itself. */
+/** The head under which an error in an event is judged like a whole answer. */
 export const eventHead: AnswerHead = {
   status: 200,
   requestId: null,
@@ -58,25 +58,25 @@ export const eventHead: AnswerHead = {
 }
 
 export interface SendOptions extends WireLimits {
-  /** Most numbers in arrays, which vectors have many of; they are not walked over one by one. */
+  /** Most numbers in arrays, such as vectors; nothing walks over them one by one. */
   readonly arrayNumbers?: number
   /** Most values of every kind; `MAX_VALUES` when left out. */
   readonly values?: number
-  /** Longer texts of a large answer are left as they came, where that pays. */
+  /** Longer texts of a large answer are not decoded, where that saves time. */
   readonly longTextBytes?: number
   /**
-   * Fields of a large answer whose values are left as they came, since nothing is charged by them: they
-   * stand in the body as null.
+   * Fields of a large answer that do not affect the charge: they are not decoded and are null in the
+   * body.
    */
-  readonly passesOver?: ReadonlySet<string>
+  readonly skippedFields?: ReadonlySet<string>
 }
 
-/** Everything that walks over an answer goes one call deeper for each level. */
+/** Functions that walk over an answer recurse once for each level. */
 const MAX_LEVELS = 64
 /** An answer about a job, images or a text has some hundreds of values, or thousands with its tokens. */
 const MAX_VALUES = 100_000
 
-/** What is decoded of an answer: to walk over more would hold up everything. */
+/** Limits of what is decoded of an answer: a walk over more would block the process. */
 export const boundsOf = ({
   maxBytes,
   arrayNumbers = 0,
@@ -88,7 +88,7 @@ export const boundsOf = ({
   otherBytes: maxBytes
 })
 
-/** A vendor that asks for more patience than this is asked again sooner. */
+/** The longest `Retry-After` that is respected. */
 const MAX_RETRY_AFTER_SECONDS = 3600
 
 /** Seconds only: a date would need the vendor's clock to agree with ours. */
@@ -97,7 +97,7 @@ const parseRetryAfter = (header: WireHead["headers"][string]): number | null =>
     ? Math.min(Number(header), MAX_RETRY_AFTER_SECONDS)
     : null
 
-/** Where vendors tell how they call a request. */
+/** Headers in which vendors give their id of the request. */
 const requestIdHeaders = ["x-request-id", "request-id", "x-tt-logid", "x-dashscope-request-id"]
 const plainId = /^[\x21-\x7e]{1,200}$/
 
@@ -113,7 +113,7 @@ export const headOf = ({ status, headers }: WireHead): AnswerHead => {
 
 const decoder = new TextDecoder()
 
-/** The JSON of a body that is not too large to be looked at; its text where it is no JSON. */
+/** The JSON of a body within the bounds; its text where it is no JSON; null where it exceeds the bounds. */
 export const parseBody = (bytes: Buffer, bounds: JsonBounds): unknown => {
   if (!isWithin(bytes, bounds)) return null
   const text = decoder.decode(bytes)
@@ -124,7 +124,7 @@ export const parseBody = (bytes: Buffer, bounds: JsonBounds): unknown => {
   }
 }
 
-/** Longer bodies would hold everything up while they are digested. */
+/** Hashing a longer body would block the process. */
 const MAX_DIGESTED_BYTES = 16 * 1024 * 1024
 
 const digestOf =
@@ -139,15 +139,15 @@ const digestOf =
 const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-/** A backslash, and the control characters that a broken writer leaves in a text. */
+/** A backslash, and control characters that a broken encoder leaves in a text. */
 const NOT_PLAIN = [0x5c, 0x00, 0x09, 0x0a, 0x0d]
 
-/** There is no need to look at what is large for other reasons than its texts. */
+/** An answer with more bytes besides its long texts is decoded fully instead. */
 const MAX_REST = 256 * 1024
 
 /**
- * The JSON in the pieces, with a mark for each long text; null when it has none, is no JSON, or must be
- * decoded whole to be known.
+ * The JSON in the pieces with a mark for each long text; null where it has no long text, is no JSON, or
+ * has escapes in a long text.
  */
 export const outlineOf = (
   chunks: ReadonlyArray<Uint8Array>,
@@ -168,14 +168,14 @@ export const outlineOf = (
   }
 }
 
-/** Smaller answers are decoded in less time than it takes to look at them. */
+/** Smaller answers are decoded faster than their long texts are found. */
 export const LARGE_BYTES = 64 * 1024
 
-/** Bytes that are looked at before others have their turn. */
+/** Bytes that are scanned before other fibers may run. */
 const TURN_BYTES = 4 * 1024 * 1024
 
-/** The JSON of a text without the fields that are passed over; null where it is none, or too much. */
-export const prunedText = (
+/** The JSON of a text without the skipped fields; null where it is no JSON or exceeds the bounds. */
+export const parsePruned = (
   text: string,
   names: ReadonlySet<string>,
   bounds: JsonBounds
@@ -186,8 +186,8 @@ export const prunedText = (
   return typeof body === "string" ? null : body
 }
 
-/** The same of an answer that came in pieces; others have their turns meanwhile. */
-const prunedOf = Effect.fnUntraced(function* (
+/** Does the same for an answer in chunks, so that other fibers run in between. */
+const parsePrunedChunks = Effect.fnUntraced(function* (
   chunks: ReadonlyArray<Uint8Array>,
   names: ReadonlySet<string>,
   bounds: JsonBounds
@@ -205,36 +205,39 @@ const prunedOf = Effect.fnUntraced(function* (
   return typeof body === "string" ? null : body
 })
 
-/** What is read of an answer that came whole. */
+/** Decodes an answer that was read to its end. */
 export const readBody = Effect.fnUntraced(function* (
   raw: RawAnswer,
   options: SendOptions
 ): Effect.fn.Return<Pick<VendorAnswer, "body" | "bytes" | "digest" | "large">> {
-  const { longTextBytes, passesOver } = options
+  const { longTextBytes, skippedFields: passesOver } = options
   const bounds = boundsOf(options)
   const decode = (): unknown => {
-    // What was passed over is not counted: it is decoded where nothing else will do.
-    const whole = passesOver === undefined ? bounds : { ...bounds, values: Number.MAX_SAFE_INTEGER }
-    const body = parseBody(Buffer.concat(raw.chunks), whole)
+    // Skipped fields were not counted against the bounds, so a full decode has no bound of values.
+    const decodeBounds =
+      passesOver === undefined ? bounds : { ...bounds, values: Number.MAX_SAFE_INTEGER }
+    const body = parseBody(Buffer.concat(raw.chunks), decodeBounds)
     raw.letGo()
     return body
   }
-  const read = { bytes: raw.bytes, digest: digestOf(raw) }
-  if (raw.bytes <= LARGE_BYTES) return { ...read, body: decode() }
+  const digested = { bytes: raw.bytes, digest: digestOf(raw) }
+  if (raw.bytes <= LARGE_BYTES) return { ...digested, body: decode() }
   if (passesOver !== undefined) {
-    const body = yield* prunedOf(raw.chunks, passesOver, bounds)
-    if (body !== null) return { ...read, body, large: { raw, decode } }
+    const body = yield* parsePrunedChunks(raw.chunks, passesOver, bounds)
+    if (body !== null) return { ...digested, body, large: { raw, decode } }
     raw.letGo()
-    return { ...read, body }
+    return { ...digested, body }
   }
   const body = longTextBytes === undefined ? null : outlineOf(raw.chunks, bounds, longTextBytes)
-  return body === null ? { ...read, body: decode() } : { ...read, body, large: { raw, decode } }
+  return body === null
+    ? { ...digested, body: decode() }
+    : { ...digested, body, large: { raw, decode } }
 })
 
-/** The same answer with everything in it decoded. */
-export const decodedWhole = ({ large, ...answer }: VendorAnswer): VendorAnswer =>
+/** Decodes the whole answer, also its long texts and skipped fields. */
+export const decodeFully = ({ large, ...answer }: VendorAnswer): VendorAnswer =>
   large === undefined ? answer : { ...answer, body: large.decode() }
 
-/** What stands in a list; nothing where it is none. */
+/** The items of a list; none where the value is no list. */
 export const listOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : []

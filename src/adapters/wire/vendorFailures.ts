@@ -1,4 +1,4 @@
-/** Why a vendor's answer is of no use: it refuses, or what it has made is lost. */
+/** Failures of vendor calls: the vendor refused, or its product is lost. */
 import { Duration, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import { type AnswerTrace, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
@@ -9,7 +9,7 @@ import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorOf, isExplained, saysError } from "./errorText.ts"
 import { startsEvents } from "./eventBlocks.ts"
 import { jobMarkOf } from "./jobMarks.ts"
-import { type AnswerHead, partOf, type VendorAnswer } from "./vendorAnswer.ts"
+import { type AnswerHead, partialAnswer, type VendorAnswer } from "./vendorAnswer.ts"
 
 const traceOf = (answer: VendorAnswer): AnswerTrace => ({
   status: answer.status,
@@ -20,12 +20,12 @@ const traceOf = (answer: VendorAnswer): AnswerTrace => ({
 
 const isRequest = Schema.is(Schema.Struct({ request_id: JobId }))
 
-/** The vendor's name of the job, or of the request where it tells of no job. */
-const idIn = (answer: VendorAnswer): string | null =>
+/** The vendor's id of the job, or of the request where the answer mentions no job. */
+const upstreamIdIn = (answer: VendorAnswer): string | null =>
   jobMarkOf(answer)?.upstreamId ?? (isRequest(answer.body) ? answer.body.request_id : null)
 
-const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnswer) => {
-  const upstreamId = answer === undefined ? null : idIn(answer)
+const lostAnswer = (reason: VendorLost["reason"], message: string, answer?: VendorAnswer) => {
+  const upstreamId = answer === undefined ? null : upstreamIdIn(answer)
   return new VendorLost({
     reason,
     message,
@@ -36,45 +36,49 @@ const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnsw
   })
 }
 
-/** The connection broke off after something was sent; `begun` is what had come of the answer. */
-export const connectionLost = (begun?: VendorAnswer) =>
-  lost(
+/** The connection broke after something was sent; `partial` is what had arrived of the answer. */
+export const lostConnection = (partial?: VendorAnswer) =>
+  lostAnswer(
     "connection_lost",
     "The connection to the vendor was lost before its answer was complete",
-    begun
+    partial
   )
 
-/** The answer did not come, or not to its end, in the time we give it. */
-export const timedOut = (limit: Duration.Duration, begun?: VendorAnswer) =>
-  lost("timeout", `The vendor did not answer within ${Duration.toSeconds(limit)} seconds`, begun)
+/** The answer did not arrive completely within its time limit. */
+export const timeoutFailure = (limit: Duration.Duration, partial?: VendorAnswer) =>
+  lostAnswer(
+    "timeout",
+    `The vendor did not answer within ${Duration.toSeconds(limit)} seconds`,
+    partial
+  )
 
-/** More was said than we read; `bytes` is how much was read. */
-export const tooLarge = (head: AnswerHead, bytes: number) =>
-  lost("broken_answer", "The vendor's answer is too large", partOf(head, null, bytes))
+/** The answer is longer than the limit; `bytes` is how much was read. */
+export const oversizedAnswer = (head: AnswerHead, bytes: number) =>
+  lostAnswer("broken_answer", "The vendor's answer is too large", partialAnswer(head, null, bytes))
 
 interface RefusalText {
-  /** Where it stands in no usual place of the body. */
+  /** Set where the body has the message in an unusual place. */
   readonly message?: string | null
-  /** Status that the vendor's code for a failed job stands for. */
+  /** The status that the vendor's code of a failed job stands for. */
   readonly effectiveStatus?: number | null
-  /** Said of the job itself: it failed. */
+  /** True where the vendor's error says that the job itself failed. */
   readonly isVerdict?: true
 }
 
-/** Longer errors explain nothing that a client could use. */
+/** Longer error bodies are not passed on to clients. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 
-/** A text that begins as an object or a list does, and is none: it is cut, or not in JSON. */
+/** The beginning of an object or a list; a text with it is JSON that was cut or malformed. */
 const brokenJson = /^\s*[[{]/
 
 /**
- * The body as the client gets it, without our credentials: only that of a 4xx or 5xx, nothing
- * in which there may be a product, and no JSON that explains nothing, as that may be what was ordered
- * under names we do not know.
+ * The body as the client gets it, without our credentials: only that of a 4xx or 5xx, none that may
+ * contain a product, and no JSON without an explanation, since that may be a product in fields that we
+ * do not know.
  */
-const passedBody = (
+const clientBody = (
   account: ChannelAccount,
-  { status, bytes, body, sent }: VendorAnswer
+  { status, bytes, body, requestBody: sent }: VendorAnswer
 ): unknown =>
   status < 400 ||
   bytes > MAX_REFUSAL_BYTES ||
@@ -84,16 +88,20 @@ const passedBody = (
     ? null
     : scrub(account, body)
 
-/** The vendor's words: as they are in a refusal, and only so far as they are words where more may be in them. */
-const passedWords = (account: ChannelAccount, { status, sent }: VendorAnswer, said: string) => {
-  const areWords = status >= 400 && productIn({ said }, sent) === "none"
-  return scrubText(account, areWords ? said : withoutEchoes(said, []))
+/** The vendor's message: unchanged in a refusal, and without addresses and data where it may contain a product. */
+const clientMessage = (
+  account: ChannelAccount,
+  { status, requestBody: sent }: VendorAnswer,
+  said: string
+) => {
+  const isSafe = status >= 400 && productIn({ said }, sent) === "none"
+  return scrubText(account, isSafe ? said : withoutEchoes(said, []))
 }
 
 /**
- * A vendor's error answer, its body unchanged except for our own credentials. An error in an HTTP 200
- * counts as a bad gateway. An error that carries what was ordered proves that it was made, so it
- * counts as lost. That nothing was made is not known of any before `judged` has looked at it.
+ * A vendor's error, its body unchanged except for our credentials. An error in an HTTP 200 counts as a
+ * bad gateway. An error that contains the product proves that it was made, so it counts as lost. Only
+ * `judgeFailure` decides whether a refusal proves that nothing was made.
  */
 export const refusal = (
   account: ChannelAccount,
@@ -101,15 +109,19 @@ export const refusal = (
   text: RefusalText = {}
 ): VendorRefused | VendorLost => {
   const said = text.message ?? errorOf(answer.body).message
-  const message = passedWords(account, answer, said ?? `The vendor answered HTTP ${answer.status}`)
+  const message = clientMessage(
+    account,
+    answer,
+    said ?? `The vendor answered HTTP ${answer.status}`
+  )
   const effectiveStatus = text.effectiveStatus ?? (answer.status >= 300 ? answer.status : 502)
-  if (answer.status >= 300 && productIn(answer.body, answer.sent) === "certain") {
+  if (answer.status >= 300 && productIn(answer.body, answer.requestBody) === "certain") {
     return brokenAnswer(answer)
   }
   return new VendorRefused({
     effectiveStatus,
     status: answer.status,
-    body: passedBody(account, answer),
+    body: clientBody(account, answer),
     message,
     retryAfterSeconds: answer.retryAfterSeconds,
     answer: traceOf(answer),
@@ -117,22 +129,22 @@ export const refusal = (
   })
 }
 
-/** An answer that does not say what it must: the job may exist all the same. */
+/** An answer without the required fields: the job may exist all the same. */
 export const brokenAnswer = (answer: VendorAnswer) =>
-  lost("broken_answer", "The vendor's answer could not be read", answer)
+  lostAnswer("broken_answer", "The vendor's answer could not be read", answer)
 
-/** Why an answer is of no use: refused when it names an error, lost when it cannot be read. */
-export const unusable = (
+/** The failure of an unusable answer: a refusal where it contains an error, else a broken answer. */
+export const unusableAnswer = (
   account: ChannelAccount,
   answer: VendorAnswer
 ): VendorRefused | VendorLost =>
   answer.status >= 300 || saysError(answer.body) ? refusal(account, answer) : brokenAnswer(answer)
 
 /**
- * The refusal a vendor gives for an input its interface has no field for. Leaving the input out
- * would sell another video than the one ordered, so nothing is sent.
+ * A refusal by the adapter itself, in the vendor's form, of an input for which the interface has no
+ * field. Leaving the input out would produce another video than the ordered one, so nothing is sent.
  */
-export const refusedUnsent = (
+export const localRefusal = (
   message: string,
   body: Readonly<Record<string, unknown>>
 ): VendorRefused =>

@@ -1,25 +1,31 @@
-/** The one way to a vendor: send, wait, and tell what never reached it from what was lost. */
+/** Sends a request to a vendor and separates requests that never left from answers that were lost. */
 import { type Duration, Effect, Schema } from "effect"
 import { type VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { recordCall } from "./recordCall.ts"
-import type { BegunAnswer, VendorWire, WireAnswer, WireFault, WireLate } from "./VendorWire.ts"
-import { headOf, partOf, readBody, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
-import { connectionLost, timedOut, tooLarge } from "./vendorFailures.ts"
+import type { PartialAnswer, VendorWire, WireAnswer, WireFault, WireLate } from "./VendorWire.ts"
+import {
+  headOf,
+  partialAnswer,
+  readBody,
+  type SendOptions,
+  type VendorAnswer
+} from "./vendorAnswer.ts"
+import { lostConnection, oversizedAnswer, timeoutFailure } from "./vendorFailures.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
-// Network codes such as EHOSTUNREACH also end running connections: the system call tells.
-const connecting: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
+// Codes such as EHOSTUNREACH also end open connections, so the system call decides.
+const connectCalls: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
 
-/** The request was not valid, or no connection came about. */
-const notSent: ReadonlySet<string> = new Set([
+/** The request was invalid, or no connection was established. */
+const unsentCodes: ReadonlySet<string> = new Set([
   "ERR_INVALID_URL",
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_INVALID_ARG"
 ])
 
-/** The handshake failed that comes before the request. */
-const insecure: ReadonlySet<string> = new Set([
+/** The TLS handshake failed, which comes before the request. */
+const insecureCodes: ReadonlySet<string> = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
   "CERT_REVOKED",
@@ -45,7 +51,8 @@ const isFault = Schema.is(
   })
 )
 
-const isInsecure = (cause: unknown): boolean => isFault(cause) && insecure.has(cause.code ?? "")
+const isInsecure = (cause: unknown): boolean =>
+  isFault(cause) && insecureCodes.has(cause.code ?? "")
 
 const unreachable = (cause: unknown) =>
   isInsecure(cause)
@@ -57,42 +64,48 @@ const unreachable = (cause: unknown) =>
 
 /**
  * True when the fault proves that no byte of the request reached the vendor. A host with several
- * addresses fails with one error for each.
+ * addresses fails with one error per address.
  */
-const beforeSending = (cause: unknown): boolean => {
+const isBeforeSending = (cause: unknown): boolean => {
   if (cause instanceof AggregateError) {
-    return cause.errors.length > 0 && cause.errors.every((one: unknown) => beforeSending(one))
+    return cause.errors.length > 0 && cause.errors.every((one: unknown) => isBeforeSending(one))
   }
   return (
     isInsecure(cause) ||
-    (isFault(cause) && (connecting.has(cause.syscall ?? "") || notSent.has(cause.code ?? "")))
+    (isFault(cause) && (connectCalls.has(cause.syscall ?? "") || unsentCodes.has(cause.code ?? "")))
   )
 }
 
-/** The answer with its body decoded, when it came whole. */
-export const wholeAnswer = (
+/** Decodes the body of an answer that was read to its end; fails for one that was too long. */
+export const completeAnswer = (
   answer: WireAnswer,
-  sent: VendorAnswer["sent"],
+  requestBody: VendorAnswer["requestBody"],
   options: SendOptions
 ): Effect.Effect<VendorAnswer, VendorLost> =>
-  answer.whole
-    ? Effect.map(readBody(answer.raw, options), (read) => ({ ...headOf(answer), sent, ...read }))
-    : Effect.fail(tooLarge(headOf(answer), answer.raw.bytes))
+  answer.isComplete
+    ? Effect.map(readBody(answer.raw, options), (fields) => ({
+        ...headOf(answer),
+        requestBody,
+        ...fields
+      }))
+    : Effect.fail(oversizedAnswer(headOf(answer), answer.raw.bytes))
 
-/** Tells what never reached the vendor from what was lost. `seen` is what its reader has of an answer. */
-export const lostOnTheWay =
-  (timeout: Duration.Duration, seen: BegunAnswer | null = null) =>
+/** Separates an unreachable vendor from a lost answer. `receivedByReader` is what a stream's reader has of it. */
+export const toVendorFailure =
+  (timeout: Duration.Duration, receivedByReader: PartialAnswer | null = null) =>
   (failure: WireFault | WireLate): Effect.Effect<never, VendorLost | VendorUnreachable> => {
-    const begun = failure.begun ?? seen
-    const part = begun === null ? undefined : partOf(headOf(begun.head), null, begun.bytes)
-    if (failure._tag === "WireLate") return Effect.fail(timedOut(timeout, part))
-    // The same code may end a connection that stood, after the request had left by it.
-    const isUnsent = part === undefined && failure.isSent !== true && beforeSending(failure.cause)
-    return Effect.fail(isUnsent ? unreachable(failure.cause) : connectionLost(part))
+    const received = failure.partial ?? receivedByReader
+    const partial =
+      received === null ? undefined : partialAnswer(headOf(received.head), null, received.bytes)
+    if (failure._tag === "WireLate") return Effect.fail(timeoutFailure(timeout, partial))
+    // The same code may end an open connection after the request was sent.
+    const isUnsent =
+      partial === undefined && failure.isSent !== true && isBeforeSending(failure.cause)
+    return Effect.fail(isUnsent ? unreachable(failure.cause) : lostConnection(partial))
   }
 
 /**
- * Sends one request and reads the whole answer, whatever its status. Fails with
+ * Sends one request and reads the whole answer, with any status. Fails with
  * `VendorUnreachable` when nothing was sent, and with `VendorLost` when the answer did not come,
  * was cut or outgrew `maxBytes`. Redirects are not followed.
  */
@@ -105,8 +118,8 @@ export const send = (
     request,
     wire.exchange(request, options).pipe(
       Effect.matchEffect({
-        onFailure: lostOnTheWay(options.timeout),
-        onSuccess: (answer) => wholeAnswer(answer, request.body, options)
+        onFailure: toVendorFailure(options.timeout),
+        onSuccess: (answer) => completeAnswer(answer, request.body, options)
       }),
       asVendorTime
     )

@@ -1,4 +1,4 @@
-/** What goes out to a vendor: an address, our headers, and a body. No header of a client is among them. */
+/** Requests to vendors: address, headers and body. No header of a client is passed on. */
 import { randomUUID } from "node:crypto"
 import { Readable } from "node:stream"
 import { Effect, Redacted } from "effect"
@@ -12,7 +12,7 @@ export interface VendorRequest {
   readonly url: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Written as JSON when it is sent, or as a form; null where there is no body. */
+  /** Encoded as JSON or as a form when it is sent; null where there is no body. */
   readonly body: object | null
   readonly form?: FormShape
 }
@@ -22,9 +22,9 @@ type Headers = VendorRequest["headers"]
 const withoutSlashes = (base: string): string => base.replace(/\/+$/, "")
 
 /**
- * Where a vendor's paths begin: the base address as the operator wrote it, without slashes at its end.
- * Vendors' documents count the version of the interface to the base address, so the first of those given
- * that stands there is taken off as well.
+ * Where a vendor's paths begin: the operator's base address without slashes at its end. Vendors'
+ * documents write the version of the interface into the base address, so the first of `versions` that
+ * the base ends with is removed as well.
  */
 export const rootOf = ({ baseUrl }: ChannelAccount, ...versions: ReadonlyArray<string>): string => {
   const base = withoutSlashes(baseUrl)
@@ -33,15 +33,15 @@ export const rootOf = ({ baseUrl }: ChannelAccount, ...versions: ReadonlyArray<s
 }
 
 /**
- * An address of the common standard form. The base holds the version segment; one without any path
- * gets `/v1`.
+ * An address of the common standard form. The base contains the version segment; a base without any
+ * path gets `/v1`.
  */
 export const standardUrl = (account: ChannelAccount, path: string): string => {
   const base = rootOf(account)
   return /^https?:\/\/[^/]+$/i.test(base) ? `${base}/v1/${path}` : `${base}/${path}`
 }
 
-/** The key as most vendors take it. */
+/** The header in which most vendors expect the key. */
 export const bearer = (account: ChannelAccount): Headers => ({
   authorization: `Bearer ${Redacted.value(account.apiKey)}`
 })
@@ -60,7 +60,7 @@ export const post = (url: string, headers: Headers, body: object): VendorRequest
   body
 })
 
-/** The body as a form, whose fields are texts, numbers and flags but for the files. */
+/** A request with a multipart form: texts, numbers and flags, and the fields in `files` as files. */
 export const postForm = (
   url: string,
   headers: Headers,
@@ -77,44 +77,44 @@ export const postForm = (
   }
 }
 
-/** The fields that say something: null, an empty text and what is not there are left to the vendor. */
-export const given = (fields: Readonly<Record<string, unknown>>) =>
+/** Leaves out null, undefined and empty texts, so that the vendor uses its defaults. */
+export const omitEmpty = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? "") !== ""))
 
-/** A length left to the model is -1. */
+/** Vendors write -1 for a length that the model chooses. */
 export const secondsOf = ({ seconds }: VideoOrder): number => (seconds === "smart" ? -1 : seconds)
 
 // On the wire
 
-type WrittenBody = string | Array<Buffer> | null
+type EncodedBody = string | Array<Buffer> | null
 
-/** Each piece is let go as it is sent: what waits for its answer needs it no more. */
-function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
+/** Removes each piece when it is sent, because nothing needs it while the answer is awaited. */
+function* drainPieces(pieces: Array<Buffer>): Generator<Buffer> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
 }
 
-const inTurns = (written: Iterable<string | Buffer>) =>
+const collectPieces = (source: Iterable<string | Buffer>) =>
   Effect.gen(function* () {
     const pieces: Array<Buffer> = []
-    for (const piece of written) {
+    for (const piece of source) {
       pieces.push(typeof piece === "string" ? Buffer.from(piece) : piece)
       yield* Effect.yieldNow
     }
     return pieces
   })
 
-/** The body as it is sent; a large one is written piece by piece, and others have their turns. */
-export const written = ({ body, form }: VendorRequest): Effect.Effect<WrittenBody> => {
-  if (body !== null && form !== undefined) return inTurns(formPieces({ ...body }, form))
+/** Encodes the body; a large one piece by piece, so that other fibers run in between. */
+export const encodeBody = ({ body, form }: VendorRequest): Effect.Effect<EncodedBody> => {
+  if (body !== null && form !== undefined) return collectPieces(formPieces({ ...body }, form))
   const json = body === null ? null : jsonPieces(body)
   if (json === null || typeof json === "string") return Effect.succeed(json)
-  return inTurns(json)
+  return collectPieces(json)
 }
 
-/** What `undici` is told of a request. */
+/** The request in the form that `undici` takes. */
 const optionsOf = (
   { method, url, headers }: VendorRequest,
-  body: WrittenBody
+  body: EncodedBody
 ): Dispatcher.DispatchOptions => {
   const { origin, pathname, search } = new URL(url)
   const options = { origin, path: `${pathname}${search}`, method, headers }
@@ -123,37 +123,37 @@ const optionsOf = (
   return {
     ...options,
     headers: { ...headers, "content-length": `${length}` },
-    body: Readable.from(letGoAsSent(body))
+    body: Readable.from(drainPieces(body))
   }
 }
 
-const notWanted = new Error("the answer is not wanted any more")
+const abortReason = new Error("the answer is not wanted any more")
 
-/** Sends the request; what it answers gives it up. The handler hears of the vendor's answer. */
+/** Sends the request and returns a function that aborts it. `handler` gets the events of the answer. */
 export const dispatch = (
   agent: Dispatcher,
   request: VendorRequest,
-  body: WrittenBody,
+  body: EncodedBody,
   onFault: (cause: unknown, isSent: boolean) => void,
   handler: Dispatcher.DispatchHandler
 ): (() => void) => {
-  let running: Dispatcher.DispatchController | null = null
-  let isWanted = true
+  let controller: Dispatcher.DispatchController | null = null
+  let isAborted = false
   try {
     agent.dispatch(optionsOf(request, body), {
       ...handler,
-      onRequestStart: (controller) => {
-        running = controller
-        // It may have been given up while it waited for a connection.
-        if (!isWanted) controller.abort(notWanted)
+      onRequestStart: (started) => {
+        controller = started
+        // The request may have been aborted while it waited for a connection.
+        if (isAborted) started.abort(abortReason)
       },
-      onResponseError: (_, error) => onFault(error, running !== null)
+      onResponseError: (_, error) => onFault(error, controller !== null)
     })
   } catch (cause) {
-    onFault(cause, running !== null)
+    onFault(cause, controller !== null)
   }
   return () => {
-    isWanted = false
-    running?.abort(notWanted)
+    isAborted = true
+    controller?.abort(abortReason)
   }
 }

@@ -140,9 +140,9 @@ function* priceFaults(protocols: ProtocolTables, models: ReadonlyArray<Model>): 
 /** A limit that says nothing of models of its modality is a mistaken one. */
 function* limitFaults(models: ReadonlyArray<Model>): Faults {
   for (const [index, { modality, limits = {} }] of models.entries()) {
-    const known = rulesOf[modality].limits ?? []
+    const allowedLimits = rulesOf[modality].limits ?? []
     for (const name of Struct.keys(limits)) {
-      if (known.includes(name)) continue
+      if (allowedLimits.includes(name)) continue
       yield {
         path: `models[${index}].limits.${name}`,
         message: `a model of modality ${modality} has no such limit`
@@ -189,9 +189,9 @@ function* mountFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faul
 
 /** Where orders go by weight, some mount must have one. */
 function* weightFaults({ mounts }: CatalogDocument): Faults {
-  const placed = mounts.map((mount, index) => ({ ...mount, index }))
+  const indexedMounts = mounts.map((mount, index) => ({ ...mount, index }))
   const equals = Map.groupBy(
-    placed.filter(({ enabled }) => enabled),
+    indexedMounts.filter(({ enabled }) => enabled),
     ({ model, priority }) => JSON.stringify([model, priority])
   )
   for (const [first, ...others] of equals.values()) {
@@ -211,12 +211,12 @@ function* offerFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocu
     if (model?.modality !== "video" || model.prices?.kind !== "second_video") continue
     const protocol = mountProtocol(model, mount)
     const { resolutions = [] } = protocols.video.get(protocol) ?? {}
-    const priced = Struct.keys(model.prices.per_second)
-    if (resolutions.length === 0 || priced.length === 0) continue
-    if (priced.some((resolution) => resolutions.includes(resolution))) continue
+    const pricedResolutions = Struct.keys(model.prices.per_second)
+    if (resolutions.length === 0 || pricedResolutions.length === 0) continue
+    if (pricedResolutions.some((resolution) => resolutions.includes(resolution))) continue
     yield {
       path: `mounts[${index}]`,
-      message: `${protocol} makes ${resolutions.join(", ")}, and ${quoted(model.id)} has prices for ${priced.join(", ")} alone`
+      message: `${protocol} makes ${resolutions.join(", ")}, and ${quoted(model.id)} has prices for ${pricedResolutions.join(", ")} alone`
     }
   }
 }

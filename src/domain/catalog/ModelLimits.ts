@@ -1,7 +1,7 @@
 /** The largest inputs and outputs a model takes, where its vendor states others than the usual ones. */
 import { Schema } from "effect"
 
-const whole = (minimum: number, maximum: number, description: string) =>
+const wholeNumber = (minimum: number, maximum: number, description: string) =>
   Schema.optionalKey(
     Schema.Int.check(
       Schema.isBetween(
@@ -23,27 +23,27 @@ export const usualLimits = {
 const MAX_TOKENS = 10_000_000
 
 export const ModelLimits = Schema.Struct({
-  input_video_seconds: whole(
+  input_video_seconds: wholeNumber(
     1,
     3600,
     `Of video models billed by tokens: the most seconds of reference video an order may have; ${usualLimits.input_video_seconds} when left out`
   ),
-  input_tokens: whole(
+  input_tokens: wholeNumber(
     1,
     MAX_TOKENS,
     `Of text models: the most input tokens, which an order with media of unknown size is held for; ${usualLimits.input_tokens} when left out`
   ),
-  output_tokens: whole(
+  output_tokens: wholeNumber(
     1,
     MAX_TOKENS,
     `Of text models: the output tokens of a choice that are held where the client sets no bound; ${usualLimits.output_tokens} when left out`
   ),
-  image_tokens: whole(
+  image_tokens: wholeNumber(
     1,
     MAX_TOKENS,
     `Of text models: the input tokens an image is held for; ${usualLimits.image_tokens} when left out`
   ),
-  thought_tokens: whole(
+  thought_tokens: wholeNumber(
     1,
     MAX_TOKENS,
     "Of text models whose vendor counts what is thought beside the client's bound: the most output tokens that may be thought for a choice, which are charged above the hold; none when left out"

@@ -3,7 +3,7 @@ import { type ImageProtocolRow, imageProtocols } from "../image/ImageProtocol.ts
 import { type VideoProtocolRow, videoProtocols } from "../video/VideoProtocol.ts"
 
 /** What a protocol of chat, image understanding and embedding models offers. */
-export interface TextProtocolRow {
+interface TextProtocolRow {
   /** False: the protocol has no embeddings. */
   readonly embeddings: boolean
 }

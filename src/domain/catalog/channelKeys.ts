@@ -46,7 +46,7 @@ export function* keyFaults({ channels }: CatalogWrite): Faults {
   }
 }
 
-export interface ChannelStoredKeys {
+interface ChannelStoredKeys {
   /** Of the base address that they were given for; null where it leads nowhere. */
   readonly origin: string | null
   readonly names: ReadonlySet<string>

@@ -90,6 +90,6 @@ export const parameterFaults = (
 ): ReadonlyArray<FieldFault> =>
   Object.entries(parameters).flatMap(([name, parameter]) => {
     const value = body[name] ?? null
-    const expected = value === null ? null : expectedOf(parameter, value)
-    return expected === null ? [] : [{ path: name, message: `Expected ${expected}` }]
+    const expectation = value === null ? null : expectedOf(parameter, value)
+    return expectation === null ? [] : [{ path: name, message: `Expected ${expectation}` }]
   })

@@ -57,7 +57,7 @@ export const withAddresses = (
     block.type === "text" ? block : { ...block, url: addresses.get(block.url) ?? block.url }
   )
 
-const addressed = (media: MediaRef, addresses: FileAddresses): MediaRef =>
+const withAddress = (media: MediaRef, addresses: FileAddresses): MediaRef =>
   addresses.get(urlOf(media)) ?? media
 
 /** The request as its vendor gets it: ids are replaced by addresses, and all else stays as it came. */
@@ -67,18 +67,18 @@ export const withImageAddresses = <R extends ImageRequest>(
 ): R => {
   if (addresses.size === 0) return request
   const { body, edit } = request
-  const replaced = imageFields.flatMap((field): ReadonlyArray<readonly [string, Media]> => {
+  const addressFields = imageFields.flatMap((field): ReadonlyArray<readonly [string, Media]> => {
     const media = body[field]
     if (media === null || media === undefined) return []
-    const sent = isList(media)
-      ? media.map((each) => addressed(each, addresses))
-      : addressed(media, addresses)
-    return [[field, sent]]
+    const value = isList(media)
+      ? media.map((each) => withAddress(each, addresses))
+      : withAddress(media, addresses)
+    return [[field, value]]
   })
   const addressOf = (text: string) => addresses.get(text) ?? text
   return {
     ...request,
-    body: { ...body, ...Object.fromEntries(replaced) },
+    body: { ...body, ...Object.fromEntries(addressFields) },
     edit:
       edit === null
         ? null

@@ -1,6 +1,6 @@
 /** What a file is, told by how it begins, and as what files of vendors and clients may be served. */
 
-export const mediaKinds = ["image", "audio", "video"] as const
+const mediaKinds = ["image", "audio", "video"] as const
 export type MediaKind = (typeof mediaKinds)[number]
 
 /** How much of a file is looked at. */

@@ -15,7 +15,7 @@ import { type ImageRequest, MASK, orderFields, partialImagesCheck } from "./Imag
 import { imageDimensions } from "./imagePrices.ts"
 
 /** Images in one edit: more than any vendor takes. */
-export const MAX_REFERENCES = 16
+const MAX_REFERENCES = 16
 
 const ONE = "a URL, {url}, {image_url}, the id of a file or {file_id}"
 
@@ -53,7 +53,7 @@ interface Pictures {
 }
 
 const addressesOf = ({ image, images, image_url }: Pictures): ReadonlyArray<string> =>
-  [image, images, image_url].flatMap((some) => [some ?? []].flat().map(addressOf))
+  [image, images, image_url].flatMap((references) => [references ?? []].flat().map(addressOf))
 
 const countFaults = (body: Pictures): ReadonlyArray<FieldFault> => {
   const { length } = addressesOf(body)
@@ -62,7 +62,7 @@ const countFaults = (body: Pictures): ReadonlyArray<FieldFault> => {
   return length > MAX_REFERENCES ? [{ path: "image", message }] : []
 }
 
-const fieldMeant = resemblances(
+const similarField = resemblances(
   [...Object.keys(EditFields.fields), ...imageDimensions, ...standardOptions].map(
     (name) => [name, name] as const
   )
@@ -78,10 +78,10 @@ const nameFaults = (body: object): ReadonlyArray<FieldFault> =>
     .slice(0, MAX_FIELD_FAULTS)
     .map((name) => {
       const path = name.slice(0, MAX_NAME).toWellFormed()
-      const meant = namesInName(path.replaceAll(escapes, "")).flatMap(
-        (part) => fieldMeant(fieldKey(part)) ?? []
+      const similarFields = namesInName(path.replaceAll(escapes, "")).flatMap(
+        (part) => similarField(fieldKey(part)) ?? []
       )
-      const question = meant.length === 0 ? "" : `; did you mean ${meant.at(-1)}?`
+      const question = similarFields.length === 0 ? "" : `; did you mean ${similarFields.at(-1)}?`
       return {
         path,
         message: `Expected a name without brackets, quotes and ends of lines${question}`
@@ -105,9 +105,9 @@ const filesOf = ({
   mask,
   ...pictures
 }: Pictures & { readonly mask: Reference | null }): ReadonlyArray<FileReference> => [
-  ...Object.entries(pictures).flatMap(([field, some]) => {
-    const media = [some ?? []].flat().map(mediumOf)
-    return filesIn(field, "image", Array.isArray(some) ? media : media[0])
+  ...Object.entries(pictures).flatMap(([field, references]) => {
+    const media = [references ?? []].flat().map(mediumOf)
+    return filesIn(field, "image", Array.isArray(references) ? media : media[0])
   }),
   ...filesIn("mask", "image", mask === null ? null : mediumOf(mask))
 ]

@@ -72,7 +72,7 @@ const standardParameters = {
 /** Where a model has no field for one of them, only `auto` may be said of it. A style is of any form. */
 export const standardOptions: ReadonlyArray<string> = [...Object.keys(standardParameters), "style"]
 
-const standard = {
+const standardFamily = {
   models: anyModel,
   passesOn: true,
   parameters: standardParameters,
@@ -81,7 +81,7 @@ const standard = {
   hasAutoSize: true
 } as const satisfies ImageFamily
 
-const messages = {
+const messagesFamily = {
   models: anyModel,
   passesOn: false,
   parameters: {
@@ -101,8 +101,8 @@ const messages = {
 } as const satisfies ImageFamily
 
 /** The cloud's own models: one image a call, and no path for edits. */
-const seedream = {
-  ...standard,
+const seedreamFamily = {
+  ...standardFamily,
   models: /seed(?:ream|edit)/i,
   references: { max: 14, mask: false },
   hasAutoSize: false,
@@ -110,23 +110,27 @@ const seedream = {
   edits: "field"
 } as const satisfies ImageFamily
 
-const relayed = { references: { max: 14, mask: false }, streams: false, edits: "field" } as const
+const relayFamily = {
+  references: { max: 14, mask: false },
+  streams: false,
+  edits: "field"
+} as const
 
 export const imageProtocols = {
-  ip_a: { families: [seedream, standard] },
-  ip_b: { families: [messages] },
+  ip_a: { families: [seedreamFamily, standardFamily] },
+  ip_b: { families: [messagesFamily] },
   ip_c: {
     families: [
-      { ...seedream, ...relayed, models: /^doubao.*seed(?:ream|edit)/i },
-      { ...standard, ...relayed, models: relayedStandardModels },
-      messages
+      { ...seedreamFamily, ...relayFamily, models: /^doubao.*seed(?:ream|edit)/i },
+      { ...standardFamily, ...relayFamily, models: relayedStandardModels },
+      messagesFamily
     ]
   }
 } as const satisfies Record<string, ImageProtocolRow>
 
 export type ImageProtocol = keyof typeof imageProtocols
 
-const nothing: ImageFamily = {
+const unknownFamily: ImageFamily = {
   models: anyModel,
   passesOn: false,
   parameters: {},
@@ -137,11 +141,7 @@ const nothing: ImageFamily = {
 
 /** What the upstream model takes and does: nothing but the plain order where no family is its own. */
 export const imageFamilyOf = ({ families }: ImageProtocolRow, upstreamModel: string): ImageFamily =>
-  families.find(({ models }) => models.test(upstreamModel)) ?? nothing
-
-/** The vendor's own fields that orders of the upstream model may have. */
-export const imageParametersOf = (row: ImageProtocolRow, upstreamModel: string): VendorParameters =>
-  imageFamilyOf(row, upstreamModel).parameters
+  families.find(({ models }) => models.test(upstreamModel)) ?? unknownFamily
 
 /** Number of images a request may ask for. */
 export const MIN_IMAGES = 1

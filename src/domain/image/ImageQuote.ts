@@ -17,12 +17,12 @@ export const ImageQuote = Schema.Struct({
 })
 export type ImageQuote = typeof ImageQuote.Type
 
-const unsaid: ImageTier = { quality: null, size: null }
+const unspecifiedTier: ImageTier = { quality: null, size: null }
 
 /** One price is for every quality and size. */
 export const imagePrice = (
   { per_image: prices }: ImagePrices,
-  asked: ImageTier
+  requestedTier: ImageTier
 ): Result.Result<Pick<TierPrice, "nanoPerImage"> & Partial<TierPrice>, BillingUnavailable> => {
   if (prices === undefined) {
     return Result.fail(
@@ -34,21 +34,21 @@ export const imagePrice = (
   }
   return typeof prices === "bigint"
     ? Result.succeed({ nanoPerImage: prices })
-    : tierPrice(prices, asked)
+    : tierPrice(prices, requestedTier)
 }
 
 /** `images` is the request's `n`; what the vendor returns changes nothing. */
 export const quoteImages = (
   prices: ImagePrices,
   images: number,
-  asked: ImageTier = unsaid
+  requestedTier: ImageTier = unspecifiedTier
 ): Result.Result<ImageQuote, BillingUnavailable> =>
-  Result.map(imagePrice(prices, asked), ({ nanoPerImage, tier }) => ({
+  Result.map(imagePrice(prices, requestedTier), ({ nanoPerImage, tier }) => ({
     kind: "image",
     images,
     nanoPerImage,
     holdNano: BigInt(images) * nanoPerImage,
-    ...(asked.quality === null ? {} : { quality: asked.quality }),
-    ...(asked.size === null ? {} : { size: asked.size }),
+    ...(requestedTier.quality === null ? {} : { quality: requestedTier.quality }),
+    ...(requestedTier.size === null ? {} : { size: requestedTier.size }),
     ...(tier === undefined ? {} : { tier })
   }))

@@ -121,14 +121,15 @@ export const MASK = "mask"
 const labels = ["user"]
 
 const orderNames = [...Object.keys(ImageFields.fields), MASK, ...imageDimensions]
-const ownByFamily = new WeakMap<ImageFamily["parameters"], OwnFields>()
+const gatewayFieldsByFamily = new WeakMap<ImageFamily["parameters"], OwnFields>()
 
 /** The fields that the gateway reads of an order of the family's models, and of an edit. */
 export const ownImageFields = ({ parameters }: Pick<ImageFamily, "parameters">): OwnFields => {
-  const own =
-    ownByFamily.get(parameters) ?? ownFields([...orderNames, ...Object.keys(parameters)], labels)
-  ownByFamily.set(parameters, own)
-  return own
+  const gatewayFields =
+    gatewayFieldsByFamily.get(parameters) ??
+    ownFields([...orderNames, ...Object.keys(parameters)], labels)
+  gatewayFieldsByFamily.set(parameters, gatewayFields)
+  return gatewayFields
 }
 
 /**
@@ -143,7 +144,7 @@ export const checkImages = (
 ): Result.Result<void, InvalidRequest> =>
   withoutFaults([
     ...parameterFaults(body, family.parameters),
-    ...strangeOptions(body, family),
+    ...unsupportedOptions(body, family),
     ...editFaults(edit, family),
     ...streamFaults(body, family),
     ...(family.passesOn ? unpricedImageWork(body, ownImageFields(family)) : [])
@@ -161,7 +162,7 @@ function* streamFaults(
   }
 }
 
-function* strangeOptions(
+function* unsupportedOptions(
   body: Readonly<Record<string, unknown>>,
   { parameters, passesOn }: ImageFamily
 ): Generator<FieldFault> {

@@ -42,13 +42,13 @@ export const checkImageAnswer = (
   if (!passesOn || body.stream === true || imageAnswerBytes(body) <= maxAnswerBytes) {
     return withoutFaults([])
   }
-  const most = Math.floor((maxAnswerBytes - FRAME_BYTES) / imageBytes(body))
+  const maxImages = Math.floor((maxAnswerBytes - FRAME_BYTES) / imageBytes(body))
   const limit =
     `as an answer of up to ${Math.floor(maxAnswerBytes / MEBIBYTE)} MiB is read, ` +
     "and images of this size may be longer in base64"
   return withoutFaults([
-    most > 0
-      ? { path: "n", message: `Expected at most ${most}, ${limit}` }
+    maxImages > 0
+      ? { path: "n", message: `Expected at most ${maxImages}, ${limit}` }
       : { path: "size", message: `Expected a smaller one, ${limit}` }
   ])
 }

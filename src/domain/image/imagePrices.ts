@@ -13,37 +13,40 @@ export const AUTO = "auto"
 const MAX_ENTRIES = 64
 
 /** One spelling for the sizes that a vendor takes for the same: `1024*1024` and `01024X1024` are `1024x1024`. */
-const plainWord = (name: string): string => {
+const normalizedName = (name: string): string => {
   const word = name.trim()
   const [, width, height] = /^0*(\d+)\s*[x*×]\s*0*(\d+)$/i.exec(word) ?? []
   return width === undefined || height === undefined ? word : `${width}x${height}`
 }
-const tierKey = (name: string): string => plainWord(name).toLowerCase()
+const tierKey = (name: string): string => normalizedName(name).toLowerCase()
 
 /** Names that are empty or mean the same, and tables without a price. */
 const namesFaults = (names: ReadonlyArray<string>): ReadonlyArray<FieldFault> => {
-  const seen = new Map<string, string>()
+  const namesByKey = new Map<string, string>()
   return names.flatMap((name) => {
     const key = tierKey(name)
-    const before = seen.get(key)
-    seen.set(key, name)
-    if (before !== undefined) return [{ path: name, message: `Means the same as ${before}` }]
+    const earlierName = namesByKey.get(key)
+    namesByKey.set(key, name)
+    if (earlierName !== undefined)
+      return [{ path: name, message: `Means the same as ${earlierName}` }]
     return Schema.is(plainText(64))(name) ? [] : [{ path: name, message: "Expected a short name" }]
   })
 }
 
-const named = (table: Readonly<Record<string, unknown>>): ReadonlyArray<FieldFault> =>
+const distinctNames = (table: Readonly<Record<string, unknown>>): ReadonlyArray<FieldFault> =>
   namesFaults(Object.keys(table))
-const sized = Schema.isMinProperties(1, { expected: "at least one price" })
-const bounded = Schema.isMaxProperties(MAX_ENTRIES, { expected: `at most ${MAX_ENTRIES} entries` })
+const hasPrice = Schema.isMinProperties(1, { expected: "at least one price" })
+const maxEntries = Schema.isMaxProperties(MAX_ENTRIES, {
+  expected: `at most ${MAX_ENTRIES} entries`
+})
 
 const Sizes = Schema.Record(Schema.String, PositiveAmount)
-  .check(sized, bounded, fieldCheck(named))
+  .check(hasPrice, maxEntries, fieldCheck(distinctNames))
   .annotate({ description: "Prices by size, such as 1024x1024; * is for every other" })
 
 /** Nano-units an image, by quality and then by size. */
 export const ImageTable = Schema.Record(Schema.String, Sizes)
-  .check(sized, bounded, fieldCheck(named))
+  .check(hasPrice, maxEntries, fieldCheck(distinctNames))
   .annotate({
     identifier: "ImagePriceTable",
     description:
@@ -87,30 +90,31 @@ export interface TierPrice {
 }
 
 /** The entry for what is asked, under its name in the table. */
-const entryOf = <A>(table: Readonly<Record<string, A>>, asked: string | null) => {
-  const wanted = tierKey(asked ?? AUTO)
+const entryOf = <A>(table: Readonly<Record<string, A>>, requested: string | null) => {
+  const requestedKey = tierKey(requested ?? AUTO)
   const entries = Object.entries(table)
   return (
-    entries.find(([name]) => name !== ANY && tierKey(name) === wanted) ??
+    entries.find(([name]) => name !== ANY && tierKey(name) === requestedKey) ??
     entries.find(([name]) => name === ANY) ??
     null
   )
 }
 
 /** How it goes out: as the table spells it, which is how the vendor does. */
-const wordOf = (table: object, name: string, asked: string | null): string | null => {
+const vendorNameOf = (table: object, name: string, requested: string | null): string | null => {
   if (!isNamed(table)) return null
-  return name === ANY ? plainWord(asked ?? AUTO) : name
+  return name === ANY ? normalizedName(requested ?? AUTO) : name
 }
 
-const noPrice = (param: ImageDimension, asked: string | null, table: object, of: string) => {
-  const priced = Object.keys(table)
-  const what = asked === null ? `an order without a ${param}` : `${param} ${JSON.stringify(asked)}`
+const noPrice = (param: ImageDimension, requested: string | null, table: object, of: string) => {
+  const pricedNames = Object.keys(table)
+  const what =
+    requested === null ? `an order without a ${param}` : `${param} ${JSON.stringify(requested)}`
   return Result.fail(
     new BillingUnavailable({
-      message: `No price is configured for ${what}${of}, so this order cannot be billed. Priced are: ${priced.join(", ")}.`,
+      message: `No price is configured for ${what}${of}, so this order cannot be billed. Priced are: ${pricedNames.join(", ")}.`,
       param,
-      priced
+      priced: pricedNames
     })
   )
 }
@@ -129,8 +133,8 @@ export const tierPrice = (
     nanoPerImage,
     tier: { quality: rowName, size: sizeName },
     sent: {
-      quality: wordOf(table, rowName, quality),
-      size: wordOf(sizes, sizeName, size)
+      quality: vendorNameOf(table, rowName, quality),
+      size: vendorNameOf(sizes, sizeName, size)
     }
   })
 }

@@ -7,7 +7,7 @@ const HEAD_BYTES = 96 * 1024
 
 const latin = (bytes: Buffer, start: number, end: number) => bytes.toString("latin1", start, end)
 
-const both = (width: number, height: number): Sides | null =>
+const sidesIfPositive = (width: number, height: number): Sides | null =>
   width > 0 && height > 0 ? [width, height] : null
 
 /** Of markers that begin a frame: SOF0 to SOF15, without those of tables. */
@@ -18,12 +18,13 @@ const APP1 = 0xe1
 
 /** Cameras note in Exif how a picture is to be turned, and not every reader does. */
 const jpegSides = (bytes: Buffer): Sides | null => {
-  let at = 2
-  while (at + 9 < bytes.length && bytes[at] === 0xff) {
-    const marker = bytes[at + 1] ?? 0
-    if (isFrame(marker)) return both(bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5))
-    if (marker === APP1 && latin(bytes, at + 4, at + 8) === "Exif") return null
-    at += 2 + bytes.readUInt16BE(at + 2)
+  let offset = 2
+  while (offset + 9 < bytes.length && bytes[offset] === 0xff) {
+    const marker = bytes[offset + 1] ?? 0
+    if (isFrame(marker))
+      return sidesIfPositive(bytes.readUInt16BE(offset + 7), bytes.readUInt16BE(offset + 5))
+    if (marker === APP1 && latin(bytes, offset + 4, offset + 8) === "Exif") return null
+    offset += 2 + bytes.readUInt16BE(offset + 2)
   }
   return null
 }
@@ -32,13 +33,13 @@ const webpSides = (bytes: Buffer): Sides | null => {
   if (bytes.length < 30) return null
   switch (latin(bytes, 12, 16)) {
     case "VP8 ":
-      return both(bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff)
+      return sidesIfPositive(bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff)
     case "VP8L": {
       const bits = bytes.readUInt32LE(21)
-      return both((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1)
+      return sidesIfPositive((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1)
     }
     case "VP8X":
-      return both(bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1)
+      return sidesIfPositive(bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1)
     default:
       return null
   }
@@ -48,11 +49,15 @@ const webpSides = (bytes: Buffer): Sides | null => {
 const sidesOf = (bytes: Buffer): Sides | null => {
   switch (mediaTypeOf(bytes)) {
     case "image/png":
-      return bytes.length < 24 ? null : both(bytes.readUInt32BE(16), bytes.readUInt32BE(20))
+      return bytes.length < 24
+        ? null
+        : sidesIfPositive(bytes.readUInt32BE(16), bytes.readUInt32BE(20))
     case "image/jpeg":
       return jpegSides(bytes)
     case "image/gif":
-      return bytes.length < 10 ? null : both(bytes.readUInt16LE(6), bytes.readUInt16LE(8))
+      return bytes.length < 10
+        ? null
+        : sidesIfPositive(bytes.readUInt16LE(6), bytes.readUInt16LE(8))
     case "image/webp":
       return webpSides(bytes)
     default:

@@ -9,7 +9,7 @@ import { type ImageQuote, imagePrice, quoteImages } from "./ImageQuote.ts"
 import { type ImageBody, type ImageRequest, imageCount, ownImageFields } from "./ImageRequest.ts"
 import { AUTO, type ImageTier, pricedDimensions } from "./imagePrices.ts"
 
-export interface PricedImages {
+interface PricedImages {
   readonly quote: ImageQuote
   /** What every price table is asked for. */
   readonly asked: ImageTier
@@ -18,11 +18,11 @@ export interface PricedImages {
 }
 
 /** What says nothing is left to the vendor, and so is `auto`. */
-const saidOf = (value: unknown): string | null =>
+const explicitValue = (value: unknown): string | null =>
   typeof value === "string" && value !== "" && value.toLowerCase() !== AUTO ? value : null
 
 /** `auto` cannot be said to every vendor, and none may choose what has prices of its own. */
-const unsaidSize = () =>
+const missingSize = () =>
   new BillingUnavailable({
     message:
       "The price of this model depends on the size, so this order cannot be billed without one",
@@ -40,20 +40,20 @@ export const priceImages = (
 ): Result.Result<PricedImages, BillingUnavailable | InvalidRequest> =>
   Result.gen(function* () {
     if (family.passesOn) {
-      const priced = pricedDimensions(prices.per_image)
-      yield* withoutFaults(dimensionFaults(body, ownImageFields(family), priced))
+      const pricedFields = pricedDimensions(prices.per_image)
+      yield* withoutFaults(dimensionFaults(body, ownImageFields(family), pricedFields))
     }
-    const asked: ImageTier = { quality: saidOf(body.quality), size: saidOf(body.size) }
+    const asked: ImageTier = { quality: explicitValue(body.quality), size: explicitValue(body.size) }
     const quote = yield* quoteImages(prices, imageCount(body), asked)
     const { sent } = yield* imagePrice(prices, asked)
     if (sent === undefined) return { quote, asked, request: { body, edit } }
-    if (sent.size === AUTO && !family.hasAutoSize) return yield* Result.fail(unsaidSize())
-    const written: ImageBody = {
+    if (sent.size === AUTO && !family.hasAutoSize) return yield* Result.fail(missingSize())
+    const vendorBody: ImageBody = {
       ...body,
       ...(sent.size === null ? {} : { size: sent.size }),
       ...(sent.quality === null || !Object.hasOwn(family.parameters, "quality")
         ? {}
         : { quality: sent.quality })
     }
-    return { quote, asked, request: { body: written, edit } }
+    return { quote, asked, request: { body: vendorBody, edit } }
   })

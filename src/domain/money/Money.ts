@@ -18,9 +18,9 @@ export const formatNano = (amountNano: bigint): string => {
   const digits = (amountNano < 0n ? -amountNano : amountNano)
     .toString()
     .padStart(NANO_DIGITS + 1, "0")
-  const whole = digits.slice(0, -NANO_DIGITS)
+  const integerDigits = digits.slice(0, -NANO_DIGITS)
   const fraction = digits.slice(-NANO_DIGITS).replace(/0+$/, "")
-  return fraction === "" ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
+  return fraction === "" ? `${sign}${integerDigits}` : `${sign}${integerDigits}.${fraction}`
 }
 
 /** Parses a plain non-negative decimal (no sign, no exponent, at most nine decimals). */

@@ -7,7 +7,7 @@ import type { ChargeBasis } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quote.ts"
 
-export interface SettledCharge {
+interface SettledCharge {
   /** Frozen with the hold: every price in the reason is its. */
   readonly quote: Quote
   /** Of text, the input tokens charged; 0 for everything else. */
@@ -63,7 +63,7 @@ const tokenReason = ({
         `${tokenFormula(quote, formulaSeconds(quote, units))}, at ${priceOf(quote, currency)}${smart}`
 }
 
-const unread = "The vendor answered with success and its answer could not be read, so"
+const unreadableAnswer = "The vendor answered with success and its answer could not be read, so"
 
 const unitReason = (charge: SettledCharge): string => {
   const { quote, currency } = charge
@@ -74,7 +74,8 @@ const unitReason = (charge: SettledCharge): string => {
       return `The ordered seconds count, whatever the vendor reports: ${formulaOf(quote)} ${currency} at ${quote.resolution}`
     case "tokens": {
       const formula = `${textFormula(quote, { inputTokens: charge.inputUnits, outputTokens: charge.units })} ${currency}`
-      if (charge.basis === UNREAD_BASIS) return `${unread} the formula applies: ${formula}`
+      if (charge.basis === UNREAD_BASIS)
+        return `${unreadableAnswer} the formula applies: ${formula}`
       if (charge.basis === "largest_plausible") {
         return `The vendor reported more tokens than such an order can have, so the most that it can have are charged: ${formula}`
       }
@@ -84,7 +85,7 @@ const unitReason = (charge: SettledCharge): string => {
     }
     case "image":
       return charge.basis === UNREAD_BASIS
-        ? `${unread} the number in the request counts: ${formulaOf(quote)} ${currency}`
+        ? `${unreadableAnswer} the number in the request counts: ${formulaOf(quote)} ${currency}`
         : `The number in the request counts, whatever the vendor returns: ${formulaOf(quote)} ${currency}`
   }
 }

@@ -66,7 +66,7 @@ export const quoteText = (
 export const costOf = (quote: TextPrices, used: TokenCounts): bigint =>
   used.inputTokens * quote.nanoPerInputToken + used.outputTokens * quote.nanoPerOutputToken
 
-export interface TextCharge extends TokenCounts {
+interface TextCharge extends TokenCounts {
   readonly chargeNano: bigint
   readonly basis: "upstream_usage" | "largest_plausible" | "formula"
   /** What the vendor counted, where no such order can have that; null where it is charged as counted. */
@@ -80,8 +80,11 @@ const affordable = (quote: TextQuote, used: TokenCounts): TokenCounts => {
   const { nanoPerInputToken, nanoPerOutputToken } = quote
   const inputTokens = smaller(used.inputTokens, MAX_AMOUNT_NANO / nanoPerInputToken)
   if (nanoPerOutputToken === 0n) return { inputTokens, outputTokens: used.outputTokens }
-  const left = MAX_AMOUNT_NANO - inputTokens * nanoPerInputToken
-  return { inputTokens, outputTokens: smaller(used.outputTokens, left / nanoPerOutputToken) }
+  const remainingNano = MAX_AMOUNT_NANO - inputTokens * nanoPerInputToken
+  return {
+    inputTokens,
+    outputTokens: smaller(used.outputTokens, remainingNano / nanoPerOutputToken)
+  }
 }
 
 /** What an order came to by its size, which is also what a vendor's count is held against. */
@@ -103,14 +106,16 @@ export const chargeText = (
   counted: TokenCounts | null,
   { outputBytes, unreadTokens = 0n }: WrittenText
 ): TextCharge => {
-  const charged = (
+  const chargeFor = (
     used: TokenCounts,
     basis: TextCharge["basis"],
     implausible: TokenCounts | null
   ): TextCharge => {
     const { inputTokens, outputTokens } = affordable(quote, used)
     return {
-      ...{ inputTokens, outputTokens, basis },
+      inputTokens,
+      outputTokens,
+      basis,
       chargeNano: costOf(quote, { inputTokens, outputTokens }),
       implausible:
         implausible === null
@@ -122,26 +127,26 @@ export const chargeText = (
     inputTokens: quote.inputTokens,
     outputTokens: tokensOfBytes(outputBytes) + unreadTokens
   }
-  if (counted === null) return charged(formula, "formula", null)
+  if (counted === null) return chargeFor(formula, "formula", null)
   if (counted.inputTokens + counted.outputTokens === 0n) {
     const isLong = quote.leastInput > 0n
-    return charged(formula, "formula", isLong ? counted : null)
+    return chargeFor(formula, "formula", isLong ? counted : null)
   }
   const hasOutput = counted.outputTokens > 0n || formula.outputTokens === 0n
   if (!hasOutput || counted.inputTokens < quote.leastInput) {
-    return charged(formula, "formula", counted)
+    return chargeFor(formula, "formula", counted)
   }
-  const written = BigInt(outputBytes)
-  const mostOutput = written > quote.mostOutput ? written : quote.mostOutput
-  const most = {
+  const writtenTokens = BigInt(outputBytes)
+  const mostOutput = writtenTokens > quote.mostOutput ? writtenTokens : quote.mostOutput
+  const maxCounts = {
     inputTokens: smaller(counted.inputTokens, quote.mostInput),
     outputTokens: smaller(counted.outputTokens, mostOutput)
   }
   const isPlausible =
-    most.inputTokens === counted.inputTokens &&
-    most.outputTokens === counted.outputTokens &&
+    maxCounts.inputTokens === counted.inputTokens &&
+    maxCounts.outputTokens === counted.outputTokens &&
     costOf(quote, counted) <= MAX_AMOUNT_NANO
   return isPlausible
-    ? charged(counted, "upstream_usage", null)
-    : charged(most, "largest_plausible", counted)
+    ? chargeFor(counted, "upstream_usage", null)
+    : chargeFor(maxCounts, "largest_plausible", counted)
 }

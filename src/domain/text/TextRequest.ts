@@ -23,9 +23,9 @@ const openObject = <Fields extends Schema.Struct.Fields>(
   fields: Fields,
   others: Iterable<string> = []
 ) => {
-  const own = ownFields([...Object.keys(fields), ...others])
+  const gatewayFields = ownFields([...Object.keys(fields), ...others])
   return Schema.StructWithRest(Schema.Struct(fields), anyFields).check(
-    fieldCheck((value: object) => otherSpellings(value, own))
+    fieldCheck((value: object) => otherSpellings(value, gatewayFields))
   )
 }
 

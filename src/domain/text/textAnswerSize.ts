@@ -75,16 +75,16 @@ export const chatAnswerSize = (
   return {
     bytes: beside + tokens * choices * perToken,
     excess: (mostBytes) => {
-      const left = Math.max(0, mostBytes - beside)
+      const remainingBytes = Math.max(0, mostBytes - beside)
       const limit = `as an answer of up to ${mebibytes(mostBytes)} is read`
-      const most = Math.floor(left / (tokens * perToken))
-      if (choices > 1 && most > 0) {
-        const message = `Expected at most ${most} for ${tokens} tokens each, ${limit}`
-        return { path: "n", message, most }
+      const maximum = Math.floor(remainingBytes / (tokens * perToken))
+      if (choices > 1 && maximum > 0) {
+        const message = `Expected at most ${maximum} for ${tokens} tokens each, ${limit}`
+        return { path: "n", message, most: maximum }
       }
-      if (left === 0)
+      if (remainingBytes === 0)
         return { path: "prompt_logprobs", message: `Expected less, ${limit}`, most: 0 }
-      const each = Math.floor(left / (choices * perToken))
+      const each = Math.floor(remainingBytes / (choices * perToken))
       const message = `Expected at most ${each}, ${limit}`
       return { path: boundBy ?? "max_tokens", message, most: each }
     }
@@ -115,10 +115,10 @@ export const embeddingAnswerSize = (body: EmbeddingBody): TextSize => {
     bytes: FRAME_BYTES + inputsOf(body.input) * perVector,
     excess: (mostBytes) => {
       const limit = `as an answer of up to ${mebibytes(mostBytes)} is read`
-      const most = Math.floor((mostBytes - FRAME_BYTES) / perVector)
-      if (most > 0) {
-        const message = `Expected at most ${most} texts at a time for ${dimensions} dimensions, ${limit}`
-        return { path: "input", message, most }
+      const maximum = Math.floor((mostBytes - FRAME_BYTES) / perVector)
+      if (maximum > 0) {
+        const message = `Expected at most ${maximum} texts at a time for ${dimensions} dimensions, ${limit}`
+        return { path: "input", message, most: maximum }
       }
       const each = Math.floor((mostBytes - FRAME_BYTES) / perNumber)
       return { path: "dimensions", message: `Expected at most ${each}, ${limit}`, most: each }
@@ -133,12 +133,12 @@ const lateExcess = (
   { tokens, boundBy }: ChatOutput,
   { wholeTextSeconds, textTokensPerHour }: AnswerBounds
 ): Excess | null => {
-  const most = Math.floor((wholeTextSeconds * textTokensPerHour) / SECONDS_PER_HOUR)
-  if (boundBy === null || tokens <= most) return null
+  const maximum = Math.floor((wholeTextSeconds * textTokensPerHour) / SECONDS_PER_HOUR)
+  if (boundBy === null || tokens <= maximum) return null
   const message =
-    `Expected at most ${most}, or stream: true: ${tokens} tokens may take longer than the ` +
+    `Expected at most ${maximum}, or stream: true: ${tokens} tokens may take longer than the ` +
     `${Math.floor(wholeTextSeconds)} seconds that a whole answer is waited for`
-  return { path: boundBy, message, most }
+  return { path: boundBy, message, most: maximum }
 }
 
 const largeExcess = ({ bytes, excess }: TextSize, mostBytes: number): Excess | null =>
@@ -147,8 +147,10 @@ const largeExcess = ({ bytes, excess }: TextSize, mostBytes: number): Excess | n
 /** Each field is told of once, by the least that is taken of it. */
 const faultsOf = (...found: ReadonlyArray<Excess | null>): ReadonlyArray<FieldFault> => {
   const least = new Map<string, FieldFault>()
-  const all = found.filter((one) => one !== null).toSorted((one, other) => one.most - other.most)
-  for (const { path, message } of all) {
+  const bounds = found
+    .filter((bound) => bound !== null)
+    .toSorted((one, other) => one.most - other.most)
+  for (const { path, message } of bounds) {
     if (!least.has(path)) least.set(path, { path, message })
   }
   return [...least.values()]

@@ -169,10 +169,12 @@ const expectedOutput = (
   { tokens, choices, isBounded }: ChatOutput,
   { thought_tokens }: Limits
 ): Pick<ExpectedTokens, "outputTokens" | "mostOutput"> => {
-  const held = tokens * choices
-  const written = isBounded ? held + VENDOR_TOKENS_EACH * choices : held * UNBOUNDED_TIMES
-  const most = written + thought_tokens * choices
-  return { outputTokens: BigInt(held), mostOutput: BigInt(most) }
+  const heldTokens = tokens * choices
+  const writtenTokens = isBounded
+    ? heldTokens + VENDOR_TOKENS_EACH * choices
+    : heldTokens * UNBOUNDED_TIMES
+  const maxTokens = writtenTokens + thought_tokens * choices
+  return { outputTokens: BigInt(heldTokens), mostOutput: BigInt(maxTokens) }
 }
 
 /**
@@ -186,12 +188,12 @@ const expectedOutput = (
 export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): ExpectedTokens => {
   const beside = otherBytes(body)
   let tokens = tokensOfBytes(beside)
-  let most = VENDOR_TOKENS + beside
+  let maxTokens = VENDOR_TOKENS + beside
   let [plainBytes, unsized] = [0, 0]
   for (const message of body.messages) {
     const size = messageSize(message, limits.image_tokens)
     tokens += size.tokens
-    most += size.mostTokens
+    maxTokens += size.mostTokens
     plainBytes += size.plainBytes
     unsized += size.unsized
   }
@@ -200,17 +202,18 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
   return {
     inputTokens,
     leastInput: leastTokensOf(plainBytes),
-    mostInput: unsized === 0 ? mostInputOf(BigInt(most), inputTokens, largestInput) : inputTokens,
+    mostInput:
+      unsized === 0 ? mostInputOf(BigInt(maxTokens), inputTokens, largestInput) : inputTokens,
     ...expectedOutput(chatOutput(body, limits), limits)
   }
 }
 
 /** No vendor reads more than the model's largest input, as far as the gateway knows that rightly. */
-const mostInputOf = (most: bigint, held: bigint, largestInput: bigint): bigint =>
-  most < largestInput ? most : largest(held, largestInput)
+const mostInputOf = (maxTokens: bigint, held: bigint, largestInput: bigint): bigint =>
+  maxTokens < largestInput ? maxTokens : largest(held, largestInput)
 
 const inputSize = (input: EmbeddingBody["input"]): InputSize => {
-  const sized = (tokens: bigint, textBytes: number, mostTokens: number): InputSize => ({
+  const sizeOf = (tokens: bigint, textBytes: number, mostTokens: number): InputSize => ({
     tokens,
     plainBytes: textBytes,
     mostTokens,
@@ -218,11 +221,11 @@ const inputSize = (input: EmbeddingBody["input"]): InputSize => {
   })
   const ofText = (text: string) => {
     const bytes = bytesOf(text)
-    return sized(tokensOfBytes(bytes), bytes, bytes + VENDOR_TOKENS_EACH)
+    return sizeOf(tokensOfBytes(bytes), bytes, bytes + VENDOR_TOKENS_EACH)
   }
   const ofTokens = (count: number) =>
     // As many tokens are no fewer than half of them, also where another model counts.
-    sized(BigInt(count), (count * MOST_BYTES_PER_TOKEN) / 2, 2 * count + VENDOR_TOKENS_EACH)
+    sizeOf(BigInt(count), (count * MOST_BYTES_PER_TOKEN) / 2, 2 * count + VENDOR_TOKENS_EACH)
   if (typeof input === "string") return ofText(input)
   let [tokens, plainBytes, mostTokens] = [0n, 0, 0]
   for (const item of input) {
@@ -232,7 +235,7 @@ const inputSize = (input: EmbeddingBody["input"]): InputSize => {
     plainBytes += size.plainBytes
     mostTokens += size.mostTokens
   }
-  return sized(tokens, plainBytes, mostTokens)
+  return sizeOf(tokens, plainBytes, mostTokens)
 }
 
 /**
@@ -246,13 +249,13 @@ export const estimateEmbedding = (
   const { tokens, mostTokens, plainBytes } = inputSize(body.input)
   const beside = otherBytes(body)
   const inputTokens = tokens + tokensOfBytes(beside)
-  const most = BigInt(VENDOR_TOKENS + mostTokens + beside)
+  const maxTokens = BigInt(VENDOR_TOKENS + mostTokens + beside)
   // Of a list, each text may be as large as the model takes.
   const texts = Array.isArray(body.input) ? BigInt(body.input.length) : 1n
   return {
     inputTokens,
     leastInput: leastTokensOf(plainBytes),
-    mostInput: mostInputOf(most, inputTokens, texts * BigInt(limits.input_tokens)),
+    mostInput: mostInputOf(maxTokens, inputTokens, texts * BigInt(limits.input_tokens)),
     outputTokens: 0n,
     mostOutput: 0n
   }

@@ -40,13 +40,13 @@ export interface TextSize {
   readonly unsized: number
 }
 
-const nothing: TextSize = { bytes: 0, plainBytes: 0, media: 0, inlineBytes: 0, unsized: 0 }
+const emptySize: TextSize = { bytes: 0, plainBytes: 0, media: 0, inlineBytes: 0, unsized: 0 }
 
-const ofBytes = (bytes: number): TextSize => ({ ...nothing, bytes })
+const ofBytes = (bytes: number): TextSize => ({ ...emptySize, bytes })
 
 const plainText = (text: string): TextSize => {
   const bytes = bytesOf(text)
-  return { ...nothing, bytes, plainBytes: bytes }
+  return { ...emptySize, bytes, plainBytes: bytes }
 }
 
 /** Of `[]` and `{}`. */
@@ -109,8 +109,8 @@ const isWebAddress = (text: string): boolean => /^https?:\/\/\S/i.test(text) && 
 
 const isBase64 = (text: string): boolean => {
   const filling = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
-  const written = text.slice(0, text.length - filling)
-  return written !== "" && !/[^\w+/-]/.test(written)
+  const content = text.slice(0, text.length - filling)
+  return content !== "" && !/[^\w+/-]/.test(content)
 }
 
 const imageUrl = /^data:image\//i
@@ -129,7 +129,7 @@ const fileSize = (text: string, trusted: boolean, isImage: boolean): TextSize | 
   if (!isMedium || !isBase64(content)) return null
   const isOfImage = typed === undefined ? isImage || knownImage.test(content) : imageUrl.test(typed)
   const inlineBytes = isOfImage ? 0 : Math.ceil((content.length * 3) / 4)
-  return { ...nothing, media: 1, inlineBytes }
+  return { ...emptySize, media: 1, inlineBytes }
 }
 
 /** Names of films, sounds and documents, also where a field says that they are images. */
@@ -139,7 +139,7 @@ const otherName =
 const addressSize = (address: string, isImage: boolean): TextSize => {
   const isOfImage = isImage && !otherName.test(URL.parse(address)?.pathname ?? "")
   const bytes = Math.max(0, bytesOf(address) - MAX_ADDRESS_BYTES)
-  return { ...nothing, bytes, ...(isOfImage ? { media: 1 } : { unsized: 1 }) }
+  return { ...emptySize, bytes, ...(isOfImage ? { media: 1 } : { unsized: 1 }) }
 }
 
 /** Names inside a medium under which it says or describes itself. */
@@ -208,8 +208,8 @@ const partSize = (part: object): TextSize => {
       if (mediaFields.has(name) && value !== null) return mediaOf(name, value)
       if (name === "text" && typeof value === "string") return plainText(value)
       const isNamed = name !== "text" && name !== "type"
-      const own = name === "type" && partTypes.has(value) ? 0 : bytesIn(value)
-      const size = ofBytes(own + (isNamed ? bytesOf(name) : 0))
+      const ownBytes = name === "type" && partTypes.has(value) ? 0 : bytesIn(value)
+      const size = ofBytes(ownBytes + (isNamed ? bytesOf(name) : 0))
       return isText ? size : { ...size, unsized: countAddresses(value) }
     })
   )

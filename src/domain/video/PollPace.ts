@@ -20,8 +20,8 @@ const JITTER = 0.2
  */
 export const nextPollSeconds = (pace: PollPace, ageSeconds: number, chance: number): number => {
   const { askIntervalSeconds, maxAskIntervalSeconds } = pace
-  const wanted = Math.max(askIntervalSeconds * FIRST_PACE, ageSeconds * SHARE_OF_AGE)
-  const jittered = Math.min(wanted, maxAskIntervalSeconds) * (1 - JITTER * chance)
+  const intervalSeconds = Math.max(askIntervalSeconds * FIRST_PACE, ageSeconds * SHARE_OF_AGE)
+  const jittered = Math.min(intervalSeconds, maxAskIntervalSeconds) * (1 - JITTER * chance)
   return Math.max(askIntervalSeconds, jittered)
 }
 
@@ -37,10 +37,13 @@ export const comeBackMillis = (
   { askIntervalSeconds }: Pick<PollPace, "askIntervalSeconds">,
   task: { readonly ageSeconds: number; readonly usualSeconds: number | null }
 ): number => {
-  const left = (task.usualSeconds ?? 0) - task.ageSeconds
-  const wanted = left > 0 ? left : task.ageSeconds * SHARE_OF_AGE
-  const within = Math.max(askIntervalSeconds, Math.min(wanted, LONGEST_ABSENCE_SECONDS))
-  return Math.ceil(within * 1000)
+  const remainingSeconds = (task.usualSeconds ?? 0) - task.ageSeconds
+  const waitSeconds = remainingSeconds > 0 ? remainingSeconds : task.ageSeconds * SHARE_OF_AGE
+  const boundedSeconds = Math.max(
+    askIntervalSeconds,
+    Math.min(waitSeconds, LONGEST_ABSENCE_SECONDS)
+  )
+  return Math.ceil(boundedSeconds * 1000)
 }
 
 /** A vendor may ask for silence, but not for so long that its return goes unnoticed. */

@@ -59,7 +59,7 @@ const dash = new RegExp(`[${DASH}]`, "u")
 const lookAlikes =
   /[\u00aa-\u00ba\u017f\u02b0-\u02e3\u1d2c-\u1dbf\u2070-\u24ff\ufb00-\ufb06\ufe50-\uff5e\u{1d400}-\u{1f1ff}]+/gu
 
-const plain = (text: string): string => text.replace(lookAlikes, (found) => found.normalize("NFKC"))
+const plain = (text: string): string => text.replace(lookAlikes, (match) => match.normalize("NFKC"))
 
 /** The texts a reader may take for this one: without invisible characters, in their plain forms. */
 const readings = (text: string): ReadonlySet<string> => {
@@ -71,8 +71,8 @@ const readings = (text: string): ReadonlySet<string> => {
 /** The name of a flag that some reader may see in the text; null where none does. */
 const flagIn = (text: string): string | null => {
   for (const reading of readings(text)) {
-    const found = leftover.exec(reading)
-    if (found !== null) return found[1] ?? found[2] ?? null
+    const match = leftover.exec(reading)
+    if (match !== null) return match[1] ?? match[2] ?? null
   }
   return null
 }
@@ -85,32 +85,32 @@ const cutFlags = (
 ): Result.Result<{ readonly pieces: ReadonlyArray<string>; readonly said: Said }, InvalidRequest> =>
   Result.gen(function* () {
     const pieces: Array<string> = []
-    const said: Partial<Record<FlagField, string>> = {}
+    const values: Partial<Record<FlagField, string>> = {}
     let end = 0
     for (const run of text.matchAll(flags)) {
       for (const [, name = "", value = ""] of run[0].matchAll(flag)) {
-        said[yield* meaningOf(name)] = plainValue(value)
+        values[yield* meaningOf(name)] = plainValue(value)
       }
       pieces.push(text.slice(end, run.index))
       end = run.index + run[0].length
     }
-    return { pieces: [...pieces, text.slice(end)], said }
+    return { pieces: [...pieces, text.slice(end)], said: values }
   })
 
 /** What holds two pieces together: the line break that stood around the flag, or a space. */
 const gapBetween = (left: string, right: string): string => {
-  const before = left.slice(left.trimEnd().length)
+  const trailingSpace = left.slice(left.trimEnd().length)
   const after = right.slice(0, right.length - right.trimStart().length)
-  return before.includes("\n") || after.includes("\n") ? "\n" : " "
+  return trailingSpace.includes("\n") || after.includes("\n") ? "\n" : " "
 }
 
 const joinPieces = (pieces: ReadonlyArray<string>): string =>
   pieces
     .flatMap((piece, index) => {
       const text = piece.trim()
-      const left = pieces[index - 1]
+      const previousPiece = pieces[index - 1]
       if (text === "") return []
-      return left === undefined ? [text] : [gapBetween(left, piece), text]
+      return previousPiece === undefined ? [text] : [gapBetween(previousPiece, piece), text]
     })
     .join("")
     .trim()
@@ -131,28 +131,28 @@ export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
   blocks: ReadonlyArray<Block>
 ): Result.Result<{ readonly blocks: ReadonlyArray<Block>; readonly said: Said }, InvalidRequest> =>
   Result.gen(function* () {
-    let said: Said = {}
-    const kept: Array<Block> = []
+    let values: Said = {}
+    const remainingBlocks: Array<Block> = []
     const texts: Array<string> = []
     for (const block of blocks) {
       if (!isText(block)) {
-        kept.push(block)
+        remainingBlocks.push(block)
         continue
       }
       const cut = yield* cutFlags(block.text)
-      said = { ...said, ...cut.said }
+      values = { ...values, ...cut.said }
       const text = cut.pieces.length === 1 ? block.text : joinPieces(cut.pieces)
       if (text.trim() === "") continue
-      kept.push({ ...block, text })
+      remainingBlocks.push({ ...block, text })
       texts.push(text)
     }
     yield* refuseDisguised(texts)
-    return { blocks: kept, said }
+    return { blocks: remainingBlocks, said: values }
   })
 
 /** Whether a text holds flags, or what a vendor could read as one. */
 export const holdsFlags = (text: string): boolean =>
   Result.match(takeFlags([{ type: "text", text }]), {
     onFailure: () => true,
-    onSuccess: ({ said }) => Object.keys(said).length > 0
+    onSuccess: ({ said: values }) => Object.keys(values).length > 0
   })

@@ -17,7 +17,7 @@ import {
 } from "../requestFields.ts"
 
 /** More than any vendor takes; each has limits of its own, which it tells itself. */
-export const MAX_BLOCKS = 64
+const MAX_BLOCKS = 64
 
 const ImageRole = Schema.Literals(["reference_image", "first_frame", "last_frame"])
 export type ImageRole = typeof ImageRole.Type

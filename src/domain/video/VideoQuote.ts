@@ -10,10 +10,10 @@ import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
 /** Input seconds assumed for a reference video whose length is unknown or shorter. */
-export const MIN_INPUT_VIDEO_SECONDS = 4
+const MIN_INPUT_VIDEO_SECONDS = 4
 
 /** Output seconds prepaid when the model chooses the length. */
-export const SMART_PREPAID_SECONDS = 15
+const SMART_PREPAID_SECONDS = 15
 
 export const TokenVideoQuote = Schema.Struct({
   kind: Schema.Literal("token_video"),
@@ -33,28 +33,32 @@ export const TokenVideoQuote = Schema.Struct({
 })
 export type TokenVideoQuote = typeof TokenVideoQuote.Type
 
-export const SecondVideoQuote = Schema.Struct({
+const SecondVideoQuote = Schema.Struct({
   kind: Schema.Literal("second_video"),
   resolution: Resolution,
   outputSeconds: Schema.Int,
   nanoPerSecond: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString
 })
-export type SecondVideoQuote = typeof SecondVideoQuote.Type
+type SecondVideoQuote = typeof SecondVideoQuote.Type
 
 export const VideoQuote = Schema.Union([TokenVideoQuote, SecondVideoQuote])
 export type VideoQuote = typeof VideoQuote.Type
 
-const noPrice = (resolution: Resolution, detail: string, priced: ReadonlyArray<Resolution>) =>
+const noPrice = (
+  resolution: Resolution,
+  detail: string,
+  pricedResolutions: ReadonlyArray<Resolution>
+) =>
   Result.fail(
     new BillingUnavailable({
       message:
         `No price is configured for ${resolution}${detail}, so this order cannot be billed. ` +
-        (priced.length === 0
+        (pricedResolutions.length === 0
           ? "No other resolution has one either."
-          : `Priced${detail} are: ${priced.join(", ")}.`),
+          : `Priced${detail} are: ${pricedResolutions.join(", ")}.`),
       param: "resolution",
-      priced
+      priced: pricedResolutions
     })
   )
 
@@ -74,17 +78,17 @@ export const videoTokenPrice = (
   withVideo: boolean
 ): Result.Result<Pick<TokenVideoQuote, "tier" | "nanoPerToken">, BillingUnavailable> => {
   const field = withVideo ? "with_video" : "without_video"
-  const own = tiers[resolution].price
-  const ownPrice = prices.per_million_tokens[own]?.[field]
-  const tier = ownPrice === undefined ? "base" : own
+  const priceTier = tiers[resolution].price
+  const ownPrice = prices.per_million_tokens[priceTier]?.[field]
+  const tier = ownPrice === undefined ? "base" : priceTier
   const nanoPerToken = ownPrice ?? prices.per_million_tokens.base?.[field]
   if (nanoPerToken === undefined) {
     // Without a base price only the tiers with one of their own are left.
-    const priced = Resolution.literals.filter((other) => {
+    const pricedResolutions = Resolution.literals.filter((other) => {
       const tier = tiers[other].price
       return tier !== "base" && prices.per_million_tokens[tier]?.[field] !== undefined
     })
-    return noPrice(resolution, withVideo ? " with a reference video" : "", priced)
+    return noPrice(resolution, withVideo ? " with a reference video" : "", pricedResolutions)
   }
   return Result.succeed({ tier, nanoPerToken })
 }
@@ -96,8 +100,10 @@ export const videoSecondPrice = (
 ): Result.Result<bigint, BillingUnavailable> => {
   const nanoPerSecond = prices.per_second[resolution]
   if (nanoPerSecond === undefined) {
-    const priced = Resolution.literals.filter((other) => prices.per_second[other] !== undefined)
-    return noPrice(resolution, "", priced)
+    const pricedResolutions = Resolution.literals.filter(
+      (other) => prices.per_second[other] !== undefined
+    )
+    return noPrice(resolution, "", pricedResolutions)
   }
   return Result.succeed(nanoPerSecond)
 }
@@ -171,7 +177,7 @@ export const quoteVideo = (
 ): Result.Result<VideoQuote, BillingUnavailable> =>
   prices.kind === "token_video" ? quoteByTokens(prices, sku, inputs) : quoteBySeconds(prices, sku)
 
-export interface VideoCharge {
+interface VideoCharge {
   readonly chargeNano: bigint
   /** Tokens or seconds charged. */
   readonly units: bigint
@@ -224,25 +230,25 @@ export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge =
       implausible: null
     }
   }
-  const charged = (
+  const chargeFor = (
     units: bigint,
     basis: VideoCharge["basis"],
     implausible: ReportedUsage | null
   ): VideoCharge => ({ chargeNano: units * quote.nanoPerToken, units, basis, implausible })
-  const most = mostTokens(quote)
-  const counted = usage.completionTokens
-  if (counted !== null && counted >= leastTokens(quote)) {
-    return counted <= most
-      ? charged(counted, "upstream_usage", null)
-      : charged(most, "largest_plausible", { input: null, output: counted })
+  const maxTokens = mostTokens(quote)
+  const countedTokens = usage.completionTokens
+  if (countedTokens !== null && countedTokens >= leastTokens(quote)) {
+    return countedTokens <= maxTokens
+      ? chargeFor(countedTokens, "upstream_usage", null)
+      : chargeFor(maxTokens, "largest_plausible", { input: null, output: countedTokens })
   }
   const rendered = quote.smart && usage.outputSeconds !== null ? usage.outputSeconds : null
   const outputSeconds = rendered ?? quote.outputSeconds
   const tokens = BigInt(quote.inputSeconds + outputSeconds) * quote.tokensPerSecond
-  return charged(
-    tokens <= most ? tokens : most,
+  return chargeFor(
+    tokens <= maxTokens ? tokens : maxTokens,
     "formula",
-    counted === null ? null : { input: null, output: counted }
+    countedTokens === null ? null : { input: null, output: countedTokens }
   )
 }
 

@@ -22,7 +22,7 @@ export interface VideoSku {
 }
 
 /** The part of a protocol's row that says what can be ordered. */
-export type VideoOffer = Pick<VideoProtocolRow, "seconds" | "smart" | "resolutions">
+type VideoOffer = Pick<VideoProtocolRow, "seconds" | "smart" | "resolutions">
 
 const smartness = ["always", "token_billed", "never"] as const
 
@@ -41,9 +41,9 @@ const checkSeconds = (
     if (seconds >= min && seconds <= max) return Result.succeed(seconds)
     if (smart && seconds === SMART_SECONDS) return Result.succeed("smart")
   }
-  const wished = typeof seconds === "number" ? seconds : Number.parseFloat(seconds)
-  const nearest = Number.isFinite(wished)
-    ? Math.min(Math.max(Math.round(wished), min), max)
+  const requested = typeof seconds === "number" ? seconds : Number.parseFloat(seconds)
+  const nearest = Number.isFinite(requested)
+    ? Math.min(Math.max(Math.round(requested), min), max)
     : defaultSecondsOf(row)
   const or = smart ? `, or ${SMART_SECONDS} to let the model choose` : ""
   return Result.fail(
@@ -59,8 +59,8 @@ const checkSeconds = (
 }
 
 /** Rows of pixels a wish speaks of: `1080p` and `1080` are 1080, `8k` is 4320; null when none. */
-const rowsIn = (wished: string): number | null => {
-  const match = /^(\d{1,5})\s*([pk])?$/i.exec(wished.trim())
+const rowsIn = (requested: string): number | null => {
+  const match = /^(\d{1,5})\s*([pk])?$/i.exec(requested.trim())
   if (match === null) return null
   const [, digits, unit] = match
   return Number(digits) * (unit?.toLowerCase() === "k" ? 540 : 1)
@@ -68,12 +68,12 @@ const rowsIn = (wished: string): number | null => {
 
 type Offered = readonly [Resolution, ...ReadonlyArray<Resolution>]
 
-const defaultResolutionOf = (offered: Offered): Resolution =>
-  offered.includes(DEFAULT_RESOLUTION) ? DEFAULT_RESOLUTION : offered[0]
+const defaultResolutionOf = (offeredResolutions: Offered): Resolution =>
+  offeredResolutions.includes(DEFAULT_RESOLUTION) ? DEFAULT_RESOLUTION : offeredResolutions[0]
 
-const nearestResolution = (wished: string, offered: Offered): Resolution => {
-  const known = Resolution.literals.find((name) => name.toLowerCase() === wished)
-  const rows = known === undefined ? rowsIn(wished) : tiers[known].height
+const nearestResolution = (requested: string, offered: Offered): Resolution => {
+  const resolutionName = Resolution.literals.find((name) => name.toLowerCase() === requested)
+  const rows = resolutionName === undefined ? rowsIn(requested) : tiers[resolutionName].height
   if (rows === null) return defaultResolutionOf(offered)
   const distance = (resolution: Resolution) => Math.abs(tiers[resolution].height - rows)
   return offered.reduce((best, next) => (distance(next) < distance(best) ? next : best))
@@ -87,10 +87,10 @@ const checkResolution = (
   if (first === undefined) return Result.succeed(null)
   const offered = [first, ...others] as const
   if (resolution === null) return Result.succeed(defaultResolutionOf(offered))
-  const wished = resolution.toLowerCase()
-  const found = offered.find((name) => name.toLowerCase() === wished)
-  if (found !== undefined) return Result.succeed(found)
-  const nearest = nearestResolution(wished, offered)
+  const requested = resolution.toLowerCase()
+  const match = offered.find((name) => name.toLowerCase() === requested)
+  if (match !== undefined) return Result.succeed(match)
+  const nearest = nearestResolution(requested, offered)
   return Result.fail(
     new VideoSkuInvalid({
       message:

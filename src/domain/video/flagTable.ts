@@ -10,7 +10,7 @@ export type FlagField = "duration" | "resolution" | "ratio" | "generateAudio" | 
 
 /** Flags of vendors' own, by the name of the field that says the same. */
 export const parameterFlags = ["seed", "camera_fixed", "watermark"] as const
-export type ParameterFlag = (typeof parameterFlags)[number]
+type ParameterFlag = (typeof parameterFlags)[number]
 
 export const isParameterFlag = (name: string): name is ParameterFlag =>
   parameterFlags.some((flag) => flag === name)

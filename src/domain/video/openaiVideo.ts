@@ -8,7 +8,7 @@ import type { VideoKind } from "./VideoQuote.ts"
 
 type Answer = ReturnType<typeof taskAnswer>
 
-export interface ToldVideo {
+interface ToldVideo {
   readonly id: string
   readonly model: string
   readonly state: TaskState

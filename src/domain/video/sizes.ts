@@ -7,7 +7,9 @@ import { VideoSkuInvalid } from "../Errors.ts"
 import { Resolution } from "./tiers.ts"
 
 /** The size that a resolution is called by at each ratio, and others that vendors render for it. */
-const lying: Readonly<Record<Resolution, Readonly<Record<string, ReadonlyArray<string>>>>> = {
+const landscapeSizes: Readonly<
+  Record<Resolution, Readonly<Record<string, ReadonlyArray<string>>>>
+> = {
   "480p": {
     "16:9": ["864x480", "854x480", "864x496"],
     "4:3": ["736x544", "752x560"],
@@ -34,9 +36,9 @@ const ratios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] as const
 export type Ratio = (typeof ratios)[number]
 
 /** Ratios of pictures that stand upright, as those that lie on their side. */
-const upright: Readonly<Partial<Record<Ratio, Ratio>>> = { "9:16": "16:9", "3:4": "4:3" }
+const landscapeRatios: Readonly<Partial<Record<Ratio, Ratio>>> = { "9:16": "16:9", "3:4": "4:3" }
 
-const turned = (size: string): string => size.split("x").toReversed().join("x")
+const swapSides = (size: string): string => size.split("x").toReversed().join("x")
 
 interface Size {
   readonly name: string
@@ -48,13 +50,13 @@ interface Size {
 
 const sizes: ReadonlyArray<Size> = Resolution.literals.flatMap((resolution) =>
   ratios.flatMap((ratio) => {
-    const side = upright[ratio]
-    const names = lying[resolution][side ?? ratio] ?? []
-    return names.map((name, place) => ({
-      name: side === undefined ? name : turned(name),
+    const side = landscapeRatios[ratio]
+    const names = landscapeSizes[resolution][side ?? ratio] ?? []
+    return names.map((name, index) => ({
+      name: side === undefined ? name : swapSides(name),
       resolution,
       ratio,
-      isFirst: place === 0
+      isFirst: index === 0
     }))
   })
 )
@@ -69,9 +71,9 @@ export interface Frame {
 }
 
 /** `WxH`, or a resolution alone, both without case. */
-export const frameOf = (wished: string): Frame | null => {
-  const name = wished.trim().toLowerCase()
-  const resolution = Resolution.literals.find((one) => one.toLowerCase() === name)
+export const frameOf = (requested: string): Frame | null => {
+  const name = requested.trim().toLowerCase()
+  const resolution = Resolution.literals.find((size) => size.toLowerCase() === name)
   return resolution === undefined ? (byName.get(name) ?? null) : { resolution, ratio: null }
 }
 
@@ -81,7 +83,7 @@ export const sizeNamed = (resolution: string, ratio: string | null): string =>
     ?.name ?? resolution
 
 /** The part of a protocol's row that says which sizes can be ordered. */
-export interface SizeOffer {
+interface SizeOffer {
   /** Empty where the vendor takes none and renders `rendered`. */
   readonly resolutions: ReadonlyArray<Resolution>
   readonly ratios?: ReadonlyArray<Ratio>
@@ -109,13 +111,16 @@ const distance = ([width, height]: Sides, [otherWidth, otherHeight]: Sides): num
   return 2 * Math.abs(wider - higher) + Math.abs(wider + higher)
 }
 
-const nearestTo = (wished: string, offered: ReadonlyArray<string>): string => {
-  const sides = sidesOf(wished)
-  const first = offered[0] ?? ""
-  if (sides === null) return offered.find((name) => name === "1280x720") ?? first
-  const apart = (name: string) =>
+const nearestTo = (requested: string, offeredNames: ReadonlyArray<string>): string => {
+  const sides = sidesOf(requested)
+  const firstName = offeredNames[0] ?? ""
+  if (sides === null) return offeredNames.find((name) => name === "1280x720") ?? firstName
+  const distanceTo = (name: string) =>
     distance(sides, sidesOf(name) ?? [Number.MAX_VALUE, Number.MIN_VALUE])
-  return offered.reduce((best, name) => (apart(name) < apart(best) ? name : best), first)
+  return offeredNames.reduce(
+    (best, name) => (distanceTo(name) < distanceTo(best) ? name : best),
+    firstName
+  )
 }
 
 /** Sides that differ by no more than this have the same shape: sizes are rounded to whole blocks. */
@@ -154,15 +159,17 @@ export const checkSize = (
         (ratio === null || (offer.ratios ?? ratios).includes(ratio))
     )
   const frame = frameOf(size)
-  const said = JSON.stringify(size)
+  const quotedSize = JSON.stringify(size)
   if (frame === null || !isOffered(frame)) {
-    const offered = sizes.filter((one) => one.isFirst && isOffered(one)).map(({ name }) => name)
-    const wished = frame === null ? size : sizeNamed(frame.resolution, frame.ratio ?? "16:9")
-    const nearest = nearestTo(wished, offered)
-    const all = offered.join(", ")
+    const offeredNames = sizes
+      .filter((size) => size.isFirst && isOffered(size))
+      .map(({ name }) => name)
+    const requested = frame === null ? size : sizeNamed(frame.resolution, frame.ratio ?? "16:9")
+    const nearest = nearestTo(requested, offeredNames)
+    const offeredList = offeredNames.join(", ")
     return refuse(
-      `size ${said} is not offered: this model takes ${all}. The nearest is ${nearest}.`,
-      offered,
+      `size ${quotedSize} is not offered: this model takes ${offeredList}. The nearest is ${nearest}.`,
+      offeredNames,
       nearest
     )
   }
@@ -172,7 +179,7 @@ export const checkSize = (
   const shape =
     picture === "unknown" ? "which cannot be read here" : `which is ${picture.join("x")}`
   return refuse(
-    `size ${said} is not offered with this picture: the video takes the picture's shape, ${shape}. ` +
+    `size ${quotedSize} is not offered with this picture: the video takes the picture's shape, ${shape}. ` +
       `Give the resolution alone, as ${JSON.stringify(frame.resolution)}.`,
     [...new Set(offers.flatMap(resolutionsOf))],
     frame.resolution

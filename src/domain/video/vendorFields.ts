@@ -55,11 +55,11 @@ export const parametersOf = (
   const family = listed?.relayFamily ?? null
   const { parameters, modelsWith = {} }: VideoParameters =
     row.relays && family !== null ? relayedParameters[family] : row
-  const known = familyOf(familiesOf(row, listed), upstreamModel)
+  const knownFamily = familyOf(familiesOf(row, listed), upstreamModel)
   const isOf = (name: string): boolean =>
-    known === null
+    knownFamily === null
       ? (modelsWith[name]?.test(upstreamModel) ?? true)
-      : known.parameters.includes(name)
+      : knownFamily.parameters.includes(name)
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => isOf(name)))
 }
 
@@ -118,29 +118,33 @@ export const checkFields = (
   { model, rows }: { readonly model: string | null; readonly rows: Rows }
 ): Result.Result<void, InvalidRequest> => {
   const unknown = unknownVideoFields(body, offered)
-  const lacking = flagged.filter((name) => !Object.hasOwn(offered, name))
-  if (unknown.length === 0 && lacking.length === 0) return Result.void
-  const elsewhere = parametersAnywhere(rows)
+  const unsupportedFlags = flagged.filter((name) => !Object.hasOwn(offered, name))
+  if (unknown.length === 0 && unsupportedFlags.length === 0) return Result.void
+  const otherModelsFields = parametersAnywhere(rows)
   const fields = new Map(Object.entries(body))
   const faults = [
     ...unknown
       // Null says nothing in a field that other models have.
-      .filter(({ path }) => fields.get(path) !== null || !Object.hasOwn(elsewhere, path))
+      .filter(({ path }) => fields.get(path) !== null || !Object.hasOwn(otherModelsFields, path))
       .map(({ path, message }) =>
-        Object.hasOwn(elsewhere, path)
+        Object.hasOwn(otherModelsFields, path)
           ? { path, message: `This model has no such field; ${takenBy(rows, path)}` }
           : { path, message }
       ),
-    ...lacking.filter(isParameterFlag).map((name) => ({
+    ...unsupportedFlags.filter(isParameterFlag).map((name) => ({
       path: "prompt",
       message: `The flag ${flagOf(name)} in the text is not taken: this model has no field for it; ${takenBy(rows, name)}`
     }))
   ].slice(0, MAX_FIELD_FAULTS)
   if (faults.length === 0) return Result.void
-  const whose = model === null ? "" : ` of ${JSON.stringify(model)}`
-  const own = Object.keys(offered)
-  const and = own.length === 0 ? "" : `, and of the vendor's own ${own.join(", ")}`
-  return failWith(faults, `. Video orders${whose} take ${videoFieldNames.join(", ")}${and}`)
+  const ofModel = model === null ? "" : ` of ${JSON.stringify(model)}`
+  const ownFields = Object.keys(offered)
+  const andOwnFields =
+    ownFields.length === 0 ? "" : `, and of the vendor's own ${ownFields.join(", ")}`
+  return failWith(
+    faults,
+    `. Video orders${ofModel} take ${videoFieldNames.join(", ")}${andOwnFields}`
+  )
 }
 
 /** The names of those that a protocol has no field for, as an order says them. */
@@ -174,8 +178,8 @@ export const readParameters = (
   table: VendorParameters,
   protocol: string
 ): Result.Result<VendorValues, InvalidRequest> => {
-  const lacked = lackedFaults(input, table, protocol)
-  if (lacked.length > 0) return failWith(lacked)
+  const unsupportedFields = lackedFaults(input, table, protocol)
+  if (unsupportedFields.length > 0) return failWith(unsupportedFields)
   const faults = parameterFaults(input.parameters, table).map(({ path, message }) =>
     input.flagged.includes(path) && isParameterFlag(path)
       ? { path: "prompt", message: `${message} behind ${flagOf(path)}` }

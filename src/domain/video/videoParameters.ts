@@ -12,14 +12,16 @@ export interface VideoParameters {
   readonly modelsWith?: Readonly<Record<string, RegExp>>
 }
 
-const flag = (description: string, otherwise?: boolean): VendorParameter => ({
+const flag = (description: string, defaultValue?: boolean): VendorParameter => ({
   type: "boolean",
-  ...(otherwise === undefined ? {} : { default: otherwise }),
+  ...(defaultValue === undefined ? {} : { default: defaultValue }),
   description
 })
 
 const seed = (minimum: number, maximum: number, random: string): VendorParameter => ({
-  ...{ type: "integer", minimum, maximum },
+  type: "integer",
+  minimum,
+  maximum,
   description: `Repeats a video as far as the vendor can; ${random} takes another each time`
 })
 
@@ -81,10 +83,10 @@ const widest = (one: VendorParameter, other: VendorParameter): VendorParameter =
 
 /** What several mounts take together, where each may lack some of it. */
 export const parametersTogether = (tables: ReadonlyArray<VendorParameters>): VendorParameters => {
-  const together: Record<string, VendorParameter> = {}
+  const merged: Record<string, VendorParameter> = {}
   for (const [name, parameter] of tables.flatMap((table) => Object.entries(table))) {
-    const known = together[name]
-    together[name] = known === undefined ? parameter : widest(known, parameter)
+    const earlier = merged[name]
+    merged[name] = earlier === undefined ? parameter : widest(earlier, parameter)
   }
-  return together
+  return merged
 }

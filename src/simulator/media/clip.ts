@@ -62,7 +62,7 @@ const numberOffset = 12
 const timeOffset = 12
 
 const startOf = (boxes: ReadonlyArray<Box>, type: string): number => {
-  const box = boxes.find((one) => one.type === type)
+  const box = boxes.find((candidate) => candidate.type === type)
   if (box === undefined) throw new Error(`no ${type} box`)
   return box.start
 }
@@ -90,9 +90,9 @@ const cutter = (bytes: Buffer): ((seconds: number) => Buffer) => {
   const fragment = (second: number): Buffer => {
     const index = second % assetSeconds
     const copy = Buffer.from(bytes.subarray(starts[index], starts[index + 1]))
-    const inside = boxesIn(copy, 0, copy.length).flatMap((box) => boxesBelow(copy, box))
-    copy.writeUInt32BE(second + 1, startOf(inside, "mfhd") + numberOffset)
-    copy.writeBigUInt64BE(BigInt(second * mediaUnits), startOf(inside, "tfdt") + timeOffset)
+    const innerBoxes = boxesIn(copy, 0, copy.length).flatMap((box) => boxesBelow(copy, box))
+    copy.writeUInt32BE(second + 1, startOf(innerBoxes, "mfhd") + numberOffset)
+    copy.writeBigUInt64BE(BigInt(second * mediaUnits), startOf(innerBoxes, "tfdt") + timeOffset)
     return copy
   }
 

@@ -7,7 +7,7 @@ import { numberFrom } from "../digest.ts"
 export const maxSide = 4096
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-const deflated = promisify(deflate)
+const deflateAsync = promisify(deflate)
 const gradientColours = 200
 const discCount = 6
 const discShades = 8
@@ -57,7 +57,7 @@ export const drawPicture = Effect.fnUntraced(function* (
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
   header.set([8, 3, 0, 0, 0], 8)
-  const data = yield* Effect.promise(() => deflated(pixels, { level: 4 }))
+  const data = yield* Effect.promise(() => deflateAsync(pixels, { level: 4 }))
   return Buffer.concat([
     signature,
     chunk("IHDR", header),
@@ -69,11 +69,11 @@ export const drawPicture = Effect.fnUntraced(function* (
 
 const chunk = (type: string, data: Uint8Array): Buffer => {
   const body = Buffer.concat([Buffer.from(type, "latin1"), data])
-  const framed = Buffer.alloc(body.length + 8)
-  framed.writeUInt32BE(data.length, 0)
-  framed.set(body, 4)
-  framed.writeUInt32BE(crc32(body), body.length + 4)
-  return framed
+  const chunkBytes = Buffer.alloc(body.length + 8)
+  chunkBytes.writeUInt32BE(data.length, 0)
+  chunkBytes.set(body, 4)
+  chunkBytes.writeUInt32BE(crc32(body), body.length + 4)
+  return chunkBytes
 }
 
 const paletteOf = (seed: string): Buffer => {

@@ -9,7 +9,7 @@ export type MediaRole =
   | "reference_audio"
 
 /** The most of each medium that one order may have; a role left out has no place. */
-export type MediaLimits = Readonly<Partial<Record<MediaRole, number>>>
+type MediaLimits = Readonly<Partial<Record<MediaRole, number>>>
 
 export interface ModelFamily<Mode extends string = string> {
   readonly name: string

@@ -46,9 +46,9 @@ const rolesOf = (content: Content): ReadonlyArray<MediaRole> => {
   const others = content.flatMap((block) =>
     block.type === "video_url" || block.type === "audio_url" ? [block.role] : []
   )
-  const unsaid = images.filter(({ role }) => role === undefined).length
+  const withoutRole = images.filter(({ role }) => role === undefined).length
   const isReference =
-    unsaid > 1 || others.length > 0 || images.some(({ role }) => role === "reference_image")
+    withoutRole > 1 || others.length > 0 || images.some(({ role }) => role === "reference_image")
   const meaning = isReference ? "reference_image" : "first_frame"
   return [...images.map(({ role }) => role ?? meaning), ...others]
 }
@@ -74,8 +74,9 @@ export const contentProblem = (
     return "has more than one image for the same frame."
   }
   if (count("last_frame") > count("first_frame")) return "has a last frame without a first frame."
-  const framed = roles.filter((role) => frames.has(role)).length
-  if (framed > 0 && framed < roles.length) return "mixes first or last frame with reference media."
+  const frameCount = roles.filter((role) => frames.has(role)).length
+  if (frameCount > 0 && frameCount < roles.length)
+    return "mixes first or last frame with reference media."
   for (const [type, role] of references) {
     const limit = modes.r2v?.[role]
     if (limit !== undefined && count(role) > limit) return `has more than ${limit} ${type} blocks.`

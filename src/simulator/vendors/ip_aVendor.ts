@@ -66,8 +66,8 @@ const namedSizes: Readonly<Record<string, Size>> = {
 }
 
 const readSize = (text: string): Result.Result<Size, Refusal> => {
-  const named = namedSizes[text]
-  if (named !== undefined) return Result.succeed(named)
+  const namedSize = namedSizes[text]
+  if (namedSize !== undefined) return Result.succeed(namedSize)
   const [, width = 0, height = 0] = /^(\d{1,5})x(\d{1,5})$/.exec(text)?.map(Number) ?? []
   if (width < 1 || height < 1) {
     return Result.fail(invalid("size", "size must be WxH, auto or a tier"))
@@ -108,11 +108,15 @@ const answer = Effect.fnUntraced(function* (
     return yield* refusedContent("moderation_blocked")
   }
   if (ended.reason !== null && ended.reason !== "moderated") return yield* desk.refuse(500)
-  const made = ended.produced.images ?? 0
+  const imageCount = ended.produced.images ?? 0
   if (stream === true) {
-    return yield* streamImages(accepted, size, { work, made, partial: partial_images ?? 0 })
+    return yield* streamImages(accepted, size, {
+      work,
+      made: imageCount,
+      partial: partial_images ?? 0
+    })
   }
-  const indexes = Array.from({ length: made }, (_, index) => index)
+  const indexes = Array.from({ length: imageCount }, (_, index) => index)
   const data = yield* Effect.forEach(
     indexes,
     Effect.fnUntraced(function* (index): Effect.fn.Return<Schema.JsonObject> {

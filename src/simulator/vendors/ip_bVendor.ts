@@ -112,7 +112,7 @@ const usageOf = ({ model, order, switches }: AcceptedEntry, images: number) => {
 }
 
 /** Each image as a choice of its own, or all in one behind a text. */
-const made = Effect.fnUntraced(function* (
+const madeImages = Effect.fnUntraced(function* (
   accepted: AcceptedEntry,
   ended: EndedEntry
 ): Effect.fn.Return<Made, never, MediaLinks> {
@@ -147,14 +147,14 @@ const answerNow = Effect.fnUntraced(function* (
   const ended = yield* tasks.finish(accepted, lifecycle(false))
   if (ended.reason === "moderated") return yield* moderatedOutput()
   if (ended.reason !== null) return yield* desk.refuse(500)
-  const { output, usage } = yield* made(accepted, ended)
+  const { output, usage } = yield* madeImages(accepted, ended)
   return { output, ...(usage === undefined ? {} : { usage }), request_id: requestId() }
 })
 
 export const taskForm: TaskForm = {
   lifecycle: lifecycle(true),
   unusable: "Field required: input.messages",
-  made,
+  made: madeImages,
   usageFields: ["image_count"]
 }
 
@@ -185,16 +185,16 @@ const draftOf = (ask: Submit, family: Family) => {
 /** The call of the protocol at a desk. */
 export const submitAt = (desk: Desk, manner: Manner) =>
   Effect.fnUntraced(function* (call: Call) {
-    const asked = asksAsync(call.headers)
-    if (manner === "sync" && asked) return yield* notAsynchronous()
-    if (manner === "async" && !asked) return yield* notSynchronous()
+    const isAsync = asksAsync(call.headers)
+    if (manner === "sync" && isAsync) return yield* notAsynchronous()
+    if (manner === "async" && !isAsync) return yield* notSynchronous()
     const ask = yield* decodeSubmit(call.body)
     if (isMissingModel(ask.model)) return yield* noModel(ask.model)
     const family = familyOf(ask.model)
     const fault = askFault(family, ask)
     if (fault !== undefined) return yield* fault
     return yield* placeOrder(desk, call, draftOf(ask, family), (accepted) =>
-      asked || isOn(accepted.switches, "async")
+      isAsync || isOn(accepted.switches, "async")
         ? Effect.succeed(pending(accepted))
         : answerNow(desk, accepted)
     )

@@ -117,7 +117,10 @@ const failed = JSON.stringify({
 })
 
 /** What was written arrives before the connection is gone. */
-const broken = Effect.sleep("50 millis").pipe(Effect.andThen(hangUp), Effect.andThen(Effect.never))
+const brokenConnection = Effect.sleep("50 millis").pipe(
+  Effect.andThen(hangUp),
+  Effect.andThen(Effect.never)
+)
 
 /** Writes event by event; after `sim:breaks`, `sim:stalls` or `sim:errors` events it does just that. */
 const streamAnswer = Effect.fnUntraced(function* (accepted: AcceptedEntry, chat: Chat) {
@@ -125,17 +128,17 @@ const streamAnswer = Effect.fnUntraced(function* (accepted: AcceptedEntry, chat:
   const { switches } = accepted
   const all = eventsOf(accepted, chat)
   const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : all.length)
-  const whole = Math.min(after("breaks"), after("stalls"), after("errors"))
+  const eventCount = Math.min(after("breaks"), after("stalls"), after("errors"))
   const pause = (countOf(switches, "takes", 0) * 1000) / all.length
   const ending = isOn(switches, "errors")
     ? Stream.succeed(failed)
-    : Stream.fromEffect(isOn(switches, "breaks") ? broken : Effect.never)
-  const written = Stream.fromIterable(all.slice(0, whole)).pipe(
+    : Stream.fromEffect(isOn(switches, "breaks") ? brokenConnection : Effect.never)
+  const eventStream = Stream.fromIterable(all.slice(0, eventCount)).pipe(
     Stream.rechunk(1),
     Stream.tap(() => Effect.sleep(pause))
   )
   return HttpServerResponse.stream(
-    (whole < all.length ? Stream.concat(written, ending) : written).pipe(
+    (eventCount < all.length ? Stream.concat(eventStream, ending) : eventStream).pipe(
       Stream.map((data) => new TextEncoder().encode(`data: ${data}\n\n`)),
       Stream.provideService(HttpServerRequest.HttpServerRequest, request)
     ),

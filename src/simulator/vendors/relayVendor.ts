@@ -50,15 +50,17 @@ const Named = Schema.Struct({
 })
 
 const modelOf = ({ body }: Call): string => {
-  const named = Option.getOrUndefined(Schema.decodeUnknownOption(Named)(body))
-  return named?.model ?? named?.model_name ?? ""
+  const namedModel = Option.getOrUndefined(Schema.decodeUnknownOption(Named)(body))
+  return namedModel?.model ?? namedModel?.model_name ?? ""
 }
 
 /** What the relay itself refuses before the family sees it. */
 const checkModel = (model: string, family: Family): Effect.Effect<void, Refusal> => {
   if (model.startsWith(forbiddenModelPrefix)) return Effect.fail(refuse(403))
-  const own = families.find(([start]) => start.test(model))
-  return own === undefined || own[1] === family ? Effect.void : Effect.fail(unsupported())
+  const ownFamily = families.find(([start]) => start.test(model))
+  return ownFamily === undefined || ownFamily[1] === family
+    ? Effect.void
+    : Effect.fail(unsupported())
 }
 
 /**

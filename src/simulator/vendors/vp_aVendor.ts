@@ -176,19 +176,21 @@ export const callsAt = (desk: Desk) => ({
     const page = yield* readPage(call.query, "page_num", 1)
     const size = yield* readPage(call.query, "page_size", USUAL_PAGE)
     const status = call.query.get("filter.status")
-    const named = call.query.getAll("filter.task_ids").flatMap((ids) => ids.split(","))
+    const namedIds = call.query.getAll("filter.task_ids").flatMap((ids) => ids.split(","))
     const tasks = yield* Tasks
-    const own = yield* tasks.idsOf(desk, call.key)
-    const sightings = yield* named.length > 0
+    const ownIds = yield* tasks.idsOf(desk, call.key)
+    const sightings = yield* namedIds.length > 0
       ? Effect.forEach(
-          named.filter((id) => own.includes(id)),
+          namedIds.filter((id) => ownIds.includes(id)),
           (id) => tasks.poll(desk, id, lifecycle)
         )
-      : Effect.forEach(own, (id) => tasks.look(desk, id, lifecycle))
-    const known = sightings.filter(
+      : Effect.forEach(ownIds, (id) => tasks.look(desk, id, lifecycle))
+    const knownTasks = sightings.filter(
       (sighting) => sighting._tag === "Between" || sighting._tag === "Ended"
     )
-    const matching = known.filter((sighting) => status === null || statusOf(sighting) === status)
+    const matching = knownTasks.filter(
+      (sighting) => status === null || statusOf(sighting) === status
+    )
     const shown = matching.slice((page - 1) * size, page * size)
     const items = yield* Effect.forEach(shown, (sighting) => recordText(desk, sighting, form))
     return jsonText(`{"total":${matching.length},"items":[${items.join()}]}`)

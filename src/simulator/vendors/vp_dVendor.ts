@@ -118,10 +118,10 @@ const pollRow = Effect.fnUntraced(function* (
       const links = yield* MediaLinks
       const duration = `${ended.produced.seconds}.041`
       const output = { type: "video", url: links.video(ended), duration }
-      const marked = { ...output, watermark_url: links.markedVideo(ended) }
+      const markedOutput = { ...output, watermark_url: links.markedVideo(ended) }
       return Option.some({
         ...row(accepted, "succeeded", "", millisOf(ended)),
-        outputs: [accepted.echo.watermark === true ? marked : output],
+        outputs: [accepted.echo.watermark === true ? markedOutput : output],
         billing: [{ charge_type: "unit", amount: receipt(accepted), package_type: "video" }]
       })
     }
@@ -138,7 +138,7 @@ const submit = (mode: Mode) =>
     }
     const ask = yield* readAsk(mode, model, call.body)
     const { settings, options } = ask
-    const framed = countOf(ask, "first_frame", "feature_video", "base_video") > 0
+    const hasFrame = countOf(ask, "first_frame", "feature_video", "base_video") > 0
     return yield* placeOrder(
       desk,
       call,
@@ -149,7 +149,7 @@ const submit = (mode: Mode) =>
         order: {
           seconds: settings.duration ?? 5,
           resolution: settings.resolution ?? "720p",
-          ratio: framed ? null : (settings.aspect_ratio ?? "16:9"),
+          ratio: hasFrame ? null : (settings.aspect_ratio ?? "16:9"),
           n: null,
           size: null,
           inputs: {
@@ -167,14 +167,14 @@ const submit = (mode: Mode) =>
     )
   })
 
-const listed = (text: string | null): ReadonlyArray<string> =>
+const idsIn = (text: string | null): ReadonlyArray<string> =>
   (text ?? "").split(",").filter((one) => one !== "")
 
 const poll = Effect.fnUntraced(function* (call: Call) {
   const tasks = yield* Tasks
-  const tokens = listed(call.query.get("external_task_ids"))
-  const named = yield* Effect.forEach(tokens, (token) => tasks.idsOfToken("vp_d", token))
-  const ids = new Set([...listed(call.query.get("task_ids")), ...named.flat()])
+  const tokens = idsIn(call.query.get("external_task_ids"))
+  const idsByToken = yield* Effect.forEach(tokens, (token) => tasks.idsOfToken("vp_d", token))
+  const ids = new Set([...idsIn(call.query.get("task_ids")), ...idsByToken.flat()])
   if (ids.size === 0 && tokens.length === 0) {
     return yield* refusal(400, 1200, "Invalid request parameters: task_ids is required")
   }

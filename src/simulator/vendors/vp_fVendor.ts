@@ -80,8 +80,8 @@ const allFault = ({ modes }: CloudFamily, ask: Ask): Refusal | undefined => {
   for (const [type, most] of Object.entries(modes.all ?? {})) {
     if (mediaCount(ask, type) > most) return invalid(`There are more than ${most} ${type}`)
   }
-  const framed = mediaCount(ask, "first_frame", "last_frame")
-  return framed > 0 && framed < media.length ? noCombination() : undefined
+  const frameCount = mediaCount(ask, "first_frame", "last_frame")
+  return frameCount > 0 && frameCount < media.length ? noCombination() : undefined
 }
 
 const askFault = (family: CloudFamily, ask: Ask): Refusal | undefined => {

@@ -24,7 +24,7 @@ const vendorWith = (answer: RequestListener) =>
   )
 
 const wireThrough = (resolve: LookupFunction) => {
-  const turns = () => makeLargeAnswers({ budgetBytes: 1, patienceMillis: 1 })
+  const turns = () => makeLargeAnswers({ budgetBytes: 1, maxWaitMillis: 1 })
   return Effect.map(Layer.build(layerVendorWireWith(turns, resolve)), Context.get(VendorWire))
 }
 

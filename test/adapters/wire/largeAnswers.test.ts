@@ -54,10 +54,10 @@ const imageVendor = Effect.map(
 )
 
 /** A wire whose large answers get in line for room for one of them. */
-const crowdedWire = Effect.fnUntraced(function* (patienceMillis: number) {
+const crowdedWire = Effect.fnUntraced(function* (maxWaitMillis: number) {
   const vendor = yield* imageVendor
   const arrivals = yield* Queue.unbounded<void>()
-  const turns = makeLargeAnswers({ budgetBytes: image.length, patienceMillis })
+  const turns = makeLargeAnswers({ budgetBytes: image.length, maxWaitMillis })
   const watched: LargeAnswers = {
     enter: (bytes, goOn) => {
       Queue.offerUnsafe(arrivals, undefined)
@@ -117,12 +117,12 @@ it.live("a vendor that stalls takes nobody's answer for good", () =>
 )
 
 it.live("an answer that nobody hands on does not count for good", () => {
-  const turns = makeLargeAnswers({ budgetBytes: 10, patienceMillis: 1 })
+  const turns = makeLargeAnswers({ budgetBytes: 10, maxWaitMillis: 1 })
   turns.enter(10, () => undefined).end()
   return Effect.sync(() => {
     const next = turns.enter(10, () => undefined)
     const hasRoom = next.isReading()
-    next.leave()
+    next.release()
     return hasRoom
   }).pipe(Effect.delay("1 millis"), Effect.repeat({ until: (hasRoom) => hasRoom }))
 })
@@ -152,7 +152,7 @@ it.live("one that is broken off or is no image makes room", () =>
 
 /** Answers in line, and the names of those that were told to go on. */
 const line = (budgetBytes: number) => {
-  const turns = makeLargeAnswers({ budgetBytes, patienceMillis: MINUTE })
+  const turns = makeLargeAnswers({ budgetBytes, maxWaitMillis: MINUTE })
   const told: Array<string> = []
   return { told, enter: (name: string, bytes: number) => turns.enter(bytes, () => told.push(name)) }
 }
@@ -165,12 +165,12 @@ it.effect("turns come in the order of arrival, and never within another answer's
     const second = enter("second", 6)
     const third = enter("third", 6)
     const fourth = enter("fourth", 2)
-    first.leave()
+    first.release()
     assert.deepStrictEqual(told, [])
     yield* Effect.promise(() => Promise.resolve())
     assert.deepStrictEqual(told, ["second"])
     assert.deepStrictEqual([third.isReading(), fourth.isReading()], [false, false])
-    second.leave()
+    second.release()
     yield* Effect.promise(() => Promise.resolve())
     assert.deepStrictEqual(told, ["second", "third", "fourth"])
   })
@@ -180,25 +180,25 @@ it.effect("what turns out larger than it was said to be counts as what it is", (
   Effect.sync(() => {
     const { enter } = line(10)
     const first = enter("first", 4)
-    first.reach(3)
+    first.noteArrived(3)
     assert.isTrue(enter("second", 6).isReading())
-    first.reach(9)
+    first.noteArrived(9)
     const third = enter("third", 1)
     assert.isFalse(third.isReading())
-    first.leave()
-    first.leave()
+    first.release()
+    first.release()
     assert.isTrue(third.isReading())
     assert.isFalse(enter("fourth", 4).isReading(), "what left twice was counted twice")
   })
 )
 
 it("one that has no time left does not wait for others", () => {
-  const turns = makeLargeAnswers({ budgetBytes: 1, patienceMillis: MINUTE })
+  const turns = makeLargeAnswers({ budgetBytes: 1, maxWaitMillis: MINUTE })
   const enter = (mayWaitMillis?: number) => turns.enter(1, () => undefined, mayWaitMillis)
   const [first, patient, pressed] = [enter(), enter(), enter(0)]
   assert.deepStrictEqual(
     [first, patient, pressed].map(({ isReading }) => isReading()),
     [true, false, true]
   )
-  for (const one of [first, patient, pressed]) one.leave()
+  for (const one of [first, patient, pressed]) one.release()
 })

@@ -6,8 +6,8 @@ import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 const seconds = (settings: Partial<Settings>) =>
   Effect.map(VendorLimits, ({ text, stream }) => ({
     whole: Duration.toSeconds(text.timeout),
-    begin: Duration.toSeconds(stream.begin),
-    idle: Duration.toSeconds(stream.idle),
+    begin: Duration.toSeconds(stream.firstBytesTimeout),
+    idle: Duration.toSeconds(stream.idleTimeout),
     stream: Duration.toSeconds(stream.timeout)
   })).pipe(
     Effect.provide(

@@ -15,7 +15,7 @@ const faults = (...errors: ReadonlyArray<Error>) =>
   Object.assign(new AggregateError(errors), { code: "ECONNREFUSED" })
 
 const failingWith = (cause: unknown) =>
-  wireTo(() => Effect.fail(new WireFault({ cause, begun: null })))
+  wireTo(() => Effect.fail(new WireFault({ cause, partial: null })))
 
 it.effect.each<readonly [says: string, cause: unknown, tag: "VendorUnreachable" | "VendorLost"]>([
   ["an unknown host", fault("ENOTFOUND", "getaddrinfo"), "VendorUnreachable"],
@@ -55,7 +55,7 @@ it.effect("a fault of a handshake that comes after the request had left counts a
   Effect.gen(function* () {
     const cause = fault("ERR_SSL_WRONG_VERSION_NUMBER")
     const tags = yield* Effect.forEach([false, true], (isSent) => {
-      const wire = wireTo(() => Effect.fail(new WireFault({ cause, begun: null, isSent })))
+      const wire = wireTo(() => Effect.fail(new WireFault({ cause, partial: null, isSent })))
       return Effect.map(
         Effect.flip(send(wire, get("https://vendor.test/", {}), limits)),
         ({ _tag }) => _tag

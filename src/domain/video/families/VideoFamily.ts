@@ -64,7 +64,7 @@ export const familyOf = <Family extends VideoFamily>(
 ): Family | null => families.find(({ ids }) => ids.test(upstreamModel)) ?? null
 
 /** A medium with what it is for; a picture without a role of its client's has the one it gets here. */
-export interface PlacedMedium {
+interface PlacedMedium {
   readonly role: InputRole
   /** What the client wrote; null where the place was found by the model. */
   readonly ordered: ImageRole | null
@@ -80,10 +80,10 @@ export interface PlacedOrder<Mode extends string = string> {
 type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
 
 const placedAs =
-  (unsaid: ImageRole) =>
+  (defaultRole: ImageRole) =>
   (block: MediaBlock): PlacedMedium =>
     block.type === "image"
-      ? { role: block.role ?? unsaid, ordered: block.role, url: block.url }
+      ? { role: block.role ?? defaultRole, ordered: block.role, url: block.url }
       : { role: `reference_${block.type}`, ordered: null, url: block.url }
 
 const formFor = <Mode extends string>(
@@ -113,20 +113,20 @@ export const placeMedia = <Mode extends string>(
 ): Result.Result<PlacedOrder<Mode>, void> => {
   const media = blocks.filter((block) => block.type !== "text")
   const roles = media.flatMap((block) => (block.type === "image" ? [block.role] : []))
-  const isLone = roles.filter((role) => role === null).length === 1
+  const hasOneWithoutRole = roles.filter((role) => role === null).length === 1
   const meanings: ReadonlyArray<ImageRole> =
-    isLone && !roles.includes("first_frame")
+    hasOneWithoutRole && !roles.includes("first_frame")
       ? ["first_frame", "reference_image"]
       : ["reference_image"]
   for (const meaning of meanings) {
-    const placed = media.map(placedAs(meaning))
-    const form = formFor(forms, placed)
-    if (form !== undefined) return Result.succeed({ mode: form.mode, media: placed })
+    const placedMedia = media.map(placedAs(meaning))
+    const form = formFor(forms, placedMedia)
+    if (form !== undefined) return Result.succeed({ mode: form.mode, media: placedMedia })
   }
   return Result.failVoid
 }
 
-const words: Readonly<Record<InputRole, readonly [one: string, many: string]>> = {
+const mediaNames: Readonly<Record<InputRole, readonly [one: string, many: string]>> = {
   first_frame: ["a first frame", "first frames"],
   last_frame: ["a last frame", "last frames"],
   reference_image: ["a reference image", "reference images"],
@@ -134,15 +134,15 @@ const words: Readonly<Record<InputRole, readonly [one: string, many: string]>> =
   reference_audio: ["a reference sound", "reference sounds"]
 }
 
-const wordsOf = ({ takes }: VideoForm): string => {
+const formInWords = ({ takes }: VideoForm): string => {
   const media = inputRoles.flatMap((role) => {
-    const most = takes[role]
-    if (most === undefined) return []
-    return [most === 1 ? words[role][0] : `up to ${most} ${words[role][1]}`]
+    const maximum = takes[role]
+    if (maximum === undefined) return []
+    return [maximum === 1 ? mediaNames[role][0] : `up to ${maximum} ${mediaNames[role][1]}`]
   })
   return media.length === 0 ? "a text alone" : media.join(", ")
 }
 
 /** What a family takes, in words: each of its forms, with the most media of each kind. */
 export const inputsInWords = ({ forms }: Pick<VideoFamily, "forms">): string =>
-  [...new Set(forms.map(wordsOf))].join("; or ")
+  [...new Set(forms.map(formInWords))].join("; or ")

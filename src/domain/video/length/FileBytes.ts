@@ -16,7 +16,7 @@ export interface FileBytes {
 }
 
 /** `at` gives the bytes of a part that the file has. */
-const within = (
+const boundedFile = (
   length: number,
   bounds: ReadBounds,
   at: (start: number, count: number) => Buffer
@@ -33,8 +33,8 @@ const within = (
       }
       bounds.reads -= 1
       bounds.bytes -= count
-      const wanted = at(start, count)
-      return wanted.length === count ? wanted : null
+      const bytes = at(start, count)
+      return bytes.length === count ? bytes : null
     }
   }
 }
@@ -43,16 +43,16 @@ const within = (
 export const fileBytes = (text: string, from: number, bounds: ReadBounds): FileBytes => {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
   const length = Math.floor(((text.length - padding - from) * 3) / 4)
-  return within(length, bounds, (start, count) => {
+  return boundedFile(length, bounds, (start, count) => {
     // Four characters are three bytes.
     const group = Math.floor(start / 3)
     const lastGroup = Math.ceil((start + count) / 3)
     const decoded = Buffer.from(text.slice(from + 4 * group, from + 4 * lastGroup), "base64")
-    const skipped = start - 3 * group
-    return decoded.subarray(skipped, skipped + count)
+    const skippedBytes = start - 3 * group
+    return decoded.subarray(skippedBytes, skippedBytes + count)
   })
 }
 
 /** The file that is in memory. */
 export const bufferBytes = (bytes: Buffer, bounds: ReadBounds): FileBytes =>
-  within(bytes.length, bounds, (start, count) => bytes.subarray(start, start + count))
+  boundedFile(bytes.length, bounds, (start, count) => bytes.subarray(start, start + count))

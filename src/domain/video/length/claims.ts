@@ -16,7 +16,7 @@ export const longestOf = (claims: Iterable<number>): number => Math.max(0, ...cl
 
 /** Whether those that give a length at all, which is more than 0, give the same one. */
 export const areAlike = (claims: ReadonlyArray<number>): boolean => {
-  const given = claims.filter((seconds) => seconds !== 0)
-  const longest = longestOf(given)
-  return given.every((seconds) => longest - seconds <= toleranceOf(longest))
+  const statedLengths = claims.filter((seconds) => seconds !== 0)
+  const longest = longestOf(statedLengths)
+  return statedLengths.every((seconds) => longest - seconds <= toleranceOf(longest))
 }

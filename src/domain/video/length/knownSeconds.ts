@@ -48,7 +48,7 @@ export const uploadedSeconds = (bytes: Buffer): number | null =>
   fileSeconds(bufferBytes(bytes, orderBounds()))
 
 /** The lengths of an order's reference videos, as far as the gateway can tell them. */
-export interface MeasuredLengths {
+interface MeasuredLengths {
   /** Total of those whose length is known; null where there is none. */
   readonly seconds: number | null
   /** Whether there is one whose length is not. */
@@ -66,12 +66,13 @@ export const measureLengths = (
   const bounds = orderBounds()
   const lengths = blocks.flatMap((block) => {
     if (block.type !== "video") return []
-    const known = uploaded.get(block.url)
-    return [known === undefined ? videoSeconds(block.url, bounds) : known]
+    const uploadedSeconds = uploaded.get(block.url)
+    return [uploadedSeconds === undefined ? videoSeconds(block.url, bounds) : uploadedSeconds]
   })
-  const known = lengths.filter((seconds) => seconds !== null)
+  const knownLengths = lengths.filter((seconds) => seconds !== null)
   return {
-    seconds: known.length === 0 ? null : known.reduce((sum, seconds) => sum + seconds, 0),
-    hasUnknown: known.length < lengths.length
+    seconds:
+      knownLengths.length === 0 ? null : knownLengths.reduce((sum, seconds) => sum + seconds, 0),
+    hasUnknown: knownLengths.length < lengths.length
   }
 }

@@ -20,7 +20,7 @@ const HEAD_BYTES = 8
 const UNKNOWN_UNITS = { 4: 2 ** 32 - 1, 8: 2 ** 64 - 1 }
 
 /** A film that a player may take from elsewhere: packed, or in another file. */
-const elsewhere: ReadonlySet<string> = new Set(["cmov", "rmra"])
+const externalTypes: ReadonlySet<string> = new Set(["cmov", "rmra"])
 
 /** Reads boxes, and remembers whether the file is one that players may read in different ways. */
 const makeReader = (file: FileBytes) => {
@@ -39,17 +39,17 @@ const makeReader = (file: FileBytes) => {
     while (at + HEAD_BYTES <= end) {
       const head = file.read(at, HEAD_BYTES)
       if (head === null) break
-      const said = head.readUInt32BE(0)
-      const long = said === 1 ? file.read(at + HEAD_BYTES, 8) : null
+      const statedSize = head.readUInt32BE(0)
+      const long = statedSize === 1 ? file.read(at + HEAD_BYTES, 8) : null
       const headBytes = long === null ? HEAD_BYTES : HEAD_BYTES + 8
       // A box of no size reaches to the end.
-      const size = long === null ? said || end - at : Number(long.readBigUInt64BE())
+      const size = long === null ? statedSize || end - at : Number(long.readBigUInt64BE())
       if (size < headBytes || at + size > end) {
         doubt()
         break
       }
       const type = head.toString("latin1", 4, 8)
-      if (elsewhere.has(type)) doubt()
+      if (externalTypes.has(type)) doubt()
       children.push({ type, start: at + headBytes, end: at + size })
       at += size
     }
@@ -98,7 +98,15 @@ const makeReader = (file: FileBytes) => {
   }
 
   return {
-    ...{ childrenOf, ofType, only, at, numberAt, isLong, unitsAt, tableAt, doubt },
+    childrenOf,
+    ofType,
+    only,
+    at,
+    numberAt,
+    isLong,
+    unitsAt,
+    tableAt,
+    doubt,
     isDoubtful: () => isDoubtful
   }
 }
@@ -149,8 +157,8 @@ const tableUnits = (reader: Reader, frames: ReadonlyArray<Box>, unitsPerSecond: 
   const lengths = pairsOf("stts")
   // Frames without a length get one from their player, and a delay may lead past the last frame.
   const sizes = reader.only(frames, "stsz") ?? reader.only(frames, "stz2")
-  const listed = foldTable(lengths, 8, (sum, bytes, at) => sum + bytes.readUInt32BE(at))
-  if ((reader.numberAt(sizes, 8) ?? 0) > listed && listed > 0) reader.doubt()
+  const listedFrames = foldTable(lengths, 8, (sum, bytes, at) => sum + bytes.readUInt32BE(at))
+  if ((reader.numberAt(sizes, 8) ?? 0) > listedFrames && listedFrames > 0) reader.doubt()
   const delay = foldTable(pairsOf("ctts"), 8, (longest, bytes, at) =>
     longerDelay(longest, bytes, at + 4)
   )
@@ -195,7 +203,7 @@ const readTrack = (
 
 interface Movie {
   /** In seconds, as the header of the movie states it; 0 when it does not. */
-  readonly stated: number
+  readonly statedSeconds: number
   readonly tracks: ReadonlyMap<number, Track>
   /** In seconds with all fragments, as the movie states it. */
   readonly withFragments: ReadonlyArray<number>
@@ -215,7 +223,7 @@ const readMovie = (reader: Reader, moov: Box): Movie => {
   // Fragments of tracks of the same number belong to either.
   if (byId.size < tracks.length) reader.doubt()
   return {
-    stated: secondsOf(reader.unitsAt(header, 16, 24), unitsPerSecond),
+    statedSeconds: secondsOf(reader.unitsAt(header, 16, 24), unitsPerSecond),
     tracks: byId,
     withFragments: reader
       .ofType(extensions, "mehd")
@@ -247,9 +255,9 @@ const readRun = (reader: Reader, run: Box, frameUnits: number) => {
   const has = (flag: number): boolean => (flags & flag) !== 0
   const count = reader.numberAt(run, 4) ?? 0
   if (!has(HAS_OWN_UNITS) && !has(HAS_DELAY)) return { units: count * frameUnits, delay: 0 }
-  const before = [HAS_DATA_OFFSET, HAS_FIRST_FLAGS].filter(has).length
+  const fieldsBefore = [HAS_DATA_OFFSET, HAS_FIRST_FLAGS].filter(has).length
   const entryBytes = 4 * ENTRY_FIELDS.filter(has).length
-  const table = reader.tableAt(run, 8 + 4 * before, count, entryBytes)
+  const table = reader.tableAt(run, 8 + 4 * fieldsBefore, count, entryBytes)
   return {
     units: has(HAS_OWN_UNITS)
       ? foldTable(table, entryBytes, (sum, bytes, at) => sum + bytes.readUInt32BE(at))
@@ -269,10 +277,11 @@ const readFragment = (reader: Reader, movie: Movie, fragment: Box) => {
   if (header === null) return null
   const flags = flagsOf(reader, header)
   const id = reader.numberAt(header, 4) ?? 0
-  const before =
+  const fieldsBefore =
     ((flags & HAS_BASE_OFFSET) === 0 ? 0 : 8) + ((flags & HAS_DESCRIPTION) === 0 ? 0 : 4)
-  const own = (flags & HAS_FRAME_UNITS) === 0 ? null : reader.numberAt(header, 8 + before)
-  const frameUnits = own ?? movie.frameUnits.get(id) ?? 0
+  const ownFrameUnits =
+    (flags & HAS_FRAME_UNITS) === 0 ? null : reader.numberAt(header, 8 + fieldsBefore)
+  const frameUnits = ownFrameUnits ?? movie.frameUnits.get(id) ?? 0
   const runs = reader.ofType(children, "trun").map((run) => readRun(reader, run, frameUnits))
   const unitsPerSecond = movie.tracks.get(id)?.unitsPerSecond ?? 0
   const delay = longestOf(runs.map((run) => run.delay))
@@ -337,12 +346,12 @@ export const mp4Seconds = (file: FileBytes): number | null => {
     longestOf(reader.ofType(boxes, "sidx").map((index) => indexSeconds(reader, index)))
   ]
   const ofTracks = longestOf(tracks.map(({ claims }) => longestOf(claims)))
-  const stated = [movie.stated, ofTracks]
+  const stated = [movie.statedSeconds, ofTracks]
   const isFragmented = movie.withFragments.length > 0 || boxes.some(({ type }) => type === "moof")
-  const all = isFragmented ? [...stated, ...totals] : stated
+  const claims = isFragmented ? [...stated, ...totals] : stated
   const agree =
     tracks.every(({ claims }) => areAlike(claims)) &&
     areAlike(stated) &&
-    areAlike(isFragmented ? [...totals, longestOf(all)] : stated)
-  return agree && !reader.isDoubtful() ? longestOf(all) : null
+    areAlike(isFragmented ? [...totals, longestOf(claims)] : stated)
+  return agree && !reader.isDoubtful() ? longestOf(claims) : null
 }

@@ -21,9 +21,9 @@ const BLOCK_DURATION = 0x9b
 const SIMPLE_BLOCK = 0xa3
 
 /** What is inside these comes next in the file, so their ends need not be known. */
-const entered = new Set([SEGMENT, INFO, TRACKS, TRACK, CLUSTER, BLOCK_GROUP])
+const containerIds = new Set([SEGMENT, INFO, TRACKS, TRACK, CLUSTER, BLOCK_GROUP])
 /** Of two of these, players take either, or add them up. */
-const single = new Set([EBML, SEGMENT, TIMESTAMP_SCALE, DURATION])
+const uniqueIds = new Set([EBML, SEGMENT, TIMESTAMP_SCALE, DURATION])
 
 const DEFAULT_NANOS_PER_TICK = 1_000_000
 const NANOS_PER_SECOND = 1e9
@@ -88,9 +88,9 @@ const ticksOf = (file: FileBytes, { start, begin }: Element): number => {
 export const webmSeconds = (file: FileBytes): number | null => {
   const first = elementAt(file, 0)
   if (first?.id !== EBML) return null
-  const seen = new Set([EBML])
+  const seenIds = new Set([EBML])
   let nanosPerTick = DEFAULT_NANOS_PER_TICK
-  let stated = 0
+  let statedTicks = 0
   let clusterTicks = 0
   let blockTicks = 0
   let lastTicks = 0
@@ -98,12 +98,12 @@ export const webmSeconds = (file: FileBytes): number | null => {
     const element = elementAt(file, at)
     if (element === null) return null
     const { id } = element
-    if (single.has(id)) {
-      if (seen.has(id)) return null
-      seen.add(id)
+    if (uniqueIds.has(id)) {
+      if (seenIds.has(id)) return null
+      seenIds.add(id)
     }
     if (id === TIMESTAMP_SCALE) nanosPerTick = numberOf(file, element)
-    if (id === DURATION) stated = floatOf(file, element)
+    if (id === DURATION) statedTicks = floatOf(file, element)
     // It was withdrawn, so only some players stretch a track by it.
     if (id === TRACK_SCALE && floatOf(file, element) !== 1) return null
     if (id === CLUSTER_TIMESTAMP) clusterTicks = numberOf(file, element)
@@ -112,9 +112,9 @@ export const webmSeconds = (file: FileBytes): number | null => {
       lastTicks = Math.max(lastTicks, blockTicks)
     }
     if (id === BLOCK_DURATION) lastTicks = Math.max(lastTicks, blockTicks + numberOf(file, element))
-    at = element.start + (entered.has(id) ? 0 : element.size)
+    at = element.start + (containerIds.has(id) ? 0 : element.size)
   }
-  const claims = [stated, lastTicks].map((ticks) => (ticks * nanosPerTick) / NANOS_PER_SECOND)
-  const known = claims.filter((seconds) => seconds > 0)
-  return areAlike(known) ? longestOf(known) : null
+  const claims = [statedTicks, lastTicks].map((ticks) => (ticks * nanosPerTick) / NANOS_PER_SECOND)
+  const knownClaims = claims.filter((seconds) => seconds > 0)
+  return areAlike(knownClaims) ? longestOf(knownClaims) : null
 }

@@ -51,9 +51,9 @@ const jsonEdit = Effect.fnUntraced(function* (body: Readonly<Record<string, unkn
 
 /** The order without its pictures, and their number. */
 export const readEdit = Effect.fnUntraced(function* ({ headers, body }: Call) {
-  const said = Predicate.isObject(body) ? { ...body } : {}
+  const fields = Predicate.isObject(body) ? { ...body } : {}
   const isForm = headers["content-type"]?.startsWith("multipart/form-data") === true
-  const edit = yield* isForm ? formEdit(said) : jsonEdit(said)
+  const edit = yield* isForm ? formEdit(fields) : jsonEdit(fields)
   return edit.pictures < 1 || edit.pictures > MAX_PICTURES
     ? yield* invalid("image", `1 to ${MAX_PICTURES} images are needed`)
     : edit

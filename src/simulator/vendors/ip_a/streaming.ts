@@ -32,7 +32,10 @@ const failed = eventOf("error", {
 })
 
 /** What was written arrives before the connection is gone. */
-const broken = Effect.sleep("50 millis").pipe(Effect.andThen(hangUp), Effect.andThen(Effect.never))
+const brokenConnection = Effect.sleep("50 millis").pipe(
+  Effect.andThen(hangUp),
+  Effect.andThen(Effect.never)
+)
 
 /** Writes event by event; after `sim:breaks`, `sim:stalls` or `sim:errors` events it does just that. */
 export const streamImages = Effect.fnUntraced(function* (
@@ -42,7 +45,7 @@ export const streamImages = Effect.fnUntraced(function* (
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { switches } = accepted
-  const told = {
+  const optionalFields = {
     created_at: Math.floor(Date.parse(accepted.at) / 1000),
     size: `${size.width}x${size.height}`,
     quality: "auto",
@@ -59,25 +62,25 @@ export const streamImages = Effect.fnUntraced(function* (
     return eventOf(type, {
       type,
       b64_json: png.toString("base64"),
-      ...told,
+      ...optionalFields,
       ...(index === null
         ? { usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } }
         : { partial_image_index: index })
     })
   })
   const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : names.length)
-  const whole = Math.min(after("breaks"), after("stalls"), after("errors"))
+  const eventCount = Math.min(after("breaks"), after("stalls"), after("errors"))
   const pause = (countOf(switches, "takes", 0) * 1000) / names.length
   const ending = isOn(switches, "errors")
     ? Stream.succeed(failed)
-    : Stream.fromEffect(isOn(switches, "breaks") ? broken : Effect.never)
-  const written = Stream.fromIterable(names.slice(0, whole)).pipe(
+    : Stream.fromEffect(isOn(switches, "breaks") ? brokenConnection : Effect.never)
+  const eventStream = Stream.fromIterable(names.slice(0, eventCount)).pipe(
     Stream.rechunk(1),
     Stream.mapEffect(event),
     Stream.tap(() => Effect.sleep(pause))
   )
   return HttpServerResponse.stream(
-    (whole < names.length ? Stream.concat(written, ending) : written).pipe(
+    (eventCount < names.length ? Stream.concat(eventStream, ending) : eventStream).pipe(
       Stream.provideService(HttpServerRequest.HttpServerRequest, request)
     ),
     { contentType: "text/event-stream" }

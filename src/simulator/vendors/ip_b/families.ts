@@ -26,17 +26,17 @@ const tiers: Readonly<Record<string, Size>> = {
 
 const pixels = (text: string): Size | undefined => {
   const [, width = 0, height = 0] = /^(\d{1,4})\*(\d{1,4})$/.exec(text)?.map(Number) ?? []
-  const drawn = Math.min(width, height) >= 1 && Math.max(width, height) <= maxSide
-  return drawn ? { width, height } : undefined
+  const isDrawable = Math.min(width, height) >= 1 && Math.max(width, height) <= maxSide
+  return isDrawable ? { width, height } : undefined
 }
 
 const oneOf = (...sizes: ReadonlyArray<string>) => {
-  const known = new Set(sizes)
-  return (text: string) => (known.has(text) ? pixels(text) : undefined)
+  const allowedSizes = new Set(sizes)
+  return (text: string) => (allowedSizes.has(text) ? pixels(text) : undefined)
 }
 
 /** Sizes by the number of their pixels, with both sides given for a square. */
-const within = (least: number, most: number, maxRatio: number) => (text: string) => {
+const withinPixels = (least: number, most: number, maxRatio: number) => (text: string) => {
   const size = pixels(text)
   if (size === undefined) return undefined
   const { width, height } = size
@@ -49,8 +49,8 @@ const tierOrPixels = (text: string) => tiers[text] ?? pixels(text)
 
 /** Four of these sizes have a few pixels less than the range of the same page starts with. */
 const recommended = oneOf("1280*1280", "1104*1472", "1472*1104", "960*1696", "1696*960")
-const ranged = within(1280, 1440, 4)
-const moderate = within(512, 2048, Number.POSITIVE_INFINITY)
+const ranged = withinPixels(1280, 1440, 4)
+const moderate = withinPixels(512, 2048, Number.POSITIVE_INFINITY)
 
 const text26: Family = {
   sizeOf: (text) => recommended(text) ?? ranged(text),

@@ -67,12 +67,12 @@ interface Said {
 /** The same words for the same prompt and choice. */
 const say = (chat: Chat, choice: number): Said => {
   const seed = `${promptOf(chat)} ${choice}`
-  const wanted = shortest + numberFrom(seed, longest - shortest)
-  const most = chat.max_completion_tokens ?? chat.max_tokens ?? longest
-  const words = Array.from({ length: Math.min(wanted, most) }, (_, index) =>
+  const desiredLength = shortest + numberFrom(seed, longest - shortest)
+  const maxLength = chat.max_completion_tokens ?? chat.max_tokens ?? longest
+  const words = Array.from({ length: Math.min(desiredLength, maxLength) }, (_, index) =>
     [index === 0 ? "" : " ", lexicon[numberFrom(`${seed} ${index}`, lexicon.length)] ?? ""].join("")
   )
-  return { words, finish: wanted > most ? "length" : "stop" }
+  return { words, finish: desiredLength > maxLength ? "length" : "stop" }
 }
 
 export const choicesOf = (chat: Chat): ReadonlyArray<Said> =>

@@ -119,11 +119,11 @@ const settingsFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
   if (multi_shot === true && isAlone) {
     return invalid("settings.multi_shot true without a reference video")
   }
-  const framed = videos + countOf(ask, "first_frame") > 0
-  if (aspect_ratio !== undefined && framed) {
+  const hasFrame = videos + countOf(ask, "first_frame") > 0
+  if (aspect_ratio !== undefined && hasFrame) {
     return invalid("settings.aspect_ratio with a frame or a video")
   }
-  return aspect_ratio === undefined && !framed && family.needsRatio
+  return aspect_ratio === undefined && !hasFrame && family.needsRatio
     ? refusal(400, 1200, "Invalid request parameters: settings.aspect_ratio is required")
     : undefined
 }

@@ -13,7 +13,7 @@ const Prompt26 = prompt(1500)
 const Prompt27 = prompt(5000)
 const Prompt30 = prompt(20000)
 const NegativePrompt = optional(Schema.String.check(Schema.isMaxLength(500)))
-const whole = (minimum: number, maximum: number) =>
+const wholeNumber = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 const media = <const T extends ReadonlyArray<string>>(...types: T) =>
@@ -27,10 +27,10 @@ const common = {
   duration: optional(Schema.Int),
   prompt_extend: optional(Schema.Boolean),
   watermark: optional(Schema.Boolean),
-  seed: optional(whole(0, 2147483647))
+  seed: optional(wholeNumber(0, 2147483647))
 }
 const tiered = { ...common, resolution: optional(Schema.String) }
-const sized = { ...common, size: optional(Schema.String) }
+const withSize = { ...common, size: optional(Schema.String) }
 const shotType = optional(Schema.Literals(["single", "multi"]))
 const audio = optional(Schema.Boolean)
 const ratio = optional(Schema.Literals(["16:9", "9:16", "1:1", "4:3", "3:4"]))
@@ -46,7 +46,7 @@ const Text26 = Schema.Struct({
     negative_prompt: NegativePrompt,
     audio_url: optional(Url)
   }),
-  parameters: Schema.Struct({ ...sized, shot_type: shotType })
+  parameters: Schema.Struct({ ...withSize, shot_type: shotType })
 })
 
 const Text27 = Schema.Struct({
@@ -88,7 +88,7 @@ const Reference26 = Schema.Struct({
     negative_prompt: NegativePrompt,
     reference_urls: Schema.Array(Url)
   }),
-  parameters: Schema.Struct({ ...sized, shot_type: shotType, audio })
+  parameters: Schema.Struct({ ...withSize, shot_type: shotType, audio })
 })
 
 const Reference27 = Schema.Struct({
