@@ -24,7 +24,7 @@ export type TaskState = typeof TaskState.Type
 
 /**
  * Of each kind of task, the states that may follow each state. `TaskOutcome` is made of this table, and
- * `test/contract/TaskStates.test.ts` compares it with the SQL and with what the stores let through.
+ * `test/contract/TaskStates.process.test.ts` compares it with the SQL and with what the stores let through.
  */
 export const transitions = {
   video: {

@@ -91,7 +91,12 @@ it.live(
       const load = yield* Effect.forEach(
         [order("videos"), order("images"), order("images"), read],
         (request) =>
-          Effect.forkChild(Effect.forever(Effect.map(request, (answer) => void under.push(answer))))
+          Effect.map(request, (answer) => void under.push(answer)).pipe(
+            // Without a pause the load alone would keep a processor busy until the server is back.
+            Effect.delay("10 millis"),
+            Effect.forever,
+            Effect.forkChild
+          )
       )
       yield* until(Effect.sync(() => under.length > 20))
       yield* Effect.promise(() => server.kill("SIGKILL"))

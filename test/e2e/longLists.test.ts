@@ -12,7 +12,7 @@ import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import { addressOf } from "../support/vendorLists.ts"
 
 /** `RECONCILED_LINES=1000000` is the long form. */
-const LINES = Number(process.env.RECONCILED_LINES ?? 100_000)
+const LINES = Number(process.env.RECONCILED_LINES ?? 40_000)
 /** Every so manieth line tells another amount. */
 const EVERY = 1000
 const PIECE = 1000

@@ -10,7 +10,7 @@ import { clusterCatalog, connect, good, openAccount, startGateway } from "../sup
 import { temporaryServerDatabase } from "../support/databases.ts"
 import { call } from "../support/http.ts"
 
-const JOBS = 240
+const JOBS = 120
 
 const Created = Schema.Struct({ id: Schema.String })
 const State = Schema.Struct({ task_status: Schema.String })
@@ -97,8 +97,8 @@ it.live(
           Effect.repeat({ until: ({ held }) => held === "0" }),
           Effect.timeout("60 seconds")
         )
-      // 120 x 5.0094 by the vendor's tokens, and 120 x 3 by the second.
-      assert.deepStrictEqual(funds, { ...funds, balance: "1038.872", held: "0" })
+      // 60 x 5.0094 by the vendor's tokens, and 60 x 3 by the second.
+      assert.deepStrictEqual(funds, { ...funds, balance: "1519.436", held: "0" })
 
       yield* third.process.kill("SIGTERM")
       const [, stale] = yield* third.process.waitForLine(/stale claims: (\d+)/)

@@ -7,7 +7,7 @@ import { temporaryServerDatabase } from "../support/databases.ts"
 import { call } from "../support/http.ts"
 
 /** `OVERSPEND_ROUNDS=20` is the long form. */
-const ROUNDS = Number(process.env.OVERSPEND_ROUNDS ?? 4)
+const ROUNDS = Number(process.env.OVERSPEND_ROUNDS ?? 2)
 const Id = Schema.Struct({ id: Schema.String })
 const Key = Schema.Struct({ key: Schema.String })
 const Keys = Schema.Struct({ data: Schema.Array(Id) })

@@ -16,7 +16,7 @@ import { diceOf, randomImageBody, randomVideoBody } from "../support/randomOrder
 import { type Reading, readImageCount, readWire } from "../support/wireReading.ts"
 
 /** Orders over all models together; more of them find more. */
-const ORDERS = Number(process.env.PRICE_ORDERS ?? 10_000)
+const ORDERS = Number(process.env.PRICE_ORDERS ?? 2500)
 /** Every run orders something else unless it is told to repeat one. */
 const SEED = Number(process.env.PRICE_SEED ?? Date.now() % 2 ** 31)
 

@@ -13,7 +13,7 @@ import { isRefused } from "../support/refused.ts"
 import { assertEqualBooks, startLoad } from "../support/steadyLoad.ts"
 
 /** Each restarts one of the two gateways. */
-const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 4)
+const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 2)
 const CLIENTS = 12
 
 /** A gateway behind the balancer, and whether the balancer sends it anything. */

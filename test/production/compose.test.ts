@@ -18,7 +18,7 @@ import { startable, startProcess } from "../support/processes.ts"
 import { assertEqualBooks, startLoad } from "../support/steadyLoad.ts"
 
 /** Each restarts one of the two gateways. */
-const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 2)
+const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 1)
 const CLIENTS = 12
 
 const root = join(import.meta.dirname, "..", "..")

@@ -32,7 +32,7 @@ import {
   outputTokensOf
 } from "./largestAnswers.ts"
 
-const CASES = Number(process.env.PROPERTY_CASES ?? 2000)
+const CASES = Number(process.env.PROPERTY_CASES ?? 1000)
 const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
 
 const bounds = { ...defaultSettings, wholeTextSeconds: wholeTextSeconds(defaultSettings) }

@@ -14,7 +14,7 @@ import { type Case, classesOf, faultsOf, type Rule } from "./judge.ts"
 import { catalogAt, LANES, makeOrders, PRICES, settings, Vendor } from "./orders.ts"
 import { describe, drawPlan, type Plan, smaller, traitsOf } from "./plans.ts"
 
-const CASES = Number(process.env.PROPERTY_CASES ?? 400)
+const CASES = Number(process.env.PROPERTY_CASES ?? 300)
 const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
 
 /** Ways told of each broken rule, at most. */

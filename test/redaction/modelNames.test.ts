@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { UpstreamError } from "../../src/domain/Errors.ts"
-import { renameModelInError, renameModel } from "../../src/redaction/modelNames.ts"
+import { renameModel, renameModelInError } from "../../src/redaction/modelNames.ts"
 
 const upstreamModel = "vendors-model-2.0-260128"
 const names = { model: "film-1", upstreamModel }
@@ -32,10 +32,7 @@ describe("a vendor's name of a model", () => {
   })
 
   it("is a name of any letters, and stays where it is the client's own", () => {
-    assert.strictEqual(
-      renameModel({ model: "m", upstreamModel: "a(b)+" }, "no a(b)+ !"),
-      "no m !"
-    )
+    assert.strictEqual(renameModel({ model: "m", upstreamModel: "a(b)+" }, "no a(b)+ !"), "no m !")
     const error = errorOf(upstreamModel, { model: upstreamModel })
     assert.strictEqual(renameModelInError({ model: upstreamModel, upstreamModel }, error), error)
   })

@@ -16,7 +16,7 @@ import { rawRequest } from "../support/rawSocket.ts"
 import { type DeclaredRoute, declaredRoutes, examplesOf } from "../support/routes.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2500)
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 1200)
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const CONCURRENCY = 24
 /** Schema-derived bodies of each route; they are taken in turn. */

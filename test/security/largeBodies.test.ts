@@ -12,7 +12,7 @@ import { textCatalog } from "../support/textCatalog.ts"
 
 const MEBIBYTE = 1024 * 1024
 /** Media beside which the bounds of all else are small. */
-const MEBIBYTES = 12
+const MEBIBYTES = 8
 
 const bodies = largeBodies(MEBIBYTES)
 const named = (refused: LargeBody["refused"]) =>

@@ -71,4 +71,4 @@ export const picture = (body: Uint8Array): Reply => ({
   body: Buffer.from(body)
 })
 /** Longer than a part of an upload. */
-export const bytes = new Uint8Array(12 * 1024 * 1024).map((_, index) => (index * 7) % 251)
+export const bytes = new Uint8Array(9 * 1024 * 1024).map((_, index) => (index * 7) % 251)

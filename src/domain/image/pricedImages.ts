@@ -43,7 +43,10 @@ export const priceImages = (
       const pricedFields = pricedDimensions(prices.per_image)
       yield* withoutFaults(dimensionFaults(body, ownImageFields(family), pricedFields))
     }
-    const asked: ImageTier = { quality: explicitValue(body.quality), size: explicitValue(body.size) }
+    const asked: ImageTier = {
+      quality: explicitValue(body.quality),
+      size: explicitValue(body.size)
+    }
     const quote = yield* quoteImages(prices, imageCount(body), asked)
     const { sent } = yield* imagePrice(prices, asked)
     if (sent === undefined) return { quote, asked, request: { body, edit } }

@@ -41,7 +41,7 @@ const sealMonth = Effect.fnUntraced(function* (organizationId: string, month: st
     yield* statements.seal(organizationId, month, seal)
     return true
   }
-  yield* Effect.logError("a month does not add up and is not sealed").pipe(
+  yield* Effect.logError("statement: month not sealed, its entries do not add up").pipe(
     Effect.annotateLogs({
       organization: organizationId,
       month,

@@ -43,7 +43,7 @@ const overAll: ReadonlyArray<readonly [words: RegExp, why: string]> = [
     /DELETE FROM idempotency_keys q\s+USING \(SELECT organization_id, key/,
     "retention of idempotency keys"
   ],
-  [/WITH gone AS \(\s*DELETE FROM webhook_messages WHERE ctid/, "retention of messages"],
+  [/WITH deleted AS \(\s*DELETE FROM webhook_messages WHERE ctid/, "retention of messages"],
   [/FROM files d\s+WHERE d.due_at/, "claims take the files that are due to be removed"],
   [/DELETE FROM upstream_calls_other/, "retention of the log"],
   [

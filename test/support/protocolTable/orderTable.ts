@@ -24,10 +24,10 @@ export const pausedSettings = {
   maxAskIntervalSeconds: 3600
 }
 
-const spellings = ["480p", "540p", "720p", "1080p", "4K", "8K"].flatMap((name) => [
-  name,
+const resolutions = ["480p", "540p", "720p", "1080p", "4K", "8K"]
+const respelled = resolutions.map((name) =>
   name === name.toLowerCase() ? name.toUpperCase() : name.toLowerCase()
-])
+)
 const tierNames: ReadonlyArray<string> = ["480p", "540p", "720p", "1080p", "4k"] satisfies Tier[]
 const isTier = (name: string): name is Tier => tierNames.includes(name)
 
@@ -39,8 +39,12 @@ interface Order {
 
 const ordersOf = ({ seconds: { least, inside, most } }: Subject): ReadonlyArray<Order> => {
   const durations = [...new Set([least - 1, least, inside, most, most + 1, -1])]
+  // How a resolution is spelled has nothing to do with the length.
   const wished = durations.flatMap((duration) =>
-    spellings.map((resolution) => ({ duration, resolution }))
+    (duration === inside ? [...resolutions, ...respelled] : resolutions).map((resolution) => ({
+      duration,
+      resolution
+    }))
   )
   return [...wished, { duration: undefined, resolution: undefined }].map((order, index) => ({
     ...order,
