@@ -55,7 +55,8 @@ const rules: ReadonlyArray<Rule> = [
         "nodeVersion.ts",
         "program.ts",
         "run.ts",
-        "secrets.ts"
+        "secrets.ts",
+        "version.ts"
       ]
     ]
   },
