@@ -99,6 +99,24 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         })
       )
 
+      it.effect("a small body that is no JSON, or no object, is refused with the reason", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const cases = [
+            ['{"name":', "Expected a valid JSON body"],
+            ["[1]", "Expected a JSON object as the body"],
+            ["", "Expected a JSON object as the body"]
+          ] as const
+          for (const [text, message] of cases) {
+            const answer = yield* gateway.admin("/organizations", {
+              body: new TextEncoder().encode(text)
+            })
+            assert.strictEqual(answer.status, 400)
+            assert.deepNestedInclude(answer.body, { "error.message": message })
+          }
+        })
+      )
+
       it.effect("unknown paths and wrong methods are told apart", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway

@@ -26,7 +26,8 @@ const BACKSLASH = 0x5c
 /** Large bodies are decoded one at a time, as each is in memory more than once meanwhile. */
 const largeBodyPermit = Semaphore.makeUnsafe(1)
 
-const notJson = new InvalidRequest({ message: "Expected a valid JSON body" })
+/** In the words of the contract's own decoder. */
+export const notJson = new InvalidRequest({ message: "Expected a valid JSON body" })
 
 const parse = (text: string): Effect.Effect<unknown, InvalidRequest> =>
   Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })

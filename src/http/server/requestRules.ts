@@ -35,6 +35,7 @@ import {
 import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadableBody } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { readForm } from "./formBody.ts"
+import { notJson } from "./jsonBody.ts"
 
 /** The most faults that an error lists. */
 const MAX_FAULTS = 20
@@ -53,8 +54,9 @@ const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   const faults = issueFaults(issue).slice(0, MAX_FAULTS)
   const first = faults[0]
   const path = first === undefined || first.path === "" ? null : first.path
+  const isOfShape = first?.message.startsWith("Expected ") && first.message !== notJson.message
   const message =
-    path === null && first?.message.startsWith("Expected ")
+    path === null && isOfShape
       ? "Expected a JSON object as the body"
       : (first?.message ?? "The request does not have the expected shape")
   return new InvalidRequest({
