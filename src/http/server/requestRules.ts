@@ -105,7 +105,10 @@ const readFaultOf = (defect: unknown, limit: number): GatewayError | null => {
   return reason.reason === "BodyTooLarge" ? bodyTooLarge(limit) : unreadableBody
 }
 
-/** The request with its bounded body in memory, for the contract's own decoder. */
+/**
+ * The request with its bounded body in memory, for the contract's own decoder. It inherits everything
+ * else, because `modify` of a request cannot replace its body.
+ */
 const withText = (
   request: HttpServerRequest.HttpServerRequest,
   text: Effect.Effect<string>
