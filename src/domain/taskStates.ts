@@ -87,14 +87,14 @@ export const publicStates = ["processing", "succeeded", "failed"] as const
 const shownAs = (kind: TaskKind, state: TaskState): PublicState | null =>
   kind === "image" && state === "rejected" ? "failed" : publicState(state)
 
-/** The states of tasks that a client is shown as this one; where it is null, as any. */
+/** The stored states that the API shows as `shown`; null stands for every public state. */
 export const statesShownAs = (
   kind: TaskKind,
   shown: PublicState | null
 ): ReadonlyArray<TaskState> =>
   TaskState.literals.filter((state) => {
-    const own = shownAs(kind, state)
-    return own !== null && (shown === null || own === shown)
+    const publicName = shownAs(kind, state)
+    return publicName !== null && (shown === null || publicName === shown)
   })
 
 /**

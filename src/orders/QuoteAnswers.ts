@@ -92,8 +92,8 @@ export const layerQuotes = Layer.effect(
 
     const modality: Quotes["Service"]["modality"] = Effect.fn("Quotes.modality")(
       function* (caller, modelId) {
-        const found = (yield* failAsOverloaded(catalog.snapshot)).models.get(modelId)?.modality
-        if (!isQuoted(found)) {
+        const modality = (yield* failAsOverloaded(catalog.snapshot)).models.get(modelId)?.modality
+        if (!isQuoted(modality)) {
           const offered = quotable.filter((modality) => caller.scopes.has(scopes[modality]))
           const { model } = yield* checkModel(caller, modelId, offered)
           return yield* new ModalityMismatch({
@@ -101,8 +101,8 @@ export const layerQuotes = Layer.effect(
             param: "model"
           })
         }
-        const scope = scopes[found]
-        return caller.scopes.has(scope) ? found : yield* lacksScope(caller, [scope])
+        const scope = scopes[modality]
+        return caller.scopes.has(scope) ? modality : yield* lacksScope(caller, [scope])
       }
     )
 

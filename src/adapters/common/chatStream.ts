@@ -223,9 +223,9 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
     const counts = progress.observe(chunk)
     const isWanted = wantsUsage(body)
     if (isDataAlone && (isWanted || !("usage" in chunk))) return toSeenEvent({ event, ...counts })
-    const said = parseFully(data, chunk)
+    const fullChunk = parseFully(data, chunk)
     return toSeenEvent({
-      event: clientEvent(eventOf(JSON.stringify(said)), said, isWanted),
+      event: clientEvent(eventOf(JSON.stringify(fullChunk)), fullChunk, isWanted),
       ...counts
     })
   }

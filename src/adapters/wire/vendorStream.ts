@@ -147,10 +147,10 @@ const exchange = Effect.fnUntraced(function* (
     yield* awaitRoom(reader.pendingBytes(), options)
     const budget = bytes === 0 ? untilFirstBytes : makeTimeBudget(options.idleTimeout)
     const chunk = firstChunks.shift() ?? (yield* read(budget))
-    const whole = chunk === null ? reader.remainder() : reader.push(chunk)
-    if (whole === null) return yield* oversizedAnswer(head, bytes)
+    const completeEvents = chunk === null ? reader.remainder() : reader.push(chunk)
+    if (completeEvents === null) return yield* oversizedAnswer(head, bytes)
     isOver = chunk === null
-    for (const event of whole) {
+    for (const event of completeEvents) {
       events += 1
       if (yield* take(event)) {
         isOver = true
