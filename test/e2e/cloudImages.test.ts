@@ -5,6 +5,7 @@ import { brokenVendor, type ReceivedRequest, type Reply } from "../support/broke
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { errorOf } from "../support/orders.ts"
 
+const Orphans = Schema.Struct({ data: Schema.Array(Schema.Unknown) })
 const Images = Schema.Struct({ data: Schema.Array(Schema.Struct({ url: Schema.String })) })
 
 const errorWith = (code: string, message: string) => ({ error: { code, message, type: "x" } })
@@ -16,6 +17,11 @@ const answerOf = (...data: ReadonlyArray<object>) => ({
 const eventsOf = (...events: ReadonlyArray<{ readonly type: string }>) => ({
   headers: { "content-type": "text/event-stream" },
   body: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("")
+})
+
+const countOrphans = Effect.gen(function* () {
+  const { data } = yield* bodyAs(Orphans, yield* (yield* Gateway).admin("/orphans?limit=100"))
+  return data.length
 })
 
 layer(layerTestGateway("embedded"), { excludeTestServices: true })("the cloud's images", (it) => {
@@ -67,6 +73,21 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true })("the cloud's 
         assert.include(answer.text, "may contain sensitive information")
         assert.isNull(answer.headers.get("x-should-retry"))
         assert.deepStrictEqual([balance, held], ["10", "0"])
+      })
+    )
+  )
+
+  it.effect.each([
+    ["images that cannot be read", [{ url: 17 }]],
+    ["a verdict beside one", [sensitive(), { url: 17 }]]
+  ] as const)("that stand in a refusal are a doubt: %s", ([, data]) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const before = yield* countOrphans
+        const { answer, balance } = yield* ordered(() => ({ status: 403, body: { data } }), {})
+        assert.strictEqual(answer.status, 502, answer.text)
+        assert.strictEqual(answer.headers.get("x-should-retry"), "false")
+        assert.deepStrictEqual([balance, (yield* countOrphans) - before], ["10", 1])
       })
     )
   )

@@ -106,17 +106,22 @@ const checkMonth = Effect.fnUntraced(function* (
     ...{ count: charges.length, gross: toDecimal(gross), returned: toDecimal(returned) },
     net: toDecimal(gross - returned)
   })
+  // A line that has only orders that failed, or money returned, is no line of charges.
+  const { by_model, by_member, by_tag } = statement.charges
+  const grossBy = <Line extends { readonly count: number; readonly gross: string }>(
+    lines: ReadonlyArray<Line>,
+    nameOf: (line: Line) => string
+  ) => new Map(lines.flatMap((line) => (line.count > 0 ? [[nameOf(line), line.gross]] : [])))
   same(
-    new Map(statement.charges.by_model.map(({ model, gross }) => [model, gross])),
+    grossBy(by_model, ({ model }) => model),
     groupsOf(charges, "model")
   )
-  const withCharges = statement.charges.by_member.filter(({ count }) => count > 0)
   same(
-    new Map(withCharges.map(({ member_id, gross }) => [member_id, gross])),
+    grossBy(by_member, ({ member_id }) => member_id),
     groupsOf(charges, "memberId")
   )
   same(
-    new Map(statement.charges.by_tag.map(({ value, gross }) => [value, gross])),
+    grossBy(by_tag, ({ value }) => value),
     groupsOf(charges, "tag")
   )
 

@@ -46,10 +46,10 @@ const codeTable = refusalTable([errorObjectShape], codes)
 
 /** Images that were all refused, each in its own place, with codes of one meaning. */
 const refusedImages: Shape = (body) => {
-  const codesByImage = isAnswer(body) ? body.data.map((image) => errorObjectShape(image) ?? []) : []
+  const codesByImage = isAnswer(body) ? body.data.map(errorObjectShape) : []
+  if (!codesByImage.every((codes) => codes !== null)) return null
   const meaningsOfImages = new Set(codesByImage.map((codes) => meaningOf(codeTable, codes, 200)))
-  const [first] = codesByImage
-  return meaningsOfImages.size === 1 && first !== undefined ? first : null
+  return meaningsOfImages.size === 1 ? (codesByImage[0] ?? null) : null
 }
 
 export const standardRefusals = refusalTable([errorObjectShape, refusedImages], codes)
