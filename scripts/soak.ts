@@ -78,7 +78,7 @@ const filmed = Effect.fnUntraced(function* (subject: Subject) {
   const { task_status } = yield* Effect.repeat(look, {
     until: ({ task_status }) => task_status !== "processing"
   })
-  if (task_status !== "succeeded") yield* Effect.die(new Error(`${id} ${task_status}`))
+  if (task_status !== "succeeded") return yield* Effect.die(new Error(`${id} ${task_status}`))
 })
 
 const between = (samples: ReadonlyArray<Sample>, from: number, to: number): number =>

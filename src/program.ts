@@ -80,12 +80,15 @@ const serveDemo = (config: GatewayConfig, secrets: Secrets) =>
     })
     return yield* Effect.never
   }).pipe(
-    Effect.provide(layerGateway(config, secrets)),
     Effect.provide(
-      layerSimulator({
-        port: config.simulatorPort,
-        bookPath: join(config.dataDir, "simulator-book.jsonl")
-      })
+      layerGateway(config, secrets).pipe(
+        Layer.provideMerge(
+          layerSimulator({
+            port: config.simulatorPort,
+            bookPath: join(config.dataDir, "simulator-book.jsonl")
+          })
+        )
+      )
     )
   )
 

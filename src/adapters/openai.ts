@@ -168,7 +168,7 @@ export const makeOpenAi = Effect.gen(function* () {
       return yield* Effect.forEach(pieces, take, { discard: true })
     }
     const failure = chat.failure()
-    if (failure !== null) return yield* Effect.fail(failure)
+    if (failure !== null) return yield* failure
     if (answer !== null && !chat.isComplete()) return yield* brokenAnswer(answer)
   })
 

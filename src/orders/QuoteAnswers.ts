@@ -22,7 +22,7 @@ import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 
 /** What is left to spend at this moment; another order may take it the next. */
-export interface Affordable {
+interface Affordable {
   readonly pool: boolean
   readonly poolAvailableNano: bigint
   readonly cap: boolean

@@ -90,7 +90,7 @@ export interface OrderTerms {
   readonly storableRefusal: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
 }
 
-export interface OrderTask {
+interface OrderTask {
   readonly created: NewTask
   readonly rejected: (error: UpstreamError, run: OrderRun) => TaskOutcome
 }

@@ -5,7 +5,7 @@
  */
 import { Clock, Effect, FiberSet, Latch } from "effect"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
-import type { Question } from "./VideoPolls.ts"
+import type { PollAnswer, Question } from "./VideoPolls.ts"
 
 /** As many may wait as the vendor has lately answered in this time. */
 const AHEAD_MILLIS = 200
@@ -91,7 +91,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
     if (next !== undefined) start(next.question)
   }
 
-  const ask = (question: Question): Effect.Effect<Effect.Effect<void>> => {
+  const ask = (question: Question): Effect.Effect<PollAnswer> => {
     const { channelId } = question
     open.change(channelId, 1)
     return Effect.ensuring(
@@ -107,7 +107,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   /** A question that cannot be settled must not keep the others waiting. */
   const start = (question: Question) =>
     inBackground(
-      Effect.flatMap(ask(question), (settle) => {
+      Effect.flatMap(ask(question), ({ settle }) => {
         settling.change("all", 1)
         return Effect.ensuring(
           settle,

@@ -128,7 +128,10 @@ export const layerTaskSettlement = Layer.effect(
       const claimed = yield* tasks.claim(organizationId, id)
       if (Option.isNone(claimed)) return task
       yield* detached.run(
-        Effect.flatten(Effect.suspend(() => asks.ask(questions.one(claimed.value))))
+        Effect.flatMap(
+          Effect.suspend(() => asks.ask(questions.one(claimed.value))),
+          ({ settle }) => settle
+        )
       )
       return yield* find(organizationId, id)
     })

@@ -23,8 +23,13 @@ type ClaimedTasks = Arr.NonEmptyReadonlyArray<ClaimedTask>
 export interface Question {
   readonly channelId: string
   readonly tasks: ClaimedTasks
-  /** Asks, and answers with what settles by what the vendor said. Nothing it says is a failure. */
-  readonly ask: Effect.Effect<Effect.Effect<void>>
+  /** Calls the vendor. Nothing that it answers is a failure here. */
+  readonly ask: Effect.Effect<PollAnswer>
+}
+
+/** An answer whose work in the books is still to be done: it needs no permit for calls. */
+export interface PollAnswer {
+  readonly settle: Effect.Effect<void>
 }
 
 /** To forget one costs a refused question more. */
@@ -90,17 +95,14 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
   /** `poll` asks and answers with what settles; what it fails with holds for every task. */
   const questionOf = (
     tasks: ClaimedTasks,
-    poll: (
-      adapter: VideoAdapter,
-      account: KeyedAccount
-    ) => Effect.Effect<Effect.Effect<void>, VendorFailure>
+    poll: (adapter: VideoAdapter, account: KeyedAccount) => Effect.Effect<PollAnswer, VendorFailure>
   ): Question => {
     const { channelId, accountVersion, protocol } = tasks[0]
     const stumbled = (defect: unknown) => each(tasks, (task) => verdicts.stumbled(task, defect))
     const ask = Effect.gen(function* () {
       const adapter = adapters.video.get(protocol)
       if (adapter === undefined) {
-        return troubled(tasks, { message: `no adapter speaks ${protocol} any more` })
+        return { settle: troubled(tasks, { message: `no adapter speaks ${protocol} any more` }) }
       }
       yield* failpoints.pass("video.claimed")
       const accounts = yield* credentials.taskAccounts(channelId, accountVersion)
@@ -117,9 +119,9 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
         }),
         orders: () => tasks.map(({ id }) => id)
       }),
-      Effect.catch((trouble) => Effect.succeed(troubled(tasks, trouble))),
-      Effect.map(Effect.catchDefect(stumbled)),
-      Effect.catchDefect((defect) => Effect.succeed(stumbled(defect)))
+      Effect.catch((trouble) => Effect.succeed({ settle: troubled(tasks, trouble) })),
+      Effect.map(({ settle }) => ({ settle: Effect.catchDefect(settle, stumbled) })),
+      Effect.catchDefect((defect) => Effect.succeed({ settle: stumbled(defect) }))
     )
     return { channelId, tasks, ask }
   }
@@ -136,7 +138,7 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
     questionOf([task], (adapter, account) =>
       Effect.map(adapter.poll(account, task), (status) => {
         alone.drop(task.id)
-        return settle(task, status, account)
+        return { settle: settle(task, status, account) }
       })
     )
 
@@ -149,15 +151,15 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
             for (const { id } of tasks) alone.set(id, true)
           })
         ),
-        Effect.map((answers) =>
-          each(tasks, (task) => {
+        Effect.map((answers) => ({
+          settle: each(tasks, (task) => {
             const answer = answers.get(task.upstreamId)
             if (answer === undefined) return settle(task, { _tag: "Unknown" }, account)
             return Result.isSuccess(answer)
               ? settle(task, answer.success, account)
               : verdicts.troubled(task, answer.failure)
           })
-        )
+        }))
       )
     )
 

@@ -5,7 +5,7 @@ import type { Size } from "./Media.ts"
 import { countOf, isOn } from "./switches.ts"
 import type { ModelFamily } from "./vendors/ModelFamily.ts"
 
-export const Resolution = Schema.Literals(["480p", "720p", "1080p", "4k"])
+const Resolution = Schema.Literals(["480p", "720p", "1080p", "4k"])
 
 export const Ratio = Schema.Literals(["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"])
 

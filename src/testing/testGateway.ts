@@ -78,7 +78,7 @@ export class TestingGateway extends Context.Service<
   }
 >()("gateway/testing/TestingGateway") {}
 
-export const URL_OF_GATEWAY = "http://gateway.test"
+const URL_OF_GATEWAY = "http://gateway.test"
 /**
  * Simulated vendors answer at once, and the live clock moves by itself. A vendor that fails as often as
  * a test has it is called again all the same.

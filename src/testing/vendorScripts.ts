@@ -32,14 +32,14 @@ export interface ReceivedImages {
   readonly order: ImageOrder
 }
 
-export interface ReceivedChat {
+interface ReceivedChat {
   readonly kind: "chat"
   readonly protocol: string
   readonly account: ChannelAccount
   readonly order: ModelOrder<ChatBody>
 }
 
-export interface ReceivedEmbedding {
+interface ReceivedEmbedding {
   readonly kind: "embedding"
   readonly protocol: string
   readonly account: ChannelAccount

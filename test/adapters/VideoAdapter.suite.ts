@@ -23,7 +23,7 @@ import { type Dialect, vendorCallSuite } from "./vendorCall.suite.ts"
 /** The vendor's id in all bodies a subject brings. */
 export const UPSTREAM_ID = "901/a b"
 
-export interface WireCase {
+interface WireCase {
   readonly says: string
   readonly order: Partial<VideoOrder>
   /** After the base address. */

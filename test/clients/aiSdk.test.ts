@@ -33,12 +33,14 @@ const spent = Effect.fnUntraced(function* (who: Parameters<typeof sdkOf>[0], of:
 })
 
 /** What the vendors have taken on since. */
-const booked = Effect.gen(function* () {
+const watchOrders = Effect.gen(function* () {
   const { simulator } = yield* Gateway
   const before = (yield* simulator.book).length
-  return Effect.map(simulator.book, (book) =>
-    book.slice(before).flatMap((entry) => (entry.event === "accepted" ? [entry.order] : []))
-  )
+  return {
+    orders: Effect.map(simulator.book, (book) =>
+      book.slice(before).flatMap((entry) => (entry.event === "accepted" ? [entry.order] : []))
+    )
+  }
 })
 
 /** The last request to a vendor that ordered something, as it was on the wire. */
@@ -152,7 +154,7 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: sdkCatalog }),
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const { provider, orders } = yield* sdkOf(yield* gateway.customer("10"))
-      const booking = yield* booked
+      const vendor = yield* watchOrders
       const model = provider.imageModel("paint-b")
       for (const images of [
         [PNG, PNG],
@@ -163,7 +165,7 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: sdkCatalog }),
         )
         assert.lengthOf(made.images, 2)
       }
-      const taken = yield* booking
+      const taken = yield* vendor.orders
       assert.lengthOf(taken, 2)
       for (const order of taken) {
         assert.deepInclude(order, { n: 2, inputs: { images: 2, videos: 0, audios: 0 } })
@@ -188,7 +190,7 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: sdkCatalog }),
       const gateway = yield* Gateway
       const who = yield* gateway.customer("100")
       const { provider, sent } = yield* sdkOf(who)
-      const orders = yield* booked
+      const { orders } = yield* watchOrders
       const { videos, warnings, providerMetadata } = yield* done(() =>
         generateVideo({
           model: provider.video("film-1"),

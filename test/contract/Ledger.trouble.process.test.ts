@@ -46,7 +46,11 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
           )
           assert.isNull(yield* idempotencyKeys.recall(organizationId, key))
           assert.deepEqual(yield* ledger.verify, [])
-        }).pipe(Effect.provide(layerStoresOn(layerDatabaseAt(url.href))), Effect.provide(impatient))
+        }).pipe(
+          Effect.provide(
+            layerStoresOn(layerDatabaseAt(url.href)).pipe(Layer.provideMerge(impatient))
+          )
+        )
       }).pipe(Effect.scoped)
     )
 

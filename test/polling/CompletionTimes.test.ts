@@ -59,9 +59,12 @@ describe("the usual time", () => {
       yield* usual.note(kind, 7)
       assert.strictEqual(usual.usualSeconds(kind), 7)
     }).pipe(
-      Effect.provide(layerUsualTimes),
       Effect.provide(
-        Layer.mock(TaskRepo, { recentCompletions: () => Effect.die(new Error("away")) })
+        layerUsualTimes.pipe(
+          Layer.provide(
+            Layer.mock(TaskRepo, { recentCompletions: () => Effect.die(new Error("away")) })
+          )
+        )
       )
     )
   )

@@ -46,7 +46,7 @@ const makeWorld = Effect.fnUntraced(function* (bound: number) {
         tasks: [{ ...task, id, channelId }],
         ask: Effect.suspend(() => {
           open.push({ id, answer })
-          return Effect.as(Deferred.await(answer), Effect.void)
+          return Effect.as(Deferred.await(answer), { settle: Effect.void })
         })
       }
       queue.offer(question)
@@ -150,7 +150,7 @@ describe("the questions of a channel", () => {
       const reader: Question = {
         channelId: "ch-1",
         tasks: [task],
-        ask: Effect.as(Effect.sleep(100), Effect.void)
+        ask: Effect.as(Effect.sleep(100), { settle: Effect.void })
       }
       yield* Effect.forkChild(queue.ask(reader))
       yield* answer(1)

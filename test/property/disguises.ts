@@ -149,7 +149,7 @@ const spelling = (dice: Dice, name: string): { name: string; isClear: boolean } 
 }
 
 /** Objects that vendors merge into the body, or read instead of it. */
-export const bodies: Choices<string> = [
+const bodies: Choices<string> = [
   ...(["extra_body", "parameters", "input", "extra", "config", "payload"] as const),
   ...["body", "generationConfig", "Extra_Body", "params", "settings", "model_kwargs", "__proto__"]
 ]

@@ -49,7 +49,7 @@ export const mediumOf = (plan: AnswerPlan, mark: Mark, index: number, file: stri
 const asked = { none: 0, one: 1, "one more": 1, many: 9, asked: 0 } as const
 
 /** How many images or pieces of text the vendor delivers. */
-export const itemsOf = ({ items }: AnswerPlan, ordered: number): number => {
+const itemsOf = ({ items }: AnswerPlan, ordered: number): number => {
   if (items === "asked") return ordered
   return items === "one more" ? ordered + 1 : asked[items]
 }
@@ -164,7 +164,7 @@ const choice = (plan: AnswerPlan, text: string, field: "message" | "delta"): Jso
   }
 }
 
-export const completion = (plan: AnswerPlan, mark: Mark): Json => {
+const completion = (plan: AnswerPlan, mark: Mark): Json => {
   const said = wordsOf(plan, mark)
   const usage = usageOf(plan, said.length * 6)
   return {
@@ -203,7 +203,7 @@ export const chunks = (plan: AnswerPlan, mark: Mark): ReadonlyArray<Json> => {
   ]
 }
 
-export const vectors = (plan: AnswerPlan, mark: Mark): Json => {
+const vectors = (plan: AnswerPlan, mark: Mark): Json => {
   const number = Number(`0.${mark.digits}`)
   const embedding = plan.medium === "b64" ? `AAAA${mark.text}i0${PADDING}` : [number, 0.5, -0.5]
   const usage = usageOf(plan, 7)

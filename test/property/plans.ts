@@ -14,7 +14,7 @@ const statuses = [
 ] as const
 
 /** Each list begins with the choice of a good vendor. */
-export const choices = {
+const choices = {
   status: [200, 200, 200, ...statuses] as Choices<number>,
   /** The content type: "right" is that of what was asked for. */
   type: [

@@ -41,7 +41,7 @@ export const addresses: Addresses = {
 }
 
 /** Where each spelling leads. */
-export const placesOf = (table: Addresses): ReadonlyMap<string, string> =>
+const placesOf = (table: Addresses): ReadonlyMap<string, string> =>
   new Map(Object.entries(table).flatMap(([place, all]) => all.map((address) => [address, place])))
 
 interface Account {

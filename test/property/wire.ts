@@ -5,7 +5,7 @@ import type { AnswerPlan } from "./plans.ts"
 import type { Text } from "./shapes.ts"
 
 /** How the connection goes on after the last byte. */
-export type End = "keep" | "end" | "reset" | "hang"
+type End = "keep" | "end" | "reset" | "hang"
 
 export interface Written {
   /** In the pieces they are sent in. */

@@ -173,11 +173,7 @@ layer(layerSimulator({ port: 0 }))("vp_a", (it) => {
     [[image(), image()]],
     [[image(), video]],
     [[image(), image("last_frame")]]
-  ] as const)("takes media the vendor takes: %j", ([content]) =>
-    Effect.gen(function* () {
-      yield* submit(order("x", { content }))
-    })
-  )
+  ] as const)("takes media the vendor takes: %j", ([content]) => submit(order("x", { content })))
 
   it.effect.each([
     [null],

@@ -5,7 +5,7 @@
 import { Effect, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 
-export class OrderFailed extends Schema.TaggedError<OrderFailed>()("OrderFailed", {
+class OrderFailed extends Schema.TaggedError<OrderFailed>()("OrderFailed", {
   code: Schema.String,
   message: Schema.String
 }) {}

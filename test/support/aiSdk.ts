@@ -35,7 +35,7 @@ export const sdkCatalog = (
 
 type Fetch = typeof globalThis.fetch
 
-export interface Sent {
+interface Sent {
   readonly method: string
   readonly path: string
   readonly key: string | null

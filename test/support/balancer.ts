@@ -13,7 +13,7 @@ const inPath = (process.env.PATH ?? "")
   .map((folder) => join(folder, "haproxy"))
 
 /** Path of HAProxy: as HAPROXY names it, or found where programs are; undefined where there is none. */
-export const haproxy = process.env.HAPROXY ?? inPath.find((file) => existsSync(file))
+const haproxy = process.env.HAPROXY ?? inPath.find((file) => existsSync(file))
 
 export const balancerName = haproxy === undefined ? "a stand-in for HAProxy" : "the real HAProxy"
 

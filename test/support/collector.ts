@@ -171,7 +171,7 @@ export interface CollectedSpan {
   readonly status: number
 }
 
-export interface Export {
+interface Export {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   /** As it came, without its compression. */

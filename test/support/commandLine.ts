@@ -16,10 +16,7 @@ export const runCommand = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /** The same inside this process, which takes a fraction of the time. */
-export const runWordsHere = Effect.fnUntraced(function* (
-  words: ReadonlyArray<string>,
-  env: Environment
-) {
+const runWordsHere = Effect.fnUntraced(function* (words: ReadonlyArray<string>, env: Environment) {
   const printed = { stdout: "", stderr: "" }
   const exit = yield* runArguments(words).pipe(
     Effect.provideService(Console.Console, {

@@ -25,7 +25,6 @@ const Service = Schema.Struct({
   stop_grace_period: Schema.optionalKey(Schema.String),
   restart: Schema.String
 })
-export type Service = typeof Service.Type
 
 const Compose = Schema.Struct({ services: Schema.Record(Schema.String, Service) })
 

@@ -4,7 +4,7 @@
 const DAY_MILLIS = 86_400_000
 
 /** Days since 1970. `TEST_DAY` repeats what another day has chosen. */
-export const day = Number(process.env.TEST_DAY ?? Math.floor(Date.now() / DAY_MILLIS))
+const day = Number(process.env.TEST_DAY ?? Math.floor(Date.now() / DAY_MILLIS))
 
 /** Every item within `days` days; as many each day as on any other. */
 export const shareOfDay = <A>(items: ReadonlyArray<A>, days: number): ReadonlyArray<A> =>

@@ -12,7 +12,7 @@ export const openaiOf = (who: Customer, options: Omit<ClientOptions, "apiKey"> =
   )
 
 /** The same as a class that gives every order a key of its own, which its retries keep. */
-export class KeyedOpenAI extends OpenAI {
+class KeyedOpenAI extends OpenAI {
   protected override idempotencyHeader = "Idempotency-Key"
 }
 

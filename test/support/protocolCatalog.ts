@@ -73,7 +73,7 @@ export const leastInput = (model: string): Readonly<Record<string, unknown>> =>
 export const APP_ID = "app-7"
 
 /** Where a protocol's vendor is reached: ip_a wants its version in the base address. */
-export const baseUrlOf = (simulatorUrl: string, protocol: string): string =>
+const baseUrlOf = (simulatorUrl: string, protocol: string): string =>
   `${simulatorUrl}/${protocol}${protocol === "ip_a" ? "/v1" : ""}`
 
 const pricesOf = ({ modality, listed }: Way): Prices =>

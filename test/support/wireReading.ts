@@ -3,7 +3,7 @@ import { Predicate } from "effect"
 import { flagsIn } from "./flagReader.ts"
 import type { Tier } from "./protocolTable/tariffs.ts"
 
-export interface Asked {
+interface Asked {
   readonly seconds: unknown
   readonly tier: unknown
   readonly images: number

@@ -46,7 +46,7 @@ export const generateOneByOne = Effect.fnUntraced(function* (
       : Effect.timeoutOrElse(generateOne, { duration: remainingMillis, orElse: () => late })
   })
   const first = yield* Effect.result(generateOne)
-  if (Result.isFailure(first) && !isUnread(first.failure)) return yield* Effect.fail(first.failure)
+  if (Result.isFailure(first) && !isUnread(first.failure)) return yield* first.failure
   const others = yield* Effect.forEach(Arr.range(2, images), () => Effect.result(otherCall), {
     concurrency: MAX_CONCURRENT_CALLS
   })
@@ -58,5 +58,5 @@ export const generateOneByOne = Effect.fnUntraced(function* (
     )
   }
   if (Arr.isReadonlyArrayNonEmpty(answers)) return joinAnswers(answers)
-  return yield* Effect.fail(failure ?? timeoutFailure(timeout))
+  return yield* failure ?? timeoutFailure(timeout)
 })

@@ -11,7 +11,7 @@ export interface Finding {
   readonly advice?: string
 }
 
-export interface Installation {
+interface Installation {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Null where it does not decode: what needs it is not looked at. */
   readonly config: GatewayConfig | null

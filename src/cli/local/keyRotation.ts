@@ -6,7 +6,7 @@
  * one is generated, and takes the place of the old one in `secrets.json`.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { type GatewayConfig, loadConfig } from "../../config.ts"
 import { layerCrypto } from "../../crypto.ts"
@@ -39,8 +39,7 @@ const resealWith = ({
   previousMasterKey
 }: Effect.Success<ReturnType<typeof bothKeys>>) =>
   Effect.andThen(applySchema, reseal).pipe(
-    Effect.provide(layerVault(masterKey, previousMasterKey)),
-    Effect.provide(layerCrypto)
+    Effect.provide(Layer.provide(layerVault(masterKey, previousMasterKey), layerCrypto))
   )
 
 /** Seals everything again, and answers how much that was. */

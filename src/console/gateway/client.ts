@@ -4,7 +4,7 @@ import { FetchHttpClient } from "effect/http"
 import { layer, MediaGateway } from "../../client/typedClient.ts"
 import type { Session } from "./session.ts"
 
-export type Gateway = MediaGateway["Service"]
+type Gateway = MediaGateway["Service"]
 export type Ask<A, E = unknown> = (gateway: Gateway) => Effect.Effect<A, E>
 
 export interface Connection {

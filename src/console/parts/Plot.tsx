@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 
-export interface Line {
+interface Line {
   readonly label: string
   /** One for each of `times`; null where there is none. */
   readonly values: ReadonlyArray<number | null>

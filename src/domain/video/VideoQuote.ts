@@ -206,7 +206,7 @@ const LEAST_SHARE = 2n
 const SHORTEST_SECONDS = 2
 
 /** The most tokens that are charged for an order, whatever its vendor reports. */
-export const mostTokens = (quote: TokenVideoQuote): bigint =>
+const mostTokens = (quote: TokenVideoQuote): bigint =>
   quote.exposureNano === undefined
     ? quote.estimatedTokens * PLAUSIBLE_TIMES
     : quote.exposureNano / quote.nanoPerToken

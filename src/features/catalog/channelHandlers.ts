@@ -20,14 +20,14 @@ export const layerChannelHandlers = HttpApiBuilder.group(
     const testChannel = yield* makeChannelTest
 
     const readReport = Effect.fnUntraced(function* (channelId: string) {
-      const report = (yield* readReports).find(({ id }) => id === channelId)
+      const report = (yield* readReports()).find(({ id }) => id === channelId)
       return report ?? (yield* noSuchChannel())
     })
 
     return handlers.handleAll({
       listChannels: Effect.fn("channels.list")(function* ({ query }) {
         const { after, limit } = pageOf(query)
-        const reports = yield* readReports
+        const reports = yield* readReports()
         if (after !== null && !reports.some(({ id }) => id === after)) return yield* unknownCursor
         const behindCursor = reports.filter(({ id }) => after === null || id > after)
         return listView(cutPage(behindCursor, limit), identity<ChannelView>)

@@ -147,7 +147,7 @@ export const makeChannelReports = Effect.gen(function* () {
   const credentials = yield* ChannelCredentials
   const records = yield* ChannelRecords
 
-  return Effect.gen(function* () {
+  return Effect.fnUntraced(function* () {
     const data: ChannelData = {
       snapshot: yield* catalog.snapshot,
       storedKeys: yield* credentials.storedKeys,

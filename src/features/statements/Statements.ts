@@ -32,14 +32,14 @@ const charged = {
   returnedNano: Schema.BigIntFromString
 }
 
-export const ModelCharges = Schema.Struct({ model: Schema.String, ...charged })
-export const MemberCharges = Schema.Struct({
+const ModelCharges = Schema.Struct({ model: Schema.String, ...charged })
+const MemberCharges = Schema.Struct({
   memberId: Schema.String,
   name: Schema.String,
   ...charged
 })
 /** Of orders with this text under this name; an order with several notes stands in several lines. */
-export const TagCharges = Schema.Struct({ name: Schema.String, value: Schema.String, ...charged })
+const TagCharges = Schema.Struct({ name: Schema.String, value: Schema.String, ...charged })
 
 /** A deposit or an adjustment of the month. */
 export const StatementTransfer = Schema.Struct({

@@ -9,7 +9,7 @@ import { csvText, type Row } from "../../runtime/texts/csvText.ts"
 import type { Statement, StatementEntry } from "./Statements.ts"
 
 /** In their order. */
-export const statementColumns = [
+const statementColumns = [
   "kind",
   "id",
   "at",

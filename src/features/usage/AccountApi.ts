@@ -46,7 +46,7 @@ const BalanceView = Schema.Struct({
 })
 
 /** A member's series is of its own orders. */
-export const ownSeriesGroups = ["model", "modality", "key", "tag"] as const
+const ownSeriesGroups = ["model", "modality", "key", "tag"] as const
 
 /** What a series is asked by. */
 export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: Groups) => ({

@@ -112,6 +112,10 @@ const GRACE_SECONDS = 0.25
 /** The most turns of the event loop to wait for one without a new connection. */
 const MAX_TURNS = 50
 
+/**
+ * The kernel does not let two sockets listen on the port; in the error type of the layers that listen.
+ * @public
+ */
 export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
   message: Schema.String
 }) {}

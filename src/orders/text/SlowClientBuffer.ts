@@ -6,7 +6,7 @@ import { type Cause, Deferred, Duration, Effect, Latch, Option, Queue, Stream } 
 import { CurrentAnswer } from "../../runtime/AnswerBudget.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 
-export interface SlowClientBuffer<E> {
+interface SlowClientBuffer<E> {
   /** Waits while the client is too far behind; without a client the bytes are dropped. */
   offer(bytes: Uint8Array): Effect.Effect<void>
   /** Nothing more comes. */

@@ -23,11 +23,15 @@ const workerFile = new URL(
 /**
  * Starts PGlite and its socket server in a worker thread and waits until it accepts connections.
  * Closing the scope stops the socket server, closes PGlite with a checkpoint and ends the thread.
- * Answers an effect that ends with the failure, should the database stop by itself.
+ * `failure` ends with the reason, should the database stop by itself.
  */
 export const startDatabaseServer = Effect.fnUntraced(function* (
   input: DatabaseServerInput
-): Effect.fn.Return<Effect.Effect<EmbeddedDatabaseFailed>, EmbeddedDatabaseFailed, Scope.Scope> {
+): Effect.fn.Return<
+  { readonly failure: Effect.Effect<EmbeddedDatabaseFailed> },
+  EmbeddedDatabaseFailed,
+  Scope.Scope
+> {
   const ready = yield* Deferred.make<void, EmbeddedDatabaseFailed>()
   const ended = yield* Deferred.make<EmbeddedDatabaseFailed>()
 
@@ -68,5 +72,5 @@ export const startDatabaseServer = Effect.fnUntraced(function* (
 
   yield* Effect.acquireRelease(start, stop)
   yield* Deferred.await(ready)
-  return Deferred.await(ended)
+  return { failure: Deferred.await(ended) }
 })

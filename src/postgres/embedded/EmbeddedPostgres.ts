@@ -82,7 +82,7 @@ export const layerEmbedded = (options: {
     Effect.gen(function* () {
       const { directory, socketDirectory } = yield* lockDataDirectory(options.dataDir)
       const socketPath = join(socketDirectory, "s")
-      const failure = yield* startDatabaseServer({ directory, socketPath })
+      const { failure } = yield* startDatabaseServer({ directory, socketPath })
       const client = yield* PgClient.make({
         path: socketPath,
         username: "postgres",

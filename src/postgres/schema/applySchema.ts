@@ -5,10 +5,16 @@ import type { SchemaState } from "../../services/Operations.ts"
 import { rowOf } from "../client/rows.ts"
 import { Migrations } from "./migrations.ts"
 
-/** This gateway cannot work with what the database has been filled with. */
+/**
+ * This gateway cannot work with what the database has been filled with; in the error type of the layers
+ * that open one.
+ * @public
+ */
 export class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>()(
   "UnsupportedDatabase",
-  { message: Schema.String }
+  {
+    message: Schema.String
+  }
 ) {}
 
 /** Any number, the same on every gateway. */

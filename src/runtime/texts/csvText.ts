@@ -2,7 +2,7 @@
 import { Predicate, Stream } from "effect"
 import { Csv } from "effect/encoding"
 
-export type Cell = string | number | null | undefined | Readonly<Record<string, string>>
+type Cell = string | number | null | undefined | Readonly<Record<string, string>>
 export type Row = Readonly<Record<string, Cell>>
 
 /** A spreadsheet runs a text that begins like this; a plain number is what it looks like. */

@@ -8,7 +8,7 @@ import { type Lifecycle, Tasks } from "../Tasks.ts"
 import { type BodyFault, type Desk, Refusal } from "../Vendor.ts"
 
 /** The flat error body of every service of the cloud. */
-export const refusal = (status: number, code: string, message: string) =>
+const refusal = (status: number, code: string, message: string) =>
   new Refusal({ status, body: { code, message, request_id: requestId() } })
 
 export const invalid = (message: string) => refusal(400, "InvalidParameter", message)

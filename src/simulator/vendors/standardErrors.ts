@@ -1,7 +1,7 @@
 /** Errors in the common standard form, which several vendors share. */
 import { type BodyFault, Refusal } from "../Vendor.ts"
 
-export const refusal = (
+const refusal = (
   status: number,
   type: string,
   code: string | null,

@@ -85,7 +85,7 @@ export interface StoredOrder {
   closedBy: string | null
 }
 
-export interface StoredPool {
+interface StoredPool {
   balanceNano: bigint
   heldNano: bigint
   /** What open orders can come to above their holds. */
@@ -101,7 +101,7 @@ export interface StoredMonth {
   capturedNano: bigint
 }
 
-export interface StoredRequestKey extends RequestKey {
+interface StoredRequestKey extends RequestKey {
   readonly holdId: string
   readonly expiresAt: number
   answer: StoredAnswer | null

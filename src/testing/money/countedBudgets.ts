@@ -51,7 +51,7 @@ export const budgetsOf = (
     .toSorted(byNarrowness)
     .map((budget) => ({ budget, use: useAt(budget, now) }))
 
-export const usedNano = ({ heldNano, capturedNano }: StoredUse): bigint => heldNano + capturedNano
+const usedNano = ({ heldNano, capturedNano }: StoredUse): bigint => heldNano + capturedNano
 
 /** The narrowest one that has no room for the amount; null where all have. */
 export const refusalOf = (

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "..", "..", "..")
 const CACHE = join(root, "node_modules", ".cache")
 const Package = Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
 
-export interface Chromium {
+interface Chromium {
   readonly executable: string
   /** Libraries that a machine without a browser may lack. */
   readonly libraries: string

@@ -4,7 +4,7 @@ import { ProtocolAdapter, type VideoAdapter } from "../../../src/services/Protoc
 import { DEFECTIVE } from "./catalog.ts"
 
 /** What must not be told to a client. */
-export const DEFECT = "the adapter fell over /srv/secret/adapter.ts"
+const DEFECT = "the adapter fell over /srv/secret/adapter.ts"
 
 const withDefect = (adapter: VideoAdapter): VideoAdapter => ({
   ...adapter,

@@ -17,7 +17,7 @@ export const waiting = (seconds: number): { more: Json; headers: Record<string, 
 })
 
 /** The answered value where it may be so, and otherwise one that shows what was expected. */
-export const within = (value: number, least: number, most: number): number =>
+const within = (value: number, least: number, most: number): number =>
   value >= least && value <= most ? value : most
 
 /** A key that has used up its minute, which began some time ago. */

@@ -29,7 +29,7 @@ const keep = Effect.fnUntraced(function* (table: Table, organizationId: string) 
     Effect.forkScoped
   )
   yield* Deferred.await(kept)
-  return Effect.andThen(Deferred.succeed(letGo, undefined), Fiber.join(keeping))
+  return () => Effect.andThen(Deferred.succeed(letGo, undefined), Fiber.join(keeping))
 })
 
 const Seen = Schema.Tuple([Schema.Struct({ waiters: Schema.Int, free: Schema.Int })])
@@ -80,11 +80,11 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         const alone = yield* accept(third)
         // The two wait for the one before them, and then go together.
         const together = [yield* accept(second), yield* accept(first)]
-        yield* letThirdGo
+        yield* letThirdGo()
         assert.isTrue(yield* Fiber.join(alone))
 
         assert.isFalse(yield* areFreeWhileSomebodyWaits("tasks", first.organizationId))
-        yield* letSecondGo
+        yield* letSecondGo()
         assert.deepStrictEqual(yield* Effect.forEach(together, Fiber.join), [true, true])
       })
     )
@@ -110,7 +110,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         )
 
         assert.isFalse(yield* areFreeWhileSomebodyWaits("pools", first.organizationId))
-        yield* letSecondGo
+        yield* letSecondGo()
         yield* Fiber.join(holding)
       })
     )
@@ -130,7 +130,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         )
 
         assert.isFalse(yield* areFreeWhileSomebodyWaits("pools", first.organizationId))
-        yield* letSecondGo
+        yield* letSecondGo()
         yield* Fiber.join(stopping)
       })
     )

@@ -18,7 +18,7 @@ import type { Tier } from "./tariffs.ts"
 const DEPOSIT = "100000"
 
 /** Nobody is asked before the test says so, so that holds can be read while they are open. */
-export const pausedSettings = {
+const pausedSettings = {
   ...quickSettings,
   askIntervalSeconds: 3600,
   maxAskIntervalSeconds: 3600

@@ -4,7 +4,7 @@ import { toNano } from "../amounts.ts"
 /** Resolutions as this table writes them. */
 export type Tier = "480p" | "540p" | "720p" | "1080p" | "4k"
 
-export interface Priced {
+interface Priced {
   /** Seconds of the output; those prepaid for the hold, those rendered for the charge. */
   readonly seconds: number
   readonly tier: Tier

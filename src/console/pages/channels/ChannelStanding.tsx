@@ -31,7 +31,7 @@ const colors: Readonly<Record<Standing, string>> = {
   keyless: "var(--mantine-color-red-7)"
 }
 
-export const standingOf = ({ state, keys, open_tasks }: ChannelView): Standing => {
+const standingOf = ({ state, keys, open_tasks }: ChannelView): Standing => {
   if (state === "draining") return open_tasks > 0 ? "draining" : "disabled"
   if (!keys.some(({ enabled, stored }) => enabled && stored)) return "keyless"
   if (state === "open") return "resting"

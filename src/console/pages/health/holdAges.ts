@@ -7,7 +7,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** Each from the age before it on; the last one has no end. */
-export const ageSpans = [
+const ageSpans = [
   { name: "minute", until: MINUTE },
   { name: "tenMinutes", until: 10 * MINUTE },
   { name: "hour", until: HOUR },

@@ -8,7 +8,7 @@ import { oneOfWords } from "../../parts/controls/addressFields.tsx"
 import type { Endpoint, EndpointForm } from "./hookCalls.ts"
 
 /** The texts' names of the events, whose own have points in them. */
-export const eventNames = {
+const eventNames = {
   "video.completed": "videoCompleted",
   "video.failed": "videoFailed",
   "image.completed": "imageCompleted",

@@ -14,7 +14,7 @@ import type { Ask } from "../../gateway/client.ts"
 import type { After, ListPage } from "../../gateway/hooks.tsx"
 
 export type Endpoint = typeof EndpointView.Type
-export type EndpointWithSecret = typeof EndpointWithSecretView.Type
+type EndpointWithSecret = typeof EndpointWithSecretView.Type
 export type Delivery = typeof DeliveryView.Type
 export type DeliveryState = Delivery["status"]
 export const deliveryStates: ReadonlyArray<DeliveryState> = ["pending", "delivered", "failed"]

@@ -5,7 +5,7 @@ import { useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { inks } from "./StateBadge.tsx"
 
-export interface RowAction {
+interface RowAction {
   readonly label: string
   readonly isDangerous?: boolean
   readonly onPick: () => void

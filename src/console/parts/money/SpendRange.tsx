@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next"
 import { type AddressFilters, wordOf } from "../addressFilters.ts"
 import type { Step } from "./spendSlots.ts"
 
-export const ranges = ["31d", "48h", "12m", "own"] as const
+const ranges = ["31d", "48h", "12m", "own"] as const
 const steps = ["day", "hour", "month"] as const
 const usualSteps = { "48h": "hour", "31d": "day", "12m": "month" } as const
 const usualDays = { "48h": 2, "31d": 31, "12m": 366 } as const

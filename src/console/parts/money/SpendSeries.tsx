@@ -33,7 +33,7 @@ export interface SpendLine extends Partial<Record<SpendGroup, string>> {
   readonly margin?: string
 }
 
-export interface SpendQuery<Group extends SpendGroup> extends AskedRange {
+interface SpendQuery<Group extends SpendGroup> extends AskedRange {
   readonly by?: Group
   readonly tag?: string
 }

@@ -82,7 +82,7 @@ const succeeded = {
   expires_at: expiresAt
 }
 
-export const ImageTaskView = Schema.Union([
+const ImageTaskView = Schema.Union([
   Schema.Struct(processing).annotate({
     identifier: "ProcessingImages",
     description: "They are being made"

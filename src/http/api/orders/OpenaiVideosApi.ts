@@ -49,7 +49,7 @@ export const asOpenaiVideo = <Fields extends Schema.Struct.Fields>(fields: Field
     error: nullable(TaskFailure, "Why it failed; null where it did not")
   })
 
-export const OpenaiVideo = asOpenaiVideo({
+const OpenaiVideo = asOpenaiVideo({
   task_status: oneOf(["processing", "succeeded", "failed"], "Where the gateway's own task stands")
 }).annotate({ identifier: "OpenaiVideo", description: "A video in the words of OpenAI's API" })
 

@@ -48,7 +48,7 @@ const Accepted = Schema.Struct(processing).annotate({
 })
 
 /** In the words of its id: OpenAI's objects come first, as they are ours and more. */
-export const VideoTaskView = Schema.Union([
+const VideoTaskView = Schema.Union([
   asOpenaiVideo(processing).annotate({ identifier: "OpenaiProcessingVideo" }),
   asOpenaiVideo(succeeded).annotate({ identifier: "OpenaiCompletedVideo" }),
   asOpenaiVideo(failed).annotate({ identifier: "OpenaiFailedVideo" }),

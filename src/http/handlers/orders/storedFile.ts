@@ -27,7 +27,7 @@ const policyOf = (type: string): string =>
   ].join("; ")
 
 /** Headers of every answer about a file of such a type. */
-export const fileHeaders = (type: string): Readonly<Record<string, string>> => {
+const fileHeaders = (type: string): Readonly<Record<string, string>> => {
   const disposition = dispositionOf(servedType(type))
   return {
     "cache-control": "private",

@@ -85,7 +85,7 @@ const standard25: ContentFamily = {
   sizes: "2.5"
 }
 
-export const families: ReadonlyArray<ContentFamily> = [
+const families: ReadonlyArray<ContentFamily> = [
   {
     ...pro10,
     name: "seedance 1.0 fast",

@@ -46,7 +46,7 @@ const turbo: ClipFamily = {
   switchesSound: false
 }
 
-export const families: ReadonlyArray<ClipFamily> = [
+const families: ReadonlyArray<ClipFamily> = [
   {
     ...standard,
     name: "o1",

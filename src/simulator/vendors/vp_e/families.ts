@@ -38,7 +38,7 @@ const turbo: ModelFamily.ModelFamily<Mode> = {
   ]
 }
 
-export const families: ReadonlyArray<ModelFamily.ModelFamily<Mode>> = [
+const families: ReadonlyArray<ModelFamily.ModelFamily<Mode>> = [
   {
     ...turbo,
     name: "reference",

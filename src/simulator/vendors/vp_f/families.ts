@@ -1,8 +1,8 @@
 /** The cloud's models by version and by what they start from. */
 import * as ModelFamily from "../ModelFamily.ts"
 
-export type Mode = "text" | "image" | "reference" | "all"
-export type Version = "2.6" | "2.7" | "3.0"
+type Mode = "text" | "image" | "reference" | "all"
+type Version = "2.6" | "2.7" | "3.0"
 
 export interface CloudFamily extends ModelFamily.ModelFamily<Mode> {
   readonly mode: Mode
@@ -104,7 +104,7 @@ const version3: CloudFamily = {
   switchesSound: true
 }
 
-export const families: ReadonlyArray<CloudFamily> = [
+const families: ReadonlyArray<CloudFamily> = [
   version3,
   withSwitch(image26, "2.6 image flash", /2\.[0-6].*i2v-flash/),
   withSwitch(reference26, "2.6 reference flash", /2\.[0-6].*r2v-flash/),

@@ -33,7 +33,7 @@ export const documentOf = (entries: ReadonlyArray<Entry>): CatalogText => ({
   mounts: entries.flatMap((one) => (one.list === "mounts" ? [one.entry] : []))
 })
 
-export const allEntries = (document: CatalogText): ReadonlyArray<Entry> =>
+const allEntries = (document: CatalogText): ReadonlyArray<Entry> =>
   listNames.flatMap((list) => entriesOf(document, list))
 
 const isNamed = (one: Entry, list: ListName, key: string): boolean =>

@@ -16,7 +16,7 @@ const LONGEST_URL = 200
 const SHOWN = 40
 
 /** Files would fill the page; their beginning stands for them. */
-export const shortened = (value: unknown): unknown => {
+const shortened = (value: unknown): unknown => {
   if (typeof value === "string") {
     return value.startsWith("data:") && value.length > LONGEST_URL
       ? `${value.slice(0, SHOWN)}…`

@@ -21,7 +21,7 @@ const MEGABYTE = 1_000_000
 const MOST_BYTES = 32 * MEGABYTE
 const MOST = 16
 
-export const megabytes = (bytes: number): string =>
+const megabytes = (bytes: number): string =>
   bytes < MEGABYTE / 10
     ? `${Math.ceil(bytes / 1000)} kB`
     : `${(bytes / MEGABYTE).toFixed(1).replace(".0", "")} MB`

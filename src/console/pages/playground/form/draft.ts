@@ -1,7 +1,7 @@
 /** What stands in the form, and the order that it comes to. */
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 
-export const mediumUses = [
+const mediumUses = [
   "image",
   "reference_image",
   "first_frame",
