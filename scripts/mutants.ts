@@ -36,25 +36,25 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
   [moveFunds]: [
     [
       "pools not locked",
-      "WHERE p.organization_id = wanted.id FOR UPDATE) r ON true;",
-      "WHERE p.organization_id = wanted.id) r ON true;"
+      "WHERE r.organization_id = o.id FOR UPDATE) p ON true;",
+      "WHERE r.organization_id = o.id) p ON true;"
     ],
     [
-      "pools locked in the order of arrival",
-      'FROM unnest(p_organizations) AS u(id) ORDER BY u.id COLLATE "C") wanted',
-      "FROM unnest(p_organizations) AS u(id)) wanted"
+      "pools locked in another order",
+      'ORDER BY m.organization_id COLLATE "C"),',
+      'ORDER BY m.organization_id COLLATE "C" DESC),'
     ],
     [
       "tasks not locked",
-      "AND t.id = wanted.id\n                             FOR UPDATE) r;",
-      "AND t.id = wanted.id) r;"
+      "AND r.id = e.order_id\n                             FOR UPDATE) t;",
+      "AND r.id = e.order_id) t;"
     ],
-    ["rows that were moved by a hand are passed over", "IF NOT is_whole THEN", "IF false THEN"],
+    ["rows that were moved by a hand are passed over", "IF NOT is_complete THEN", "IF false THEN"],
     ["closed orders close again", "coalesce(o.state = 'open' AND (", "coalesce(true AND ("],
-    ["task's state not compared", "SELECT t.state = u.task_end ->> 'from'", "SELECT true"],
+    ["task's state not compared", "SELECT t.state = c.task_end ->> 'from'", "SELECT true"],
     [
       "task's claim not compared",
-      "AND t.lease = coalesce((u.task_end ->> 'lease')::bigint, t.lease)",
+      "AND t.lease = coalesce((c.task_end ->> 'lease')::bigint, t.lease)",
       "AND true"
     ],
     [
@@ -66,8 +66,8 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ["a close that does not apply hides one that does", "ORDER BY applies DESC, i)", "ORDER BY i)"],
     [
       "charge of another close",
-      "SET state = w.new_state, charge = w.new_charge,",
-      "SET state = w.new_state, charge = (SELECT min(new_charge) FROM won),"
+      "SET state = w.state, charge = w.charged,",
+      "SET state = w.state, charge = (SELECT min(charged) FROM won),"
     ],
     [
       "month's held money not returned",
@@ -99,25 +99,21 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "SET balance = r.balance - s.charged, held = r.held - s.freed",
       "SET balance = r.balance - s.charged, held = r.held"
     ],
-    [
-      "overage cut off",
-      "array_agg(greatest(new_charge - hold, 0) ORDER BY i)",
-      "array_agg(0::bigint ORDER BY i)"
-    ],
+    ["overage cut off", "greatest(new_charge - hold, 0),", "0::bigint,"],
     [
       "organisation dropped from a close",
-      "WHERE r.organization_id = u.organization_id AND r.id = u.id OFFSET 0) o ON true",
-      "WHERE r.id = u.id LIMIT 1) o ON true"
+      "WHERE r.organization_id = c.organization_id AND r.id = c.order_id OFFSET 0) o ON true",
+      "WHERE r.id = c.order_id LIMIT 1) o ON true"
     ],
     [
       "answers of closes that lost are kept",
-      "WHERE u.outcome = 'won' AND u.answer IS NOT NULL",
-      "WHERE u.answer IS NOT NULL"
+      "WHERE c.outcome = 'won' AND c.answer IS NOT NULL",
+      "WHERE c.answer IS NOT NULL"
     ],
     [
       "keys of closes that lost are forgotten",
-      "WHERE u.outcome = 'won' AND u.is_forgotten",
-      "WHERE u.is_forgotten"
+      "WHERE c.outcome = 'won' AND c.frees_key",
+      "WHERE c.frees_key"
     ],
     [
       "budget compared with <",
@@ -133,18 +129,18 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ["budget blind to its batch", "> budgets.rooms[n] - spent[n] THEN", "> budgets.rooms[n] THEN"],
     [
       "a budget after the others is not looked at",
-      "          EXIT;\n        END IF;",
-      "        END IF;\n        EXIT;"
+      "        EXIT;\n      END IF;",
+      "      END IF;\n      EXIT;"
     ],
     [
       "held by a budget, not given back",
-      "SET held = r.held - s.freed, captured = r.captured + s.charged\n        FROM (SELECT (SELECT b.ctid",
-      "SET held = r.held, captured = r.captured + s.charged\n        FROM (SELECT (SELECT b.ctid"
+      "SET held = r.held - s.freed, captured = r.captured + s.charged\n      FROM (SELECT (SELECT b.ctid",
+      "SET held = r.held, captured = r.captured + s.charged\n      FROM (SELECT (SELECT b.ctid"
     ],
     [
       "charged, and not to the budget",
-      "SET held = r.held - s.freed, captured = r.captured + s.charged\n        FROM (SELECT (SELECT b.ctid",
-      "SET held = r.held - s.freed, captured = r.captured\n        FROM (SELECT (SELECT b.ctid"
+      "SET held = r.held - s.freed, captured = r.captured + s.charged\n      FROM (SELECT (SELECT b.ctid",
+      "SET held = r.held - s.freed, captured = r.captured\n      FROM (SELECT (SELECT b.ctid"
     ],
     [
       "held, and not by the budget",
@@ -158,28 +154,28 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     [
       "what is closed is not summed up",
-      "WHERE u.outcome = 'won';\n    IF p_task_ends",
-      "WHERE false;\n    IF p_task_ends"
+      "WHERE c.outcome = 'won';\n  IF ends_tasks",
+      "WHERE false;\n  IF ends_tasks"
     ],
     [
       "pool compared with <",
-      "WHEN request.amount > available[request.place]",
-      "WHEN request.amount >= available[request.place]"
+      "WHEN request.amount > available[request.pool]",
+      "WHEN request.amount >= available[request.pool]"
     ],
-    ["pool not checked", "WHEN request.amount > available[request.place]", "WHEN false"],
+    ["pool not checked", "WHEN request.amount > available[request.pool]", "WHEN false"],
     [
       "pool blind to its batch",
-      "      available[request.place] := available[request.place] - request.amount;\n",
+      "    available[request.pool] := available[request.pool] - request.amount;\n",
       ""
     ],
     [
       "pool of another organisation",
-      "available[request.place] := coalesce(available[request.place], request.free);",
-      "available[request.place] := coalesce(available[1], request.free);"
+      "available[request.pool] := coalesce(available[request.pool], request.free);",
+      "available[request.pool] := coalesce(available[1], request.free);"
     ],
     [
       "exposures not looked at",
-      "WHEN uncovered[request.place] > 0 AND request.amount > cover",
+      "WHEN uncovered[request.pool] > 0 AND request.amount > cover",
       "WHEN false"
     ],
     [
@@ -194,18 +190,18 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     [
       "exposures blind to their batch",
-      "      uncovered[request.place] := uncovered[request.place] + excess;\n",
+      "    uncovered[request.pool] := uncovered[request.pool] + excess;\n",
       ""
     ],
     [
       "exposures of another organisation",
-      "uncovered[request.place] := coalesce(uncovered[request.place], request.uncovered);",
-      "uncovered[request.place] := coalesce(uncovered[1], request.uncovered);"
+      "uncovered[request.pool] := coalesce(uncovered[request.pool], request.uncovered);",
+      "uncovered[request.pool] := coalesce(uncovered[1], request.uncovered);"
     ],
     [
       "exposures without credit",
-      "cover := available[request.place] + request.credit - uncovered[request.place];",
-      "cover := available[request.place] - uncovered[request.place];"
+      "cover := available[request.pool] + request.credit - uncovered[request.pool];",
+      "cover := available[request.pool] - uncovered[request.pool];"
     ],
     [
       "holds on credit",
@@ -224,24 +220,24 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     ["exposures not given back", "uncovered = r.uncovered - s.excess", "uncovered = r.uncovered"],
     ["exposures not written to the order", "h.exposure, h.quote,", "NULL, h.quote,"],
-    ["a vendor's count not kept", "u.orphan -> 'usage'", "NULL"],
+    ["a vendor's count not kept", "c.orphan -> 'usage'", "NULL"],
     ["known holds held again", "WHEN request.is_known THEN 'known'", "WHEN false THEN 'known'"],
-    ["used keys order again", "WHEN request.is_key_used OR key_taken", "WHEN key_taken"],
+    ["used keys order again", "WHEN request.is_key_used OR is_key_taken", "WHEN is_key_taken"],
     [
       "keys used in one call order again",
-      "WHEN request.is_key_used OR key_taken[request.key_first] THEN",
+      "WHEN request.is_key_used OR is_key_taken[request.first_of_key] THEN",
       "WHEN request.is_key_used THEN"
     ],
     ["stop of spending ignored", "WHEN request.is_stopped THEN", "WHEN false THEN"],
     [
       "organisation dropped from a hold",
-      "WHERE r.organization_id = u.organization_id AND r.id = u.id) AS is_known",
-      "WHERE r.id = u.id LIMIT 1) AS is_known"
+      "WHERE r.organization_id = h.organization_id AND r.id = h.id) AS is_known",
+      "WHERE r.id = h.id LIMIT 1) AS is_known"
     ],
     [
       "refused holds are written",
-      "WHERE u.outcome = 'held'\n    ), written",
-      "WHERE true\n    ), written"
+      "WHERE h.outcome = 'held'\n  ), orders_written",
+      "WHERE true\n  ), orders_written"
     ],
     [
       "holds not counted in the month",

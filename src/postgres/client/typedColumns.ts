@@ -17,3 +17,19 @@ export const columns = <Item>(
     const isNull = values.every((value) => value === null)
     return Result.getOrThrow(PgTypes.array(isNull ? null : values, elementOid))
   })
+
+/**
+ * How a statement takes an array of a composite type, whose attributes are the columns in their order.
+ * They travel one by one, and the statement joins them: the driver cannot send a composite type, which
+ * has another number in every database. Null where there are no items, as the first column never is.
+ */
+export const compositeArray = (
+  type: string,
+  of: Readonly<Record<string, unknown>>,
+  firstParameter: number
+): string => {
+  const names = Object.keys(of).join(", ")
+  const parameters = Object.keys(of).map((_, index) => `$${firstParameter + index}`)
+  const rows = `SELECT ROW(${names})::${type} FROM unnest(${parameters.join(", ")}) AS i(${names})`
+  return `CASE WHEN $${firstParameter} IS NOT NULL THEN ARRAY(${rows}) END`
+}

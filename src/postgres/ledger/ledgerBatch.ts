@@ -5,13 +5,7 @@ import { SpentBudget } from "../../domain/money/budgets.ts"
 import { type HoldOutcome, HoldResult } from "../../services/ledgerAnswers.ts"
 import { HoldHistory } from "../../services/TaskHistory.ts"
 import { decodeRows } from "../client/rows.ts"
-import {
-  type Close,
-  columnNames,
-  columnsOf,
-  type Movements,
-  type NewHold
-} from "./ledgerColumns.ts"
+import { type Close, moveFunds, type NewHold, parametersOf } from "./ledgerColumns.ts"
 
 export type Movement = Close | NewHold
 
@@ -23,8 +17,8 @@ const amounts = list(Schema.NullOr(Schema.BigInt))
 const Outcomes = Schema.Struct({
   close_outcomes: list(CloseResult),
   close_states: list(Schema.NullOr(HoldHistory.fields.state)),
-  close_captured: amounts,
-  close_overage: amounts,
+  close_charges: amounts,
+  close_overages: amounts,
   hold_outcomes: list(HoldResult),
   hold_refusals: list(Schema.NullOr(SpentBudget)),
   hold_available: amounts
@@ -43,38 +37,25 @@ export type Moved =
 
 const decodeOutcomes = decodeRows(Outcomes)
 
-/** Its text never changes, so that a connection prepares it once. */
-const moveFunds = `SELECT * FROM move_funds(p_time_zone => $1, ${columnNames
-  .map((name, index) => `${name} => $${index + 2}`)
-  .join(", ")})`
-
-/** The value's position, from 1; a new value comes last. */
-const positionIn = (positions: Map<string, number>, value: string): number => {
-  const known = positions.get(value) ?? positions.size + 1
-  positions.set(value, known)
-  return known
-}
-
-/** The movements as the function takes them, and where each went among those of its kind. */
-const arranged = (movements: ReadonlyArray<Movement>) => {
-  const organizations = new Map<string, number>()
-  const held = new Map<string, number>()
-  const closes: Array<Movements["closes"][number]> = []
-  const holds: Array<Movements["holds"][number]> = []
-  const places = movements.map((movement) => {
-    const place = positionIn(organizations, movement.request.organizationId)
-    if (movement._tag !== "Hold") return closes.push({ ...movement, place }) - 1
+/** The movements as the function takes them, and the position of each among those of its kind. */
+const arrange = (movements: ReadonlyArray<Movement>) => {
+  const closes: Array<Close> = []
+  const holds: Array<NewHold> = []
+  const heldAt = new Map<string, number>()
+  const positions = movements.map((movement) => {
+    if (movement._tag !== "Hold") return closes.push(movement) - 1
     // A hold that comes twice goes once.
-    const index = positionIn(held, `${place} ${movement.request.id}`) - 1
-    if (index < holds.length) return index
-    holds.push({ ...movement, place })
-    return index
+    const { organizationId, id } = movement.request
+    const name = `${organizationId} ${id}`
+    const position = heldAt.get(name) ?? holds.push(movement) - 1
+    heldAt.set(name, position)
+    return position
   })
-  return { places, moved: { organizations: [...organizations.keys()], closes, holds } }
+  return { positions, closes, holds }
 }
 
-const answered = <A>(answers: ReadonlyArray<A> | null, place: number): A => {
-  const answer = answers?.[place]
+const answerAt = <A>(answers: ReadonlyArray<A> | null, position: number): A => {
+  const answer = answers?.[position]
   if (answer === undefined) throw new Error("move_funds left a movement out")
   return answer
 }
@@ -85,25 +66,25 @@ export const moveTogether = Effect.fnUntraced(function* (
   timeZone: string,
   movements: ReadonlyArray<Movement>
 ) {
-  const { places, moved } = arranged(movements)
-  const [row] = yield* decodeOutcomes(sql.unsafe(moveFunds, [timeZone, ...columnsOf(moved)]))
+  const { positions, closes, holds } = arrange(movements)
+  const [row] = yield* decodeOutcomes(sql.unsafe(moveFunds, parametersOf(timeZone, closes, holds)))
   if (row === undefined) return []
   return movements.map(({ _tag }, index): Moved => {
-    const place = places[index] ?? -1
+    const position = positions[index] ?? -1
     if (_tag !== "Hold") {
       return {
         _tag: "Close",
-        outcome: answered(row.close_outcomes, place),
-        state: answered(row.close_states, place),
-        captured: row.close_captured?.[place] ?? 0n,
-        overage: row.close_overage?.[place] ?? 0n
+        outcome: answerAt(row.close_outcomes, position),
+        state: answerAt(row.close_states, position),
+        captured: row.close_charges?.[position] ?? 0n,
+        overage: row.close_overages?.[position] ?? 0n
       }
     }
     return {
       _tag,
-      outcome: answered(row.hold_outcomes, place),
-      available: row.hold_available?.[place] ?? 0n,
-      budget: row.hold_refusals?.[place] ?? null
+      outcome: answerAt(row.hold_outcomes, position),
+      available: row.hold_available?.[position] ?? 0n,
+      budget: row.hold_refusals?.[position] ?? null
     }
   })
 })

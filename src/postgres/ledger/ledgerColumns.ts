@@ -1,13 +1,13 @@
-/** The movements of a batch as `move_funds` takes them: typed columns, one value an item. */
+/** The movements of a batch as `move_funds` takes them: arrays of its types `order_close` and `order_hold`. */
 import { PgTypes } from "@effect/sql-pg"
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 import { storable } from "../../domain/plainText.ts"
 import { type Doubt, ReportedUsage } from "../../domain/VendorOutcome.ts"
 import { AnsweredCall } from "../../services/CallLog.ts"
 import { StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { Capture, HoldRequest, Release } from "../../services/Ledger.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
-import { type Column, columns } from "../client/typedColumns.ts"
+import { type Column, columns, compositeArray } from "../client/typedColumns.ts"
 
 export interface NewHold {
   readonly _tag: "Hold"
@@ -19,16 +19,6 @@ export type Close =
   | { readonly _tag: "Capture"; readonly request: Capture }
   | { readonly _tag: "Release"; readonly request: Release }
 
-/** Whose it is: a position among the organisations, counted from 1. */
-type Placed<Item> = Item & { readonly place: number }
-
-export interface Movements {
-  readonly organizations: ReadonlyArray<string>
-  readonly closes: ReadonlyArray<Placed<Close>>
-  /** Their ids differ within an organisation. */
-  readonly holds: ReadonlyArray<Placed<NewHold>>
-}
-
 const encodeCall = Schema.encodeSync(AnsweredCall)
 const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 
@@ -36,7 +26,7 @@ const captureOf = (close: Close) => (close._tag === "Capture" ? close.request : 
 const usageOf = (close: Close) => captureOf(close)?.usage
 const releaseOf = (close: Close) => (close._tag === "Release" ? close.request : undefined)
 
-const outcomeItem = (task: TaskOutcome) => {
+const taskEnd = (task: TaskOutcome) => {
   const { from, state } = task
   if (task.state !== "succeeded") {
     return {
@@ -59,7 +49,7 @@ const outcomeItem = (task: TaskOutcome) => {
 
 const encodeUsage = Schema.encodeSync(ReportedUsage)
 
-const orphanItem = (orphan: Doubt) => ({
+const orphanOf = (orphan: Doubt) => ({
   upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
   reason: orphan.reason,
   answer: orphan.answer,
@@ -70,66 +60,73 @@ const orphanItem = (orphan: Doubt) => ({
 const exposureAbove = ({ amountNano, exposureNano = amountNano }: HoldRequest): bigint | null =>
   exposureNano > amountNano ? exposureNano : null
 
-/** What `of` says of an item that has such a thing. */
-const given = <A, B>(value: A | null | undefined, of: (value: A) => B): B | null =>
-  value === null || value === undefined ? null : of(value)
+/** Applies the function where there is a value. */
+const mapNullable = <A, B>(value: A | null | undefined, map: (value: A) => B): B | null =>
+  value === null || value === undefined ? null : map(value)
 
-const { text, int4, int8, float8, bool, jsonb } = PgTypes.OID
+const { text, int8, float8, bool, jsonb } = PgTypes.OID
 
-const organizationColumns = {
-  p_organizations: [text, (organization: string) => organization]
-} as const
+/** In the order of the attributes of `order_close`. */
+export const closeColumns = {
+  organization_id: [text, ({ request }) => request.organizationId],
+  order_id: [text, ({ request }) => request.holdId],
+  closed_by: [text, ({ request }) => request.by],
+  charge: [int8, (close) => captureOf(close)?.chargeNano],
+  input: [int8, (close) => usageOf(close)?.input],
+  output: [int8, (close) => usageOf(close)?.output],
+  unit: [text, (close) => usageOf(close)?.unit],
+  unit_price: [int8, (close) => usageOf(close)?.unitPriceNano],
+  input_unit_price: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
+  basis: [text, (close) => usageOf(close)?.basis],
+  cost: [int8, (close) => captureOf(close)?.costNano],
+  call: [jsonb, (close) => mapNullable(captureOf(close)?.call, encodeCall)],
+  task_end: [jsonb, ({ request }) => mapNullable(request.task, taskEnd)],
+  orphan: [jsonb, ({ request }) => mapNullable(request.orphan, orphanOf)],
+  answer: [text, ({ request }) => mapNullable(request.answer, encodeAnswer)],
+  frees_key: [bool, (close) => (releaseOf(close)?.forgetKey === true ? true : null)]
+} as const satisfies Record<string, Column<Close>>
 
-const closeColumns = {
-  p_close_places: [int4, ({ place }) => place],
-  p_closes: [text, ({ request }) => request.holdId],
-  p_charges: [int8, (close) => captureOf(close)?.chargeNano],
-  p_closers: [text, ({ request }) => request.by],
-  p_inputs: [int8, (close) => usageOf(close)?.input],
-  p_outputs: [int8, (close) => usageOf(close)?.output],
-  p_units: [text, (close) => usageOf(close)?.unit],
-  p_unit_prices: [int8, (close) => usageOf(close)?.unitPriceNano],
-  p_input_unit_prices: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
-  p_bases: [text, (close) => usageOf(close)?.basis],
-  p_costs: [int8, (close) => captureOf(close)?.costNano],
-  p_calls: [jsonb, (close) => given(captureOf(close)?.call, encodeCall)],
-  p_task_ends: [jsonb, ({ request }) => given(request.task, outcomeItem)],
-  p_orphans: [jsonb, ({ request }) => given(request.orphan, orphanItem)],
-  p_answers: [text, ({ request }) => given(request.answer, encodeAnswer)],
-  p_forgotten: [bool, (close) => (releaseOf(close)?.forgetKey === true ? true : null)]
-} as const satisfies Record<string, Column<Placed<Close>>>
-
-const holdColumns = {
-  p_hold_places: [int4, ({ place }) => place],
-  p_holds: [text, ({ request }) => request.id],
-  p_members: [text, ({ request }) => request.memberId],
-  p_api_keys: [text, ({ request }) => request.keyId],
-  p_models: [text, ({ request }) => request.model],
-  p_modalities: [text, ({ request }) => request.modality],
-  p_amounts: [int8, ({ request }) => request.amountNano],
-  p_exposures: [int8, ({ request }) => exposureAbove(request)],
-  p_seconds: [float8, ({ request }) => request.ttlSeconds],
-  p_quotes: [jsonb, ({ request }) => request.quote],
-  p_cost_quotes: [jsonb, ({ request }) => request.cost],
-  p_jobs: [jsonb, ({ request }) => request.job],
-  p_metadatas: [jsonb, ({ request }) => request.metadata],
-  p_prompt_digests: [text, ({ request }) => request.promptDigest],
-  p_tasks: [jsonb, ({ request }) => request.task],
-  p_keys: [
+/** In the order of the attributes of `order_hold`. */
+export const holdColumns = {
+  organization_id: [text, ({ request }) => request.organizationId],
+  id: [text, ({ request }) => request.id],
+  member_id: [text, ({ request }) => request.memberId],
+  key_id: [text, ({ request }) => request.keyId],
+  model: [text, ({ request }) => request.model],
+  modality: [text, ({ request }) => request.modality],
+  amount: [int8, ({ request }) => request.amountNano],
+  exposure: [int8, ({ request }) => exposureAbove(request)],
+  ttl_seconds: [float8, ({ request }) => request.ttlSeconds],
+  quote: [jsonb, ({ request }) => request.quote],
+  job: [jsonb, ({ request }) => request.job],
+  cost_quote: [jsonb, ({ request }) => request.cost],
+  metadata: [jsonb, ({ request }) => request.metadata],
+  prompt_digest: [text, ({ request }) => request.promptDigest],
+  task: [jsonb, ({ request }) => request.task],
+  key: [
     jsonb,
-    ({ request, keySeconds }) => given(request.key, (key) => ({ ...key, ttl_seconds: keySeconds }))
+    ({ request, keySeconds }) =>
+      mapNullable(request.key, (key) => ({ ...key, ttl_seconds: keySeconds }))
   ]
-} as const satisfies Record<string, Column<Movements["holds"][number]>>
+} as const satisfies Record<string, Column<NewHold>>
 
-/** What `columnsOf` makes, in its order; the function skips what is null as a whole. */
-export const columnNames: ReadonlyArray<string> = [
-  ...Struct.keys(organizationColumns),
-  ...Struct.keys(closeColumns),
-  ...Struct.keys(holdColumns)
-]
+const FIRST_CLOSE = 2
+const FIRST_HOLD = FIRST_CLOSE + Object.keys(closeColumns).length
 
-export const columnsOf = (moved: Movements): ReadonlyArray<PgTypes.Parameter> => [
-  ...columns(organizationColumns, moved.organizations),
-  ...columns<Placed<Close>>(closeColumns, moved.closes),
-  ...columns<Movements["holds"][number]>(holdColumns, moved.holds)
+/** Its text never changes, so that a connection prepares it once. */
+export const moveFunds = `
+  SELECT * FROM move_funds(
+    p_time_zone => $1,
+    p_closes => ${compositeArray("order_close", closeColumns, FIRST_CLOSE)},
+    p_holds => ${compositeArray("order_hold", holdColumns, FIRST_HOLD)})`
+
+/** The ids of the holds differ within an organisation. */
+export const parametersOf = (
+  timeZone: string,
+  closes: ReadonlyArray<Close>,
+  holds: ReadonlyArray<NewHold>
+): ReadonlyArray<unknown> => [
+  timeZone,
+  ...columns<Close>(closeColumns, closes),
+  ...columns<NewHold>(holdColumns, holds)
 ]

@@ -1,377 +1,445 @@
--- The only statement that moves money apart from a deposit: the closes and the new holds that came
--- together, of any organisations, as one commit. It locks, decides and writes: the closes first, since
--- holds see the money and the keys that closes free.
+-- The only statement that moves money apart from a transfer: the closes and the new holds that came
+-- together, of any organisations, as one commit. `move_funds`, at the end, locks, decides and writes: the
+-- closes first, since holds see the money and the keys that closes free.
 --
 -- The lock of a pool is the lock of all its organisation's money: each that writes orders, member
 -- months or a client's keys takes it first, organisation by organisation. Tasks are also changed by
--- claims and acceptances, which do not; a close that names one locks it as well, after the pools.
+-- claims and acceptances, which do not; a close that ends one locks it as well, after the pools.
 --
 -- A session plans each statement once, often before a table was ever analysed, so no statement
 -- leaves a choice that could turn out wrong when the table has grown: rows are looked up one by one
 -- by their whole key, and what is to change is then changed by where it stands (`ctid`), which cannot
--- move under the lock.
---
--- `p_organizations` are those concerned, each once; a place is one's position among them.
---
--- Closes, by position: place, order, charge, who closed it, the usage detail of the charge, the
--- vendor's call that made it (`orders.call`), the task's new state {from, lease, state, ...}, orphan
--- {upstream_id, reason, answer, usage}, the answer kept for repeats, and whether the key may order again. A
--- null charge releases the whole hold; a positive one is charged in full, also above the hold. The
--- first close of an order wins, later ones change nothing. With a task the close applies only while
--- the task is in the state `from` and, where a lease is given, still belongs to that claim.
--- Outcomes: won, closed (before), stale (task elsewhere by now), unknown.
---
--- Holds, by position: place, id, member, its API key, model, modality, amount, the most the order can
--- come to (null for the amount), seconds to live, quote, the vendor's quote, job, the client's notes, the
--- prompt's digest, the task for asynchronous work, the client's key {key, fingerprint, ttl_seconds}. Their ids differ within an organisation. The month is the database's, in the
--- deployment's zone.
--- Outcomes: held, known (this id was held before: nothing changed), key_used (the key belongs to
--- another order), unknown_member, member_cap_exceeded, budget_exceeded, stopped, insufficient_balance,
--- overexposed.
---
--- A pool covers what is held. Beside orders of unknown size its balance and its credit also have to cover
--- what these can come to above their holds: an order is overexposed whose hold they leave no room for.
---
--- A column that is null for every item may be null as a whole. A call for several organisations
--- waits only briefly for a lock: the others are not to wait for one that is in trouble.
-CREATE FUNCTION move_funds(
-  p_time_zone text, p_organizations text[],
-  p_close_places int[], p_closes text[], p_charges bigint[], p_closers text[],
-  p_inputs bigint[], p_outputs bigint[], p_units text[], p_unit_prices bigint[],
-  p_input_unit_prices bigint[], p_bases text[], p_costs bigint[], p_calls jsonb[],
-  p_task_ends jsonb[],
-  p_orphans jsonb[], p_answers text[], p_forgotten boolean[],
-  p_hold_places int[], p_holds text[], p_members text[], p_api_keys text[],
-  p_models text[], p_modalities text[], p_amounts bigint[], p_exposures bigint[],
-  p_seconds double precision[], p_quotes jsonb[], p_cost_quotes jsonb[], p_jobs jsonb[],
-  p_metadatas jsonb[], p_prompt_digests text[], p_tasks jsonb[], p_keys jsonb[],
-  -- In the order of the items; of a close, what became of its order by any close.
-  OUT close_outcomes text[], OUT close_states text[], OUT close_captured bigint[],
-  OUT close_overage bigint[],
-  -- What the decision was made by: the budget that refused it, with its use, and what the pool had
-  -- available: all of it, or where it was overexposed what those under way leave.
-  OUT hold_outcomes text[], OUT hold_refusals jsonb[], OUT hold_available bigint[]
-)
-LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off
-AS $$
-#variable_conflict use_column
-DECLARE
-  month_start CONSTANT timestamp := date_trunc('month', now() AT TIME ZONE p_time_zone);
-  poolless text;
-  is_whole boolean;
-  request record;
-  refusal jsonb; outcome text;
-  -- The budgets that the holds fall under, and of each hold the places of its own among them.
-  budgets record; own int[]; n int;
-  -- What holds come to while they are decided: by place, by budget, and by the first hold with a key.
-  available bigint[]; uncovered bigint[]; spent bigint[]; key_taken boolean[];
-  -- Of the hold that is decided: what it can come to above its amount, and what is left for that.
-  excess bigint; cover bigint;
+-- move under the lock. The settings of `move_funds` count for the functions that it calls.
+
+-- Input. What is not said to be optional is required.
+
+CREATE TYPE order_close AS (
+  organization_id text, order_id text, closed_by text,
+  -- Null releases the whole hold; a positive one is charged in full, also above the hold.
+  charge bigint,
+  -- The usage detail of a charge; the price of input is optional.
+  input bigint, output bigint, unit text, unit_price bigint, input_unit_price bigint, basis text,
+  -- Optional: what the vendor bills for the charge, and its call that made it (`orders.call`).
+  cost bigint, call jsonb,
+  -- Optional: the new state of the task {from, lease, state, ...}. Then the close applies only while the
+  -- task is in the state `from` and, where a lease is given, still belongs to that claim.
+  task_end jsonb,
+  -- Optional: {upstream_id, reason, answer, usage} for the operators, and the answer stored for repeats.
+  orphan jsonb, answer text,
+  -- Optional: whether the client's key may order again.
+  frees_key boolean
+);
+
+CREATE TYPE order_hold AS (
+  -- The ids of a call differ within an organisation.
+  organization_id text, id text, member_id text, key_id text, model text, modality text,
+  amount bigint,
+  -- Optional: the most the order can come to, where that is above the amount.
+  exposure bigint,
+  ttl_seconds double precision, quote jsonb, job jsonb,
+  -- Optional: the vendor's quote, the client's metadata, and the prompt's digest.
+  cost_quote jsonb, metadata jsonb, prompt_digest text,
+  -- Optional: the task of asynchronous work, and the client's key {key, fingerprint, ttl_seconds}.
+  task jsonb, key jsonb
+);
+
+-- Decisions, in the order of the input.
+
+CREATE TYPE close_decision AS (
+  -- won, closed (before), stale (the task is in another state or claim by now) or unknown.
+  outcome text,
+  -- What became of the order by any close: null of an unknown one.
+  state text, charged bigint, overage bigint,
+  -- Of the order: what its hold counts in.
+  member_id text, month date, counts_in text[], hold bigint, excess bigint
+);
+
+CREATE TYPE hold_decision AS (
+  -- held, known (this id was held before: nothing changed), key_used (the key belongs to another
+  -- order), unknown_member, member_cap_exceeded, budget_exceeded, stopped, insufficient_balance or
+  -- overexposed.
+  outcome text,
+  -- The budget that refused it, with its use.
+  refusal jsonb,
+  -- What the pool had available: all of it, or where it was overexposed what open orders leave.
+  available bigint,
+  -- The uses of budgets that the hold counts in.
+  counts_in text[]
+);
+
+-- The first close of an order that applies wins; later ones change nothing.
+CREATE FUNCTION decide_closes(p_closes order_close[]) RETURNS close_decision[]
+LANGUAGE plpgsql AS $$
 BEGIN
-  IF cardinality(p_organizations) > 1 THEN
-    PERFORM set_config('lock_timeout', '250ms', true);
-  END IF;
-
-  -- Lock pools, then tasks.
-  SELECT min(wanted.id) FILTER (WHERE r.found IS NULL) INTO poolless
-    FROM (SELECT u.id FROM unnest(p_organizations) AS u(id) ORDER BY u.id COLLATE "C") wanted
-    LEFT JOIN LATERAL (SELECT true AS found FROM pools p
-                        WHERE p.organization_id = wanted.id FOR UPDATE) r ON true;
-  IF poolless IS NOT NULL THEN RAISE EXCEPTION 'no pool of %', poolless; END IF;
-  IF p_task_ends IS NOT NULL THEN
-    PERFORM
-       FROM (SELECT p_organizations[u.place] AS organization_id, u.id
-               FROM unnest(p_close_places, p_closes, p_task_ends) AS u(place, id, task_end)
-              WHERE u.task_end IS NOT NULL
-              ORDER BY p_organizations[u.place] COLLATE "C", u.id COLLATE "C") wanted
-      CROSS JOIN LATERAL (SELECT FROM tasks t
-                           WHERE t.organization_id = wanted.organization_id AND t.id = wanted.id
-                             FOR UPDATE) r;
-  END IF;
-
-  IF p_closes IS NOT NULL THEN
-    -- Decide which closes win: of those of one order the first that applies. Write them and their sums.
-    WITH asked AS MATERIALIZED (
-      SELECT u.*, o.row, o.member_id, o.month, o.counts_in, o.hold, o.excess, o.state,
-             o.charge AS charged,
-             coalesce(o.state = 'open' AND (u.task_end IS NULL OR (
-               SELECT t.state = u.task_end ->> 'from'
-                      AND t.lease = coalesce((u.task_end ->> 'lease')::bigint, t.lease)
-                 FROM tasks t WHERE t.organization_id = u.organization_id AND t.id = u.id)), false)
+  RETURN (
+    WITH matched AS MATERIALIZED (
+      SELECT c.ordinality AS i, c.charge, o.*,
+             coalesce(o.state = 'open' AND (c.task_end IS NULL OR (
+               SELECT t.state = c.task_end ->> 'from'
+                      AND t.lease = coalesce((c.task_end ->> 'lease')::bigint, t.lease)
+                 FROM tasks t
+                WHERE t.organization_id = c.organization_id AND t.id = c.order_id)), false)
                AS applies
-        FROM (SELECT p_organizations[x.place] AS organization_id, x.*
-                FROM unnest(p_close_places, p_closes, p_charges, p_closers, p_inputs, p_outputs,
-                            p_units, p_unit_prices, p_input_unit_prices, p_bases, p_costs, p_calls,
-                            p_task_ends)
-                       WITH ORDINALITY
-                  AS x(place, id, charge, closer, input, output, unit, unit_price,
-                       input_unit_price, basis, cost, call, task_end, i)) u
+        FROM unnest(p_closes) WITH ORDINALITY AS c
         LEFT JOIN LATERAL (
           SELECT r.ctid AS row, r.member_id, r.month, r.counts_in, r.hold,
-                 coalesce(r.exposure - r.hold, 0) AS excess, r.state, r.charge
+                 coalesce(r.exposure - r.hold, 0) AS excess, r.state, r.charge AS charged
             FROM orders r
-           WHERE r.organization_id = u.organization_id AND r.id = u.id OFFSET 0) o ON true
-    ), decided AS MATERIALIZED (
+           WHERE r.organization_id = c.organization_id AND r.id = c.order_id OFFSET 0) o ON true
+    ), decided AS (
       SELECT *, applies AND i = first_value(i) OVER by_order AS wins,
              CASE WHEN NOT first_value(applies) OVER by_order THEN state
                   WHEN first_value(charge) OVER by_order IS NULL THEN 'released'
                   ELSE 'captured' END AS new_state,
              CASE WHEN NOT first_value(applies) OVER by_order THEN charged
                   ELSE coalesce(first_value(charge) OVER by_order, 0) END AS new_charge
-        FROM asked WINDOW by_order AS (PARTITION BY row ORDER BY applies DESC, i)
-    ), won AS MATERIALIZED (
-      SELECT * FROM decided WHERE wins
-    ), closed AS (
-      UPDATE orders r
-         SET state = w.new_state, charge = w.new_charge, closed_at = now(), closed_by = w.closer,
-             input = w.input, output = w.output, unit = w.unit, unit_price = w.unit_price,
-             input_unit_price = w.input_unit_price, basis = w.basis, cost = w.cost,
-             call = w.call
-        FROM won w WHERE r.ctid = w.row RETURNING w.hold
-    ), months AS (
-      UPDATE member_months r SET held = r.held - s.freed, captured = r.captured + s.charged
-        FROM (SELECT (SELECT m.ctid FROM member_months m
-                       WHERE m.organization_id = w.organization_id AND m.member_id = w.member_id
-                         AND m.month = w.month) AS row,
-                     sum(w.hold)::bigint AS freed, sum(w.new_charge)::bigint AS charged
-                FROM won w GROUP BY w.organization_id, w.member_id, w.month) s
-       WHERE r.ctid = s.row RETURNING s.freed
-    ), uses AS (
-      UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured + s.charged
-        FROM (SELECT (SELECT b.ctid FROM budget_uses b
-                       WHERE b.organization_id = w.organization_id AND b.id = counted.id) AS row,
-                     sum(w.hold)::bigint AS freed, sum(w.new_charge)::bigint AS charged
-                FROM won w CROSS JOIN LATERAL unnest(w.counts_in) AS counted(id)
-               GROUP BY w.organization_id, counted.id) s
-       WHERE r.ctid = s.row
-    ), funds AS (
-      UPDATE pools r SET balance = r.balance - s.charged, held = r.held - s.freed,
-                         uncovered = r.uncovered - s.excess
-        FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = w.organization_id) AS row,
-                     sum(w.hold)::bigint AS freed, sum(w.new_charge)::bigint AS charged,
-                     sum(w.excess)::bigint AS excess
-                FROM won w GROUP BY w.organization_id) s
-       WHERE r.ctid = s.row RETURNING s.freed
+        FROM matched WINDOW by_order AS (PARTITION BY row ORDER BY applies DESC, i)
     )
-    SELECT array_agg(CASE WHEN wins THEN 'won' WHEN state IS NULL THEN 'unknown'
-                          WHEN new_state = 'open' THEN 'stale' ELSE 'closed' END ORDER BY i),
-           array_agg(new_state ORDER BY i), array_agg(new_charge ORDER BY i),
-           array_agg(greatest(new_charge - hold, 0) ORDER BY i),
-           coalesce(sum(hold) FILTER (WHERE wins), 0) = ALL (ARRAY[
-             (SELECT coalesce(sum(hold), 0) FROM closed),
-             (SELECT coalesce(sum(freed), 0) FROM months),
-             (SELECT coalesce(sum(freed), 0) FROM funds)])
-      INTO close_outcomes, close_states, close_captured, close_overage, is_whole
-      FROM decided;
-    -- Without its month an order is broken for good: it alone must fail, and not what came with it.
-    IF NOT is_whole AND EXISTS (
-      SELECT FROM unnest(p_close_places, p_closes) AS u(place, id)
-        JOIN orders r ON r.organization_id = p_organizations[u.place] AND r.id = u.id
-       WHERE NOT EXISTS (SELECT FROM member_months m
-                          WHERE m.organization_id = r.organization_id
-                            AND m.member_id = r.member_id AND m.month = r.month)) THEN
-      RAISE EXCEPTION 'an order has no member month' USING ERRCODE = 'data_corrupted';
-    END IF;
-    -- A hand that changes rows without the lock of their pool has moved them.
-    IF NOT is_whole THEN
-      RAISE EXCEPTION 'rows were changed beside the lock of their pool'
-        USING ERRCODE = 'serialization_failure';
-    END IF;
+    SELECT array_agg(ROW(
+             CASE WHEN wins THEN 'won' WHEN state IS NULL THEN 'unknown'
+                  WHEN new_state = 'open' THEN 'stale' ELSE 'closed' END,
+             new_state, new_charge, greatest(new_charge - hold, 0),
+             member_id, month, counts_in, hold, excess)::close_decision ORDER BY i)
+      FROM decided);
+END $$;
 
-    -- Write what else goes with them.
-    PERFORM sum_up(p_time_zone, array_agg(p_organizations[u.place]), array_agg(u.id), NULL)
-       FROM unnest(close_outcomes, p_close_places, p_closes) AS u(outcome, place, id)
-      WHERE u.outcome = 'won';
-    IF p_task_ends IS NOT NULL THEN
-      UPDATE tasks t
-         SET state = e.task_end ->> 'state', video_url = e.task_end ->> 'video_url',
-             result = e.task_end ->> 'result', files = e.task_end -> 'files',
-             completion_tokens = (e.task_end ->> 'completion_tokens')::bigint,
-             error_code = e.task_end ->> 'error_code',
-             error_message = e.task_end ->> 'error_message', next_poll_at = NULL,
-             finished_at = now()
-        FROM (SELECT u.task_end, (SELECT q.ctid FROM tasks q
-                                   WHERE q.organization_id = p_organizations[u.place]
-                                     AND q.id = u.id) AS row
-                FROM unnest(close_outcomes, p_close_places, p_closes, p_task_ends)
-                  AS u(outcome, place, id, task_end)
-               WHERE u.outcome = 'won' AND u.task_end IS NOT NULL) e
-       WHERE t.ctid = e.row;
-    END IF;
-    IF p_orphans IS NOT NULL THEN
-      INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason, answer, usage)
-        SELECT p_organizations[u.place], u.id,
-               (SELECT r.job FROM orders r
-                 WHERE r.organization_id = p_organizations[u.place] AND r.id = u.id),
-               u.orphan ->> 'upstream_id', u.orphan ->> 'reason', u.orphan -> 'answer',
-               u.orphan -> 'usage'
-          FROM unnest(close_outcomes, p_close_places, p_closes, p_orphans)
-            AS u(outcome, place, id, orphan)
-         WHERE u.outcome = 'won' AND u.orphan IS NOT NULL;
-    END IF;
-    IF p_forgotten IS NOT NULL THEN
-      DELETE FROM idempotency_keys q
-       USING (SELECT k.row
-                FROM unnest(close_outcomes, p_close_places, p_closes, p_forgotten)
-                  AS u(outcome, place, id, is_forgotten)
-               CROSS JOIN LATERAL (
-                 SELECT r.ctid AS row FROM idempotency_keys r
-                  WHERE r.organization_id = p_organizations[u.place] AND r.order_id = u.id OFFSET 0) k
-               WHERE u.outcome = 'won' AND u.is_forgotten) f
-       WHERE q.ctid = f.row;
-    END IF;
-    IF p_answers IS NOT NULL THEN
-      UPDATE idempotency_keys q SET answer = a.answer
-        FROM (SELECT u.answer, k.row
-                FROM unnest(close_outcomes, p_close_places, p_closes, p_answers)
-                  AS u(outcome, place, id, answer)
-               CROSS JOIN LATERAL (
-                 SELECT r.ctid AS row FROM idempotency_keys r
-                  WHERE r.organization_id = p_organizations[u.place] AND r.order_id = u.id OFFSET 0) k
-               WHERE u.outcome = 'won' AND u.answer IS NOT NULL) a
-       WHERE q.ctid = a.row;
-    END IF;
+-- Writes the closes that won, their sums, and what else goes with them.
+CREATE FUNCTION write_closes(
+  p_time_zone text, p_closes order_close[], p_decisions close_decision[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  -- Whether what the updates returned adds up to the holds of the closes that won.
+  is_complete boolean;
+  -- What else there may be to write: a statement is not cheap that finds nothing.
+  ends_tasks boolean; has_orphans boolean; frees_keys boolean; has_answers boolean;
+BEGIN
+  WITH won AS MATERIALIZED (
+    SELECT c.*, (SELECT r.ctid FROM orders r
+                  WHERE r.organization_id = c.organization_id AND r.id = c.order_id) AS row
+      FROM unnest(p_closes, p_decisions) AS c WHERE c.outcome = 'won'
+  ), orders_closed AS (
+    UPDATE orders r
+       SET state = w.state, charge = w.charged, closed_at = now(), closed_by = w.closed_by,
+           input = w.input, output = w.output, unit = w.unit, unit_price = w.unit_price,
+           input_unit_price = w.input_unit_price, basis = w.basis, cost = w.cost, call = w.call
+      FROM won w WHERE r.ctid = w.row RETURNING w.hold
+  ), months_changed AS (
+    UPDATE member_months r SET held = r.held - s.freed, captured = r.captured + s.charged
+      FROM (SELECT (SELECT m.ctid FROM member_months m
+                     WHERE m.organization_id = w.organization_id AND m.member_id = w.member_id
+                       AND m.month = w.month) AS row,
+                   sum(w.hold)::bigint AS freed, sum(w.charged)::bigint AS charged
+              FROM won w GROUP BY w.organization_id, w.member_id, w.month) s
+     WHERE r.ctid = s.row RETURNING s.freed
+  ), budget_uses_changed AS (
+    UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured + s.charged
+      FROM (SELECT (SELECT b.ctid FROM budget_uses b
+                     WHERE b.organization_id = w.organization_id AND b.id = counted.id) AS row,
+                   sum(w.hold)::bigint AS freed, sum(w.charged)::bigint AS charged
+              FROM won w CROSS JOIN LATERAL unnest(w.counts_in) AS counted(id)
+             GROUP BY w.organization_id, counted.id) s
+     WHERE r.ctid = s.row
+  ), pools_changed AS (
+    UPDATE pools r SET balance = r.balance - s.charged, held = r.held - s.freed,
+                       uncovered = r.uncovered - s.excess
+      FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = w.organization_id) AS row,
+                   sum(w.hold)::bigint AS freed, sum(w.charged)::bigint AS charged,
+                   sum(w.excess)::bigint AS excess
+              FROM won w GROUP BY w.organization_id) s
+     WHERE r.ctid = s.row RETURNING s.freed
+  )
+  SELECT (SELECT coalesce(sum(hold), 0) FROM won) = ALL (ARRAY[
+           (SELECT coalesce(sum(hold), 0) FROM orders_closed),
+           (SELECT coalesce(sum(freed), 0) FROM months_changed),
+           (SELECT coalesce(sum(freed), 0) FROM pools_changed)]),
+         bool_or(c.task_end IS NOT NULL), bool_or(c.orphan IS NOT NULL), bool_or(c.frees_key),
+         bool_or(c.answer IS NOT NULL)
+    INTO is_complete, ends_tasks, has_orphans, frees_keys, has_answers
+    FROM unnest(p_closes) c;
+  -- Without its month an order is broken for good: it alone must fail, and not what came with it.
+  IF NOT is_complete AND EXISTS (
+    SELECT FROM unnest(p_closes, p_decisions) AS c
+     WHERE c.state IS NOT NULL
+       AND NOT EXISTS (SELECT FROM member_months m
+                        WHERE m.organization_id = c.organization_id
+                          AND m.member_id = c.member_id AND m.month = c.month)) THEN
+    RAISE EXCEPTION 'an order has no member month' USING ERRCODE = 'data_corrupted';
+  END IF;
+  -- Somebody changed rows without the lock of their pool, and so moved them.
+  IF NOT is_complete THEN
+    RAISE EXCEPTION 'rows were changed beside the lock of their pool'
+      USING ERRCODE = 'serialization_failure';
   END IF;
 
-  IF p_holds IS NOT NULL THEN
-    SELECT * INTO STRICT budgets FROM budgets_of_holds(
-      p_time_zone, (SELECT array_agg(p_organizations[x.place] ORDER BY x.i)
-                      FROM unnest(p_hold_places) WITH ORDINALITY AS x(place, i)), p_members, p_api_keys);
-    spent := array_fill(0::bigint, ARRAY[coalesce(cardinality(budgets.ids), 0)]);
-    -- Decide which holds are taken, each as if those before it had come before.
-    FOR request IN
-      SELECT u.i, u.place, u.amount, u.exposure, p.free, p.uncovered, p.credit, p.is_stopped, m.is_member,
-             (SELECT true FROM orders r
-               WHERE r.organization_id = u.organization_id AND r.id = u.id) AS is_known,
-             (SELECT q.expires_at > now() FROM idempotency_keys q
-               WHERE q.organization_id = u.organization_id AND q.key = u.key) AS is_key_used,
-             CASE WHEN u.key IS NOT NULL THEN min(u.i) OVER (PARTITION BY u.place, u.key) END
-               AS key_first
-        FROM (SELECT p_organizations[x.place] AS organization_id, x.item ->> 'key' AS key, x.*
-                FROM unnest(p_hold_places, p_holds, p_members, p_api_keys, p_amounts, p_exposures,
-                            p_keys)
-                       WITH ORDINALITY
-                  AS x(place, id, member_id, key_id, amount, exposure, item, i)) u
-        LEFT JOIN LATERAL (
-          SELECT true AS is_member FROM members r
-           WHERE r.organization_id = u.organization_id AND r.id = u.member_id OFFSET 0) m ON true
-       CROSS JOIN LATERAL (
-          SELECT r.balance - r.held AS free, r.uncovered, r.credit,
-                 r.stopped_at IS NOT NULL AS is_stopped
-            FROM pools r
-           WHERE r.organization_id = u.organization_id OFFSET 0) p
-       ORDER BY u.i
-    LOOP
-      available[request.place] := coalesce(available[request.place], request.free);
-      uncovered[request.place] := coalesce(uncovered[request.place], request.uncovered);
-      excess := coalesce(request.exposure - request.amount, 0);
-      cover := available[request.place] + request.credit - uncovered[request.place];
-      refusal := NULL;
-      own := coalesce(budgets.hold_places[request.i]::int[], '{}');
-      FOREACH n IN ARRAY own LOOP
-        IF request.amount > budgets.rooms[n] - spent[n] THEN
-          refusal := refusing_budget(p_time_zone, budgets.organizations[n], budgets.ids[n], spent[n]);
-          EXIT;
-        END IF;
-      END LOOP;
-      outcome := CASE
-        WHEN request.is_known THEN 'known'
-        WHEN request.is_key_used OR key_taken[request.key_first] THEN 'key_used'
-        WHEN request.is_member IS NULL THEN 'unknown_member'
-        WHEN (refusal -> 'isCap')::boolean THEN 'member_cap_exceeded'
-        WHEN refusal IS NOT NULL THEN 'budget_exceeded'
-        WHEN request.is_stopped THEN 'stopped'
-        WHEN request.amount > available[request.place] THEN 'insufficient_balance'
-        WHEN uncovered[request.place] > 0 AND request.amount > cover THEN 'overexposed'
-        ELSE 'held' END;
-      hold_outcomes := hold_outcomes || outcome;
-      hold_refusals := hold_refusals || refusal;
-      hold_available := hold_available
-        || CASE outcome WHEN 'overexposed' THEN cover ELSE available[request.place] END;
-      CONTINUE WHEN outcome <> 'held';
-      available[request.place] := available[request.place] - request.amount;
-      uncovered[request.place] := uncovered[request.place] + excess;
-      FOREACH n IN ARRAY own LOOP spent[n] := spent[n] + request.amount; END LOOP;
-      IF request.key_first IS NOT NULL THEN key_taken[request.key_first] := true; END IF;
-    END LOOP;
-    UPDATE budget_uses r SET has_refused = true
-      FROM unnest(hold_outcomes, p_hold_places, hold_refusals) AS u(outcome, place, refusal)
-     WHERE u.outcome IN ('member_cap_exceeded', 'budget_exceeded')
-       AND r.organization_id = p_organizations[u.place] AND r.id = u.refusal ->> 'use'
-       AND NOT r.has_refused;
+  PERFORM sum_up(p_time_zone, array_agg(c.organization_id), array_agg(c.order_id), NULL)
+     FROM unnest(p_closes, p_decisions) AS c WHERE c.outcome = 'won';
+  IF ends_tasks THEN
+    UPDATE tasks t
+       SET state = e.task_end ->> 'state', video_url = e.task_end ->> 'video_url',
+           result = e.task_end ->> 'result', files = e.task_end -> 'files',
+           completion_tokens = (e.task_end ->> 'completion_tokens')::bigint,
+           error_code = e.task_end ->> 'error_code',
+           error_message = e.task_end ->> 'error_message', next_poll_at = NULL,
+           finished_at = now()
+      FROM (SELECT c.task_end, (SELECT r.ctid FROM tasks r
+                                 WHERE r.organization_id = c.organization_id
+                                   AND r.id = c.order_id) AS row
+              FROM unnest(p_closes, p_decisions) AS c
+             WHERE c.outcome = 'won' AND c.task_end IS NOT NULL) e
+     WHERE t.ctid = e.row;
+  END IF;
+  IF has_orphans THEN
+    INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason, answer, usage)
+      SELECT c.organization_id, c.order_id,
+             (SELECT r.job FROM orders r
+               WHERE r.organization_id = c.organization_id AND r.id = c.order_id),
+             c.orphan ->> 'upstream_id', c.orphan ->> 'reason', c.orphan -> 'answer',
+             c.orphan -> 'usage'
+        FROM unnest(p_closes, p_decisions) AS c
+       WHERE c.outcome = 'won' AND c.orphan IS NOT NULL;
+  END IF;
+  IF frees_keys THEN
+    DELETE FROM idempotency_keys q
+     USING (SELECT k.row
+              FROM unnest(p_closes, p_decisions) AS c
+             CROSS JOIN LATERAL (
+               SELECT r.ctid AS row FROM idempotency_keys r
+                WHERE r.organization_id = c.organization_id AND r.order_id = c.order_id OFFSET 0) k
+             WHERE c.outcome = 'won' AND c.frees_key) f
+     WHERE q.ctid = f.row;
+  END IF;
+  IF has_answers THEN
+    UPDATE idempotency_keys q SET answer = a.answer
+      FROM (SELECT c.answer, k.row
+              FROM unnest(p_closes, p_decisions) AS c
+             CROSS JOIN LATERAL (
+               SELECT r.ctid AS row FROM idempotency_keys r
+                WHERE r.organization_id = c.organization_id AND r.order_id = c.order_id OFFSET 0) k
+             WHERE c.outcome = 'won' AND c.answer IS NOT NULL) a
+     WHERE q.ctid = a.row;
+  END IF;
+END $$;
 
-    -- Write them and their sums.
-    WITH held AS MATERIALIZED (
-      SELECT p_organizations[u.place] AS organization_id, u.*
-        FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_api_keys, p_models,
-                    p_modalities, budgets.hold_ids, p_amounts, p_exposures, p_seconds, p_quotes, p_cost_quotes, p_jobs,
-                    p_metadatas, p_prompt_digests, p_tasks)
-          AS u(outcome, place, id, member_id, key_id, model, modality, counts_in, amount, exposure, seconds,
-               quote, cost_quote, job, metadata, prompt_digest, task)
-       WHERE u.outcome = 'held'
-    ), written AS (
-      INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, is_task, month,
-                          counts_in, hold, exposure, quote, cost_quote, job, metadata, prompt_digest,
-                          expires_at)
-        SELECT h.organization_id, h.id, h.member_id, h.key_id, h.model, h.modality,
-               h.task IS NOT NULL, month_start::date, h.counts_in::text[], h.amount,
-               h.exposure, h.quote, h.cost_quote, h.job,
-               h.metadata, h.prompt_digest, now() + make_interval(secs => h.seconds)
-          FROM held h
-    ), months AS (
-      INSERT INTO member_months AS r (organization_id, member_id, month, held)
-        SELECT h.organization_id, h.member_id, month_start::date, sum(h.amount)::bigint
-          FROM held h GROUP BY h.organization_id, h.member_id
-        ON CONFLICT (organization_id, member_id, month) DO UPDATE SET held = r.held + excluded.held
-    ), uses AS (
-      UPDATE budget_uses r SET held = r.held + s.amount
-        FROM (SELECT (SELECT b.ctid FROM budget_uses b
-                       WHERE b.organization_id = u.organization_id AND b.id = u.id) AS row, u.amount
-                FROM unnest(budgets.organizations, budgets.ids, spent) AS u(organization_id, id, amount)
-               WHERE u.amount > 0) s
-       WHERE r.ctid = s.row
-    )
+-- Decides which holds are taken, each as if those before it had come before. A pool covers what is held.
+-- Beside orders of unknown size its balance and its credit also have to cover what these can come to
+-- above their holds: an order is overexposed whose hold they leave no room for.
+CREATE FUNCTION decide_holds(p_time_zone text, p_holds order_hold[]) RETURNS hold_decision[]
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  decisions hold_decision[];
+  request record;
+  outcome text; refusal jsonb;
+  -- The budgets that the holds fall under, and of each hold the positions of its own among them.
+  budgets record; positions int[]; n int;
+  -- What holds come to while they are decided: by pool, by budget, and by the first hold with a key.
+  available bigint[]; uncovered bigint[]; spent bigint[]; is_key_taken boolean[];
+  -- Of the hold that is decided: what it can come to above its amount, and what is left for that.
+  excess bigint; cover bigint;
+BEGIN
+  SELECT b.* INTO STRICT budgets
+    FROM (SELECT array_agg(h.organization_id) AS organizations, array_agg(h.member_id) AS members,
+                 array_agg(h.key_id) AS keys FROM unnest(p_holds) h) u
+   CROSS JOIN LATERAL budgets_of_holds(p_time_zone, u.organizations, u.members, u.keys) b;
+  spent := array_fill(0::bigint, ARRAY[coalesce(cardinality(budgets.ids), 0)]);
+  FOR request IN
+    SELECT h.ordinality AS i, dense_rank() OVER (ORDER BY h.organization_id) AS pool,
+           h.amount, h.exposure, p.free, p.uncovered, p.credit, p.is_stopped, m.is_member,
+           (SELECT true FROM orders r
+             WHERE r.organization_id = h.organization_id AND r.id = h.id) AS is_known,
+           (SELECT r.expires_at > now() FROM idempotency_keys r
+             WHERE r.organization_id = h.organization_id AND r.key = h.key ->> 'key') AS is_key_used,
+           CASE WHEN h.key IS NOT NULL
+                THEN min(h.ordinality) OVER (PARTITION BY h.organization_id, h.key ->> 'key') END
+             AS first_of_key
+      FROM unnest(p_holds) WITH ORDINALITY AS h
+      LEFT JOIN LATERAL (
+        SELECT true AS is_member FROM members r
+         WHERE r.organization_id = h.organization_id AND r.id = h.member_id OFFSET 0) m ON true
+     CROSS JOIN LATERAL (
+        SELECT r.balance - r.held AS free, r.uncovered, r.credit,
+               r.stopped_at IS NOT NULL AS is_stopped
+          FROM pools r
+         WHERE r.organization_id = h.organization_id OFFSET 0) p
+     ORDER BY h.ordinality
+  LOOP
+    available[request.pool] := coalesce(available[request.pool], request.free);
+    uncovered[request.pool] := coalesce(uncovered[request.pool], request.uncovered);
+    excess := coalesce(request.exposure - request.amount, 0);
+    cover := available[request.pool] + request.credit - uncovered[request.pool];
+    refusal := NULL;
+    positions := coalesce(budgets.hold_places[request.i]::int[], '{}');
+    FOREACH n IN ARRAY positions LOOP
+      IF request.amount > budgets.rooms[n] - spent[n] THEN
+        refusal := refusing_budget(p_time_zone, budgets.organizations[n], budgets.ids[n], spent[n]);
+        EXIT;
+      END IF;
+    END LOOP;
+    outcome := CASE
+      WHEN request.is_known THEN 'known'
+      WHEN request.is_key_used OR is_key_taken[request.first_of_key] THEN 'key_used'
+      WHEN request.is_member IS NULL THEN 'unknown_member'
+      WHEN (refusal -> 'isCap')::boolean THEN 'member_cap_exceeded'
+      WHEN refusal IS NOT NULL THEN 'budget_exceeded'
+      WHEN request.is_stopped THEN 'stopped'
+      WHEN request.amount > available[request.pool] THEN 'insufficient_balance'
+      WHEN uncovered[request.pool] > 0 AND request.amount > cover THEN 'overexposed'
+      ELSE 'held' END;
+    decisions := decisions || ROW(
+      outcome, refusal,
+      CASE outcome WHEN 'overexposed' THEN cover ELSE available[request.pool] END,
+      budgets.hold_ids[request.i])::hold_decision;
+    CONTINUE WHEN outcome <> 'held';
+    available[request.pool] := available[request.pool] - request.amount;
+    uncovered[request.pool] := uncovered[request.pool] + excess;
+    FOREACH n IN ARRAY positions LOOP spent[n] := spent[n] + request.amount; END LOOP;
+    IF request.first_of_key IS NOT NULL THEN is_key_taken[request.first_of_key] := true; END IF;
+  END LOOP;
+  RETURN decisions;
+END $$;
+
+-- Writes the holds that are taken, their sums, and what else goes with them. Their month is the
+-- database's, in the deployment's zone.
+CREATE FUNCTION write_holds(
+  p_time_zone text, p_holds order_hold[], p_decisions hold_decision[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  month_start CONSTANT date := date_trunc('month', now() AT TIME ZONE p_time_zone);
+  -- What else there is to write.
+  has_refusals boolean; has_metadata boolean; has_tasks boolean; has_keys boolean;
+BEGIN
+  WITH held AS MATERIALIZED (
+    SELECT * FROM unnest(p_holds, p_decisions) AS h WHERE h.outcome = 'held'
+  ), orders_written AS (
+    INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, is_task, month,
+                        counts_in, hold, exposure, quote, cost_quote, job, metadata, prompt_digest,
+                        expires_at)
+      SELECT h.organization_id, h.id, h.member_id, h.key_id, h.model, h.modality,
+             h.task IS NOT NULL, month_start, h.counts_in, h.amount,
+             h.exposure, h.quote, h.cost_quote, h.job,
+             h.metadata, h.prompt_digest, now() + make_interval(secs => h.ttl_seconds)
+        FROM held h
+  ), months_changed AS (
+    INSERT INTO member_months AS r (organization_id, member_id, month, held)
+      SELECT h.organization_id, h.member_id, month_start, sum(h.amount)::bigint
+        FROM held h GROUP BY h.organization_id, h.member_id
+      ON CONFLICT (organization_id, member_id, month) DO UPDATE SET held = r.held + excluded.held
+  ), budget_uses_changed AS (
+    UPDATE budget_uses r SET held = r.held + s.amount
+      FROM (SELECT (SELECT b.ctid FROM budget_uses b
+                     WHERE b.organization_id = h.organization_id AND b.id = counted.id) AS row,
+                   sum(h.amount)::bigint AS amount
+              FROM held h CROSS JOIN LATERAL unnest(h.counts_in) AS counted(id)
+             GROUP BY h.organization_id, counted.id) s
+     WHERE r.ctid = s.row
+  ), pools_changed AS (
     UPDATE pools r SET held = r.held + s.amount, uncovered = r.uncovered + s.excess
       FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = h.organization_id) AS row,
                    sum(h.amount)::bigint AS amount,
                    sum(coalesce(h.exposure - h.amount, 0))::bigint AS excess
               FROM held h GROUP BY h.organization_id) s
-     WHERE r.ctid = s.row;
-    IF p_metadatas IS NOT NULL THEN
-      INSERT INTO order_tags (organization_id, name, value, order_id)
-        SELECT p_organizations[u.place], pair.key, pair.value, u.id
-          FROM unnest(hold_outcomes, p_hold_places, p_holds, p_metadatas)
-            AS u(outcome, place, id, metadata)
-         CROSS JOIN LATERAL jsonb_each_text(u.metadata) AS pair
-         WHERE u.outcome = 'held' AND u.metadata IS NOT NULL;
-    END IF;
-    IF p_tasks IS NOT NULL THEN
-      INSERT INTO tasks (organization_id, id, member_id, model, channel_id, protocol,
-                         listed_protocol, upstream_model, summary, callback_url, is_archived,
-                         dialect, submit_deadline, deadline)
-        SELECT p_organizations[u.place], u.id, u.member_id, u.model,
-               u.job ->> 'channelId', u.job ->> 'protocol',
-               u.task ->> 'listedProtocol', u.job ->> 'upstreamModel', u.task -> 'summary',
-               u.task ->> 'callbackUrl', coalesce((u.task ->> 'isArchived')::boolean, false),
-               coalesce(u.task ->> 'dialect', 'own'),
-               now() + make_interval(secs => (u.task ->> 'submitSeconds')::double precision),
-               now() + make_interval(secs => u.seconds)
-          FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_models, p_seconds,
-                      p_jobs, p_tasks)
-            AS u(outcome, place, id, member_id, model, seconds, job, task)
-         WHERE u.outcome = 'held' AND u.task IS NOT NULL;
-    END IF;
-    IF p_keys IS NOT NULL THEN
-      INSERT INTO idempotency_keys (organization_id, key, fingerprint, order_id, expires_at)
-        SELECT p_organizations[u.place], u.key ->> 'key', u.key ->> 'fingerprint', u.id,
-               now() + make_interval(secs => (u.key ->> 'ttl_seconds')::double precision)
-          FROM unnest(hold_outcomes, p_hold_places, p_holds, p_keys) AS u(outcome, place, id, key)
-         WHERE u.outcome = 'held' AND u.key IS NOT NULL
-        ON CONFLICT (organization_id, key) DO UPDATE
-           SET fingerprint = excluded.fingerprint, order_id = excluded.order_id, answer = NULL,
-               created_at = now(), expires_at = excluded.expires_at;
-    END IF;
+     WHERE r.ctid = s.row
+  )
+  SELECT bool_or(metadata IS NOT NULL), bool_or(task IS NOT NULL), bool_or(key IS NOT NULL),
+         (SELECT bool_or(d.refusal IS NOT NULL) FROM unnest(p_decisions) d)
+    INTO has_metadata, has_tasks, has_keys, has_refusals
+    FROM held;
+
+  IF has_refusals THEN
+    UPDATE budget_uses r SET has_refused = true
+      FROM unnest(p_holds, p_decisions) AS h
+     WHERE h.outcome IN ('member_cap_exceeded', 'budget_exceeded')
+       AND r.organization_id = h.organization_id AND r.id = h.refusal ->> 'use'
+       AND NOT r.has_refused;
+  END IF;
+  IF has_metadata THEN
+    INSERT INTO order_tags (organization_id, name, value, order_id)
+      SELECT h.organization_id, pair.key, pair.value, h.id
+        FROM unnest(p_holds, p_decisions) AS h
+       CROSS JOIN LATERAL jsonb_each_text(h.metadata) AS pair
+       WHERE h.outcome = 'held' AND h.metadata IS NOT NULL;
+  END IF;
+  IF has_tasks THEN
+    INSERT INTO tasks (organization_id, id, member_id, model, channel_id, protocol,
+                       listed_protocol, upstream_model, summary, callback_url, is_archived,
+                       dialect, submit_deadline, deadline)
+      SELECT h.organization_id, h.id, h.member_id, h.model,
+             h.job ->> 'channelId', h.job ->> 'protocol',
+             h.task ->> 'listedProtocol', h.job ->> 'upstreamModel', h.task -> 'summary',
+             h.task ->> 'callbackUrl', coalesce((h.task ->> 'isArchived')::boolean, false),
+             coalesce(h.task ->> 'dialect', 'own'),
+             now() + make_interval(secs => (h.task ->> 'submitSeconds')::double precision),
+             now() + make_interval(secs => h.ttl_seconds)
+        FROM unnest(p_holds, p_decisions) AS h
+       WHERE h.outcome = 'held' AND h.task IS NOT NULL;
+  END IF;
+  IF has_keys THEN
+    INSERT INTO idempotency_keys (organization_id, key, fingerprint, order_id, expires_at)
+      SELECT h.organization_id, h.key ->> 'key', h.key ->> 'fingerprint', h.id,
+             now() + make_interval(secs => (h.key ->> 'ttl_seconds')::double precision)
+        FROM unnest(p_holds, p_decisions) AS h
+       WHERE h.outcome = 'held' AND h.key IS NOT NULL
+      ON CONFLICT (organization_id, key) DO UPDATE
+         SET fingerprint = excluded.fingerprint, order_id = excluded.order_id, answer = NULL,
+             created_at = now(), expires_at = excluded.expires_at;
+  END IF;
+END $$;
+
+-- The answers of each kind stand in the order of its items.
+CREATE FUNCTION move_funds(
+  p_time_zone text, p_closes order_close[], p_holds order_hold[],
+  OUT close_outcomes text[], OUT close_states text[], OUT close_charges bigint[],
+  OUT close_overages bigint[],
+  OUT hold_outcomes text[], OUT hold_refusals jsonb[], OUT hold_available bigint[]
+)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  organizations text[]; without_pool text; ends_tasks boolean;
+  close_decisions close_decision[];
+  hold_decisions hold_decision[];
+BEGIN
+  -- Lock pools, then tasks.
+  SELECT array_agg(DISTINCT m.organization_id COLLATE "C" ORDER BY m.organization_id COLLATE "C"),
+         bool_or(m.ends_task)
+    INTO organizations, ends_tasks
+    FROM (SELECT c.organization_id, c.task_end IS NOT NULL AS ends_task FROM unnest(p_closes) c
+          UNION ALL SELECT h.organization_id, false FROM unnest(p_holds) h) m;
+  -- A call for several organisations waits only briefly for a lock: the others are not to wait for one
+  -- that is in trouble.
+  IF cardinality(organizations) > 1 THEN
+    PERFORM set_config('lock_timeout', '250ms', true);
+  END IF;
+  SELECT min(o.id) FILTER (WHERE p.is_locked IS NULL) INTO without_pool
+    FROM unnest(organizations) AS o(id)
+    LEFT JOIN LATERAL (SELECT true AS is_locked FROM pools r
+                        WHERE r.organization_id = o.id FOR UPDATE) p ON true;
+  IF without_pool IS NOT NULL THEN RAISE EXCEPTION 'no pool of %', without_pool; END IF;
+  IF ends_tasks THEN
+    PERFORM
+       FROM (SELECT c.organization_id, c.order_id FROM unnest(p_closes) c
+              WHERE c.task_end IS NOT NULL
+              ORDER BY c.organization_id COLLATE "C", c.order_id COLLATE "C") e
+      CROSS JOIN LATERAL (SELECT FROM tasks r
+                           WHERE r.organization_id = e.organization_id AND r.id = e.order_id
+                             FOR UPDATE) t;
+  END IF;
+
+  IF p_closes IS NOT NULL THEN
+    close_decisions := decide_closes(p_closes);
+    PERFORM write_closes(p_time_zone, p_closes, close_decisions);
+    SELECT array_agg(d.outcome), array_agg(d.state), array_agg(d.charged), array_agg(d.overage)
+      INTO close_outcomes, close_states, close_charges, close_overages
+      FROM unnest(close_decisions) d;
+  END IF;
+
+  IF p_holds IS NOT NULL THEN
+    hold_decisions := decide_holds(p_time_zone, p_holds);
+    PERFORM write_holds(p_time_zone, p_holds, hold_decisions);
+    SELECT array_agg(d.outcome), array_agg(d.refusal), array_agg(d.available)
+      INTO hold_outcomes, hold_refusals, hold_available
+      FROM unnest(hold_decisions) d;
   END IF;
 END $$;
