@@ -6,10 +6,10 @@ import { failoverCatalog, trouble } from "../support/failovers.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { orderImages } from "../support/orders.ts"
 
-const ORDERS = Number(process.env.MIXED_ORDERS ?? 200)
+const ORDERS = Number(process.env.MIXED_ORDERS ?? 100)
 
 /** An order goes on to another channel in the first quarter of it, and a vendor has three. */
-const settings = { ...quickSettings, imageDeadlineSeconds: 6 }
+const settings = { ...quickSettings, imageDeadlineSeconds: 10 }
 
 /** Three accounts that share the orders. */
 const catalogFor = (simulatorUrl: string) => {
