@@ -260,7 +260,9 @@ const startDemo = Effect.acquireRelease(
     const { HOME, PATH, TMPDIR } = process.env
     const child = spawn(process.execPath, [main], {
       env: {
-        ...{ HOME, PATH, TMPDIR },
+        HOME,
+        PATH,
+        TMPDIR,
         GATEWAY_DEMO: "1",
         DATA_DIR: dataDir,
         PORT: "0",

@@ -36,7 +36,13 @@ const rules: ReadonlyArray<Rule> = [
   ...features.map((folder) => ({
     folder,
     may: [
-      ...["http/", "orders/", "polling/", "operations/", "channels/", "postgres/", "egress/"],
+      "http/",
+      "orders/",
+      "polling/",
+      "operations/",
+      "channels/",
+      "postgres/",
+      "egress/",
       ...ports
     ]
   })),
@@ -47,26 +53,40 @@ const rules: ReadonlyArray<Rule> = [
   {
     folder: "cli/",
     may: [
-      ...["postgres/", "features/", "contract/", "http/api/", "client/", "simulator/", ...ports],
-      ...[
-        "config.ts",
-        "crypto.ts",
-        "launch.ts",
-        "nodeVersion.ts",
-        "program.ts",
-        "run.ts",
-        "secrets.ts",
-        "version.ts"
-      ]
+      "postgres/",
+      "features/",
+      "contract/",
+      "http/api/",
+      "client/",
+      "simulator/",
+      ...ports,
+      "config.ts",
+      "crypto.ts",
+      "launch.ts",
+      "nodeVersion.ts",
+      "program.ts",
+      "run.ts",
+      "secrets.ts",
+      "version.ts"
     ]
   },
   {
     folder: "testing/",
     may: [
-      ...["channels/", "orders/", "polling/", "adapters/", "http/", "simulator/", "operations/"],
-      ...["egress/", "features/", "contract/"],
+      "channels/",
+      "orders/",
+      "polling/",
+      "adapters/",
+      "http/",
+      "simulator/",
+      "operations/",
+      "egress/",
+      "features/",
+      "contract/",
       ...ports,
-      ...["gateway.ts", "crypto.ts", "demoCatalog.ts"]
+      "gateway.ts",
+      "crypto.ts",
+      "demoCatalog.ts"
     ]
   }
 ]

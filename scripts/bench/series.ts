@@ -101,11 +101,19 @@ const bench = Effect.fnUntraced(function* (url: string) {
       for (const by of groups) {
         const to = new Date(yield* Clock.currentTimeMillis)
         const read = sums.read({
-          ...{ step, by, to, afterName: null, most: MOST },
+          step,
+          by,
+          to,
+          afterName: null,
+          most: MOST,
           from: new Date(to.getTime() - days * Duration.toMillis(A_DAY)),
           filter: {
-            ...{ organizationId, memberId: null, keyId: null, model: null },
-            ...{ channelId: null, tag: null }
+            organizationId,
+            memberId: null,
+            keyId: null,
+            model: null,
+            channelId: null,
+            tag: null
           }
         })
         const times: Array<number> = []

@@ -84,7 +84,13 @@ export interface VideoSubject {
 
 /** Statuses of an unfinished job that any vendor documents. */
 const documentedWords: ReadonlyArray<string | undefined> = [
-  ...["queued", "running", "submitted", "created", "queueing", "PENDING", "RUNNING"]
+  "queued",
+  "running",
+  "submitted",
+  "created",
+  "queueing",
+  "PENDING",
+  "RUNNING"
 ]
 
 /** Statuses no vendor documents: a task that has one stays unfinished. */

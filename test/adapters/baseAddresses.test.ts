@@ -22,34 +22,45 @@ const cases: ReadonlyArray<Base> = [
   { protocol: "vp_a", versions: ["/api/v3"], order: "/api/v3/contents/generations/tasks" },
   { protocol: "vp_b", versions: ["/v2"], order: "/v2/video/tasks" },
   {
-    ...{ protocol: "vp_c", listed: "vp_a", versions: [...relayVersions, "/doubao/v1"] },
+    protocol: "vp_c",
+    listed: "vp_a",
+    versions: [...relayVersions, "/doubao/v1"],
     order: "/doubao/v1/videos/generations/submit"
   },
   {
-    ...{ protocol: "vp_c", listed: "vp_d", versions: [...relayVersions, "/kling/v1"] },
+    protocol: "vp_c",
+    listed: "vp_d",
+    versions: [...relayVersions, "/kling/v1"],
     order: "/kling/v1/videos/text2video"
   },
   {
-    ...{ protocol: "vp_c", listed: "vp_e", versions: [...relayVersions, "/vidu/ent/v2"] },
+    protocol: "vp_c",
+    listed: "vp_e",
+    versions: [...relayVersions, "/vidu/ent/v2"],
     order: "/vidu/ent/v2/text2video"
   },
   {
-    ...{ protocol: "vp_c", listed: "vp_f", versions: [...relayVersions, "/qwen/api/v1"] },
+    protocol: "vp_c",
+    listed: "vp_f",
+    versions: [...relayVersions, "/qwen/api/v1"],
     order: "/qwen/api/v1/services/aigc/video-generation/generation"
   },
   { protocol: "vp_d", versions: [], order: "/text-to-video/m-1" },
   { protocol: "vp_e", versions: ["/ent/v2"], order: "/ent/v2/text2video" },
   {
-    ...{ protocol: "vp_f", versions: ["/api/v1"] },
+    protocol: "vp_f",
+    versions: ["/api/v1"],
     order: "/api/v1/services/aigc/video-generation/video-synthesis"
   },
   { protocol: "ip_a", versions: ["/v1"], order: "/v1/images/generations" },
   {
-    ...{ protocol: "ip_b", versions: ["/api/v1"] },
+    protocol: "ip_b",
+    versions: ["/api/v1"],
     order: "/api/v1/services/aigc/multimodal-generation/generation"
   },
   {
-    ...{ protocol: "ip_c", versions: [...relayVersions, "/qwen/api/v1"] },
+    protocol: "ip_c",
+    versions: [...relayVersions, "/qwen/api/v1"],
     order: "/qwen/api/v1/services/aigc/image-generation/generation"
   },
   { protocol: "openai", versions: ["/v1"], order: "/v1/chat/completions" }

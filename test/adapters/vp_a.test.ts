@@ -302,8 +302,21 @@ const subject: VideoSubject = {
       status: done(7n)
     },
     ...[
-      ...[0, -5, 1.5, null, true, 2 ** 53],
-      ...["0", "-5", "1.5", "1e3", "0x10", "", " 7", "9007199254740992", "9007199254740993"]
+      0,
+      -5,
+      1.5,
+      null,
+      true,
+      2 ** 53,
+      "0",
+      "-5",
+      "1.5",
+      "1e3",
+      "0x10",
+      "",
+      " 7",
+      "9007199254740992",
+      "9007199254740993"
     ].map((tokens) => ({
       says: `completion_tokens ${JSON.stringify(tokens)} are none`,
       body: usage(tokens),

@@ -7,8 +7,15 @@ const subject: VideoSubject = {
   dialect: { scheme: "Token", headers: {} },
   ...formsOfVpE(""),
   bases: [
-    ...["", "/", "//", "/relay", "/relay/"],
-    ...["/ent/v2", "/ent/v2/", "/ent/v2//", "/relay/ent/v2"]
+    "",
+    "/",
+    "//",
+    "/relay",
+    "/relay/",
+    "/ent/v2",
+    "/ent/v2/",
+    "/ent/v2//",
+    "/relay/ent/v2"
   ].map((base) => {
     const root = base.replace(/\/+$/, "").replace("/ent/v2", "")
     return {

@@ -20,7 +20,8 @@ interface Wire {
 }
 
 const wire = (model: string, order: Order, input: object, parameters: object): Wire => ({
-  ...{ model, order },
+  model,
+  order,
   input: { prompt: PROMPT, ...input },
   parameters: { duration: 5, watermark: false, ...parameters }
 })

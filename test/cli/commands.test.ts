@@ -33,8 +33,15 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         assert.match(other.stderr, /^.*\(idempotency_mismatch.*\)\n$/)
 
         const taken = yield* cli(
-          ...["adjust", org, "0.25", "--kind", "withdrawal"],
-          ...["--reason", "rounding", "--reference", "w1"]
+          "adjust",
+          org,
+          "0.25",
+          "--kind",
+          "withdrawal",
+          "--reason",
+          "rounding",
+          "--reference",
+          "w1"
         )
         assert.include(taken.stdout, "The balance is 500.", taken.stderr)
 

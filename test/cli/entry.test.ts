@@ -70,8 +70,23 @@ it.skipIf(oldMajor >= (NEEDED[0] ?? 0))(
 )
 
 const asked = [
-  ...["serve", "demo", "migrate", "simulator", "catalog", "org", "member", "key", "deposit"],
-  ...["adjust", "channel", "task", "orphan", "usage", "statement", "verify", "rotate-master-key"],
+  "serve",
+  "demo",
+  "migrate",
+  "simulator",
+  "catalog",
+  "org",
+  "member",
+  "key",
+  "deposit",
+  "adjust",
+  "channel",
+  "task",
+  "orphan",
+  "usage",
+  "statement",
+  "verify",
+  "rotate-master-key",
   "doctor"
 ]
 

@@ -82,7 +82,9 @@ export const refusals: ReadonlyArray<
   [
     { model: "clip-1", size: "1112x834" },
     [
-      ...["video_sku_invalid", "size", "1280x720"],
+      "video_sku_invalid",
+      "size",
+      "1280x720",
       [...small, "1920x1080", "1080x1920", "1440x1440", "3840x2160", "2160x3840"]
     ] as const
   ],

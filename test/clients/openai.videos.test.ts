@@ -99,8 +99,13 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: demoCatalog })
       if (early instanceof OpenAI.APIError) assert.strictEqual(early.status, 404)
       const { video } = yield* ended(client, made.id)
       assert.deepInclude(video, {
-        ...{ id: made.id, status: "completed", progress: 100, created_at: made.created_at },
-        ...{ seconds: "8", size: "720x1280", error: null }
+        id: made.id,
+        status: "completed",
+        progress: 100,
+        created_at: made.created_at,
+        seconds: "8",
+        size: "720x1280",
+        error: null
       })
       assert.isAtLeast(video.completed_at ?? 0, made.created_at - 1)
 
@@ -175,7 +180,9 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: demoCatalog })
         const input_reference = yield* reference
         const made = yield* done(() =>
           client.videos.create({
-            ...{ ...order, model, input_reference },
+            ...order,
+            model,
+            input_reference,
             // The type of the package has no others than OpenAI's sizes.
             ...(size === undefined ? {} : { size })
           })
@@ -282,10 +289,16 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: demoCatalog })
       )
       for (const [place, video] of oldest.entries()) {
         const isOwn = place % 2 === 1
-        assert.deepInclude(video, {
-          ...{ object: "video", status: "completed", progress: 100, model: "film-1" },
-          ...{ seconds: "5", size: isOwn ? "720x1280" : "1280x720", task_status: "succeeded" }
-        })
+        const expected = {
+          object: "video",
+          status: "completed",
+          progress: 100,
+          model: "film-1",
+          seconds: "5",
+          size: isOwn ? "720x1280" : "1280x720",
+          task_status: "succeeded"
+        } as const
+        assert.deepInclude(video, expected)
         assert.typeOf(video.created_at, isOwn ? "string" : "number")
         assert.property(video, "content")
       }
@@ -314,7 +327,9 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: demoCatalog })
       assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
       assert.strictEqual(again.text, first.text)
       const elsewhere = yield* gateway.call("/v1/videos/generations", {
-        ...{ key: who.key, headers: key, json: order }
+        key: who.key,
+        headers: key,
+        json: order
       })
       assert.strictEqual(elsewhere.status, 422)
       yield* gateway.call(`/v1/videos/${id}`, { key: who.key, method: "DELETE" })

@@ -69,7 +69,8 @@ inBrowser("a member's money in the console", layerTestGateway("embedded"), (it) 
           line.start.slice(0, 10),
           line.tag,
           ...[line.count, line.failed].map(String),
-          ...[line.charge, line.returned]
+          line.charge,
+          line.returned
         ])
         assert.deepStrictEqual(rows, told)
         await page.getByRole("link", { name: "Usage" }).click()

@@ -31,8 +31,13 @@ const keyed = Effect.gen(function* () {
     more: Partial<NewBudget> = {}
   ) =>
     budgets.create({
-      ...{ organizationId, scope, subjectId: subjects[scope], period, amountNano },
-      ...{ thresholds: [50, 80, 100], ...more }
+      organizationId,
+      scope,
+      subjectId: subjects[scope],
+      period,
+      amountNano,
+      thresholds: [50, 80, 100],
+      ...more
     })
   return { ...own, memberId, otherId, keyId, secondKeyId, budgetOf }
 })
@@ -58,7 +63,8 @@ export const budgetsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
 
       yield* ledger.hold(hold(30n, { memberId, keyId }))
       assert.deepStrictEqual(yield* refusalOf(hold(11n, { memberId, keyId })), [
-        ...[day.id, "0.00000003"]
+        day.id,
+        "0.00000003"
       ])
       yield* ledger.hold(hold(30n, { memberId, keyId: secondKeyId }))
       const beside = hold(1n, { memberId, keyId: secondKeyId })
@@ -66,7 +72,8 @@ export const budgetsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       // Who is wider is refused by what is wider.
       yield* ledger.hold(hold(40n, { memberId: otherId, keyId: "k" }))
       assert.deepStrictEqual(yield* refusalOf(hold(1n, { memberId: otherId, keyId: "k" })), [
-        ...[whole.id, "0.0000001"]
+        whole.id,
+        "0.0000001"
       ])
       const applying = yield* budgets.applying({ organizationId, memberId, keyId })
       assert.sameMembers(
@@ -94,13 +101,15 @@ export const budgetsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* ledger.hold(hold(3n, by))
       yield* ledger.release({ ...close(before.open.id), orphan: null, forgetKey: false })
       assert.deepInclude(yield* budgets.find(organizationId, made.id), {
-        ...{ heldNano: 3n, capturedNano: 7n }
+        heldNano: 3n,
+        capturedNano: 7n
       })
       const above = hold(20n, by)
       yield* ledger.hold(above)
       yield* ledger.capture({ ...close(above.id), chargeNano: 90n, usage: usageOf(90n) })
       assert.deepInclude(yield* budgets.find(organizationId, made.id), {
-        ...{ heldNano: 3n, capturedNano: 97n }
+        heldNano: 3n,
+        capturedNano: 97n
       })
       assert.deepStrictEqual(yield* ledger.verifyOf([organizationId]), [])
 
@@ -128,7 +137,9 @@ export const budgetsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const told = Effect.flatMap(claim([endpoint.id]), (messages) =>
         Effect.forEach(messages, ({ data }) =>
           Effect.map(decodeTold(data), ({ budget_id, threshold, used }) => [
-            ...[budget_id, threshold, used]
+            budget_id,
+            threshold,
+            used
           ])
         )
       )
@@ -168,8 +179,13 @@ export const budgetsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const list = () => budgets.list(organizationId, null, page)
       const [cap] = (yield* list()).data
       assert.deepInclude(cap, {
-        ...{ scope: "member", period: "month", subjectId: memberId, isCap: true },
-        ...{ amountNano: 30n, heldNano: 10n, thresholds: [50, 80, 100] }
+        scope: "member",
+        period: "month",
+        subjectId: memberId,
+        isCap: true,
+        amountNano: 30n,
+        heldNano: 10n,
+        thresholds: [50, 80, 100]
       })
       assert.deepStrictEqual(yield* refusalOf(hold(21n, by)), ["member_cap_exceeded"])
       // A smaller one of the same kind comes before it, and a wider one after.

@@ -201,7 +201,12 @@ export const channelCredentialsSuite = (it: Vitest.MethodsNonLive<Stores>): void
       })
       const end = (holdId: string, from: "submitting" | "processing") =>
         ledger.release({
-          ...{ organizationId, holdId, by: "sweep", orphan: null, answer: null, forgetKey: false },
+          organizationId,
+          holdId,
+          by: "sweep",
+          orphan: null,
+          answer: null,
+          forgetKey: false,
           task: { from, state: "failed", errorCode: "x", errorMessage: "x" }
         })
       const [stays = "", goes = ""] = ids

@@ -187,8 +187,11 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
       const records = yield* ChannelRecords
       const [channelId, other] = [yield* freshId, yield* freshId]
       const ends = (model: string, organizationId: string, made: number, failed: number) => ({
-        ...{ channelId, model, organizationId },
-        ...{ made, failed }
+        channelId,
+        model,
+        organizationId,
+        made,
+        failed
       })
       const add = (...ends: ReadonlyArray<CallEnds>) =>
         records.add({ counts: [], ends, failures: [] })

@@ -85,10 +85,21 @@ const drawPrices = (dice: Dice, kind: Kind): Prices => {
 }
 
 const model = (id: string, prices: Prices): Model => ({
-  ...{ id, modality: "video", protocol: "any", owned_by: "x", input_forms: [], prices }
+  id,
+  modality: "video",
+  protocol: "any",
+  owned_by: "x",
+  input_forms: [],
+  prices
 })
 const mount = (model: string, channel: string, cost: Prices): Mount => ({
-  ...{ model, channel, protocol: null, upstream_model: null, priority: 0, weight: 1, cost },
+  model,
+  channel,
+  protocol: null,
+  upstream_model: null,
+  priority: 0,
+  weight: 1,
+  cost,
   enabled: true
 })
 
@@ -222,8 +233,14 @@ interface Placed {
 /** What must come of the orders, reckoned one by one as they were when they were placed. */
 const expectedOf = (placed: ReadonlyArray<Placed>, catalog: Catalog): ReplaySum => {
   const sum = {
-    ...{ count: 0, unpriced: 0, withoutCost: 0, withoutCostBefore: 0 },
-    ...{ chargeBeforeNano: 0n, chargeAfterNano: 0n, costBeforeNano: 0n, costAfterNano: 0n }
+    count: 0,
+    unpriced: 0,
+    withoutCost: 0,
+    withoutCostBefore: 0,
+    chargeBeforeNano: 0n,
+    chargeAfterNano: 0n,
+    costBeforeNano: 0n,
+    costAfterNano: 0n
   }
   for (const { ordered, quote, cost } of placed) {
     sum.count += 1

@@ -8,8 +8,15 @@ import { jobId, organization, type Stores } from "../support/ledger.ts"
 const bounds = { files: 3, bytes: 100 }
 
 const newFile = (organizationId: string, more: Partial<NewFile> = {}): NewFile => ({
-  ...{ organizationId, memberId: "mem_1", id: jobId("file"), filename: "a.mp4" },
-  ...{ purpose: "vision", contentType: "video/mp4", bytes: 6, seconds: 2.5, isInBucket: false },
+  organizationId,
+  memberId: "mem_1",
+  id: jobId("file"),
+  filename: "a.mp4",
+  purpose: "vision",
+  contentType: "video/mp4",
+  bytes: 6,
+  seconds: 2.5,
+  isInBucket: false,
   lifetimeSeconds: 3600,
   ...more
 })
@@ -45,8 +52,14 @@ export const filesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* files.completeUpload(organizationId, file.id, "00ff")
       const [seen] = yield* files.find(organizationId, [file.id, file.id, "file_none"])
       assert.deepInclude(seen, {
-        ...{ id: file.id, filename: "a.mp4", purpose: "vision", contentType: "video/mp4" },
-        ...{ bytes: 6, seconds: 2.5, sha256: "00ff", isInBucket: false }
+        id: file.id,
+        filename: "a.mp4",
+        purpose: "vision",
+        contentType: "video/mp4",
+        bytes: 6,
+        seconds: 2.5,
+        sha256: "00ff",
+        isInBucket: false
       })
       const life = (seen?.expiresAt.getTime() ?? 0) - (seen?.createdAt.getTime() ?? 0)
       assert.strictEqual(life, 3_600_000)

@@ -41,7 +41,12 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const entries = yield* allPages((page) => ledger.journal(organizationId, page))
       assert.deepStrictEqual(
         entries.map(({ kind, amountNano, holdId, debit, credit, reference }) => [
-          ...[kind, amountNano, holdId, debit, credit, reference]
+          kind,
+          amountNano,
+          holdId,
+          debit,
+          credit,
+          reference
         ]),
         [
           ["hold", 30n, open.id, "pool", "held", null],

@@ -40,7 +40,9 @@ const commandOf = (dice: Dice): Command => {
     case 9: {
       const kind = dice.pick(adjustmentKinds)
       return {
-        ...{ _tag: "Adjust", kind, reference: `r${dice.roll(12)}` },
+        _tag: "Adjust",
+        kind,
+        reference: `r${dice.roll(12)}`,
         amount: dice.pick([1n, 5n, 20n]),
         id: kind === "correction" ? id : null
       }
@@ -48,7 +50,9 @@ const commandOf = (dice: Dice): Command => {
     case 10: {
       const scope = dice.pick(budgetScopes)
       return {
-        ...{ _tag: "Budget", slot: `b${dice.roll(5)}`, scope },
+        _tag: "Budget",
+        slot: `b${dice.roll(5)}`,
+        scope,
         member: scope === "organization" ? null : dice.roll(caps.length),
         apiKey: scope === "key" ? dice.roll(API_KEYS) : null,
         // Days end, and the test may see it.
@@ -58,7 +62,8 @@ const commandOf = (dice: Dice): Command => {
     }
     case 11:
       return {
-        ...{ _tag: "ChangeBudget", slot: `b${dice.roll(5)}` },
+        _tag: "ChangeBudget",
+        slot: `b${dice.roll(5)}`,
         amount: dice.pick([null, 40n, 200n])
       }
     case 12:
@@ -121,8 +126,13 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
       case "Adjust":
         return Effect.map(
           transfers.adjust({
-            ...{ organizationId, kind: command.kind, amountNano: command.amount },
-            ...{ reference: command.reference, reason: "why", author: "who", orderId: command.id }
+            organizationId,
+            kind: command.kind,
+            amountNano: command.amount,
+            reference: command.reference,
+            reason: "why",
+            author: "who",
+            orderId: command.id
           }),
           ({ applied }) => (applied ? "applied" : "repeated")
         )

@@ -136,7 +136,10 @@ export const ledgerSuite = (
           yield* ledger.hold(first)
           yield* ledger.hold(hold(10n))
           assert.deepStrictEqual(yield* ledger.pool(organizationId), {
-            ...{ balanceNano: 100n, heldNano: 20n, uncoveredNano: 30n, creditNano: 0n }
+            balanceNano: 100n,
+            heldNano: 20n,
+            uncoveredNano: 30n,
+            creditNano: 0n
           })
           const beyond = { required: "0.000000051", available: "0.00000005" }
           yield* insufficient(film(51n, 52n), beyond)
@@ -150,7 +153,10 @@ export const ledgerSuite = (
           yield* ledger.hold(hold(10n))
           yield* ledger.capture({ ...close(second.id), chargeNano: 49n, usage: usageOf(49n) })
           assert.deepStrictEqual(yield* ledger.pool(organizationId), {
-            ...{ balanceNano: 21n, heldNano: 21n, uncoveredNano: 0n, creditNano: 0n }
+            balanceNano: 21n,
+            heldNano: 21n,
+            uncoveredNano: 0n,
+            creditNano: 0n
           })
           yield* insufficient(hold(1n), { required: "0.000000001", available: "0" })
           assert.deepEqual(yield* ledger.verify, [])
@@ -183,7 +189,10 @@ export const ledgerSuite = (
         yield* ledger.capture({ ...close(first.id), chargeNano: 80n, usage: usageOf(80n) })
         yield* ledger.capture({ ...close(second.id), chargeNano: 70n, usage: usageOf(70n) })
         assert.deepStrictEqual(yield* ledger.pool(organizationId), {
-          ...{ balanceNano: -50n, heldNano: 0n, uncoveredNano: 0n, creditNano: 49n }
+          balanceNano: -50n,
+          heldNano: 0n,
+          uncoveredNano: 0n,
+          creditNano: 49n
         })
         yield* insufficient(hold(1n), { required: "0.000000001", available: "-0.00000005" })
         assert.deepEqual(yield* ledger.verify, [])
@@ -207,7 +216,9 @@ export const ledgerSuite = (
         const { data } = yield* orphans.list({ ...all, organizationId }, { after: null, limit: 5 })
         assert.strictEqual(data.length, 1)
         assert.deepInclude(data[0], {
-          ...{ id: request.id, upstreamId: "up-1", heldNano: 60n },
+          id: request.id,
+          upstreamId: "up-1",
+          heldNano: 60n,
           usage: { input: null, output: 9_900_000n }
         })
       })

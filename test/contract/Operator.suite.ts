@@ -241,7 +241,10 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const { calls, totalCalls } = yield* (yield* TaskHistory).find(request.id)
       assert.deepStrictEqual(
         calls.map(({ purpose, repeats, answer, startedAt, lastAt }) => [
-          ...[purpose, repeats, answer, (lastAt.getTime() - startedAt.getTime()) / 1000]
+          purpose,
+          repeats,
+          answer,
+          (lastAt.getTime() - startedAt.getTime()) / 1000
         ]),
         [
           ["submit", 0, null, 0],
@@ -261,8 +264,13 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       for (const action of actions) {
         const fields = { name: action }
         yield* audit.record({
-          ...{ action, subjectId: null, fields, requestId: "req_1", status: 200 },
-          ...{ operatorId: null, operatorName: "somebody" }
+          action,
+          subjectId: null,
+          fields,
+          requestId: "req_1",
+          status: 200,
+          operatorId: null,
+          operatorName: "somebody"
         })
       }
       const page = yield* audit.list(anyWrite, { after: null, limit: 2 })
@@ -281,8 +289,13 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const audit = yield* AdminAudit
       const write = (operatorId: string | null, action: string, subjectId: string | null) =>
         audit.record({
-          ...{ action, subjectId, fields: null, requestId: "req_1", status: 200 },
-          ...{ operatorId, operatorName: "somebody" }
+          action,
+          subjectId,
+          fields: null,
+          requestId: "req_1",
+          status: 200,
+          operatorId,
+          operatorName: "somebody"
         })
       yield* write("op_a", "changeKey", "key_a")
       yield* write("op_a", "changeMember", "mem_a")

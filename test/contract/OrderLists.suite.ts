@@ -39,7 +39,8 @@ const studio = Effect.gen(function* () {
   })
   const film = { quote, task, modality: "video", model: "film-1" }
   const image = yield* ordered("im", 10n, {
-    ...{ metadata: { project: "a" }, promptDigest: "0123456789ab" }
+    metadata: { project: "a" },
+    promptDigest: "0123456789ab"
   })
   yield* ledger.capture({
     ...close(image),
@@ -48,11 +49,18 @@ const studio = Effect.gen(function* () {
     usage: usageOf(12n)
   })
   yield* transfers.adjust({
-    ...{ organizationId, kind: "correction", amountNano: 2n, reference: "one" },
-    ...{ reason: "x", author: "y", orderId: image }
+    organizationId,
+    kind: "correction",
+    amountNano: 2n,
+    reference: "one",
+    reason: "x",
+    author: "y",
+    orderId: image
   })
   const text = yield* ordered("tx", 5n, {
-    ...{ modality: "chat", model: "talk-1", metadata: { project: "a" } },
+    modality: "chat",
+    model: "talk-1",
+    metadata: { project: "a" },
     job: { channelId: "other", protocol: "openai", upstreamModel: "u" }
   })
   yield* ledger.release({ ...close(text), orphan: null, forgetKey: false })
@@ -62,10 +70,13 @@ const studio = Effect.gen(function* () {
   yield* ledger.release({
     ...close(failed),
     task: { from: "submitting", state: "rejected", errorCode: "no", errorMessage: "no" },
-    ...{ orphan: null, forgetKey: false }
+    orphan: null,
+    forgetKey: false
   })
   const others = yield* ordered("im", 40n, {
-    ...{ memberId: other, keyId: "another", metadata: { project: "b" } }
+    memberId: other,
+    keyId: "another",
+    metadata: { project: "b" }
   })
   yield* ledger.capture({ ...close(others), chargeNano: 40n, usage: usageOf(40n) })
   return { organizationId, memberId, other, keyId, image, text, video, failed, others }
@@ -128,15 +139,36 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const { data } = yield* lists.list({ ...anyOrder, organizationId }, newest)
       const found = (id: string) => data.find((order) => order.id === id)
       assert.deepInclude(found(image), {
-        ...{ organizationId, memberId, keyId, model: "paint-1", modality: "image" },
+        organizationId,
+        memberId,
+        keyId,
+        model: "paint-1",
+        modality: "image",
         job: { channelId: "ch", protocol: "ip_a", upstreamModel: "u" },
-        ...{ state: "captured", holdNano: 10n, chargeNano: 12n, overageNano: 2n, costNano: 7n },
-        ...{ returnedNano: 2n, metadata: { project: "a" }, upstreamId: null, isTask: false },
-        ...{ taskState: null, summary: null, errorCode: null, nextPollAt: null }
+        state: "captured",
+        holdNano: 10n,
+        chargeNano: 12n,
+        overageNano: 2n,
+        costNano: 7n,
+        returnedNano: 2n,
+        metadata: { project: "a" },
+        upstreamId: null,
+        isTask: false,
+        taskState: null,
+        summary: null,
+        errorCode: null,
+        nextPollAt: null
       })
       assert.deepInclude(found(video), {
-        ...{ state: "open", taskState: "processing", upstreamId: `up ${video}`, isTask: true },
-        ...{ chargeNano: 0n, costNano: null, returnedNano: 0n, closedAt: null, metadata: null },
+        state: "open",
+        taskState: "processing",
+        upstreamId: `up ${video}`,
+        isTask: true,
+        chargeNano: 0n,
+        costNano: null,
+        returnedNano: 0n,
+        closedAt: null,
+        metadata: null,
         summary: { seconds: 5 }
       })
       assert.isNotNull(found(video)?.nextPollAt)
@@ -176,7 +208,11 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const one = yield* studio
       const two = yield* studio
       const expected = [two, one].flatMap(({ others, failed, video, text, image }) => [
-        ...[others, failed, video, text, image]
+        others,
+        failed,
+        video,
+        text,
+        image
       ])
       const read = (filter: Partial<OrderFilter>, after: string | null, limit: number) =>
         lists.list({ ...anyOrder, ...filter }, { after, limit })
@@ -218,13 +254,25 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const totals = (filter: Partial<OrderFilter>) =>
         lists.totals({ ...anyOrder, organizationId, ...filter })
       const nothing = {
-        ...{ processing: 0, succeeded: 0, failed: 0, heldNano: 0n, chargeNano: 0n },
-        ...{ returnedNano: 0n, costNano: 0n, withoutCost: 0 }
+        processing: 0,
+        succeeded: 0,
+        failed: 0,
+        heldNano: 0n,
+        chargeNano: 0n,
+        returnedNano: 0n,
+        costNano: 0n,
+        withoutCost: 0
       }
       const all = yield* totals({})
       assert.deepStrictEqual(all, {
-        ...{ processing: 1, succeeded: 2, failed: 2, heldNano: 30n, chargeNano: 52n },
-        ...{ returnedNano: 2n, costNano: 7n, withoutCost: 1 }
+        processing: 1,
+        succeeded: 2,
+        failed: 2,
+        heldNano: 30n,
+        chargeNano: 52n,
+        returnedNano: 2n,
+        costNano: 7n,
+        withoutCost: 1
       })
       assert.deepStrictEqual(yield* ledger.balance(organizationId), {
         balanceNano: 1000n - all.chargeNano + all.returnedNano,
@@ -234,22 +282,38 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(yield* totals({ memberId }), own)
       assert.deepStrictEqual(yield* totals({ keyId, memberId }), own)
       assert.deepStrictEqual(yield* totals({ memberId: other, state: "captured" }), {
-        ...{ ...nothing, succeeded: 1, chargeNano: 40n, withoutCost: 1 }
+        ...nothing,
+        succeeded: 1,
+        chargeNano: 40n,
+        withoutCost: 1
       })
       assert.deepStrictEqual(yield* totals({ state: "open" }), {
-        ...{ ...nothing, processing: 1, heldNano: 30n }
+        ...nothing,
+        processing: 1,
+        heldNano: 30n
       })
       assert.deepStrictEqual(yield* totals({ modality: "video" }), {
-        ...{ ...nothing, processing: 1, failed: 1, heldNano: 30n }
+        ...nothing,
+        processing: 1,
+        failed: 1,
+        heldNano: 30n
       })
       assert.deepStrictEqual(yield* totals({ model: "talk-1", channelId: "other" }), {
-        ...{ ...nothing, failed: 1 }
+        ...nothing,
+        failed: 1
       })
       assert.deepStrictEqual(yield* totals({ tag: { name: "project", value: "a" } }), {
-        ...{ ...nothing, succeeded: 1, failed: 1, chargeNano: 12n, returnedNano: 2n, costNano: 7n }
+        ...nothing,
+        succeeded: 1,
+        failed: 1,
+        chargeNano: 12n,
+        returnedNano: 2n,
+        costNano: 7n
       })
       assert.deepStrictEqual(yield* totals({ tasksOnly: true, state: "open" }), {
-        ...{ ...nothing, processing: 1, heldNano: 30n }
+        ...nothing,
+        processing: 1,
+        heldNano: 30n
       })
       const longAgo = new Date("2020-01-01T00:00:00Z")
       assert.deepStrictEqual(yield* totals({ from: longAgo }), all)

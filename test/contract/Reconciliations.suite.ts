@@ -41,8 +41,10 @@ const succeeded = {
 } as const satisfies TaskOutcome
 
 const failed = {
-  ...{ from: "processing", state: "failed" },
-  ...{ errorCode: "no", errorMessage: "no" }
+  from: "processing",
+  state: "failed",
+  errorCode: "no",
+  errorMessage: "no"
 } as const satisfies TaskOutcome
 
 /** A channel of its own with orders on it, which end as they are told to. */
@@ -97,7 +99,11 @@ const business = Effect.gen(function* () {
 })
 
 const told = ({ kind, reason, vendorId, orderId, lines }: ReconciledEntry) => ({
-  ...{ kind, reason, vendorId, orderId, lines }
+  kind,
+  reason,
+  vendorId,
+  orderId,
+  lines
 })
 
 export const reconciliationsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
@@ -163,7 +169,11 @@ export const reconciliationsSuite = (it: Vitest.MethodsNonLive<Stores>): void =>
       assert.strictEqual(made.author, "Ada")
       assert.deepStrictEqual(
         made.totals.map(({ kind, count, amountHereNano, amountThereNano, unitsHereNano }) => [
-          ...[kind, count, amountHereNano, amountThereNano, unitsHereNano]
+          kind,
+          count,
+          amountHereNano,
+          amountThereNano,
+          unitsHereNano
         ]),
         [
           ["different", 3, 14n, 22n, 15n * NANO],
@@ -265,7 +275,8 @@ export const reconciliationsSuite = (it: Vitest.MethodsNonLive<Stores>): void =>
         let [after, hasMore]: [string | null, boolean] = [null, true]
         while (hasMore) {
           const page: Page<ReconciledEntry> = yield* reconciliations.entries(made.id, kind, {
-            ...{ after, limit: 2 }
+            after,
+            limit: 2
           })
           if (kind !== null) assert.isTrue(page.data.every((entry) => entry.kind === kind))
           all.push(...page.data.map(({ vendorId }) => `${kind} ${vendorId}`))

@@ -68,7 +68,10 @@ export const statementsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       })
       assert.deepStrictEqual(
         statement.transfers.map(({ kind, reference, reason, amountNano }) => [
-          ...[kind, reference, reason, amountNano]
+          kind,
+          reference,
+          reason,
+          amountNano
         ]),
         [
           ["deposit", "first", null, 1000n],
@@ -107,14 +110,19 @@ export const statementsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const lines = file.trimEnd().split("\r\n")
       const kinds = lines.slice(1).map((line) => line.slice(0, line.indexOf(",")))
       assert.deepStrictEqual(kinds, [
-        ...["opening", "deposit", "charge", "correction", "charge", "charge"],
-        ...["credit", "withdrawal", "closing"]
+        "opening",
+        "deposit",
+        "charge",
+        "correction",
+        "charge",
+        "charge",
+        "credit",
+        "withdrawal",
+        "closing"
       ])
       const [, , , charge = ""] = lines
       const told = charge.split(",")
-      assert.deepStrictEqual(told.slice(3, 8), [
-        ...["-0.00000004", "0.00000096", first, "key_1", "m1"]
-      ])
+      assert.deepStrictEqual(told.slice(3, 8), ["-0.00000004", "0.00000096", first, "key_1", "m1"])
       assert.include(charge, '"{""a"":""1"",""b"":""2"",""team"":""red""}"')
       assert.match(lines.at(-1) ?? "", new RegExp(`^closing,${organizationId}/${month},.*,0,`))
     })

@@ -107,7 +107,9 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(yield* listed({ model: "a" }), [third, first, false])
       assert.deepStrictEqual(yield* listed({ states: ["processing"] }), [second, false])
       assert.deepStrictEqual(yield* listed({ createdAfter: new Date(0) }), [
-        ...[third, second, first],
+        third,
+        second,
+        first,
         false
       ])
       const later = new Date(Date.now() + 3_600_000)

@@ -357,14 +357,12 @@ export const taskRepoSuite = (
             const again = { ...upstream(""), ...job }
             assert.isTrue(yield* repo.accept(organizationId, holdId, again, 3600))
             yield* ledger.release({
-              ...{
-                organizationId,
-                holdId,
-                by: "sweep",
-                orphan: null,
-                answer: null,
-                forgetKey: false
-              },
+              organizationId,
+              holdId,
+              by: "sweep",
+              orphan: null,
+              answer: null,
+              forgetKey: false,
               task: { from: "processing", state: "failed", errorCode: "x", errorMessage: "x" }
             })
             assert.deepStrictEqual(

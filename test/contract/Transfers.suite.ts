@@ -156,7 +156,8 @@ export const transfersSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         [["first", 100n]]
       )
       assert.deepStrictEqual(yield* transfers.depositTotals(organizationId), {
-        ...{ count: 1, amountNano: 100n }
+        count: 1,
+        amountNano: 100n
       })
       const withdrawn = { kind: "withdrawal", amountNano: 4n, reference: "w" } as const
       yield* transfers.adjust(adjustment(own, withdrawn))

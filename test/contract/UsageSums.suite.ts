@@ -54,8 +54,13 @@ const business = Effect.gen(function* () {
     })
     if (about.model === "m1") {
       yield* transfers.adjust({
-        ...{ organizationId, kind: "correction", amountNano: 3n, reference: request.id },
-        ...{ reason: "why", author: "who", orderId: request.id }
+        organizationId,
+        kind: "correction",
+        amountNano: 3n,
+        reference: request.id,
+        reason: "why",
+        author: "who",
+        orderId: request.id
       })
     }
   }
@@ -83,7 +88,10 @@ export const usageSumsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(yield* linesOf(null), [whole])
       for (const step of ["hour", "day", "month"] as const) {
         const lines = yield* sums.read({
-          ...{ ...always, step, by: null, filter: { ...anything, organizationId } }
+          ...always,
+          step,
+          by: null,
+          filter: { ...anything, organizationId }
         })
         assert.strictEqual(
           lines.reduce((sum, { chargeNano }) => sum + chargeNano, 0n),
@@ -153,11 +161,18 @@ export const usageSumsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         yield* ledger.capture({ ...close(holdId), chargeNano, costNano, usage })
       }
       const lines = yield* sums.read({
-        ...{ ...always, by: "channel", filter: { ...anything, organizationId } }
+        ...always,
+        by: "channel",
+        filter: { ...anything, organizationId }
       })
       assert.deepStrictEqual(
         lines.map(({ name, count, chargeNano, costNano, withoutCost, images }) => [
-          ...[name, count, chargeNano, costNano, withoutCost, images]
+          name,
+          count,
+          chargeNano,
+          costNano,
+          withoutCost,
+          images
         ]),
         [
           ["left", 1, 10n, 7n, 0, 10n],

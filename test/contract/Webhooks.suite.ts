@@ -164,7 +164,10 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepInclude(data[0], { id: message.id, state: "delivered", nextAttemptAt: null })
       assert.deepStrictEqual(
         data[0]?.attempts.map(({ status, durationMs, answer, error }) => [
-          ...[status, durationMs, answer, error]
+          status,
+          durationMs,
+          answer,
+          error
         ]),
         [
           [500, 7, "no", null],

@@ -53,7 +53,9 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const some = {
-            ...{ scopes: ["webhooks"], models: ["paint-1"], requests_per_minute: 60 },
+            scopes: ["webhooks"],
+            models: ["paint-1"],
+            requests_per_minute: 60,
             expires_at: "2999-01-01T00:00:00.000Z"
           }
           const who = yield* gateway.customer("0", { key: { name: "hooks", ...some } })
@@ -62,9 +64,14 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const [key] = (yield* bodyAs(list(KeyView), keys)).data
           const answer = yield* gateway.call("/v1/me", { key: who.key })
           assert.deepStrictEqual(answer.body, {
-            ...{ object: "key", id: key?.id, name: "hooks", currency: "CNY" },
-            ...{ organization_id: who.organizationId, organization_name: "Lighthouse" },
-            ...{ member_id: who.memberId, member_name: "tester" },
+            object: "key",
+            id: key?.id,
+            name: "hooks",
+            currency: "CNY",
+            organization_id: who.organizationId,
+            organization_name: "Lighthouse",
+            member_id: who.memberId,
+            member_name: "tester",
             ...some
           })
           const another = yield* gateway.customer("0")

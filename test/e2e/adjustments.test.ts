@@ -42,8 +42,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const who = yield* gateway.customer("1")
           const usage_id = yield* charged(who)
           const json = {
-            ...{ kind: "correction" as const, amount: "0.15", usage_id },
-            ...{ reason: "one was black", reference: "ticket 17" }
+            kind: "correction" as const,
+            amount: "0.15",
+            usage_id,
+            reason: "one was black",
+            reference: "ticket 17"
           }
           const made = yield* bodyAs(Adjusted, yield* adjust(who, json))
           assert.deepInclude(made, { ...json, applied: true, balance: "0.75" })
@@ -58,8 +61,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           assert.deepInclude(receipt, { charge: "0.4", corrected: "0.15" })
           assert.deepStrictEqual(receipt.corrections, [
             {
-              ...{ id: made.id, amount: "0.15", reason: "one was black" },
-              ...{ reference: "ticket 17", at: made.created_at }
+              id: made.id,
+              amount: "0.15",
+              reason: "one was black",
+              reference: "ticket 17",
+              at: made.created_at
             }
           ])
           const last = receipt.entries.at(-1)

@@ -51,8 +51,13 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const who = yield* gateway.customer("100")
           const made = yield* budget(who, { scope: "organization", period: "month", amount: "5.3" })
           assert.deepInclude(made, {
-            ...{ object: "budget", subject_id: who.organizationId, amount: "5.3", used: "0" },
-            ...{ thresholds: [50, 80, 100], exceeded: false, is_member_cap: false }
+            object: "budget",
+            subject_id: who.organizationId,
+            amount: "5.3",
+            used: "0",
+            thresholds: [50, 80, 100],
+            exceeded: false,
+            is_member_cap: false
           })
           const video = yield* createVideo(who, { model: "film-1" })
           const running = yield* bodyAs(
@@ -64,8 +69,13 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           assert.strictEqual(refused.status, 429)
           const { error } = yield* bodyAs(Refused, refused)
           assert.deepInclude(error, {
-            ...{ code: "budget_exceeded", budget: made.id, scope: "organization", period: "month" },
-            ...{ amount: "5.3", used: "4.968", required: "0.4" }
+            code: "budget_exceeded",
+            budget: made.id,
+            scope: "organization",
+            period: "month",
+            amount: "5.3",
+            used: "4.968",
+            required: "0.4"
           })
           assert.include(
             error.message,
@@ -91,11 +101,13 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           yield* gateway.admin(pathOf(who, `/${made.id}`), { method: "DELETE" })
           const last = yield* orderImages(who, { model: "paint-1" })
           assert.deepInclude((yield* bodyAs(Refused, last)).error, {
-            ...{ budget: total.id, retry_after: null }
+            budget: total.id,
+            retry_after: null
           })
           assert.isNull(last.headers.get("retry-after"))
           yield* gateway.admin(pathOf(who, `/${total.id}`), {
-            ...{ method: "PATCH", json: { amount: "100", thresholds: [] } }
+            method: "PATCH",
+            json: { amount: "100", thresholds: [] }
           })
           assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
         })

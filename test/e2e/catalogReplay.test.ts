@@ -173,7 +173,9 @@ for (const kind of databasesInTurn(import.meta.filename)) {
               charge_after: line.charge_before,
               difference: "0",
               cost_after: line.cost_before,
-              ...{ unpriced: 0, without_cost: 0, without_cost_before: 0 }
+              unpriced: 0,
+              without_cost: 0,
+              without_cost_before: 0
             })
           }
           const { count, charge, cost } = yield* seriesTotal
@@ -235,13 +237,23 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.deepInclude(
           yield* lineOf("paint-1", pricedAt("paint-1", { kind: "image", per_image: "0.3" })),
           {
-            ...{ ...paint, ...costs, charge_after: "1.8", difference: "0.6", without_cost: 0 },
-            ...{ margin_before: "0.599999994", margin_after: "1.199999994" }
+            ...paint,
+            ...costs,
+            charge_after: "1.8",
+            difference: "0.6",
+            without_cost: 0,
+            margin_before: "0.599999994",
+            margin_after: "1.199999994"
           }
         )
         assert.deepInclude(yield* lineOf("paint-1", mountedWithout("paint-1")), {
-          ...{ ...paint, charge_after: "1.2", difference: "0", cost_before: "0.600000006" },
-          ...{ cost_after: "0", without_cost: 2, without_cost_before: 0 }
+          ...paint,
+          charge_after: "1.2",
+          difference: "0",
+          cost_before: "0.600000006",
+          cost_after: "0",
+          without_cost: 2,
+          without_cost_before: 0
         })
         const dearer = catalog.mounts.map((mount) =>
           mount.model === "paint-1"
@@ -249,7 +261,10 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             : mount
         )
         assert.deepInclude(yield* lineOf("paint-1", { mounts: dearer }), {
-          ...{ ...paint, charge_after: "1.2", cost_after: "1.5", margin_after: "-0.3" }
+          ...paint,
+          charge_after: "1.2",
+          cost_after: "1.5",
+          margin_after: "-0.3"
         })
 
         const film = yield* lineOf("film-1", {
@@ -257,7 +272,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           ...mountedWithout("film-1")
         })
         assert.deepInclude(film, {
-          ...{ count: 2, charge_after: "0", cost_after: "0", unpriced: 2, without_cost: 0 },
+          count: 2,
+          charge_after: "0",
+          cost_after: "0",
+          unpriced: 2,
+          without_cost: 0,
           difference: `-${film.charge_before}`
         })
         const counting = (id: string, protocol: string, prices: Prices, cost: Prices) => ({
@@ -279,14 +298,22 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         ]
         for (const edited of unpriced) {
           assert.deepInclude(yield* lineOf("clip-1", edited), {
-            ...{ count: 2, charge_before: "4.8", charge_after: "0", unpriced: 2, cost_after: "0" }
+            count: 2,
+            charge_before: "4.8",
+            charge_after: "0",
+            unpriced: 2,
+            cost_after: "0"
           })
         }
 
         const text = yield* lineOf("talk-1", {})
         assert.deepInclude(text, {
-          ...{ count: 2, charge_after: text.charge_before, cost_before: "0", cost_after: "0" },
-          ...{ without_cost_before: 2, without_cost: 2 }
+          count: 2,
+          charge_after: text.charge_before,
+          cost_before: "0",
+          cost_after: "0",
+          without_cost_before: 2,
+          without_cost: 2
         })
         const { totals } = yield* replayOf(catalog)
         const series = yield* seriesTotal

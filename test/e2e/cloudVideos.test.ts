@@ -11,7 +11,9 @@ const models = ["wan2.6-t2v", "wan2.6-i2v", "wan2.7-r2v", "wan3.0-video"]
 const catalogAt = (url: string) => ({
   channels: [{ id: "ch", name: "ch", base_url: `${url}/api/v1`, api_key: "a-key" }],
   models: models.map((id) => ({
-    ...{ id, modality: "video" as const, protocol: "vp_f" },
+    id,
+    modality: "video" as const,
+    protocol: "vp_f",
     prices: { kind: "second_video" as const, per_second: { "720p": "0.6" } }
   })),
   mounts: models.map((model) => ({ model, channel: "ch" }))
@@ -86,7 +88,10 @@ layer(layerTestGateway("embedded", quickSettings), {
             model: "wan3.0-video",
             input: { prompt: "a" },
             parameters: {
-              ...{ duration: 5, resolution: "720P", ratio: "16:9", audio: false },
+              duration: 5,
+              resolution: "720P",
+              ratio: "16:9",
+              audio: false,
               watermark: false
             }
           })

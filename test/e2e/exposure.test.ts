@@ -47,7 +47,8 @@ const countingVendor = (counts: { readonly video: number; readonly text: number 
         request.method === "POST"
           ? { id: `job-${Math.random()}` }
           : {
-              ...{ id: "job", status: counts.video === 0 ? "running" : "succeeded" },
+              id: "job",
+              status: counts.video === 0 ? "running" : "succeeded",
               content: { video_url: "https://files.test/o.mp4" },
               usage: { completion_tokens: counts.video }
             }
@@ -112,7 +113,10 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             yield* gateway.call(`/v1/videos/${id}?wait=15`, { key: who.key })
           }
           assert.deepInclude(yield* pool(who.key), {
-            ...{ balance: "-3.2224", held: "0", exposure: "0", credit: "0" }
+            balance: "-3.2224",
+            held: "0",
+            exposure: "0",
+            credit: "0"
           })
           yield* gateway.verify
         })
@@ -221,7 +225,8 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const { gateway, ask, pool, orphanOf } = yield* countedAs({ video: 1, text: 1 })
           const who = yield* gateway.customer("10")
           const created = yield* ask(who.key, "/v1/videos/generations", {
-            ...{ model: "film-1", prompt: "x" }
+            model: "film-1",
+            prompt: "x"
           })
           const { id } = yield* bodyAs(Id, created)
           yield* gateway.call(`/v1/videos/${id}?wait=15`, { key: who.key })

@@ -194,8 +194,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const id = yield* accepted(who)
           yield* ended(who, id)
           assert.deepStrictEqual((yield* read(who, id)).body, {
-            ...{ id, task_status: "succeeded", created: 1 },
-            ...{ data: [{ url }], usage: { images: 1 } }
+            id,
+            task_status: "succeeded",
+            created: 1,
+            data: [{ url }],
+            usage: { images: 1 }
           })
           assert.notInclude(yield* databaseText, "a secret")
           yield* moveTo(null)
@@ -239,8 +242,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const listed = (path: string) =>
             Effect.flatMap(gateway.call(path, { key: who.key }), (answer) => bodyAs(Listed, answer))
           assert.deepStrictEqual(yield* listed("/v1/images"), {
-            ...{ object: "list", data: [], has_more: false },
-            ...{ first_id: null, last_id: null }
+            object: "list",
+            data: [],
+            has_more: false,
+            first_id: null,
+            last_id: null
           })
           const made = yield* accepted(who)
           yield* ended(who, made)

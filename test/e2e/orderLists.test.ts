@@ -46,9 +46,17 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           assert.lengthOf(data, 2)
           assert.deepStrictEqual([has_more, next], [false, null])
           assert.deepInclude(images, {
-            ...{ object: "order", kind: "image", organization_id: who.organizationId },
-            ...{ member_id: who.memberId, model: "paint-1", modality: "image" },
-            ...{ state: "succeeded", hold: "0.6", charge: "0.6", returned: "0", is_task: false },
+            object: "order",
+            kind: "image",
+            organization_id: who.organizationId,
+            member_id: who.memberId,
+            model: "paint-1",
+            modality: "image",
+            state: "succeeded",
+            hold: "0.6",
+            charge: "0.6",
+            returned: "0",
+            is_task: false,
             metadata: { team: "blue" }
           })
           assert.deepInclude(film, { id: video, kind: "video", state: "succeeded", is_task: true })
@@ -128,15 +136,23 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             )
           const currency = "CNY"
           assert.deepStrictEqual(yield* totalsOf("/organizations?name=zebra&totals=true"), {
-            ...{ count: 1, balance: "9", held: "0", available: "9", currency }
+            count: 1,
+            balance: "9",
+            held: "0",
+            available: "9",
+            currency
           })
           const own = `organization_id=${who.organizationId}&totals=true`
           assert.deepStrictEqual(yield* totalsOf(`/members?${own}`), {
-            ...{ count: 1, month: { used: "0", held: "0" }, currency }
+            count: 1,
+            month: { used: "0", held: "0" },
+            currency
           })
           assert.deepStrictEqual(yield* totalsOf(`/keys?${own}&state=valid`), { count: 1 })
           assert.deepStrictEqual(yield* totalsOf(`${at}/deposits?totals=true`), {
-            ...{ count: 1, amount: "7", currency }
+            count: 1,
+            amount: "7",
+            currency
           })
           assert.deepStrictEqual(yield* totalsOf(`${at}/adjustments?totals=true`), [
             { kind: "credit", count: 1, amount: "2", currency }

@@ -71,12 +71,22 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.deepStrictEqual([has_more, next], [false, null])
         const found = (id: string) => data.find((order) => order.id === id)
         assert.deepInclude(images, {
-          ...{ object: "order", model: "paint-1", modality: "image", hold: "0.4", charge: "0.4" },
-          ...{ metadata: { team: "red" }, accepted_at: null, usage_id: `us_${images?.id}` }
+          object: "order",
+          model: "paint-1",
+          modality: "image",
+          hold: "0.4",
+          charge: "0.4",
+          metadata: { team: "red" },
+          accepted_at: null,
+          usage_id: `us_${images?.id}`
         })
         assert.deepInclude(found(failed), {
-          ...{ charge: "0", hold: "4.968", usage_id: null, deleted_at: null },
-          ...{ error_code: error?.code ?? "", error_message: error?.message ?? "" }
+          charge: "0",
+          hold: "4.968",
+          usage_id: null,
+          deleted_at: null,
+          error_code: error?.code ?? "",
+          error_message: error?.message ?? ""
         })
         assert.deepInclude(found(running), { closed_at: null, charge: "0", usage_id: null })
         assert.isNotNull(found(running)?.accepted_at)
@@ -131,7 +141,8 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             const answer = yield* gateway.call(`/v1/orders/${each}`, { key: other.key })
             assert.strictEqual(answer.status, 404)
             assert.deepInclude(yield* errorOf(answer), {
-              ...{ code: "not_found", message: "No such order" }
+              code: "not_found",
+              message: "No such order"
             })
           }
           const after = yield* gateway.call(`/v1/orders?after=${id}`, { key: other.key })

@@ -103,7 +103,9 @@ const checkMonth = Effect.fnUntraced(function* (
     [toDecimal(before), toDecimal(after), 0]
   )
   assert.deepInclude(statement.charges, {
-    ...{ count: charges.length, gross: toDecimal(gross), returned: toDecimal(returned) },
+    count: charges.length,
+    gross: toDecimal(gross),
+    returned: toDecimal(returned),
     net: toDecimal(gross - returned)
   })
   // A line that has only orders that failed, or money returned, is no line of charges.
@@ -151,8 +153,10 @@ const checkMonth = Effect.fnUntraced(function* (
   })
   const [whole] = yield* seriesOf("")
   assert.deepInclude(whole, {
-    ...{ count: charges.length, failed: tally.failed },
-    ...{ charge: toDecimal(gross), returned: toDecimal(returned) },
+    count: charges.length,
+    failed: tally.failed,
+    charge: toDecimal(gross),
+    returned: toDecimal(returned),
     cost: toDecimal(sumOf(charges.map(({ costNano }) => costNano ?? 0n))),
     without_cost: charges.filter(({ costNano }) => costNano === null).length
   })

@@ -14,7 +14,11 @@ const ErrorBody = Schema.Struct({
 
 const unbounded = { budget: true, budget_available: null }
 const affordable = {
-  ...{ pool: true, pool_available: "100", cap: true, cap_available: null, ...unbounded }
+  pool: true,
+  pool_available: "100",
+  cap: true,
+  cap_available: null,
+  ...unbounded
 }
 
 for (const kind of databasesInTurn(import.meta.filename)) {
@@ -101,7 +105,10 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const first = yield* quoteOf(who, order)
           assert.deepNestedInclude(first.body, {
             affordable: {
-              ...{ pool: true, pool_available: "5", cap: false, cap_available: "4.967" },
+              pool: true,
+              pool_available: "5",
+              cap: false,
+              cap_available: "4.967",
               ...unbounded
             }
           })
@@ -110,7 +117,10 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           assert.strictEqual(second.status, 200)
           assert.deepNestedInclude(second.body, {
             affordable: {
-              ...{ pool: false, pool_available: "4.8", cap: false, cap_available: "4.767" },
+              pool: false,
+              pool_available: "4.8",
+              cap: false,
+              cap_available: "4.767",
               ...unbounded
             }
           })

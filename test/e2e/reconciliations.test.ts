@@ -96,12 +96,23 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           for (let index = 0; index < ORPHANS; index++) {
             const holdId = jobId("im")
             yield* ledger.hold({
-              ...{ organizationId, memberId, ...ordered, id: holdId, amountNano: 5n, quote: {} },
+              organizationId,
+              memberId,
+              ...ordered,
+              id: holdId,
+              amountNano: 5n,
+              quote: {},
               job: { channelId: "ch-a", protocol: "ip_a", upstreamModel: "u" },
-              ...{ ttlSeconds: 60, task: null, key: null }
+              ttlSeconds: 60,
+              task: null,
+              key: null
             })
             yield* ledger.release({
-              ...{ organizationId, holdId, by: "sweep", task: null, answer: null },
+              organizationId,
+              holdId,
+              by: "sweep",
+              task: null,
+              answer: null,
               orphan: { reason: "connection_lost", upstreamId: `lost-${index}` },
               forgetKey: false
             })

@@ -93,8 +93,13 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const statement = yield* bodyAs(StatementView, yield* read("application/json"))
         const { balance } = yield* gateway.balance(who)
         assert.deepInclude(statement, {
-          ...{ month, time_zone: "UTC", currency: "CNY", sealed: null, open_orders: 0 },
-          ...{ opening_balance: "0", closing_balance: balance }
+          month,
+          time_zone: "UTC",
+          currency: "CNY",
+          sealed: null,
+          open_orders: 0,
+          opening_balance: "0",
+          closing_balance: balance
         })
         const { charges, adjustments, deposits } = statement
         assert.deepStrictEqual(

@@ -65,7 +65,10 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const [newest] = records.filter(({ model }) => model === "paint-1")
         const corrected = yield* gateway.admin(`/organizations/${who.organizationId}/adjustments`, {
           json: {
-            ...{ kind: "correction", amount: "0.3", reason: "why", reference: "r" },
+            kind: "correction",
+            amount: "0.3",
+            reason: "why",
+            reference: "r",
             usage_id: newest?.id ?? ""
           }
         })
@@ -81,7 +84,12 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const byModel = (yield* own(who, "?interval=month&by=model")).data
         const paint = byModel.find(({ model }) => model === "paint-1")
         assert.deepInclude(paint, {
-          ...{ count: 2, failed: 0, charge: "1", returned: "0.3", units: 5, unit: "image" }
+          count: 2,
+          failed: 0,
+          charge: "1",
+          returned: "0.3",
+          units: 5,
+          unit: "image"
         })
         assert.notProperty(paint, "margin")
         const [whole] = (yield* own(who, "?interval=month")).data
@@ -124,7 +132,12 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const { data } = yield* own(who, "?by=model")
         assert.lengthOf(data, 1)
         assert.deepInclude(data[0], {
-          ...{ model: "film-1", count: 0, failed: 1, charge: "0", units: 0, unit: null }
+          model: "film-1",
+          count: 0,
+          failed: 1,
+          charge: "0",
+          units: 0,
+          unit: null
         })
       })
     )

@@ -186,7 +186,11 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: protocolCatalog 
 const mixed = (simulatorUrl: string) => {
   const { channels, models, mounts } = protocolCatalog(simulatorUrl)
   const by = (channel: string, protocol: string, upstream_model: string, priority: number) => ({
-    ...{ model: "clip-e", channel, protocol, upstream_model, priority }
+    model: "clip-e",
+    channel,
+    protocol,
+    upstream_model,
+    priority
   })
   return {
     channels,

@@ -96,8 +96,13 @@ layer(layerInstalled, { timeout: LOADED_MILLIS, excludeTestServices: true })(
         const installed = yield* Installed
         const names = filesBelow(installed.package).map((file) => relative(installed.package, file))
         assert.includeMembers(names, [
-          ...["README.md", "LICENSE", "package.json", "dist/main.js", "dist/console/index.html"],
-          ...["dist/postgres/embedded/embeddedWorker.js", "dist/simulator/media/sunset.mp4"],
+          "README.md",
+          "LICENSE",
+          "package.json",
+          "dist/main.js",
+          "dist/console/index.html",
+          "dist/postgres/embedded/embeddedWorker.js",
+          "dist/simulator/media/sunset.mp4",
           "dist/client/typedClient.d.ts"
         ])
         const scripts = globSync("{postgres/schema,features/*}/*.sql", { cwd: join(root, "src") })
@@ -172,8 +177,12 @@ layer(layerInstalled, { timeout: LOADED_MILLIS, excludeTestServices: true })(
           }
           yield* Effect.promise(() =>
             promisify(execFile)("tar", [
-              ...["-xzf", installed.tarball, "--strip-components", "1"],
-              ...["-C", join(modules, "media-gateway")]
+              "-xzf",
+              installed.tarball,
+              "--strip-components",
+              "1",
+              "-C",
+              join(modules, "media-gateway")
             ])
           )
           writeFileSync(join(folder, "package.json"), '{"type":"module"}')

@@ -173,7 +173,10 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
           // A row and its entry in an index, for each of what belongs to it in three tables; the cursor.
           const short = 2 * 3 * (LIMIT + 2)
           const of = (prefix: string, step: number, read: Read, most = short): List => ({
-            ...{ prefix, step, read, most }
+            prefix,
+            step,
+            read,
+            most
           })
           const others = (list: List): List => ({ ...list, shift: 1 })
           const { organizations, members, keys } = accounts

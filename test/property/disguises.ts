@@ -66,7 +66,15 @@ const strange: Readonly<Record<string, Choices<string>>> = {
 
 const invisible: Choices<string> = [
   ...(["\u200b", "\u200c", "\u200d", "\ufeff", "\u00ad", "\u2060", "\ufe0f", "\u034f"] as const),
-  ...["\u0301", "\u0335", "\u200e", "\u3164", "\u115f", "\u0000", "\n", "\u{e0041}", "\u180e"]
+  "\u0301",
+  "\u0335",
+  "\u200e",
+  "\u3164",
+  "\u115f",
+  "\u0000",
+  "\n",
+  "\u{e0041}",
+  "\u180e"
 ]
 
 const isLetter = (letter: string): boolean => /[a-z]/.test(letter)
@@ -151,7 +159,13 @@ const spelling = (dice: Dice, name: string): { name: string; isClear: boolean } 
 /** Objects that vendors merge into the body, or read instead of it. */
 const bodies: Choices<string> = [
   ...(["extra_body", "parameters", "input", "extra", "config", "payload"] as const),
-  ...["body", "generationConfig", "Extra_Body", "params", "settings", "model_kwargs", "__proto__"]
+  "body",
+  "generationConfig",
+  "Extra_Body",
+  "params",
+  "settings",
+  "model_kwargs",
+  "__proto__"
 ]
 
 /** `{"__proto__": ...}` in a literal is no field. */

@@ -132,14 +132,16 @@ const settleFilm = ({ quote }: Film, counted: bigint | null): Settled => {
     completionTokens: counted,
     outputSeconds: null
   })
-  const usage = { ...{ input: 0n, output: units, unit: "token" as const, basis } }
+  const usage = { input: 0n, output: units, unit: "token" as const, basis }
   const mostNano = quote.exposureNano ?? 2n * quote.holdNano
   const isBelievable =
     counted !== null && counted >= leastTokens(quote) && counted * quote.nanoPerToken <= mostNano
   assert.strictEqual(basis === "upstream_usage", isBelievable)
   if (isBelievable) assert.strictEqual(units, counted)
   return {
-    ...{ chargeNano, implausible, mostNano },
+    chargeNano,
+    implausible,
+    mostNano,
     usage: { ...usage, unitPriceNano: quote.nanoPerToken }
   }
 }
@@ -155,11 +157,17 @@ const settleTalk = (
   const written = BigInt(outputBytes)
   const mostOutput = written > quote.mostOutput ? written : quote.mostOutput
   const usage = {
-    ...{ input: inputTokens, output: outputTokens, unit: "token" as const, basis },
-    ...{ unitPriceNano: quote.nanoPerOutputToken, inputUnitPriceNano: quote.nanoPerInputToken }
+    input: inputTokens,
+    output: outputTokens,
+    unit: "token" as const,
+    basis,
+    unitPriceNano: quote.nanoPerOutputToken,
+    inputUnitPriceNano: quote.nanoPerInputToken
   }
   return {
-    ...{ chargeNano, usage, implausible },
+    chargeNano,
+    usage,
+    implausible,
     mostNano: quote.mostInput * quote.nanoPerInputToken + mostOutput * quote.nanoPerOutputToken
   }
 }

@@ -166,7 +166,13 @@ const isInDoubt = (round: Round, plan: Plan): boolean => {
 
 /** Their whole answer is one that refuses, or one that may be read as such. */
 const refusingShapes: ReadonlySet<AnswerPlan["shape"]> = new Set([
-  ...["error", "beside", "within", "message", "partial", "failed", "failed beside"]
+  "error",
+  "beside",
+  "within",
+  "message",
+  "partial",
+  "failed",
+  "failed beside"
 ] as const satisfies ReadonlyArray<AnswerPlan["shape"]>)
 
 /** Bytes that are no answer of HTTP, or may be lost before anybody reads them. */

@@ -130,8 +130,12 @@ const sequence = Effect.fnUntraced(function* (dice: Dice, name: string, seen: Ma
     const [task] = running.splice(dice.roll(running.length), 1)
     if (task === undefined) return
     yield* ledger.release({
-      ...{ organizationId: task.organizationId, holdId: task.id, by: "sweep" },
-      ...{ orphan: null, answer: null, forgetKey: false },
+      organizationId: task.organizationId,
+      holdId: task.id,
+      by: "sweep",
+      orphan: null,
+      answer: null,
+      forgetKey: false,
       task: { from: "processing", state: "failed", errorCode: "x", errorMessage: "x" }
     })
     yield* credentials.forgetSuperseded(0)

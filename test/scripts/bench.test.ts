@@ -34,9 +34,21 @@ describe("the benchmark", () => {
       const bench = yield* startProcess({
         entry,
         args: [
-          ...["--rounds", "1", "--seconds", "1", "--cases", "image", "--subjects", "ours,bare"],
-          ...["--warm-up-requests", "200"],
-          ...["--database", inject("postgresUrl"), "--unpinned", "--json", json]
+          "--rounds",
+          "1",
+          "--seconds",
+          "1",
+          "--cases",
+          "image",
+          "--subjects",
+          "ours,bare",
+          "--warm-up-requests",
+          "200",
+          "--database",
+          inject("postgresUrl"),
+          "--unpinned",
+          "--json",
+          json
         ]
       })
       const { code } = yield* bench.end

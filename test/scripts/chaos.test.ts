@@ -39,17 +39,30 @@ const jobOf = (order: Order, id: string): Job => {
   const protocol = order.kind === "video" ? "vp_d" : "ip_a"
   return {
     accepted: {
-      ...{ ...subject, protocol, event: "accepted", at: "2026-01-01T00:00:01.000Z" },
-      ...{ key_hint: "", client_token: null, switches: {}, echo: {} },
+      ...subject,
+      protocol,
+      event: "accepted",
+      at: "2026-01-01T00:00:01.000Z",
+      key_hint: "",
+      client_token: null,
+      switches: {},
+      echo: {},
       order: {
-        ...{ seconds: order.units, resolution: null, ratio: null, n: null, size: null },
+        seconds: order.units,
+        resolution: null,
+        ratio: null,
+        n: null,
+        size: null,
         inputs: { images: 0, videos: 0, audios: 0 },
         generate_audio: null,
         prompt_sha256: order.promptDigest
       }
     },
     ended: {
-      ...{ ...subject, protocol, event: "succeeded", at: "2026-01-01T00:00:02.000Z" },
+      ...subject,
+      protocol,
+      event: "succeeded",
+      at: "2026-01-01T00:00:02.000Z",
       reason: null,
       produced: { seconds: order.units, images: null, completion_tokens: null }
     }
@@ -59,7 +72,12 @@ const jobOf = (order: Order, id: string): Job => {
 const own = { organization_id: "org", member_id: "mem" }
 const holdOf = (id: string, upstreamModel: string, amount: bigint): Hold => ({
   ...own,
-  ...{ id, amount, captured: amount, overage: 0n, state: "captured", month: "2026-01-01" },
+  id,
+  amount,
+  captured: amount,
+  overage: 0n,
+  state: "captured",
+  month: "2026-01-01",
   upstream_model: upstreamModel,
   created_at: new Date("2026-01-01T00:00:00Z"),
   closed_at: new Date("2026-01-01T00:00:03Z"),
@@ -67,18 +85,29 @@ const holdOf = (id: string, upstreamModel: string, amount: bigint): Hold => ({
 })
 const usageOf = (holdId: string, model: string, charge: bigint): Usage => ({
   ...own,
-  ...{ hold_id: holdId, task_id: null, model, output: 5n, charge }
+  hold_id: holdId,
+  task_id: null,
+  model,
+  output: 5n,
+  charge
 })
 const transfer = { organization_id: "org", debit: "pool", credit: "revenue", reference: null }
 const capture = (holdId: string, amount: bigint) => ({
   ...transfer,
-  ...{ kind: "capture", amount, hold_id: holdId }
+  kind: "capture",
+  amount,
+  hold_id: holdId
 })
 
 const task: Task = {
   ...own,
-  ...{ id: "vt_1", model: "clip-1", protocol: "vp_d", state: "succeeded", error_code: null },
-  ...{ upstream_id: "job-v", video_url: "http://v" }
+  id: "vt_1",
+  model: "clip-1",
+  protocol: "vp_d",
+  state: "succeeded",
+  error_code: null,
+  upstream_id: "job-v",
+  video_url: "http://v"
 }
 const videoHold = holdOf("vt_1", "kling-v3-omni", 3_000_000_000n)
 const imageHold = holdOf("im_1", "sim-paint-1", 1_000_000_000n)
@@ -88,8 +117,13 @@ const sound: Books = {
   pools: [{ organization_id: "org", balance: 6_000_000_000n, held: 0n }],
   transfers: [
     {
-      ...{ ...transfer, kind: "deposit", debit: "external", credit: "pool" },
-      ...{ amount: 10_000_000_000n, hold_id: null, reference: "first" }
+      ...transfer,
+      kind: "deposit",
+      debit: "external",
+      credit: "pool",
+      amount: 10_000_000_000n,
+      hold_id: null,
+      reference: "first"
     },
     capture("vt_1", 3_000_000_000n),
     capture("im_1", 1_000_000_000n)
@@ -103,7 +137,10 @@ const sound: Books = {
 }
 
 const accepted = (taskId: string | null): Outcome => ({
-  ...{ _tag: "Accepted", taskId, replayed: false, text: "" }
+  _tag: "Accepted",
+  taskId,
+  replayed: false,
+  text: ""
 })
 const upstreamError: Outcome = { _tag: "Refused", status: 502, code: "upstream_error" }
 

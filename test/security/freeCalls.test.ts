@@ -147,7 +147,9 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
         const capped = yield* gateway.customer("10", { monthlyCap: "0.01" })
         const images = ({ key }: Customer, n: number) =>
           gateway.call("/v1/images/generations", {
-            ...{ key, json: { ...paint, n }, headers: { "content-type": type } }
+            key,
+            json: { ...paint, n },
+            headers: { "content-type": type }
           })
         for (let count = 0; count < REFUSALS + 1; count++) {
           assert.strictEqual((yield* images(who, 10)).status, 402)
@@ -177,7 +179,9 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
         const headers = { "content-type": type }
         for (let count = 0; count < REFUSALS; count++) {
           const { status } = yield* gateway.call("/v1/images/generations", {
-            ...{ key: who.key, body: "{", headers }
+            key: who.key,
+            body: "{",
+            headers
           })
           assert.strictEqual(status, 400)
         }
@@ -234,8 +238,11 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
 layer(
   layerTestGateway("embedded", {
     ...quickSettings,
-    ...{ keyRequestsPerMinute: 0, keyQuotesPerMinute: 0, keyModelsPerMinute: 0 },
-    ...{ keyRefusalsPerMinute: 0, addressUnknownKeysPerMinute: 0 }
+    keyRequestsPerMinute: 0,
+    keyQuotesPerMinute: 0,
+    keyModelsPerMinute: 0,
+    keyRefusalsPerMinute: 0,
+    addressUnknownKeysPerMinute: 0
   }),
   { excludeTestServices: true, timeout: "60 seconds" }
 )("rates of 0", (it) => {

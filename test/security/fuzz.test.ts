@@ -207,7 +207,9 @@ const settings = {
   headSeconds: 0.5,
   requestSeconds: 2,
   // One key sends it all, and what it sends is to be read.
-  ...{ keyQuotesPerMinute: 0, keyModelsPerMinute: 0, keyRefusalsPerMinute: 0 },
+  keyQuotesPerMinute: 0,
+  keyModelsPerMinute: 0,
+  keyRefusalsPerMinute: 0,
   // Deadlines short enough that what a vendor never answers is over soon.
   submitDeadlineSeconds: 5
 }

@@ -144,8 +144,12 @@ layer(layerSimulator({ port: 0 }))("the simulator's own paths", (it) => {
         words.push(yield* status(id))
       }
       assert.deepStrictEqual(words, [
-        ...["queued", "queued", "running", "running"],
-        ...["succeeded", "succeeded"]
+        "queued",
+        "queued",
+        "running",
+        "running",
+        "succeeded",
+        "succeeded"
       ])
       const tasks = read(Polls, yield* send("GET", "/_sim/polls")).data
       const polledAt = (wanted: string) =>

@@ -14,15 +14,33 @@ export const anyMember: MemberFilter = { ...anyOrganization, organizationId: nul
 export const anyKey: KeyFilter = { name: null, organizationId: null, memberId: null, revoked: null }
 
 export const anyOrder: OrderFilter = {
-  ...{ organizationId: null, memberId: null, keyId: null, model: null, modality: null },
-  ...{ channelId: null, state: null, from: null, to: null, tag: null, upstreamId: null },
-  ...{ promptDigest: null, tasksOnly: false, taskState: null }
+  organizationId: null,
+  memberId: null,
+  keyId: null,
+  model: null,
+  modality: null,
+  channelId: null,
+  state: null,
+  from: null,
+  to: null,
+  tag: null,
+  upstreamId: null,
+  promptDigest: null,
+  tasksOnly: false,
+  taskState: null
 }
 
 export const openOrphans: OrphanFilter = {
-  ...{ isResolved: false, organizationId: null, channelId: null, reason: null }
+  isResolved: false,
+  organizationId: null,
+  channelId: null,
+  reason: null
 }
 
 export const anyWrite: AuditFilter = {
-  ...{ operatorId: null, action: null, subjectId: null, from: null, to: null }
+  operatorId: null,
+  action: null,
+  subjectId: null,
+  from: null,
+  to: null
 }

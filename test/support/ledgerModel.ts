@@ -228,7 +228,9 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
   return {
     apply,
     pool: () => ({
-      ...{ balanceNano: balance, heldNano: held, uncoveredNano: uncovered() },
+      balanceNano: balance,
+      heldNano: held,
+      uncoveredNano: uncovered(),
       creditNano: credit
     }),
     months: () =>

@@ -108,8 +108,12 @@ const orderOf = (dice: Dice): Ordered => {
       const quote = ok(quoteText(talk, expectedTokens(500n, 1000n)))
       const [input, output] = [BigInt(1 + dice.roll(900)), BigInt(1 + dice.roll(2000))]
       const usage: UsageEntry = {
-        ...{ input, output, unit: "token", unitPriceNano: quote.nanoPerOutputToken },
-        ...{ inputUnitPriceNano: quote.nanoPerInputToken, basis: "upstream_usage" }
+        input,
+        output,
+        unit: "token",
+        unitPriceNano: quote.nanoPerOutputToken,
+        inputUnitPriceNano: quote.nanoPerInputToken,
+        basis: "upstream_usage"
       }
       const chargeNano = costOf(quote, { inputTokens: input, outputTokens: output })
       return { model: "talk-1", modality: "chat", prefix: "tx", quote, chargeNano, usage }
@@ -123,7 +127,12 @@ const idAt = (prefix: string, millis: number): string => {
 }
 
 const emptyTally = (): Tally => ({
-  ...{ deposits: [], credits: [], withdrawals: [], returned: [], charges: [], failed: 0 }
+  deposits: [],
+  credits: [],
+  withdrawals: [],
+  returned: [],
+  charges: [],
+  failed: 0
 })
 
 const newCustomer = Effect.fnUntraced(function* (index: number) {
@@ -139,7 +148,8 @@ const newCustomer = Effect.fnUntraced(function* (index: number) {
     })
   )
   const customer: Customer = {
-    ...{ organizationId, members },
+    organizationId,
+    members,
     months: new Map(months.map((month) => [month, emptyTally()]))
   }
   return customer
@@ -201,8 +211,17 @@ export const liveAQuarter = Effect.fnUntraced(function* (orders: number, dice: D
     const tag = dice.chance(30) ? dice.pick(["red", "blue"]) : null
     const costNano = dice.chance(70) ? chargeNano / 2n : null
     const request: HoldRequest = {
-      ...{ organizationId, memberId, keyId, model, modality, id, amountNano: quote.holdNano },
-      ...{ ttlSeconds: 60 * 86_400, quote: encodeQuote(quote), task: null, key: null },
+      organizationId,
+      memberId,
+      keyId,
+      model,
+      modality,
+      id,
+      amountNano: quote.holdNano,
+      ttlSeconds: 60 * 86_400,
+      quote: encodeQuote(quote),
+      task: null,
+      key: null,
       job: { channelId: "ch", protocol: "p", upstreamModel: "u" },
       metadata: tag === null ? null : { team: tag }
     }

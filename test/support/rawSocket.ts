@@ -45,7 +45,8 @@ export const rawRequest = (
   Effect.callback<RawAnswer | null>((resume) => {
     const { hostname, port } = new URL(url)
     const socket = connect({
-      ...{ port: Number(port), host: hostname },
+      port: Number(port),
+      host: hostname,
       ...(from === undefined ? {} : { localAddress: from })
     })
     const drops = [...drip]

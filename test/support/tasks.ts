@@ -37,7 +37,9 @@ export const submittedTasks = Effect.fnUntraced(function* (
     yield* ledger.hold({
       organizationId,
       memberId,
-      ...{ keyId: "k", model: "m", modality: "video" },
+      keyId: "k",
+      model: "m",
+      modality: "video",
       id,
       amountNano: 5n,
       ttlSeconds,

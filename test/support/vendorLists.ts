@@ -63,13 +63,26 @@ export const chargedCall = Effect.fnUntraced(function* (
   const ledger = yield* Ledger
   const id = jobId("im")
   yield* ledger.hold({
-    ...{ organizationId, memberId, ...ordered, id, amountNano: 5n, ttlSeconds: 60, quote: {} },
+    organizationId,
+    memberId,
+    ...ordered,
+    id,
+    amountNano: 5n,
+    ttlSeconds: 60,
+    quote: {},
     job: { channelId, protocol: "ip_a", upstreamModel: "u" },
-    ...{ task: null, key: null }
+    task: null,
+    key: null
   })
   yield* ledger.capture({
-    ...{ organizationId, holdId: id, by: "sweep", task: null, answer: null },
-    ...{ chargeNano: 5n, costNano, usage: usageOf(5n) },
+    organizationId,
+    holdId: id,
+    by: "sweep",
+    task: null,
+    answer: null,
+    chargeNano: 5n,
+    costNano,
+    usage: usageOf(5n),
     call: { startedAt: new Date(), durationMillis: 1, status: 200, bytes: 1, requestId }
   })
   return id

@@ -139,8 +139,14 @@ describe("stores in memory", () => {
           answered: null,
           weigh: () => 1,
           describe: () => ({
-            ...{ method: "POST", url: "http://vendor.test", status: 200, failure: null },
-            ...{ startedAt: new Date(0), durationMillis: 1, request: null, answer: null },
+            method: "POST",
+            url: "http://vendor.test",
+            status: 200,
+            failure: null,
+            startedAt: new Date(0),
+            durationMillis: 1,
+            request: null,
+            answer: null,
             outcome: "200"
           })
         }

@@ -142,36 +142,56 @@ export const SHARED_PORT = "shared-port"
 
 export const cases: ReadonlyArray<Case> = [
   {
-    ...{ name: "image", ...crowd, kinds: imageKinds },
+    name: "image",
+    ...crowd,
+    kinds: imageKinds,
     charged: "with the answer",
     loads: one((subject) => imageOrder(subject))
   },
   {
-    ...{ name: "image-alone", ...alone },
-    ...{ kinds: [...imageKinds, "direct"], until: "last byte", charged: "with the answer" },
+    name: "image-alone",
+    ...alone,
+    kinds: [...imageKinds, "direct"],
+    until: "last byte",
+    charged: "with the answer",
     loads: one((subject) => imageOrder(subject))
   },
   {
-    ...{ name: "image-4mb", ...crowd, ...ofManyParts, kinds: all },
+    name: "image-4mb",
+    ...crowd,
+    ...ofManyParts,
+    kinds: all,
     charged: "with the answer",
     loads: one((subject) => imageOrder(subject, "paint-large"))
   },
   {
-    ...{ name: "chat", ...crowd, kinds: all, charged: "with the answer" },
+    name: "chat",
+    ...crowd,
+    kinds: all,
+    charged: "with the answer",
     loads: one((subject) => chatOrder(subject, false))
   },
   {
-    ...{ name: "chat-stream", ...crowd, ...streamed, kinds: all },
+    name: "chat-stream",
+    ...crowd,
+    ...streamed,
+    kinds: all,
     charged: "with the answer",
     loads: one((subject) => chatOrder(subject, true))
   },
   {
-    ...{ name: "chat-stream-alone", ...alone, ...streamed },
-    ...{ kinds: [...all, "direct"], until: "first byte", charged: "with the answer" },
+    name: "chat-stream-alone",
+    ...alone,
+    ...streamed,
+    kinds: [...all, "direct"],
+    until: "first byte",
+    charged: "with the answer",
     loads: one((subject) => chatOrder(subject, true))
   },
   {
-    ...{ name: "video-create", ...crowd, kinds: creators },
+    name: "video-create",
+    ...crowd,
+    kinds: creators,
     charged: "when the task ends",
     loads: [
       {
@@ -181,7 +201,9 @@ export const cases: ReadonlyArray<Case> = [
     ]
   },
   {
-    ...{ name: "video-running", ...crowd, kinds: forwarders },
+    name: "video-running",
+    ...crowd,
+    kinds: forwarders,
     charged: "never",
     loads: [
       {
@@ -192,8 +214,10 @@ export const cases: ReadonlyArray<Case> = [
     after: (subject, vendor) => Effect.andThen(vendor.finish(0), settled(subject))
   },
   {
-    ...{ name: "video-finished", ...crowd },
-    ...{ kinds: forwarders, charged: "never" },
+    name: "video-finished",
+    ...crowd,
+    kinds: forwarders,
+    charged: "never",
     loads: [
       {
         suffix: "",
@@ -206,23 +230,36 @@ export const cases: ReadonlyArray<Case> = [
     ]
   },
   {
-    ...{ name: "spread", ...crowd, kinds: ["ours"], charged: "with the answer" },
+    name: "spread",
+    ...crowd,
+    kinds: ["ours"],
+    charged: "with the answer",
     loads: ofOneAndOfAll
   },
   {
-    ...{ name: "hot", connections: CROWD, until: "last byte" },
-    ...{ kinds: ["ours"], charged: "with the answer", loads: ofOneAndOfAll }
+    name: "hot",
+    connections: CROWD,
+    until: "last byte",
+    kinds: ["ours"],
+    charged: "with the answer",
+    loads: ofOneAndOfAll
   },
   {
-    ...{ name: "budgets", ...crowd, kinds: ["ours"], charged: "with the answer" },
+    name: "budgets",
+    ...crowd,
+    kinds: ["ours"],
+    charged: "with the answer",
     loads: [
       { suffix: " no budget", requests: (subject) => Effect.succeed([imageOrder(subject)]) },
       { suffix: " 2 budgets", requests: budgetedImageOrder }
     ]
   },
   {
-    ...{ name: SHARED_PORT, connections: SHARED, until: "last byte" },
-    ...{ kinds: ["shared"], charged: "with the answer" },
+    name: SHARED_PORT,
+    connections: SHARED,
+    until: "last byte",
+    kinds: ["shared"],
+    charged: "with the answer",
     loads: one((subject) => imageOrder(subject))
   }
 ]

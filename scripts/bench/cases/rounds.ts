@@ -42,8 +42,13 @@ const load = (measured: Case, { name, subject, requests }: Contender, plan: Part
   Effect.tryPromise({
     try: () =>
       runLoad({
-        ...{ url: subject.url, requests, connections: measured.connections, until: measured.until },
-        ...{ warmUpSeconds: 0, seconds: 0, ...plan }
+        url: subject.url,
+        requests,
+        connections: measured.connections,
+        until: measured.until,
+        warmUpSeconds: 0,
+        seconds: 0,
+        ...plan
       }),
     catch: (cause) => new BenchFailed({ message: `${measured.name}, ${name}: ${String(cause)}` })
   })
@@ -72,7 +77,9 @@ const warmUp = Effect.fnUntraced(function* (measured: Case, contender: Contender
   const processes = Math.max(1, contender.subject.processes.length)
   const requestsAtMost = Math.ceil((wanted * processes) / (measured.warmsAs ?? 1))
   const work = load(measured, contender, {
-    ...{ connections: WARM_UP_CONNECTIONS, seconds: WARM_UP_SECONDS, requestsAtMost }
+    connections: WARM_UP_CONNECTIONS,
+    seconds: WARM_UP_SECONDS,
+    requestsAtMost
   }).pipe(
     Effect.tap(({ answered }) =>
       answered < requestsAtMost
@@ -100,7 +107,8 @@ const runWindow = Effect.fnUntraced(function* (
     const fresh = yield* Effect.promise(() => Promise.all(pids.map(forgetPeak)))
     const [logBefore, before] = [yield* server.logEnd, yield* usage]
     const result = yield* load(measured, contender, {
-      ...{ warmUpSeconds: seconds * RAMP_SHARE, seconds }
+      warmUpSeconds: seconds * RAMP_SHARE,
+      seconds
     })
     const after = yield* usage
     // The settlement of a task is part of what its order costs.

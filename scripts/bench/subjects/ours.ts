@@ -145,7 +145,12 @@ export const startOurs = Effect.fnUntraced(function* (
   // They start when catalog and accounts are there, so that none has to hear of them first.
   while (processes.length < (sharing ?? 1)) processes.push((yield* start).process)
   const subject: Subject & { readonly books: Books } = {
-    ...{ name, kind, url, entry, processes, books },
+    name,
+    kind,
+    url,
+    entry,
+    processes,
+    books,
     headers: headersOf(accounts[0]),
     model: (id) => id
   }

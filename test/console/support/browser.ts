@@ -11,9 +11,15 @@ export type { Page } from "playwright-core"
 
 /** Without them the browser looks for its maker's hosts. */
 const FLAGS = [
-  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--no-zygote"],
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--no-zygote",
   "--disable-dev-shm-usage",
-  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync"
 ]
 
 /** Far above what anything takes, so that only what never comes fails. */

@@ -39,7 +39,14 @@ export const seed = Effect.gen(function* () {
       json: {
         name: "storyboards",
         scopes: [
-          ...["models", "videos", "images", "chat", "embeddings", "usage", "webhooks", "statements"]
+          "models",
+          "videos",
+          "images",
+          "chat",
+          "embeddings",
+          "usage",
+          "webhooks",
+          "statements"
         ]
       }
     })

@@ -100,7 +100,13 @@ const budgeted = (when: string, amount: string, asked: Asked, required: string) 
     () => ({
       message: `This request needs ${required} CNY; of the organisation's budget of ${amount} in total, 0 is used`,
       more: {
-        ...{ budget, scope, period: "total", amount, used: "0", required, retry_after: null }
+        budget,
+        scope,
+        period: "total",
+        amount,
+        used: "0",
+        required,
+        retry_after: null
       },
       headers: { "x-should-retry": "false" }
     })

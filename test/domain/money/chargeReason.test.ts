@@ -156,7 +156,9 @@ describe("the reason of a charge", () => {
   ] as const)("tells of a text by %s", (basis, reason) => {
     const quote = {
       kind: "tokens",
-      ...{ leastInput: 0n, mostInput: 100n, mostOutput: 100n },
+      leastInput: 0n,
+      mostInput: 100n,
+      mostOutput: 100n,
       inputTokens: 10n,
       outputTokens: 10n,
       nanoPerInputToken: 2_000n,

@@ -83,16 +83,24 @@ describe("the charge", () => {
     }
     const most = { chargeNano: MAX_AMOUNT_NANO }
     assert.deepStrictEqual(settled(counts(1n, million - 1n)), {
-      ...{ ...counts(1n, million - 1n), ...most, basis: "upstream_usage" }
+      ...counts(1n, million - 1n),
+      ...most,
+      basis: "upstream_usage"
     })
     assert.deepStrictEqual(settled(counts(1n, million)), {
-      ...{ ...counts(1n, million - 1n), ...most, basis: "largest_plausible" }
+      ...counts(1n, million - 1n),
+      ...most,
+      basis: "largest_plausible"
     })
     assert.deepStrictEqual(settled(counts(2n * million, 1n)), {
-      ...{ ...counts(million, 0n), ...most, basis: "largest_plausible" }
+      ...counts(million, 0n),
+      ...most,
+      basis: "largest_plausible"
     })
     assert.deepStrictEqual(settled(null, 135_000_000), {
-      ...{ ...counts(10n, million - 10n), ...most, basis: "formula" }
+      ...counts(10n, million - 10n),
+      ...most,
+      basis: "formula"
     })
   })
 

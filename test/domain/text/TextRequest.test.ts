@@ -21,13 +21,29 @@ const film = { type: "video_url", video_url: "https://a.test/1" }
 const image = (url: string) => ({ type: "image_url", image_url: { url } })
 
 const otherModels = [
-  ...["models", "fallbacks", "fallback_models", "context_window_fallbacks"],
-  ...["content_policy_fallbacks", "model_list", "model_id", "model_name", "engine"],
-  ...["deployment", "deployment_id", "route", "preset"]
+  "models",
+  "fallbacks",
+  "fallback_models",
+  "context_window_fallbacks",
+  "content_policy_fallbacks",
+  "model_list",
+  "model_id",
+  "model_name",
+  "engine",
+  "deployment",
+  "deployment_id",
+  "route",
+  "preset"
 ]
 const schemas = [
-  ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
-  ...["json_schema", "format", "grammar"]
+  "guided_json",
+  "guided_regex",
+  "guided_grammar",
+  "guided_choice",
+  "structured_outputs",
+  "json_schema",
+  "format",
+  "grammar"
 ]
 
 describe("the tokens a chat is held for", () => {

@@ -66,8 +66,19 @@ const valueFor = (dice: Dice, texts: Texts, levels = 3): unknown => {
 const mediaNames = ["image", "video", "audio", "file", "input_audio", "input_image"] as const
 const otherNames = ["caption", "name", "tool_calls", "refusal", "reasoning_content"] as const
 const topNames = [
-  ...["tool_choice", "functions", "prediction", "user", "stop", "response_format"],
-  ...["logit_bias", "seed", "temperature", "reasoning_effort", "images", "file", "instructions"]
+  "tool_choice",
+  "functions",
+  "prediction",
+  "user",
+  "stop",
+  "response_format",
+  "logit_bias",
+  "seed",
+  "temperature",
+  "reasoning_effort",
+  "images",
+  "file",
+  "instructions"
 ] as const
 
 const pickOf = (dice: Dice, names: ReadonlyArray<string>) =>

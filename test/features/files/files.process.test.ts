@@ -110,8 +110,11 @@ for (const [where, kind, settings, options] of ways) {
         const file = yield* upload("a \u202e灯塔.png", "vision")
         assert.match(file.id, /^file_[0-9a-f-]{36}$/)
         assert.deepInclude(file, {
-          ...{ object: "file", bytes: bytes.length, filename: "a 灯塔.png" },
-          ...{ purpose: "vision", status: "processed" }
+          object: "file",
+          bytes: bytes.length,
+          filename: "a 灯塔.png",
+          purpose: "vision",
+          status: "processed"
         })
         assert.strictEqual((file.expires_at ?? 0) - file.created_at, 24 * 3600)
         const short = yield* upload("b.png", "user_data", 3600)
@@ -264,7 +267,9 @@ for (const [where, kind, settings, options] of ways) {
           const answer = yield* (isImage ? orderImages : orderVideo)(who, { ...order })
           const error = yield* errorOf(answer)
           assert.deepInclude(error, {
-            ...{ code: "invalid_request", param, message: `${param}: ${message}` }
+            code: "invalid_request",
+            param,
+            message: `${param}: ${message}`
           })
           const quote = yield* errorOf(yield* quoteOf(who, { prompt: "a lighthouse", ...order }))
           assert.deepStrictEqual(quote, error)

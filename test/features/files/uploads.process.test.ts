@@ -28,7 +28,9 @@ import {
 const MAX_BYTES = 5000
 const settings = {
   ...quickSettings,
-  ...{ maxFileBytes: MAX_BYTES, organizationFiles: 6, organizationFileBytes: 5 * PNG.length + 100 }
+  maxFileBytes: MAX_BYTES,
+  organizationFiles: 6,
+  organizationFileBytes: 5 * PNG.length + 100
 }
 
 const Rows = Schema.Array(Schema.Struct({ files: Schema.Int, bytes: Schema.Int }))

@@ -154,7 +154,9 @@ layer(stores("UTC"), { excludeTestServices: true, timeout: "60 seconds" })(
         const own = yield* organization(100n)
         const { organizationId } = own
         const id = yield* charge(own, {
-          ...{ taken: "2026-03-11T00:00:00Z", charged: "2026-03-11T00:00:01Z", nano: 9n }
+          taken: "2026-03-11T00:00:00Z",
+          charged: "2026-03-11T00:00:01Z",
+          nano: 9n
         })
         yield* setClock("2026-04-02T00:00:00Z")
         yield* sealDueMonths
@@ -207,7 +209,9 @@ layer(stores("UTC"), { excludeTestServices: true, timeout: "60 seconds" })(
         const corrected = yield* charge(own, july)
         // Nothing happens in August, and September is still running.
         yield* charge(own, {
-          ...{ taken: "2026-09-05T00:00:00Z", charged: "2026-09-05T00:00:01Z", nano: 40n }
+          taken: "2026-09-05T00:00:00Z",
+          charged: "2026-09-05T00:00:01Z",
+          nano: 40n
         })
         yield* sealDueMonths
         assert.deepStrictEqual(yield* monthsOf(organizationId), [
@@ -220,8 +224,13 @@ layer(stores("UTC"), { excludeTestServices: true, timeout: "60 seconds" })(
 
         // What comes later stands in the present month, also when it is about a sealed one.
         yield* transfers.adjust({
-          ...{ organizationId, kind: "correction", amountNano: 10n, reference: "late" },
-          ...{ reason: "why", author: "who", orderId: corrected }
+          organizationId,
+          kind: "correction",
+          amountNano: 10n,
+          reference: "late",
+          reason: "why",
+          author: "who",
+          orderId: corrected
         })
         assert.strictEqual((yield* fileOf(organizationId, "2026-07")).sha256, sealed.sha256)
         const september = yield* fileOf(organizationId, "2026-09")

@@ -22,8 +22,12 @@ const owner = Effect.gen(function* () {
   const { organizationId } = own
   const budgetOf = (period: NewBudget["period"]) =>
     budgets.create({
-      ...{ organizationId, scope: "organization", subjectId: organizationId, period },
-      ...{ amountNano: 100n, thresholds: [50, 80] }
+      organizationId,
+      scope: "organization",
+      subjectId: organizationId,
+      period,
+      amountNano: 100n,
+      thresholds: [50, 80]
     })
   return { ...own, budgetOf }
 })

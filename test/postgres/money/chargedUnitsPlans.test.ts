@@ -52,7 +52,11 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
         const [after] = yield* reads
         assert.deepStrictEqual(
           groups.map(({ model, channelId, count, chargeNano, images }) => [
-            ...[model, channelId, count, chargeNano, images]
+            model,
+            channelId,
+            count,
+            chargeNano,
+            images
           ]),
           [["paint-1", "c", ORDERS_PER_MONTH + 2, 20_020n, 2002n]]
         )

@@ -62,8 +62,13 @@ for (const [timeZone, rows] of Object.entries(times)) {
           const begin = new Date(begins[index] ?? "")
           // From the last moment that is in it, so that it is found from everywhere in it.
           const lines = yield* sums.read({
-            ...{ step, by: null, from: new Date(ordered), to: new Date(begin.getTime() + 1) },
-            ...{ filter: { ...any, organizationId }, afterName: null, most: 9 }
+            step,
+            by: null,
+            from: new Date(ordered),
+            to: new Date(begin.getTime() + 1),
+            filter: { ...any, organizationId },
+            afterName: null,
+            most: 9
           })
           assert.deepStrictEqual(
             lines.map(({ start }) => start),

@@ -37,17 +37,32 @@ const take = (unwritten: Unwritten) =>
   unwritten
     .take(100)
     .map(({ id, repeats, lastAt, durationMillis, request, answer }) => [
-      ...[id, repeats, lastAt.getTime() / 1000, durationMillis, request, answer]
+      id,
+      repeats,
+      lastAt.getTime() / 1000,
+      durationMillis,
+      request,
+      answer
     ])
 
 /** A row whose last call is `last`, when its first is not written yet. */
 const row = (first: number, repeats: number, last = first) => [
-  ...[`uc_${first}`, repeats, last, last, { calls: first }, { calls: last }]
+  `uc_${first}`,
+  repeats,
+  last,
+  last,
+  { calls: first },
+  { calls: last }
 ]
 
 /** The same where the first is written, with its request. */
 const later = (first: number, repeats: number, last: number) => [
-  ...[`uc_${first}`, repeats, last, last, null, { calls: last }]
+  `uc_${first}`,
+  repeats,
+  last,
+  last,
+  null,
+  { calls: last }
 ]
 
 describe("calls that wait to be written", () => {

@@ -86,8 +86,13 @@ const callNext = (): void => {
   const amountsOf = (movements: ReadonlyArray<Movement>) => movements.map(() => AMOUNT)
   const [captures, holds, accepts] = [of("capture"), of("hold", "hold with task"), of("accept")]
   const values = [
-    ...[idsOf(captures), amountsOf(captures), idsOf(holds), amountsOf(holds)],
-    ...[idsOf(of("hold with task")), idsOf(accepts), accepts.map((one) => one.upstreamId)]
+    idsOf(captures),
+    amountsOf(captures),
+    idsOf(holds),
+    amountsOf(holds),
+    idsOf(of("hold with task")),
+    idsOf(accepts),
+    accepts.map((one) => one.upstreamId)
   ]
   const text = "SELECT move($1, $2, $3, $4, $5, $6, $7)"
   books.query({ name: "move", text, values }, (failure) => {
