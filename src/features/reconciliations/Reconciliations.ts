@@ -1,6 +1,6 @@
 /**
- * Vendors' usage lists compared with the books. A result is stored as it was then. Amounts and units
- * are billionths.
+ * Reconciliations: vendors' usage lists compared with our charged orders. A result is a snapshot and does
+ * not change when orders do later. Amounts and units are billionths.
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -11,7 +11,7 @@ import type { ListedLine } from "./vendorLists.ts"
 export const ReconciledTotal = Schema.Struct({
   kind: Schema.Literals(entryKinds),
   count: Schema.Int,
-  /** What the mounts' costs say the vendor bills; orders without a cost count as nothing. */
+  /** The cost by the prices of the mounts; orders without a cost count as zero. */
   amountHereNano: Schema.BigIntFromString,
   amountThereNano: Schema.BigIntFromString,
   unitsHereNano: Schema.BigIntFromString,
@@ -22,7 +22,7 @@ export type ReconciledTotal = typeof ReconciledTotal.Type
 export const Reconciliation = Schema.Struct({
   id: Schema.String,
   channelId: Schema.String,
-  /** Orders closed from then on, and before `to`, can be `missing_there`. */
+  /** Orders closed in the period from `from` to `to` can be `missing_there`. */
   from: Schema.Date,
   /** Exclusive. */
   to: Schema.Date,
@@ -31,7 +31,7 @@ export const Reconciliation = Schema.Struct({
   hasUnits: Schema.Boolean,
   author: Schema.String,
   createdAt: Schema.Date,
-  /** Lines of the list, without the first one, which has the names. */
+  /** Lines of the list without the header. */
   lines: Schema.Int,
   /** One of each kind, in the order of `entryKinds`. */
   totals: Schema.Array(ReconciledTotal)
@@ -48,9 +48,9 @@ export const ReconciledEntry = Schema.Struct({
   id: Schema.String,
   kind: Schema.Literals(entryKinds),
   /**
-   * Of `missing_here` what is known of the job: `unknown`, `open`, `released` or `other_channel`. Of an
-   * orphan the orphan's reason, which is open text. Of the others `no_cost` where our books do not have
-   * the amount, `no_id` where the vendor gave no id, or null.
+   * For `missing_here` the state of the job: `unknown`, `open`, `released` or `other_channel`. For an
+   * orphan the orphan's reason, which is open text. For the others `no_cost` where the order has no cost,
+   * `no_id` where it has no vendor id, or null.
    */
   reason: Schema.NullOr(Schema.String),
   vendorId: Schema.NullOr(Schema.String),
@@ -59,7 +59,7 @@ export const ReconciledEntry = Schema.Struct({
   lines: Schema.Int,
   orderId: Schema.NullOr(Schema.String),
   organizationId: Schema.NullOr(Schema.String),
-  /** Charged orders with this id: more than one only where a vendor gave it twice. */
+  /** Charged orders with this id: more than one only where the vendor used the id twice. */
   orders: Schema.Int,
   amountHereNano: Schema.NullOr(Schema.BigIntFromString),
   amountThereNano: Schema.NullOr(Schema.BigIntFromString),
@@ -73,10 +73,10 @@ export class Reconciliations extends Context.Service<
   Reconciliations,
   {
     /**
-     * Compares a stream of lines with the charged orders of a channel. Lines of one id count together.
-     * An order of a task is matched by the vendor's id of the task whenever it was closed, and any other
-     * by the vendor's id of the request where it was closed in the period or a day before or after. A
-     * stream that fails or ends early leaves no trace.
+     * Compares a stream of lines with the charged orders of a channel. Lines with one id are added up.
+     * An order of a task is matched by the vendor's id of the task at any time of its closing, and any
+     * other order by the vendor's id of the request where it was closed in the period or a day before or
+     * after. Of a stream that fails or is interrupted nothing is stored.
      */
     reconcile<E>(
       reconciliation: NewReconciliation,

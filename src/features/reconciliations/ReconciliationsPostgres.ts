@@ -1,7 +1,7 @@
 /**
  * Reconciliations in PostgreSQL. Short statements store the lines under a reconciliation that is not
- * visible yet, and one commit compares them and makes it visible: a database of one connection serves
- * others in between, and a list that breaks off is never visible.
+ * visible yet, and one transaction compares them and makes it visible. So a database with one connection
+ * serves other queries in between, and a list whose upload breaks off is never visible.
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
@@ -31,11 +31,11 @@ import {
 import { TOLERANCE_MILLIS } from "./reconciliation.ts"
 import type { ListedLine } from "./vendorLists.ts"
 
-/** A statement of so many lines takes the database some milliseconds. */
+/** The database inserts so many lines in some milliseconds. */
 const LINES_PER_STATEMENT = 2000
-/** A month of a large deployment is many rows, and an operator waits for it. */
+/** Comparing a month of a large deployment takes long, and an operator waits for it. */
 const COMPARISON_TIMEOUT = Duration.minutes(10)
-/** A request takes less, so a reconciliation that is untouched for so long was broken off. */
+/** A request is shorter, so an incomplete reconciliation without new lines for so long was abandoned. */
 const ABANDONED_AFTER = Duration.hours(1)
 
 const reconciliationColumns = columnsOf(Reconciliation, "r", { from: "r.from_at", to: "r.to_at" })
@@ -55,7 +55,7 @@ const lineColumns = {
   units: [int8, ({ unitsNano }) => unitsNano]
 } as const satisfies Record<string, Column<ListedLine>>
 
-/** Nothing is written under a reconciliation that was removed meanwhile. */
+/** Writes nothing where the reconciliation was discarded meanwhile. */
 const writeLines = `
   WITH touched AS (
     UPDATE reconciliations SET touched_at = now()
@@ -73,18 +73,18 @@ export const layerReconciliations = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { soleGateway } = yield* Settings
 
-    const visible = (id: string) => sql`
+    const selectVisible = (id: string) => sql`
       SELECT ${sql.literal(reconciliationColumns)} FROM reconciliations r
        WHERE r.id = ${id} AND r.completed_at IS NOT NULL`
 
     const find = Effect.fn("Reconciliations.find")(function* (id: string) {
-      const [row] = yield* rowsOf(Reconciliation)(repeatable(visible(id)))
+      const [row] = yield* rowsOf(Reconciliation)(repeatable(selectVisible(id)))
       return row ?? (yield* noSuchReconciliation)
     })
 
-    /** Removes a reconciliation that is not visible, in batches, so that no statement takes long. */
+    /** Deletes a reconciliation that is not visible, in batches, so that no statement takes long. */
     const discard = Effect.fnUntraced(function* (id: string) {
-      // Where only the answer of the commit was lost it is visible, and stays.
+      // A reconciliation whose commit succeeded and only its response was lost is visible, and stays.
       const hidden = yield* bounded(sql`
         UPDATE reconciliations SET touched_at = '-infinity'
          WHERE id = ${id} AND completed_at IS NULL RETURNING id`)
@@ -96,17 +96,17 @@ export const layerReconciliations = Layer.effect(
         const from = sql.literal(table)
         const column = sql.literal(key)
         yield* deleteInBatches(
-          (most) => sql`
+          (limit) => sql`
             DELETE FROM ${from} WHERE reconciliation_id = ${id} AND ${column} IN (
               SELECT ${column} FROM ${from} WHERE reconciliation_id = ${id}
-               ORDER BY ${column} LIMIT ${most})
+               ORDER BY ${column} LIMIT ${limit})
             RETURNING 1`
         )
       }
       yield* bounded(sql`DELETE FROM reconciliations WHERE id = ${id} AND completed_at IS NULL`)
     })
 
-    /** Removes what killed gateways have left behind. */
+    /** Discards the incomplete reconciliations of killed gateways. */
     const discardAbandoned = Effect.fnUntraced(function* (age: Duration.Duration) {
       const abandoned = yield* rowsOf(Schema.Struct({ id: Schema.String }))(
         bounded(sql`
@@ -116,7 +116,7 @@ export const layerReconciliations = Layer.effect(
       )
       yield* Effect.forEach(abandoned, ({ id }) => discard(id), { discard: true })
     })
-    // No other gateway can be writing one.
+    // A sole gateway that starts has no reconciliation under way.
     if (soleGateway) yield* Effect.forkScoped(discardAbandoned(Duration.zero))
 
     const compare = (id: string) =>
@@ -124,7 +124,7 @@ export const layerReconciliations = Layer.effect(
         yield* sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(COMPARISON_TIMEOUT)}`}, true)`
         yield* sql`
           SELECT complete_reconciliation(${id}, make_interval(secs => ${TOLERANCE_MILLIS / 1000}))`
-        return yield* rowOf(Reconciliation)(visible(id))
+        return yield* rowOf(Reconciliation)(selectVisible(id))
       }).pipe(sql.withTransaction, within(COMPARISON_TIMEOUT), Effect.orDie)
 
     return Reconciliations.of({

@@ -1,4 +1,4 @@
-/** Vendors' bills compared with the books. */
+/** The room of reconciliations. */
 import { layerReconciliations } from "./ReconciliationsPostgres.ts"
 import { layerReconciliationHandlers } from "./reconciliationHandlers.ts"
 

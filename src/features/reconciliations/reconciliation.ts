@@ -1,8 +1,9 @@
-/** How a vendor's usage list is compared with the books. */
+/** The rules by which a vendor's usage list is compared with our orders. */
 
 /**
- * In the order of entries, what an operator looks into first: both have it and differ; only our books
- * have it; only the list has it; only the list has it, and it is an orphan of ours; both agree.
+ * Entries are ordered by kind, and what needs an operator's attention comes first. `different`: both sides
+ * have it with other amounts. `missing_there`: only we have it. `missing_here`: only the list has it.
+ * `orphan`: only the list has it, and it is an orphan of ours. `matched`: both sides agree.
  */
 export const entryKinds = [
   "different",
@@ -16,7 +17,7 @@ export type EntryKind = (typeof entryKinds)[number]
 /** How long before and after the period an order without a task is matched by a listed id. */
 export const TOLERANCE_MILLIS = 86_400_000
 
-/** Totals of the lines of an id, or of the charged orders. Billionths; null is not known. */
+/** Totals of one id in the list, or of its charged orders. Billionths; null: unknown. */
 export interface SideTotal {
   readonly amountNano: bigint | null
   readonly unitsNano: bigint | null

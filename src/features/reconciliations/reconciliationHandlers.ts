@@ -1,4 +1,4 @@
-/** Handlers of reconciliations. The list itself is read as a stream, everything else is JSON or CSV. */
+/** Handlers of reconciliations. The vendor's list is read as a stream; everything else is JSON or CSV. */
 import { Effect, Option, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -27,19 +27,20 @@ type Query = {
   readonly [K in keyof typeof reconciliationQuery]?: (typeof reconciliationQuery)[K]["Type"]
 }
 
-/** Entries that are read at a time for an export. */
-const EXPORT_PAGE = 1000
+/** Entries read from the store in one query of an export. */
+const EXPORT_PAGE_SIZE = 1000
 
 const invalidParam = (param: string, expected: string) =>
   new InvalidRequest({ message: `${param}: Expected ${expected}`, param })
 
-/** How the list is read: by the columns of a format, which columns that the query names override. */
-const formOf = Effect.fnUntraced(function* (query: Query, currency: string) {
+/** Columns that the query names override those of its `format`. */
+const decodeForm = Effect.fnUntraced(function* (query: Query, currency: string) {
   const { format, decimal = "point", thousands = null } = query
   const preset = format === undefined ? null : listFormats[format]
   const id = query.id ?? preset?.id
-  if (id === undefined)
+  if (id === undefined) {
     return yield* invalidParam("id", "the name of the column with the vendor's id")
+  }
   const columns = {
     id,
     amount: query.amount ?? preset?.amount ?? null,
@@ -49,8 +50,9 @@ const formOf = Effect.fnUntraced(function* (query: Query, currency: string) {
   if (columns.amount === null && columns.units === null) {
     return yield* invalidParam("amount", "the name of the column with what is billed, or units")
   }
-  if (decimal === thousands)
-    return yield* invalidParam("thousands", "another sign than of decimals")
+  if (decimal === thousands) {
+    return yield* invalidParam("thousands", "another sign than that of decimals")
+  }
   return { columns, numbers: { decimal, thousands }, currency } satisfies ListForm
 })
 
@@ -123,11 +125,11 @@ export const layerReconciliationHandlers = HttpApiBuilder.group(
     const { currency, timeZone, maxListBytes } = yield* Settings
     const viewOf = (reconciliation: Reconciliation) => reconciliationView(reconciliation, currency)
 
-    /** Reads page after page, as fast as the client takes them. */
+    /** Reads page after page, as fast as the client reads the response. */
     const allEntries = (id: string, kind: EntryKind | null, from: string | null) =>
       Stream.paginate(from, (after) =>
         Effect.map(
-          reconciliations.entries(id, kind, { after, limit: EXPORT_PAGE }),
+          reconciliations.entries(id, kind, { after, limit: EXPORT_PAGE_SIZE }),
           ({ data, hasMore }) => [
             data.map(entryView),
             hasMore ? Option.fromUndefinedOr(data.at(-1)?.id) : Option.none<string>()
@@ -138,7 +140,7 @@ export const layerReconciliationHandlers = HttpApiBuilder.group(
     const withReconcile = handlers.handleRaw(
       "reconcile",
       Effect.fn("reconciliations.reconcile")(function* ({ query }) {
-        const form = yield* formOf(query, currency)
+        const form = yield* decodeForm(query, currency)
         const from = yield* parseTime("from", query.from, { timeZone, laterDays: 0 })
         const to = yield* parseTime("to", query.to, { timeZone, laterDays: 1 })
         if (to <= from) return yield* invalidParam("to", "a day that is not before from")

@@ -1,6 +1,6 @@
 /**
- * A vendor's usage list as it arrives: bytes, text, rows, lines. One piece is in memory at a time.
- * After the first fault no more lines are given out, and the rest is read for its faults alone.
+ * Reads a vendor's usage list as a stream: bytes, text, CSV rows, lines. Only one chunk is in memory at a
+ * time. After the first fault no more lines are emitted, and the remaining rows are only checked.
  */
 import { type Array as Arr, Effect, Result, Stream } from "effect"
 import { Csv } from "effect/encoding"
@@ -8,54 +8,54 @@ import { InvalidRequest, type PayloadTooLarge } from "../../domain/Errors.ts"
 import { bodyTooLarge, unreadableBody } from "../../http/server/bodies.ts"
 import {
   type Delimiter,
-  delimiterOf,
   delimiters,
+  detectDelimiter,
   type LineFault,
   type ListEncoding,
   type ListedLine,
   type ListForm,
-  type ReadLine,
-  readerOf
+  makeLineParser,
+  type ParseLine
 } from "./vendorLists.ts"
 
-/** Faults that an error tells; all are counted. */
+/** Most faults that an error lists; all are counted. */
 const MAX_FAULTS = 1000
-/** Far beyond any first line. */
-const MAX_FIRST_LINE = 64 * 1024
+/** Far beyond the length of any header. */
+const MAX_HEADER_LENGTH = 64 * 1024
 
 export interface ListReading {
   readonly form: ListForm
-  /** Null: UTF-8, or what a byte order mark says. */
+  /** Null: by the byte order mark, or UTF-8 without one. */
   readonly encoding: ListEncoding | null
-  /** Null: what stands most often between the names. */
+  /** Null: detected in the header. */
   readonly delimiter: Delimiter | null
   readonly maxBytes: number
 }
 
-const markedEncoding = (first: number, second: number): ListEncoding => {
+const encodingByMark = (first: number, second: number): ListEncoding => {
   if (first === 0xff && second === 0xfe) return "utf-16le"
   return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
 }
 
-/** Bytes that are none of the encoding become U+FFFD, by which their lines are found. */
-const decoderOf = (encoding: ListEncoding | null) => {
+/** Invalid bytes become U+FFFD, by which the parser of lines finds them. */
+const makeDecoder = (encoding: ListEncoding | null) => {
   let decoder = encoding === null ? null : new TextDecoder(encoding)
-  let waiting: Uint8Array = new Uint8Array()
-  return (bytes: Uint8Array | null): string => {
-    const all =
-      waiting.length === 0
-        ? (bytes ?? waiting)
-        : Buffer.concat([waiting, bytes ?? waiting.subarray(0, 0)])
-    waiting = waiting.subarray(0, 0)
-    const [first, second] = all
+  const empty = new Uint8Array()
+  /** A single first byte waits for the second one, as a byte order mark has two at least. */
+  let pending: Uint8Array = empty
+  /** Null is the end of the list. */
+  return (chunk: Uint8Array | null): string => {
+    const bytes = pending.length === 0 ? (chunk ?? empty) : Buffer.concat([pending, chunk ?? empty])
+    pending = empty
+    const [first, second] = bytes
     if (decoder === null) {
-      if (bytes !== null && (first === undefined || second === undefined)) {
-        waiting = all
+      if (chunk !== null && (first === undefined || second === undefined)) {
+        pending = bytes
         return ""
       }
-      decoder = new TextDecoder(markedEncoding(first ?? 0, second ?? 0))
+      decoder = new TextDecoder(encodingByMark(first ?? 0, second ?? 0))
     }
-    return decoder.decode(all, { stream: bytes !== null })
+    return decoder.decode(bytes, { stream: chunk !== null })
   }
 }
 
@@ -64,7 +64,7 @@ type Text = Stream.Stream<string, InvalidRequest | PayloadTooLarge>
 
 const textOf = <E>(source: Bytes<E>, { encoding, maxBytes }: ListReading): Text =>
   Stream.suspend(() => {
-    const decode = decoderOf(encoding)
+    const decode = makeDecoder(encoding)
     let length = 0
     return source.pipe(
       Stream.mapError(() => unreadableBody),
@@ -79,7 +79,7 @@ const textOf = <E>(source: Bytes<E>, { encoding, maxBytes }: ListReading): Text 
     )
   })
 
-/** Rows by the delimiter that is given, or that the first line shows. */
+/** Splits the text into rows of cells. Without a delimiter it reads the header ahead to detect one. */
 const rowsOf = (text: Text, delimiter: Delimiter | null) => {
   const split = (source: Text, sign: Delimiter) =>
     Stream.pipeThroughChannelOrFail(source, Csv.decodeString({ delimiter: delimiters[sign] }))
@@ -87,22 +87,22 @@ const rowsOf = (text: Text, delimiter: Delimiter | null) => {
   return Stream.unwrap(
     Effect.gen(function* () {
       const pull = yield* Stream.toPull(text)
-      const rest = Stream.fromPull(Effect.succeed(pull))
+      const remainder = Stream.fromPull(Effect.succeed(pull))
       let head = ""
-      const first = yield* rest.pipe(
-        Stream.takeUntil((piece) => {
-          head += piece
-          return /[\r\n]/.test(head) || head.length > MAX_FIRST_LINE
+      yield* remainder.pipe(
+        Stream.takeUntil((chunk) => {
+          head += chunk
+          return /[\r\n]/.test(head) || head.length > MAX_HEADER_LENGTH
         }),
-        Stream.runCollect
+        Stream.runDrain
       )
-      const [names = ""] = first.join("").split(/[\r\n]/, 1)
-      return split(Stream.concat(Stream.fromIterable(first), rest), delimiterOf(names))
+      const [header = ""] = head.split(/[\r\n]/, 1)
+      return split(Stream.concat(Stream.make(head), remainder), detectDelimiter(header))
     })
   )
 }
 
-const refusal = (faults: ReadonlyArray<LineFault>, count: number): InvalidRequest => {
+const listRefused = (faults: ReadonlyArray<LineFault>, count: number): InvalidRequest => {
   const listed = faults.map(({ line, column, expected }) => ({
     path: column,
     message: `Expected ${expected}`,
@@ -117,8 +117,8 @@ const refusal = (faults: ReadonlyArray<LineFault>, count: number): InvalidReques
   })
 }
 
-/** Line breaks inside of quoted cells make a row several lines long. */
-const breaksIn = (cells: ReadonlyArray<string>): number => {
+/** Line breaks inside quoted cells: a row with such breaks is several lines long. */
+const countLineBreaks = (cells: ReadonlyArray<string>): number => {
   let breaks = 0
   for (const cell of cells) {
     if (cell.includes("\n") || cell.includes("\r")) {
@@ -131,57 +131,62 @@ const breaksIn = (cells: ReadonlyArray<string>): number => {
 const isBlank = (cells: ReadonlyArray<string>): boolean =>
   cells.length === 1 && (cells[0] ?? "").trim() === ""
 
-/** The lines of a list; fails at its end with all of its faults. */
+/** Emits the lines of a list, and fails at its end where any line had a fault. */
 export const readVendorList = <E>(
   source: Bytes<E>,
   reading: ListReading
 ): Stream.Stream<ListedLine, InvalidRequest | PayloadTooLarge> =>
   Stream.suspend(() => {
     const faults: Array<LineFault> = []
-    let count = 0
-    const note = (found: ReadonlyArray<LineFault>) => {
-      count += found.length
-      for (const fault of found) if (faults.length < MAX_FAULTS) faults.push(fault)
+    let faultCount = 0
+    const addFaults = (newFaults: ReadonlyArray<LineFault>) => {
+      faultCount += newFaults.length
+      faults.push(...newFaults.slice(0, MAX_FAULTS - faults.length))
     }
-    let read: ReadLine | null = null
-    let next = 1
-    let lines = 0
+    let parseLine: ParseLine | null = null
+    let nextLine = 1
+    let lineCount = 0
 
-    /** Without the names, what is blank and what is faulty. */
-    const lineOf = (cells: ReadonlyArray<string>): ListedLine | null => {
-      const line = next
-      next += 1 + breaksIn(cells)
+    const readHeader = (cells: ReadonlyArray<string>, line: number): ParseLine => {
+      const parser = makeLineParser(cells, line, reading.form)
+      if (Result.isSuccess(parser)) return parser.success
+      addFaults(parser.failure)
+      return () => Result.fail([])
+    }
+
+    /** Null for the header, a blank row, and every row from the first fault on. */
+    const readRow = (cells: ReadonlyArray<string>): ListedLine | null => {
+      const line = nextLine
+      nextLine += 1 + countLineBreaks(cells)
       if (isBlank(cells)) return null
-      if (read === null) {
-        const reader = readerOf(cells, line, reading.form)
-        if (Result.isFailure(reader)) note(reader.failure)
-        read = Result.getOrElse(reader, () => () => Result.fail([]))
+      if (parseLine === null) {
+        parseLine = readHeader(cells, line)
         return null
       }
-      lines += 1
-      const result = read(line, cells)
-      if (Result.isSuccess(result)) return count === 0 ? result.success : null
-      note(result.failure)
-      return null
+      lineCount += 1
+      const result = parseLine(line, cells)
+      if (Result.isFailure(result)) addFaults(result.failure)
+      return Result.isSuccess(result) && faultCount === 0 ? result.success : null
     }
 
     const end = Stream.suspend(() => {
-      if (count === 0 && lines === 0) {
-        const expected = read === null ? "the names of the columns; it is empty" : "a line under it"
-        note([{ line: 1, column: "", expected }])
+      if (faultCount === 0 && lineCount === 0) {
+        const expected =
+          parseLine === null ? "the names of the columns; it is empty" : "a line under it"
+        addFaults([{ line: 1, column: "", expected }])
       }
-      return count === 0 ? Stream.empty : Stream.fail(refusal(faults, count))
+      return faultCount === 0 ? Stream.empty : Stream.fail(listRefused(faults, faultCount))
     })
 
     return rowsOf(textOf(source, reading), reading.delimiter).pipe(
       Stream.chunks,
-      Stream.map((rows) => rows.map(lineOf).filter((line) => line !== null)),
-      Stream.filter((found): found is Arr.NonEmptyArray<ListedLine> => found.length > 0),
+      Stream.map((rows) => rows.map(readRow).filter((line) => line !== null)),
+      Stream.filter((lines): lines is Arr.NonEmptyArray<ListedLine> => lines.length > 0),
       Stream.flattenArray,
       Stream.catchTag("CsvError", ({ line, message }) =>
         Stream.suspend(() => {
           const expected = `CSV as in RFC 4180 (${message}); what follows was not read`
-          note([{ line, column: "", expected }])
+          addFaults([{ line, column: "", expected }])
           return Stream.empty
         })
       ),

@@ -1,6 +1,7 @@
 /**
- * Seals the months that are over. Any gateway may: what two come to is the same, and the first seal
- * stays. A month whose entries do not come to its closing balance is not sealed, and is told of.
+ * Seals the months that are over. Every gateway does so: two gateways compute the same seal, and the
+ * first one that is stored stays. A month whose entries do not add up to its closing balance is not
+ * sealed, and an error is logged.
  */
 import { createHash } from "node:crypto"
 import { Effect, Layer, Schedule, Stream } from "effect"
@@ -9,16 +10,17 @@ import { Settings } from "../../runtime/Settings.ts"
 import { type Statement, Statements } from "./Statements.ts"
 import { statementFile } from "./statementFile.ts"
 
-/** Months that are looked for at a time. */
-const AT_ONCE = 100
+/** Months read from the store in one query. */
+const MONTHS_PER_READ = 100
 
-/** The digest of the month's file, how many entries it has, and what they come to. */
-const digestOf = Effect.fnUntraced(function* (statement: Statement) {
+/** Digests the month's file, counts its entries and adds them up. */
+const computeSeal = Effect.fnUntraced(function* (statement: Statement) {
   const statements = yield* Statements
   const { organizationId, month, openingNano } = statement
   const sha256 = createHash("sha256")
-  let [entries, closingNano] = [0n, openingNano]
-  const counted = statements.entries(organizationId, month).pipe(
+  let entries = 0n
+  let closingNano = openingNano
+  const countedEntries = statements.entries(organizationId, month).pipe(
     Stream.tap(({ amountNano }) =>
       Effect.sync(() => {
         entries += 1n
@@ -26,17 +28,17 @@ const digestOf = Effect.fnUntraced(function* (statement: Statement) {
       })
     )
   )
-  yield* Stream.runForEach(statementFile(statement, counted), (text) =>
+  yield* Stream.runForEach(statementFile(statement, countedEntries), (text) =>
     Effect.sync(() => sha256.update(text))
   )
   return { entries, openingNano, closingNano, sha256: sha256.digest("hex") }
 })
 
-/** False where the entries do not come to what the statement says. */
+/** Answers false where the entries do not add up to the closing balance of the statement. */
 const sealMonth = Effect.fnUntraced(function* (organizationId: string, month: string) {
   const statements = yield* Statements
   const statement = yield* statements.read(organizationId, month)
-  const seal = yield* digestOf(statement)
+  const seal = yield* computeSeal(statement)
   if (seal.closingNano === statement.closingNano) {
     yield* statements.seal(organizationId, month, seal)
     return true
@@ -52,20 +54,19 @@ const sealMonth = Effect.fnUntraced(function* (organizationId: string, month: st
   return false
 })
 
-/** Seals month after month until none is due, or those that are do not add up; answers how many. */
+/** Seals months until none is due, or only months whose entries do not add up; answers how many it sealed. */
 export const sealDueMonths = Effect.gen(function* () {
   const statements = yield* Statements
   let total = 0
   while (true) {
-    const done = yield* Effect.forEach(
-      yield* statements.sealableMonths(AT_ONCE),
-      ({ organizationId, month }) =>
-        // The organisation and its month are there.
-        Effect.orDie(sealMonth(organizationId, month))
+    const months = yield* statements.sealableMonths(MONTHS_PER_READ)
+    const seals = yield* Effect.forEach(months, ({ organizationId, month }) =>
+      // `read` cannot fail: a sealable month exists, and so does its organisation.
+      Effect.orDie(sealMonth(organizationId, month))
     )
-    const sealed = done.filter((isSealed) => isSealed).length
-    total += sealed
-    if (sealed === 0) return total
+    const sealedCount = seals.filter((isSealed) => isSealed).length
+    total += sealedCount
+    if (sealedCount === 0) return total
   }
 })
 
@@ -73,7 +74,7 @@ export const layerStatementSealer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { sealSeconds } = yield* Settings
     yield* sealDueMonths.pipe(
-      Effect.catchCause((cause) => Effect.logError("sealing months failed", cause)),
+      Effect.catchCause((cause) => Effect.logError("statement: sealing months failed", cause)),
       Effect.repeat(Schedule.spaced(`${sealSeconds} seconds`)),
       Effect.forkScoped
     )

@@ -1,7 +1,7 @@
 /**
- * Months of an organisation's money: what it had, what came, what was charged, what it has. A charge
- * stands in the month its order was taken in, everything else in the month it was made in. A month that
- * is over and has no open order is sealed: its entries do not change any more, and a digest proves it.
+ * The monthly statement of an organisation: opening balance, transfers, charges, closing balance. A
+ * charge belongs to the month its order was accepted in, a transfer to the month it was made in. A month
+ * that is over and has no open order is sealed: its entries never change again, and a digest proves it.
  * Amounts are nano-units.
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
@@ -12,9 +12,9 @@ import type { Page, PageRequest } from "../../runtime/Page.ts"
 
 export const Seal = Schema.Struct({
   sealedAt: Schema.Date,
-  /** Of the month's file of entries, in hex. */
+  /** Hex digest of the month's CSV file of entries. */
   sha256: Schema.String,
-  /** Entries of the file, its opening and closing line apart. */
+  /** Number of entries, without the opening and the closing line of the file. */
   entries: Schema.BigInt,
   openingNano: Schema.BigInt,
   closingNano: Schema.BigInt
@@ -25,21 +25,21 @@ export const SealedMonth = Schema.Struct({ month: Schema.String, ...Seal.fields 
 export type SealedMonth = typeof SealedMonth.Type
 
 const Amounts = Schema.Struct({ count: Schema.Int, amountNano: Schema.BigIntFromString })
-/** What was charged for the orders of the month, and given back of charges in it. */
-const charged = {
+/** Charges of the orders of the month, and the corrections of charges made in it. */
+const chargeSums = {
   count: Schema.Int,
   grossNano: Schema.BigIntFromString,
   returnedNano: Schema.BigIntFromString
 }
 
-const ModelCharges = Schema.Struct({ model: Schema.String, ...charged })
+const ModelCharges = Schema.Struct({ model: Schema.String, ...chargeSums })
 const MemberCharges = Schema.Struct({
   memberId: Schema.String,
   name: Schema.String,
-  ...charged
+  ...chargeSums
 })
-/** Of orders with this text under this name; an order with several notes stands in several lines. */
-const TagCharges = Schema.Struct({ name: Schema.String, value: Schema.String, ...charged })
+/** Charges of the orders with this metadata entry; an order with several entries counts in several lines. */
+const TagCharges = Schema.Struct({ name: Schema.String, value: Schema.String, ...chargeSums })
 
 /** A deposit or an adjustment of the month. */
 export const StatementTransfer = Schema.Struct({
@@ -49,7 +49,7 @@ export const StatementTransfer = Schema.Struct({
   reference: Schema.String,
   reason: Schema.NullOr(Schema.String),
   author: Schema.NullOr(Schema.String),
-  /** The charge that a correction is about. */
+  /** The usage record of the charge that a correction corrects. */
   correctedId: Schema.NullOr(Schema.String),
   at: Schema.DateFromString
 })
@@ -57,42 +57,42 @@ export type StatementTransfer = typeof StatementTransfer.Type
 
 export const Statement = Schema.Struct({
   organizationId: Schema.String,
-  /** What it is called now. */
+  /** The current name. */
   organizationName: Schema.String,
   month: Schema.String,
   from: Schema.Date,
-  /** What begins then is the next month's. */
+  /** Exclusive: the start of the next month. */
   to: Schema.Date,
   openingNano: Schema.BigIntFromString,
   closingNano: Schema.BigIntFromString,
   transferTotals: Schema.Record(Schema.Literals(transferKinds), Amounts),
-  /** In order of creation; the first ones only, where there are very many. */
+  /** In order of creation; the first `MAX_STATEMENT_LINES`. */
   transfers: Schema.Array(StatementTransfer),
-  charges: Schema.Struct(charged),
+  charges: Schema.Struct(chargeSums),
   /** In order of the largest charge. */
   byModel: Schema.Array(ModelCharges),
   byMember: Schema.Array(MemberCharges),
-  /** The largest ones only, where there are very many. */
+  /** The `MAX_STATEMENT_LINES` largest. */
   byTag: Schema.Array(TagCharges),
-  /** Orders of this month and earlier ones that are not closed yet: what they come to is missing. */
+  /** Open orders of this month and earlier ones; their charges are not in the statement yet. */
   openOrders: Schema.Int,
   openNano: Schema.BigIntFromString,
-  /** Of the month before; null where that is not sealed. */
+  /** SHA-256 of the month before; null where that is not sealed. */
   sealBefore: Schema.NullOr(Schema.String),
   seal: Schema.NullOr(Seal)
 })
 export type Statement = typeof Statement.Type
 
-/** Lines of `byTag` and of `transfers`, at most. */
+/** Most lines of `byTag` and of `transfers`. */
 export const MAX_STATEMENT_LINES = 1000
 
-/** What changed the balance in the month. */
+/** A change of the balance in the month. */
 export const StatementEntry = Schema.Struct({
-  /** Of a charge that of its usage record, of others that of their journal entry. */
+  /** Id of the usage record of a charge, or of the journal entry of a transfer. */
   id: Schema.String,
   kind: Schema.Literals([...transferKinds, "charge"]),
   at: Schema.Date,
-  /** Below zero where it was taken. */
+  /** Below zero for charges and withdrawals. */
   amountNano: Schema.BigInt,
   memberId: Schema.NullOr(Schema.String),
   keyId: Schema.NullOr(Schema.String),
@@ -104,9 +104,9 @@ export const StatementEntry = Schema.Struct({
   unitPriceNano: Schema.NullOr(Schema.BigInt),
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
-  /** The charge that a correction is about. */
+  /** The usage record of the charge that a correction corrects. */
   correctedId: Schema.NullOr(Schema.String),
-  /** The month that it stands in. */
+  /** The month of that charge. */
   correctedMonth: Schema.NullOr(Schema.String),
   reference: Schema.NullOr(Schema.String),
   reason: Schema.NullOr(Schema.String),
@@ -117,9 +117,9 @@ export type StatementEntry = typeof StatementEntry.Type
 export class Statements extends Context.Service<
   Statements,
   {
-    /** Of a month that has begun, and in which there was the organisation. */
+    /** Fails where the month has not begun, or ended before the organisation was created. */
     read(organizationId: string, month: string): Effect.Effect<Statement, NotFound>
-    /** In order of creation. Those of the present month go on to come while they are read. */
+    /** In order of creation. Entries of the current month may be added while they are read. */
     entries(organizationId: string, month: string): Stream.Stream<StatementEntry>
     /** Newest first; the cursor is a month. */
     sealedMonths(
@@ -127,13 +127,13 @@ export class Statements extends Context.Service<
       page: PageRequest
     ): Effect.Effect<Page<SealedMonth>, InvalidRequest>
     /**
-     * Months that can be sealed, of each organisation the oldest, a minute after its end. Any of them:
-     * those that cannot be sealed are not to stand before the others.
+     * Of each organisation the oldest unsealed month, if it ended at least a minute ago and has no open
+     * order. They come in random order, so that months that fail to seal do not block the others.
      */
     sealableMonths(
-      most: number
+      limit: number
     ): Effect.Effect<ReadonlyArray<{ readonly organizationId: string; readonly month: string }>>
-    /** Keeps the seal; the first one of a month stays. */
+    /** Stores the seal, unless the month has one already. */
     seal(organizationId: string, month: string, seal: Omit<Seal, "sealedAt">): Effect.Effect<void>
   }
 >()("gateway/features/statements/Statements") {}

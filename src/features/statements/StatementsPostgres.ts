@@ -1,4 +1,4 @@
-/** Months of money in PostgreSQL, read from the sums, the transfers and along the keys of orders. */
+/** Statements in PostgreSQL, read from the usage sums, the transfers and the primary key of orders. */
 import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstDayOf } from "../../domain/money/months.ts"
@@ -20,12 +20,12 @@ import {
 const ENTRIES_PER_READ = 1000
 
 /**
- * An order counts by the clock of the database, and its id begins with that of its gateway. Clocks
- * that are further apart leave entries out, and the month is not sealed then.
+ * The month of an order is by the clock of the database, while its id begins with the time of the
+ * gateway's clock. If these clocks differ by more, entries are not found, and the month is not sealed.
  */
 const MAX_CLOCK_SKEW_DAYS = 7
 
-/** Longer than any statement runs that began in the month. */
+/** Longer than the timeout of any SQL statement that began in the month. */
 const SEAL_DELAY = "1 minute"
 
 const sealColumns = columnsOf(SealedMonth, "s", {
@@ -34,7 +34,7 @@ const sealColumns = columnsOf(SealedMonth, "s", {
   closingNano: "s.closing"
 })
 
-/** What a transfer adds to the pool; below zero where it takes. */
+/** The change of the pool's balance; below zero for a withdrawal. */
 const transferAmount = "CASE WHEN t.credit = 'pool' THEN t.amount ELSE -t.amount END"
 
 const nullColumns = (fields: ReadonlyArray<keyof StatementEntry>) =>
@@ -69,7 +69,7 @@ const chargeSums = usageSumColumns({
   returnedNano: "returned"
 })
 
-/** The beginning that all UUIDv7 of a moment share. */
+/** The timestamp prefix that all UUIDv7 of one millisecond share. */
 const uuidPrefixAt = (time: string) =>
   `regexp_replace(lpad(to_hex((extract(epoch FROM ${time}) * 1000)::bigint), 12, '0'),
                   '(.{8})(.{4})', '\\1-\\2')`
@@ -80,7 +80,7 @@ export const layerStatements = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const { timeZone } = yield* Settings
 
-    /** The month as a table of one row: its first day, when it begins, and when the next one does. */
+    /** The month as a table of one row: its first day, its start, and the start of the next month. */
     const monthOf = (month: string) => sql`
       SELECT ${firstDayOf(month)}::date AS first,
              ${firstDayOf(month)}::timestamp AT TIME ZONE ${timeZone} AS begins,
@@ -168,7 +168,7 @@ export const layerStatements = Layer.effect(
       return { ...statement, seal: seal ?? null }
     })
 
-    /** Ids that gateways minted around the month, behind a cursor where there is one. */
+    /** Whether the id was minted about the month, and after the cursor where there is one. */
     const isMintedAround = (id: string, prefix: string, after: string | null) => {
       const shifted = (time: string, sign: string) =>
         sql.literal(uuidPrefixAt(`m.${time} ${sign} interval '${MAX_CLOCK_SKEW_DAYS} days'`))
@@ -225,7 +225,7 @@ export const layerStatements = Layer.effect(
              ORDER BY s.month DESC LIMIT ${limit + 1}`
         })
       }),
-      sealableMonths: Effect.fn("Statements.sealableMonths")((most) =>
+      sealableMonths: Effect.fn("Statements.sealableMonths")((limit) =>
         rowsOf(SealableRow)(
           oneTry(sql`
             SELECT o.id AS "organizationId", to_char(next.month, 'YYYY-MM') AS month
@@ -240,7 +240,7 @@ export const layerStatements = Layer.effect(
                AND NOT EXISTS (SELECT FROM member_months mm
                                 WHERE mm.organization_id = o.id AND mm.month <= next.month
                                   AND mm.held > 0)
-             ORDER BY random() LIMIT ${most}`)
+             ORDER BY random() LIMIT ${limit}`)
         )
       ),
       seal: Effect.fn("Statements.seal")((organizationId, month, seal) =>

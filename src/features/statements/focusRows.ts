@@ -1,13 +1,12 @@
 /**
- * Charges in the columns of the FinOps Open Cost and Usage Specification (FOCUS) 1.2: every column it
- * makes mandatory, those it asks for where there is what they tell, and two of our own, which begin
- * with `x_`.
+ * Charges in the columns of the FinOps Open Cost and Usage Specification (FOCUS) 1.2: every mandatory
+ * column, the conditional columns whose condition holds, and two custom columns with the prefix `x_`.
  */
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Row } from "../../runtime/texts/csvText.ts"
 import type { Statement, StatementEntry } from "./Statements.ts"
 
-/** In order of the alphabet, as the specification lists them. */
+/** In alphabetical order, as the specification lists them. */
 export const focusColumns = [
   "BilledCost",
   "BillingAccountId",
@@ -53,7 +52,7 @@ type FocusRow = { readonly [Column in (typeof focusColumns)[number]]: Row[string
 
 const PROVIDER = "Media gateway"
 
-/** Without fractions of a second, which the specification has no form for. */
+/** ISO 8601 without fractions of a second, as the specification demands. */
 const timeOf = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`
 const SECOND_MILLIS = 1000
 
@@ -82,7 +81,7 @@ interface Meter {
   readonly unitPriceNano: bigint
 }
 
-/** What an order was charged for: input and output apart where each has its price. */
+/** The meters that an order was charged by: input and output are separate, as each has its own price. */
 const metersOf = (entry: StatementEntry): ReadonlyArray<Meter> => {
   const { input, output, unit, unitPriceNano, inputUnitPriceNano } = entry
   const meters = [
@@ -96,16 +95,10 @@ const metersOf = (entry: StatementEntry): ReadonlyArray<Meter> => {
   )
 }
 
-/** The rows of one entry; none of a deposit or a withdrawal, which are payments. */
+/** Builds the rows of an entry. Deposits and withdrawals are payments, and FOCUS has no rows for them. */
 export const focusRowsOf = (statement: Statement, currency: string) => {
   const members = new Map(statement.byMember.map(({ memberId, name }) => [memberId, name]))
-  const nothing = {
-    ...{ ConsumedQuantity: null, ConsumedUnit: null, ContractedUnitPrice: null },
-    ...{ ListUnitPrice: null, PricingCategory: null, PricingQuantity: null, PricingUnit: null },
-    ...{ SkuId: null, SkuMeter: null, SkuPriceId: null }
-  }
-  const common = (entry: StatementEntry) => ({
-    ...nothing,
+  const commonColumns = (entry: StatementEntry) => ({
     BillingAccountId: statement.organizationId,
     BillingAccountName: statement.organizationName,
     BillingCurrency: currency,
@@ -114,7 +107,9 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
     ChargePeriodEnd: timeOf(new Date(entry.at.getTime() + SECOND_MILLIS)),
     ChargePeriodStart: timeOf(entry.at),
     InvoiceId: `${statement.organizationId}/${statement.month}`,
-    ...{ InvoiceIssuerName: PROVIDER, ProviderName: PROVIDER, PublisherName: PROVIDER },
+    InvoiceIssuerName: PROVIDER,
+    ProviderName: PROVIDER,
+    PublisherName: PROVIDER,
     ServiceCategory: "AI and Machine Learning",
     ServiceSubcategory: "Generative AI",
     ServiceName: serviceNames[entry.modality ?? ""] ?? entry.modality ?? PROVIDER,
@@ -127,32 +122,52 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
 
   const usageRows = (entry: StatementEntry): ReadonlyArray<FocusRow> =>
     metersOf(entry).map(({ name, quantity, unitPriceNano }) => {
-      const [count, price] = [quantity.toString(), formatNano(unitPriceNano)]
+      const count = quantity.toString()
+      const price = formatNano(unitPriceNano)
       const unit = unitNames[entry.unit ?? ""] ?? entry.unit
       return {
-        ...common(entry),
+        ...commonColumns(entry),
         ...costs(quantity * unitPriceNano),
-        ...{ ChargeCategory: "Usage", ChargeClass: null, ChargeFrequency: "Usage-Based" },
+        ChargeCategory: "Usage",
+        ChargeClass: null,
         ChargeDescription: `${entry.model}, ${name}`,
-        ...{ ConsumedQuantity: count, ConsumedUnit: unit },
-        ...{ PricingCategory: "Standard", PricingQuantity: count, PricingUnit: unit },
-        ...{ ContractedUnitPrice: price, ListUnitPrice: price },
-        ...{ ResourceId: entry.id, ResourceType: "Order" },
-        ...{ SkuId: entry.model, SkuMeter: name, SkuPriceId: `${entry.model}/${name}/${price}` }
+        ChargeFrequency: "Usage-Based",
+        ConsumedQuantity: count,
+        ConsumedUnit: unit,
+        ContractedUnitPrice: price,
+        ListUnitPrice: price,
+        PricingCategory: "Standard",
+        PricingQuantity: count,
+        PricingUnit: unit,
+        ResourceId: entry.id,
+        ResourceType: "Order",
+        SkuId: entry.model,
+        SkuMeter: name,
+        SkuPriceId: `${entry.model}/${name}/${price}`
       }
     })
 
-  /** What was given: a correction of a month that was told before says so. */
-  const givenRow = (entry: StatementEntry): FocusRow => ({
-    ...common(entry),
+  /** The row of a credit or a correction. The class `Correction` marks that of an earlier billing period. */
+  const adjustmentRow = (entry: StatementEntry): FocusRow => ({
+    ...commonColumns(entry),
     ...costs(-entry.amountNano),
     ChargeCategory: entry.kind === "credit" ? "Credit" : "Adjustment",
     ChargeClass:
       entry.correctedMonth !== null && entry.correctedMonth < statement.month ? "Correction" : null,
     ChargeDescription: entry.reason,
     ChargeFrequency: "One-Time",
+    ConsumedQuantity: null,
+    ConsumedUnit: null,
+    ContractedUnitPrice: null,
+    ListUnitPrice: null,
+    PricingCategory: null,
+    PricingQuantity: null,
+    PricingUnit: null,
     ResourceId: entry.correctedId,
-    ResourceType: entry.correctedId === null ? null : "Order"
+    ResourceType: entry.correctedId === null ? null : "Order",
+    SkuId: null,
+    SkuMeter: null,
+    SkuPriceId: null
   })
 
   return (entry: StatementEntry): ReadonlyArray<FocusRow> => {
@@ -161,7 +176,7 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
         return usageRows(entry)
       case "credit":
       case "correction":
-        return [givenRow(entry)]
+        return [adjustmentRow(entry)]
       case "deposit":
       case "withdrawal":
         return []

@@ -1,4 +1,4 @@
-/** A month of an organisation, sealed when it is over. */
+/** The room of statements. */
 import { Layer } from "effect"
 import { layerStatementSealer } from "./StatementSealer.ts"
 import { layerStatements } from "./StatementsPostgres.ts"

@@ -1,14 +1,13 @@
 /**
- * The entries of a month as one CSV file, the same bytes whenever it is written: its SHA-256 is what a
- * month is sealed with. Its first line has the balance before and the seal of the month before, its
- * last line the balance after.
+ * The entries of a month as one CSV file. The file of a sealed month always has the same bytes, since
+ * its SHA-256 is the seal. The first line has the opening balance and the seal of the month before, the
+ * last line the closing balance.
  */
 import { Stream } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
 import { csvText, type Row } from "../../runtime/texts/csvText.ts"
 import type { Statement, StatementEntry } from "./Statements.ts"
 
-/** In their order. */
 const statementColumns = [
   "kind",
   "id",
@@ -33,8 +32,8 @@ const statementColumns = [
 
 const decimalOrNull = (nano: bigint | null) => (nano === null ? null : formatNano(nano))
 
-/** By name, as stores do not agree on another order. */
-const sorted = (metadata: StatementEntry["metadata"]) =>
+/** Sorts by name, since PostgreSQL and the store in memory return the metadata in different orders. */
+const sortMetadata = (metadata: StatementEntry["metadata"]) =>
   metadata === null
     ? null
     : Object.fromEntries(
@@ -60,14 +59,14 @@ const rowOf = (entry: StatementEntry, balanceNano: bigint): Row => ({
   reference: entry.reference,
   reason: entry.reason,
   author: entry.author,
-  metadata: sorted(entry.metadata)
+  metadata: sortMetadata(entry.metadata)
 })
 
 export const statementFile = <E, R>(
   { organizationId, month, from, to, openingNano, sealBefore }: Statement,
   entries: Stream.Stream<StatementEntry, E, R>
 ): Stream.Stream<string, E, R> => {
-  const edge = (kind: "opening" | "closing", at: Date, balanceNano: bigint): Row => ({
+  const balanceRow = (kind: "opening" | "closing", at: Date, balanceNano: bigint): Row => ({
     kind,
     id: `${organizationId}/${month}`,
     at: at.toISOString(),
@@ -75,16 +74,16 @@ export const statementFile = <E, R>(
     balance: formatNano(balanceNano),
     ...(kind === "opening" ? { reference: sealBefore } : {})
   })
-  return Stream.make(edge("opening", from, openingNano)).pipe(
+  return Stream.make(balanceRow("opening", from, openingNano)).pipe(
     Stream.concat(
       Stream.mapAccum(
         entries,
         () => openingNano,
-        (before, entry) => {
-          const balanceNano = before + entry.amountNano
+        (previousNano, entry) => {
+          const balanceNano = previousNano + entry.amountNano
           return [balanceNano, [rowOf(entry, balanceNano)]] as const
         },
-        { onHalt: (balanceNano) => [edge("closing", to, balanceNano)] }
+        { onHalt: (balanceNano) => [balanceRow("closing", to, balanceNano)] }
       )
     ),
     csvText(statementColumns)

@@ -1,4 +1,7 @@
-/** Statements, of the caller's organisation and of any: as JSON, as a file of entries, as a page. */
+/**
+ * Handlers of statements, for members of an organisation and for operators. A statement is answered as
+ * JSON, as a CSV file of its entries or as an HTML page, by the request's `Accept` header.
+ */
 
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -20,8 +23,7 @@ import {
   Statements,
   type StatementTransfer
 } from "./Statements.ts"
-import type { StatementView } from "./StatementsApi.ts"
-import { StatementsGroup } from "./StatementsApi.ts"
+import { StatementsGroup, type StatementView } from "./StatementsApi.ts"
 import { statementFile } from "./statementFile.ts"
 import { PAGE_POLICY, statementPage } from "./statementPage.ts"
 
@@ -51,14 +53,17 @@ const transferView = ({
   reference,
   at
 }: Pick<StatementTransfer, "id" | "amountNano" | "reference" | "at">) => ({
-  ...{ id, amount: formatNano(amountNano), reference, at: at.toISOString() }
+  id,
+  amount: formatNano(amountNano),
+  reference,
+  at: at.toISOString()
 })
 
 const statementView = (
   statement: Statement,
   { currency, timeZone }: Pick<Settings, "currency" | "timeZone">
 ): StatementView => {
-  const moved = (kind: keyof Statement["transferTotals"]) => ({
+  const totalOf = (kind: keyof Statement["transferTotals"]) => ({
     count: statement.transferTotals[kind].count,
     amount: formatNano(statement.transferTotals[kind].amountNano)
   })
@@ -67,13 +72,14 @@ const statementView = (
     organization_id: statement.organizationId,
     organization_name: statement.organizationName,
     month: statement.month,
-    ...{ time_zone: timeZone, currency },
+    time_zone: timeZone,
+    currency,
     from: statement.from.toISOString(),
     to: statement.to.toISOString(),
     opening_balance: formatNano(statement.openingNano),
     closing_balance: formatNano(statement.closingNano),
     deposits: {
-      ...moved("deposit"),
+      ...totalOf("deposit"),
       data: statement.transfers.flatMap((transfer) =>
         transfer.kind === "deposit" ? [transferView(transfer)] : []
       )
@@ -82,25 +88,29 @@ const statementView = (
       ...chargesView(statement.charges),
       by_model: statement.byModel.map(({ model, ...line }) => ({ model, ...chargesView(line) })),
       by_member: statement.byMember.map(({ memberId, name, ...line }) => ({
-        ...{ member_id: memberId, name },
+        member_id: memberId,
+        name,
         ...chargesView(line)
       })),
       by_tag: statement.byTag.map(({ name, value, ...line }) => ({
-        ...{ name, value },
+        name,
+        value,
         ...chargesView(line)
       }))
     },
     adjustments: {
-      credits: moved("credit"),
-      corrections: moved("correction"),
-      withdrawals: moved("withdrawal"),
+      credits: totalOf("credit"),
+      corrections: totalOf("correction"),
+      withdrawals: totalOf("withdrawal"),
       data: statement.transfers.flatMap(({ kind, reason, author, ...transfer }) =>
         kind === "deposit"
           ? []
           : [
               {
                 ...transferView(transfer),
-                ...{ kind, reason: reason ?? "", author: author ?? "" },
+                kind,
+                reason: reason ?? "",
+                author: author ?? "",
                 usage_id: transfer.correctedId
               }
             ]
@@ -115,8 +125,8 @@ const statementView = (
 const makeStatementAnswers = Effect.gen(function* () {
   const statements = yield* Statements
   const settings = yield* Settings
-  const nameOf = ({ organizationId, month }: Statement, what: string) =>
-    `${what}-${organizationId}-${month}`
+  const fileName = (prefix: string, { organizationId, month }: Statement) =>
+    `${prefix}-${organizationId}-${month}`
 
   return {
     list: Effect.fnUntraced(function* (
@@ -133,7 +143,7 @@ const makeStatementAnswers = Effect.gen(function* () {
         case "text/csv":
           return csvResponse(
             statementFile(statement, statements.entries(organizationId, month)),
-            nameOf(statement, "statement")
+            fileName("statement", statement)
           )
         case "text/html":
           return HttpServerResponse.text(statementPage(view), {
@@ -150,7 +160,7 @@ const makeStatementAnswers = Effect.gen(function* () {
       const rows = statements
         .entries(organizationId, month)
         .pipe(Stream.map(rowsOf), Stream.flattenIterable)
-      return csvResponse(csvText(focusColumns)(rows), nameOf(statement, "focus"))
+      return csvResponse(csvText(focusColumns)(rows), fileName("focus", statement))
     })
   }
 })

@@ -1,4 +1,4 @@
-/** A statement as a page that prints well: no script, nothing from elsewhere, every text escaped. */
+/** A statement as an HTML page for print: without scripts and external resources, every text escaped. */
 import { hash } from "node:crypto"
 import type { StatementView } from "./StatementsApi.ts"
 
@@ -15,7 +15,7 @@ thead { display: table-header-group } tr { break-inside: avoid }
 @media print { body { margin: 0; max-width: none; font-size: 10pt } h2 { break-after: avoid } }
 `
 
-/** The style is the page's own, and nothing else is loaded or run. */
+/** Content security policy of the page: only its own inline style is applied; nothing is loaded or run. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hash("sha256", STYLE, "base64")}'`,
@@ -34,80 +34,95 @@ const escapes: Readonly<Record<string, string>> = {
 const text = (value: string | number): string =>
   String(value).replace(/[&<>"']/g, (character) => escapes[character] ?? character)
 
-type Cell = string | number
-/** Cells of amounts and counts stand to the right. */
-const row = (cells: ReadonlyArray<Cell>, names: number, kind = ""): string =>
-  `<tr${kind === "" ? "" : ` class="${kind}"`}>${cells
-    .map((cell, index) => `<td${index < names ? "" : ' class="n"'}>${text(cell)}</td>`)
+/** Class of a cell: the first `labelCount` cells of a row are labels, the numbers after them are right-aligned. */
+const cellClass = (index: number, labelCount: number): string =>
+  index < labelCount ? "" : ' class="n"'
+
+const row = (
+  cells: ReadonlyArray<string | number>,
+  labelCount: number,
+  rowClass: "" | "sum" = ""
+): string =>
+  `<tr${rowClass === "" ? "" : ` class="${rowClass}"`}>${cells
+    .map((cell, index) => `<td${cellClass(index, labelCount)}>${text(cell)}</td>`)
     .join("")}</tr>`
 
-const table = (heads: ReadonlyArray<string>, names: number, rows: ReadonlyArray<string>): string =>
-  `<table><thead><tr>${heads
-    .map((head, index) => `<th scope="col"${index < names ? "" : ' class="n"'}>${text(head)}</th>`)
+const table = (
+  headers: ReadonlyArray<string>,
+  labelCount: number,
+  rows: ReadonlyArray<string>
+): string =>
+  `<table><thead><tr>${headers
+    .map((header, index) => `<th scope="col"${cellClass(index, labelCount)}>${text(header)}</th>`)
     .join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table>`
 
-const CHARGES = ["Charges", "Gross", "Returned", "Net"]
+const EMPTY = '<p class="note">None in this month.</p>'
 
-interface Charged {
+const CHARGE_HEADERS = ["Charges", "Gross", "Returned", "Net"]
+
+interface ChargeSums {
   readonly count: number
   readonly gross: string
   readonly returned: string
   readonly net: string
 }
 
-const chargeCells = ({ count, gross, returned, net }: Charged) => [count, gross, returned, net]
-
 const chargesTable = (
-  heads: ReadonlyArray<string>,
-  lines: ReadonlyArray<readonly [ReadonlyArray<string>, Charged]>
+  headers: ReadonlyArray<string>,
+  lines: ReadonlyArray<readonly [labels: ReadonlyArray<string>, sums: ChargeSums]>
 ): string =>
   lines.length === 0
-    ? '<p class="note">None in this month.</p>'
+    ? EMPTY
     : table(
-        [...heads, ...CHARGES],
-        heads.length,
-        lines.map(([names, charged]) => row([...names, ...chargeCells(charged)], heads.length))
+        [...headers, ...CHARGE_HEADERS],
+        headers.length,
+        lines.map(([labels, { count, gross, returned, net }]) =>
+          row([...labels, count, gross, returned, net], headers.length)
+        )
       )
 
-const taken = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
+const negative = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
 
-/** Deposits and adjustments, each with what it is for. */
-const movedTable = ({ deposits, adjustments }: StatementView): string => {
-  const moved = [
+/** Deposits and adjustments in the order of their times. */
+const transfersTable = ({ deposits, adjustments }: StatementView): string => {
+  const transfers = [
     ...deposits.data.map((deposit) => ({ ...deposit, kind: "deposit", reason: "" })),
     ...adjustments.data
   ]
-  return moved.length === 0
-    ? '<p class="note">None in this month.</p>'
+  return transfers.length === 0
+    ? EMPTY
     : table(
         ["Time", "Kind", "Reference", "Reason", "Amount"],
         4,
-        moved
+        transfers
           .toSorted((one, other) => (one.at < other.at ? -1 : 1))
           .map(({ at, kind, reference, reason, amount }) =>
-            row([at, kind, reference, reason, kind === "withdrawal" ? taken(amount) : amount], 4)
+            row([at, kind, reference, reason, kind === "withdrawal" ? negative(amount) : amount], 4)
           )
       )
 }
 
-const sealLine = ({ sealed, open_orders, open_amount, currency }: StatementView): string =>
-  sealed === null
-    ? `Not sealed${
-        open_orders === 0
-          ? ""
-          : `: ${open_orders} orders are open, which hold ${text(open_amount)} ${text(currency)}`
-      }.`
-    : `Sealed at ${text(sealed.at)} over ${sealed.entries} entries. SHA-256 of the entries: <code>${text(sealed.sha256)}</code>`
+const sealLine = ({ sealed, open_orders, open_amount, currency }: StatementView): string => {
+  if (sealed === null) {
+    return open_orders === 0
+      ? "Not sealed."
+      : `Not sealed: ${open_orders} orders are open, which hold ${text(open_amount)} ${text(currency)}.`
+  }
+  return `Sealed at ${text(sealed.at)} over ${sealed.entries} entries. SHA-256 of the entries: <code>${text(sealed.sha256)}</code>`
+}
 
 export const statementPage = (statement: StatementView): string => {
   const { charges, adjustments, currency } = statement
   const balance = [
     row(["Opening balance", "", statement.opening_balance], 1, "sum"),
     row(["Deposits", statement.deposits.count, statement.deposits.amount], 1),
-    row(["Charges", charges.count, taken(charges.gross)], 1),
+    row(["Charges", charges.count, negative(charges.gross)], 1),
     row(["Corrections of charges", adjustments.corrections.count, charges.returned], 1),
     row(["Credits", adjustments.credits.count, adjustments.credits.amount], 1),
-    row(["Withdrawals", adjustments.withdrawals.count, taken(adjustments.withdrawals.amount)], 1),
+    row(
+      ["Withdrawals", adjustments.withdrawals.count, negative(adjustments.withdrawals.amount)],
+      1
+    ),
     row(["Closing balance", "", statement.closing_balance], 1, "sum")
   ]
   return `<!doctype html>
@@ -120,7 +135,7 @@ ${text(statement.from)} to ${text(statement.to)}, ${text(statement.time_zone)}. 
 <h2>Balance</h2>
 ${table(["", "Number", "Amount"], 1, balance)}
 <h2>Deposits and adjustments</h2>
-${movedTable(statement)}
+${transfersTable(statement)}
 <h2>Charges by model</h2>
 ${chargesTable(
   ["Model"],

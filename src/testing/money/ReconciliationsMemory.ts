@@ -1,4 +1,4 @@
-/** Reconciliations in memory: the lines of a list are collected, and compared in one step. */
+/** Reconciliations in memory: all lines of a list are collected, then compared in one step. */
 import { Clock, Effect, Layer, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NANO_PER_UNIT } from "../../domain/money/Money.ts"
@@ -40,7 +40,7 @@ const emptyEntry: Entry = {
   unitsThereNano: null
 }
 
-/** Nothing where one of them is not known. */
+/** Null where one of the amounts is unknown. */
 const sumOf = (amounts: ReadonlyArray<bigint | null>): bigint | null =>
   amounts.reduce((sum, nano) => (sum === null || nano === null ? null : sum + nano), 0n)
 
@@ -72,8 +72,8 @@ const vendorSide = (lines: ReadonlyArray<ListedLine>): Partial<Entry> => ({
   unitsThereNano: sumOf(lines.map(({ unitsNano }) => unitsNano))
 })
 
-/** What is known of a job with this id that nothing was charged for on the channel. */
-const explanation = (
+/** Finds the orphan or order with this id, which was not charged on the channel. */
+const explainUncharged = (
   { orphans }: MemoryState,
   tasks: ReadonlyArray<StoredOrder>,
   channelId: string,
@@ -101,7 +101,8 @@ const compare = (
   { channelId, from, to, compared }: NewReconciliation,
   lines: ReadonlyArray<ListedLine>
 ): ReadonlyArray<Entry> => {
-  const [begin, end] = [from.getTime(), to.getTime()]
+  const begin = from.getTime()
+  const end = to.getTime()
   const orders = [...state.organizations.values()]
     .flatMap((books) => [...books.orders.values()])
     .toSorted((one, other) => (one.request.id < other.request.id ? -1 : 1))
@@ -119,8 +120,9 @@ const compare = (
   const fromList = [...listed].map(([vendorId, listedLines]): Entry => {
     const matches = ordersByVendorId.get(vendorId)
     const entry = { ...emptyEntry, ...vendorSide(listedLines) }
-    if (matches === undefined)
-      return { ...entry, ...explanation(state, tasks, channelId, vendorId) }
+    if (matches === undefined) {
+      return { ...entry, ...explainUncharged(state, tasks, channelId, vendorId) }
+    }
     const both = { ...entry, ...ourSide(matches) }
     const ours = { amountNano: both.amountHereNano, unitsNano: both.unitsHereNano }
     const theirs = { amountNano: both.amountThereNano, unitsNano: both.unitsThereNano }
@@ -175,7 +177,7 @@ export const layerReconciliationsMemory = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { reconciliations } = state
 
-    const stored = (id: string) =>
+    const find = (id: string) =>
       Effect.suspend(() => {
         const match = reconciliations.get(id)
         return match === undefined ? Effect.fail(noSuchReconciliation) : Effect.succeed(match)
@@ -185,7 +187,7 @@ export const layerReconciliationsMemory = Layer.effect(
       reconcile: Effect.fn("Reconciliations.reconcile")(function* (request, source) {
         const lines = yield* Stream.runCollect(source)
         const { channelId, from, to, author, compared } = request
-        const compareAt = yield* Clock.currentTimeMillis
+        const nowMillis = yield* Clock.currentTimeMillis
         const entries = compare(state, request, lines)
         const reconciliation: Reconciliation = {
           channelId,
@@ -195,7 +197,7 @@ export const layerReconciliationsMemory = Layer.effect(
           id: reconciliationPrefix + (yield* random.uuidV7()),
           hasAmount: compared.amount,
           hasUnits: compared.units,
-          createdAt: new Date(compareAt),
+          createdAt: new Date(nowMillis),
           lines: lines.length,
           totals: totalsOf(entries)
         }
@@ -209,7 +211,7 @@ export const layerReconciliationsMemory = Layer.effect(
         Effect.sync(() => state.accounts.has(channelId))
       ),
       find: Effect.fn("Reconciliations.find")((id) =>
-        Effect.map(stored(id), ({ reconciliation }) => reconciliation)
+        Effect.map(find(id), ({ reconciliation }) => reconciliation)
       ),
       list: Effect.fn("Reconciliations.list")((channelId, page) =>
         Effect.suspend(() => {
@@ -219,7 +221,7 @@ export const layerReconciliationsMemory = Layer.effect(
         })
       ),
       entries: Effect.fn("Reconciliations.entries")(function* (id, kind, { after, limit }) {
-        const { reconciliation, entries } = yield* stored(id)
+        const { reconciliation, entries } = yield* find(id)
         const range = rangeOf(reconciliation, kind)
         const start = startOf(range, after)
         if (start === null) return yield* unknownCursor
@@ -227,7 +229,7 @@ export const layerReconciliationsMemory = Layer.effect(
         return cutPage(entries.slice(start, last), limit)
       }),
       remove: Effect.fn("Reconciliations.remove")((id) =>
-        Effect.map(stored(id), () => void reconciliations.delete(id))
+        Effect.map(find(id), () => void reconciliations.delete(id))
       )
     })
   })

@@ -1,4 +1,4 @@
-/** Months of money in memory, reckoned from orders and transfers whenever they are asked for. */
+/** Statements in memory, computed from orders and transfers on each read. */
 import { Clock, DateTime, Effect, Layer, Order, Stream } from "effect"
 import { firstDayOf } from "../../domain/money/months.ts"
 import type { TransferKind } from "../../domain/money/transfers.ts"
@@ -25,27 +25,51 @@ const AFTER_MONTH_MILLIS = 60_000
 const sumOf = (amounts: ReadonlyArray<bigint>): bigint =>
   amounts.reduce((sum, amount) => sum + amount, 0n)
 
-const signed = ({ kind, amountNano }: StoredTransfer): bigint =>
+const signedAmount = ({ kind, amountNano }: StoredTransfer): bigint =>
   kind === "withdrawal" ? -amountNano : amountNano
 
-const ofTransfer = ({ orders }: Books, transfer: StoredTransfer): StatementEntry => ({
-  ...{ id: transfer.id, kind: transfer.kind, at: transfer.createdAt, amountNano: signed(transfer) },
-  ...{ memberId: null, keyId: null, model: null, modality: null, input: null, output: null },
-  ...{ unit: null, unitPriceNano: null, inputUnitPriceNano: null, metadata: null },
+const transferEntry = ({ orders }: Books, transfer: StoredTransfer): StatementEntry => ({
+  id: transfer.id,
+  kind: transfer.kind,
+  at: transfer.createdAt,
+  amountNano: signedAmount(transfer),
+  memberId: null,
+  keyId: null,
+  model: null,
+  modality: null,
+  input: null,
+  output: null,
+  unit: null,
+  unitPriceNano: null,
+  inputUnitPriceNano: null,
+  metadata: null,
   correctedId: transfer.orderId === null ? null : usageId(transfer.orderId),
   correctedMonth: orders.get(transfer.orderId ?? "")?.month.slice(0, 7) ?? null,
-  ...{ reference: transfer.reference, reason: transfer.reason, author: transfer.author }
+  reference: transfer.reference,
+  reason: transfer.reason,
+  author: transfer.author
 })
 
-const ofOrder = ({ request, usage, held, chargeNano }: StoredOrder): StatementEntry => ({
-  ...{ id: usageId(request.id), kind: "charge", at: held.at, amountNano: -chargeNano },
-  ...{ memberId: request.memberId, keyId: request.keyId },
-  ...{ model: request.model, modality: request.modality },
-  ...{ input: usage?.input ?? null, output: usage?.output ?? null, unit: usage?.unit ?? null },
+const chargeEntry = ({ request, usage, held, chargeNano }: StoredOrder): StatementEntry => ({
+  id: usageId(request.id),
+  kind: "charge",
+  at: held.at,
+  amountNano: -chargeNano,
+  memberId: request.memberId,
+  keyId: request.keyId,
+  model: request.model,
+  modality: request.modality,
+  input: usage?.input ?? null,
+  output: usage?.output ?? null,
+  unit: usage?.unit ?? null,
   unitPriceNano: usage?.unitPriceNano ?? null,
   inputUnitPriceNano: usage?.inputUnitPriceNano ?? null,
   metadata: request.metadata ?? null,
-  ...{ correctedId: null, correctedMonth: null, reference: null, reason: null, author: null }
+  correctedId: null,
+  correctedMonth: null,
+  reference: null,
+  reason: null,
+  author: null
 })
 
 interface Line {
@@ -97,16 +121,18 @@ export const layerStatementsMemory = Layer.effect(
 
     const ordersOf = ({ orders }: Books) => [...orders.values()]
     const monthOf = ({ month }: StoredOrder): string => month.slice(0, 7)
-    const chargedIn = (books: Books, isIn: (month: string) => boolean) =>
+    const chargedOrdersIn = (books: Books, isIn: (month: string) => boolean) =>
       ordersOf(books).filter((order) => order.state === "captured" && isIn(monthOf(order)))
-    const movedIn = ({ transfers }: Books, isIn: (month: string) => boolean) =>
+    const transfersIn = ({ transfers }: Books, isIn: (month: string) => boolean) =>
       transfers.filter(({ createdAt }) => isIn(monthAt(createdAt)))
 
     const linesOf = (books: Books, month: string): ReadonlyArray<Line> => [
-      ...chargedIn(books, (other) => other === month).map((order) => ({
-        ...{ order, grossNano: order.chargeNano, returnedNano: 0n }
+      ...chargedOrdersIn(books, (other) => other === month).map((order) => ({
+        order,
+        grossNano: order.chargeNano,
+        returnedNano: 0n
       })),
-      ...movedIn(books, (other) => other === month).flatMap(({ orderId, amountNano }) => {
+      ...transfersIn(books, (other) => other === month).flatMap(({ orderId, amountNano }) => {
         const order = books.orders.get(orderId ?? "")
         return order === undefined ? [] : [{ order, grossNano: 0n, returnedNano: amountNano }]
       })
@@ -115,12 +141,14 @@ export const layerStatementsMemory = Layer.effect(
     const statementOf = (books: Books, month: string): Statement => {
       const isBefore = (other: string) => other < month
       const openingNano =
-        sumOf(movedIn(books, isBefore).map(signed)) -
-        sumOf(chargedIn(books, isBefore).map(({ chargeNano }) => chargeNano))
-      const moved = movedIn(books, (other) => other === month)
+        sumOf(transfersIn(books, isBefore).map(signedAmount)) -
+        sumOf(chargedOrdersIn(books, isBefore).map(({ chargeNano }) => chargeNano))
+      const transfers = transfersIn(books, (other) => other === month)
       const amountsOf = (kind: TransferKind) => {
-        const own = moved.filter((transfer) => transfer.kind === kind)
-        return { count: own.length, amountNano: sumOf(own.map(({ amountNano }) => amountNano)) }
+        const amounts = transfers.flatMap((transfer) =>
+          transfer.kind === kind ? [transfer.amountNano] : []
+        )
+        return { count: amounts.length, amountNano: sumOf(amounts) }
       }
       const lines = linesOf(books, month)
       const charges = chargesOf(lines)
@@ -131,16 +159,19 @@ export const layerStatementsMemory = Layer.effect(
         Object.entries(line.order.request.metadata ?? {}).map((tag): NamedLine => [tag, line])
       )
       return {
-        ...{ organizationId: books.id, organizationName: books.name, month, ...timesOf(month) },
+        organizationId: books.id,
+        organizationName: books.name,
+        month,
+        ...timesOf(month),
         openingNano,
-        closingNano: openingNano + sumOf(moved.map(signed)) - charges.grossNano,
+        closingNano: openingNano + sumOf(transfers.map(signedAmount)) - charges.grossNano,
         transferTotals: {
           deposit: amountsOf("deposit"),
           credit: amountsOf("credit"),
           withdrawal: amountsOf("withdrawal"),
           correction: amountsOf("correction")
         },
-        transfers: moved
+        transfers: transfers
           .toSorted(byCreation)
           .slice(0, MAX_STATEMENT_LINES)
           .map(({ createdAt, orderId, ...transfer }) => ({
@@ -185,8 +216,8 @@ export const layerStatementsMemory = Layer.effect(
           if (books === undefined) return Stream.empty
           const isIn = (other: string) => other === month
           const entries = [
-            ...movedIn(books, isIn).map((transfer) => ofTransfer(books, transfer)),
-            ...chargedIn(books, isIn).map(ofOrder)
+            ...transfersIn(books, isIn).map((transfer) => transferEntry(books, transfer)),
+            ...chargedOrdersIn(books, isIn).map(chargeEntry)
           ]
           return Stream.fromIterable(entries.toSorted(byCreation))
         }),
@@ -194,14 +225,15 @@ export const layerStatementsMemory = Layer.effect(
         Effect.map(
           pageOf(
             (organizations.get(organizationId)?.sealedMonths ?? []).map((sealed) => ({
-              ...{ id: sealed.month, sealed }
+              id: sealed.month,
+              sealed
             })),
             page
           ),
           ({ data, hasMore }) => ({ data: data.map(({ sealed }) => sealed), hasMore })
         )
       ),
-      sealableMonths: Effect.fn("Statements.sealableMonths")(function* (most) {
+      sealableMonths: Effect.fn("Statements.sealableMonths")(function* (limit) {
         const now = yield* Clock.currentTimeMillis
         return [...organizations.values()]
           .flatMap((books) => {
@@ -213,7 +245,7 @@ export const layerStatementsMemory = Layer.effect(
             )
             return isOver && !isOpen ? [{ organizationId: books.id, month }] : []
           })
-          .slice(0, most)
+          .slice(0, limit)
       }),
       seal: Effect.fn("Statements.seal")(function* (organizationId, month, seal) {
         const sealedAt = new Date(yield* Clock.currentTimeMillis)

@@ -1,4 +1,4 @@
-/** Reconciliations as the stores in memory keep them. */
+/** Rows of reconciliations of the stores in memory. */
 import type {
   ReconciledEntry,
   Reconciliation
@@ -6,6 +6,6 @@ import type {
 
 export interface StoredReconciliation {
   readonly reconciliation: Reconciliation
-  /** In their order. */
+  /** Ordered by their numbers. */
   readonly entries: ReadonlyArray<ReconciledEntry>
 }

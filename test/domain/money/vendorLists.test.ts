@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { formatNano, MAX_AMOUNT_NANO } from "../../../src/domain/money/Money.ts"
 import {
-  delimiterOf,
+  detectDelimiter,
   type NumberForm,
-  parseListed
+  parseListNumber
 } from "../../../src/features/reconciliations/vendorLists.ts"
 
 const plain: NumberForm = { decimal: "point", thousands: null }
@@ -23,7 +23,7 @@ const grouped = (decimal: string, point: string, group: string): string => {
 describe("a number of a list", () => {
   it.prop("is read exactly, however it is written", [anyAmount], ([amountNano]) => {
     const decimal = formatNano(amountNano)
-    assert.deepStrictEqual(parseListed(decimal, plain), Result.succeed(amountNano))
+    assert.deepStrictEqual(parseListNumber(decimal, plain), Result.succeed(amountNano))
     for (const [form, point, group] of [
       [{ decimal: "point", thousands: "comma" }, ".", ","],
       [{ decimal: "comma", thousands: "point" }, ",", "."],
@@ -31,9 +31,9 @@ describe("a number of a list", () => {
       [{ decimal: "point", thousands: "apostrophe" }, ".", "'"]
     ] as const) {
       const text = grouped(decimal, point, group)
-      assert.deepStrictEqual(parseListed(text, form), Result.succeed(amountNano), text)
+      assert.deepStrictEqual(parseListNumber(text, form), Result.succeed(amountNano), text)
       assert.deepStrictEqual(
-        parseListed(decimal.replace(".", point), form),
+        parseListNumber(decimal.replace(".", point), form),
         Result.succeed(amountNano)
       )
     }
@@ -57,7 +57,7 @@ describe("a number of a list", () => {
     ["5.", plain],
     ["１", plain]
   ] as const)("%j is refused as %j", (text, form) => {
-    assert.isTrue(Result.isFailure(parseListed(text, form)), text)
+    assert.isTrue(Result.isFailure(parseListNumber(text, form)), text)
   })
 })
 
@@ -68,5 +68,5 @@ it.each([
   ["id;amount, in yuan;note", "semicolon"],
   ["id", "comma"]
 ] as const)("cells of %j are separated by a %s", (names, delimiter) => {
-  assert.strictEqual(delimiterOf(names), delimiter)
+  assert.strictEqual(detectDelimiter(names), delimiter)
 })

@@ -1,5 +1,5 @@
 /** The columns of a vendor's list, read off its first line to be chosen from. */
-import { delimiterOf, delimiters } from "../../../../features/reconciliations/vendorLists.ts"
+import { delimiters, detectDelimiter } from "../../../../features/reconciliations/vendorLists.ts"
 
 const FIRST_BYTES = 64 * 1024
 
@@ -11,7 +11,7 @@ export const columnsOf = async (
   try {
     const bytes = await file.slice(0, FIRST_BYTES).arrayBuffer()
     const [line = ""] = new TextDecoder(encoding ?? "utf-8").decode(bytes).split(/[\r\n]/, 1)
-    const names = line.split(delimiters[delimiterOf(line)])
+    const names = line.split(delimiters[detectDelimiter(line)])
     return [...new Set(names.map((name) => name.trim().replace(/^"(.*)"$/, "$1")))].filter(
       (name) => name !== ""
     )
