@@ -1,4 +1,4 @@
-/** What every ordering endpoint decides first: which model, on which mounts, with which accounts. */
+/** The checks that every ordering endpoint makes first: the model, its mounts, and their accounts. */
 import { Array as Arr, Effect, Equal, Result } from "effect"
 import type { Model, Mount } from "../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../domain/catalog/CatalogRules.ts"
@@ -35,7 +35,7 @@ import { Protocols } from "../services/ProtocolAdapter.ts"
 /** Why a key may not order a model. */
 export type ModelRefusal = ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch
 
-/** What may come of any paid order, whatever its modality. */
+/** Every error of a paid order that is the same for all modalities. */
 export type OrderRefusal =
   | ModelRefusal
   | ChannelUnavailable
@@ -50,20 +50,20 @@ export type OrderRefusal =
 
 export interface OrderedModel {
   readonly model: Model
-  /** Those in use, by priority. */
+  /** The enabled mounts, by priority. */
   readonly mounts: ReadonlyArray<Mount>
 }
 
-/** A mount that can make an order: who is called, as whom, for what, and before which others. */
+/** A mount that can make an order: the accounts, the job, and its place among the others. */
 export interface UsableMount extends Pick<Mount, "priority" | "weight"> {
-  /** One for each of the channel's keys. */
+  /** One account for each of the channel's keys. */
   readonly accounts: Arr.NonEmptyReadonlyArray<KeyedAccount>
   readonly job: VendorJob
-  /** What the vendor bills us for the order, by its mount's price table; null where that tells nothing. */
+  /** What the vendor bills for the order, by its mount's price table; null where the table has no such price. */
   readonly cost: Quote | null
 }
 
-/** Of a name in an error. */
+/** The most characters of a model's name in an error. */
 const MAX_NAME = 200
 
 /** The models of these modalities that the key may order. */
@@ -86,12 +86,12 @@ const checkModel = (
   snapshot: CatalogSnapshot,
   caller: Caller,
   modelId: string,
-  fitting: ReadonlyArray<Modality>
+  expected: ReadonlyArray<Modality>
 ): Result.Result<OrderedModel, ModelRefusal> => {
   const model = snapshot.models.get(modelId)
   const name = () => JSON.stringify(modelId.slice(0, MAX_NAME).toWellFormed())
   if (model === undefined) {
-    const near = nearestName(modelId, modelsFor(caller, snapshot, fitting))
+    const near = nearestName(modelId, modelsFor(caller, snapshot, expected))
     const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
     return Result.fail(
       new ModelNotFound({
@@ -116,13 +116,13 @@ const checkModel = (
       })
     )
   }
-  if (!fitting.includes(model.modality)) {
+  if (!expected.includes(model.modality)) {
     const { endpoint } = modalities[model.modality]
     return Result.fail(
       new ModalityMismatch({
         message:
           `${name()} is a model of modality ${model.modality}, which POST ${endpoint} takes; ` +
-          `this endpoint takes models of modality ${fitting.join(" or ")}`,
+          `this endpoint takes models of modality ${expected.join(" or ")}`,
         param: "model"
       })
     )
@@ -132,32 +132,38 @@ const checkModel = (
 
 export const makeModelCheck = Effect.map(
   Catalog,
-  (catalog) => (caller: Caller, modelId: string, fitting: ReadonlyArray<Modality>) =>
+  (catalog) => (caller: Caller, modelId: string, expected: ReadonlyArray<Modality>) =>
     Effect.flatMap(failAsOverloaded(catalog.snapshot), (snapshot) =>
-      Effect.fromResult(checkModel(snapshot, caller, modelId, fitting))
+      Effect.fromResult(checkModel(snapshot, caller, modelId, expected))
     )
 )
 
-/** What one protocol makes of an order. */
-interface Offers<Spoken, Fitting extends { readonly quote: Quote }, Stranger, Misfit> {
-  /** Fails where the gateway does not speak the protocol for this model. */
-  readonly speak: (protocol: string, upstreamModel: string) => Result.Result<Spoken, Stranger>
-  /** What is sent and held for; fails where the protocol does not offer what is ordered. */
-  readonly fit: (spoken: Spoken, upstreamModel: string) => Result.Result<Fitting, Misfit>
-  /** What the order comes to by another price table. */
-  readonly priceBy: (fitting: Fitting, prices: Prices) => Result.Result<Quote, unknown>
-  /** What is answered where none of those that were tried offers it. */
-  readonly noneFits: (
-    tried: ReadonlyArray<Spoken>,
-    misfits: Arr.NonEmptyReadonlyArray<Misfit>
-  ) => Misfit
+/** How an order is checked against one protocol of its modality. */
+interface OfferRules<Protocol, Offer extends { readonly quote: Quote }, ProtocolError, OfferError> {
+  /** Fails where the gateway has no such protocol for this model. */
+  readonly findProtocol: (
+    protocol: string,
+    upstreamModel: string
+  ) => Result.Result<Protocol, ProtocolError>
+  /** What is sent to the vendor, and its quote; fails where the protocol does not offer the order. */
+  readonly checkOffer: (
+    protocol: Protocol,
+    upstreamModel: string
+  ) => Result.Result<Offer, OfferError>
+  /** The quote of the order by another price table. */
+  readonly quoteBy: (offer: Offer, prices: Prices) => Result.Result<Quote, unknown>
+  /** The error to answer where none of the protocols offers the order. */
+  readonly notOffered: (
+    protocols: ReadonlyArray<Protocol>,
+    errors: Arr.NonEmptyReadonlyArray<OfferError>
+  ) => OfferError
 }
 
 /** A catalog has no such price table: it was refused when it was loaded. */
-export const otherKind = Result.fail("a price of another kind")
+export const otherPriceKind = Result.fail("a price of another kind")
 
 /**
- * Finds the mounts that can make an order, by priority. One whose protocol does not offer it, or whose
+ * Finds the mounts that can make an order, by priority. A mount whose protocol does not offer it, or whose
  * channel lacks what the protocol needs, is passed over. All hold for the same: where mounts would
  * cost differently, those that cost what the first one does.
  */
@@ -167,58 +173,71 @@ export const makeMountCheck = Effect.gen(function* () {
   const unavailable = (message: string) => new ChannelUnavailable({ message, param: "model" })
 
   const accountsOf = (model: Model, channelId: string, protocol: string) =>
-    Effect.flatMap(failAsOverloaded(credentials.accounts(channelId)), ({ forOrders }) => {
-      if (!Arr.isReadonlyArrayNonEmpty(forOrders)) return Effect.fail(noCredentials())
-      return forOrders[0].appId === null && protocols.video.get(protocol)?.needsAppId === true
-        ? Effect.fail(
-            unavailable(
-              `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`
-            )
-          )
-        : Effect.succeed(forOrders)
-    })
+    Effect.result(credentials.accounts(channelId)).pipe(
+      failAsOverloaded,
+      Effect.map(
+        Result.flatMap(({ forOrders }) => {
+          if (!Arr.isReadonlyArrayNonEmpty(forOrders)) return Result.fail(noCredentials())
+          const needsAppId = protocols.video.get(protocol)?.needsAppId === true
+          return needsAppId && forOrders[0].appId === null
+            ? Result.fail(
+                unavailable(
+                  `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`
+                )
+              )
+            : Result.succeed(forOrders)
+        })
+      )
+    )
 
   return Effect.fnUntraced(function* <
-    Spoken,
-    Fitting extends { readonly quote: Quote },
-    Stranger,
-    Misfit
-  >({ model, mounts }: OrderedModel, offers: Offers<Spoken, Fitting, Stranger, Misfit>) {
-    const usable: Array<UsableMount & Fitting> = []
-    const tried: Array<Spoken> = []
-    const misfits: Array<Misfit> = []
-    /** Of mounts that are passed over: those that offer the order first. */
-    const lacking: Array<ChannelUnavailable> = []
-    const wouldServe: Array<ChannelUnavailable> = []
-    const strangers: Array<Stranger> = []
-    if (mounts.length === 0) yield* Effect.fromResult(offers.speak(model.protocol, model.id))
-    for (const mount of mounts) {
+    Protocol,
+    Offer extends { readonly quote: Quote },
+    ProtocolError,
+    OfferError
+  >(
+    { model, mounts }: OrderedModel,
+    rules: OfferRules<Protocol, Offer, ProtocolError, OfferError>
+  ) {
+    /** Whether a mount can make the order, and else why not. */
+    const checkMount = Effect.fnUntraced(function* (mount: Mount) {
       const { channel: channelId, priority, weight } = mount
-      const protocol = mountProtocol(model, mount)
+      const protocolId = mountProtocol(model, mount)
       const upstreamModel = mount.upstream_model ?? model.id
-      const spoken = offers.speak(protocol, upstreamModel)
-      if (Result.isFailure(spoken)) {
-        strangers.push(spoken.failure)
-        continue
+      const found = rules.findProtocol(protocolId, upstreamModel)
+      if (Result.isFailure(found)) {
+        return { _tag: "UnknownProtocol", error: found.failure } as const
       }
-      tried.push(spoken.success)
-      const fitting = offers.fit(spoken.success, upstreamModel)
-      const accounts = yield* Effect.result(accountsOf(model, channelId, protocol))
+      const protocol = found.success
+      const checked = rules.checkOffer(protocol, upstreamModel)
+      const accounts = yield* accountsOf(model, channelId, protocolId)
       if (Result.isFailure(accounts)) {
-        if (accounts.failure._tag === "overloaded") return yield* accounts.failure
-        const passedOver = Result.isSuccess(fitting) ? wouldServe : lacking
-        passedOver.push(accounts.failure)
-      } else if (Result.isFailure(fitting)) {
-        misfits.push(fitting.failure)
-      } else {
-        const job: VendorJob = { channelId, protocol, upstreamModel }
-        const cost =
-          mount.cost === undefined
-            ? null
-            : Result.getOrElse(offers.priceBy(fitting.success, mount.cost), () => null)
-        usable.push({ ...fitting.success, priority, weight, accounts: accounts.success, job, cost })
+        const hasOffer = Result.isSuccess(checked)
+        return { _tag: "NoAccount", protocol, hasOffer, error: accounts.failure } as const
       }
-    }
+      if (Result.isFailure(checked)) {
+        return { _tag: "NotOffered", protocol, error: checked.failure } as const
+      }
+      const offer = checked.success
+      const job: VendorJob = { channelId, protocol: protocolId, upstreamModel }
+      const cost =
+        mount.cost === undefined
+          ? null
+          : Result.getOrElse(rules.quoteBy(offer, mount.cost), () => null)
+      const usable: UsableMount & Offer = {
+        ...offer,
+        priority,
+        weight,
+        accounts: accounts.success,
+        job,
+        cost
+      }
+      return { _tag: "Usable", protocol, usable } as const
+    })
+
+    if (mounts.length === 0) yield* Effect.fromResult(rules.findProtocol(model.protocol, model.id))
+    const checks = yield* Effect.forEach(mounts, checkMount)
+    const usable = checks.flatMap((check) => (check._tag === "Usable" ? [check.usable] : []))
     if (Arr.isArrayNonEmpty(usable)) {
       const [first, ...others] = usable
       return Arr.prepend(
@@ -226,12 +245,19 @@ export const makeMountCheck = Effect.gen(function* () {
         first
       )
     }
-    const misfit = Arr.isArrayNonEmpty(misfits) ? offers.noneFits(tried, misfits) : undefined
+    const tried = checks.flatMap((check) =>
+      check._tag === "UnknownProtocol" ? [] : [check.protocol]
+    )
+    const offerErrors = checks.flatMap((check) =>
+      check._tag === "NotOffered" ? [check.error] : []
+    )
+    const withoutAccount = checks.filter((check) => check._tag === "NoAccount")
+    // A channel that offers the order and cannot be called says more than one that does not offer it.
     return yield* Effect.fail(
-      wouldServe[0] ??
-        misfit ??
-        lacking[0] ??
-        strangers[0] ??
+      withoutAccount.find(({ hasOffer }) => hasOffer)?.error ??
+        (Arr.isArrayNonEmpty(offerErrors) ? rules.notOffered(tried, offerErrors) : undefined) ??
+        withoutAccount[0]?.error ??
+        checks.find((check) => check._tag === "UnknownProtocol")?.error ??
         unavailable(
           `${JSON.stringify(model.id)} is not mounted on an enabled channel at the moment`
         )

@@ -1,7 +1,6 @@
 /**
- * What an order is and what it costs, decided before anything is taken or anybody is called. Orders
- * and quotes come through the same step, so a quote is refused as the order would be and names the
- * hold the order takes.
+ * Resolves an order to its mounts and its price, before money is held or a vendor is called. Orders and
+ * quotes share this step, so a quote is refused as the order would be and names the hold the order takes.
  */
 import { Effect, Result } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
@@ -40,7 +39,7 @@ import {
   type TextAdapter,
   type TextAnswer
 } from "../services/ProtocolAdapter.ts"
-import { makeModelCheck, makeMountCheck, otherKind } from "./OrderChecks.ts"
+import { makeModelCheck, makeMountCheck, otherPriceKind } from "./OrderChecks.ts"
 import { makeFindFiles } from "./orderFiles.ts"
 import { makeVideoResolution } from "./video/videoResolution.ts"
 
@@ -51,29 +50,29 @@ const unpriced = ({ id }: Model) =>
   })
 
 export interface TextRequest {
-  /** As it is sent to the vendor, but for the model. */
+  /** The body that is sent to the vendor, which gets its own model's name. */
   readonly body: ChatBody | EmbeddingBody
   readonly metadata: Metadata | null
   readonly modalities: ReadonlyArray<Modality>
   readonly expectedBy: (limits: Limits) => ExpectedTokens
-  /** Fails where its answer may be larger than is read, or later than is waited for. */
+  /** Fails where the answer may exceed the size that is read, or the time that is waited. */
   readonly checkAnswer: (
     limits: Limits,
     expected: ExpectedTokens,
     bounds: AnswerBounds
   ) => Result.Result<void, InvalidRequest>
-  /** Waits for a whole answer. */
-  readonly ask: (
+  /** Calls the vendor and waits for the complete answer. */
+  readonly requestText: (
     adapter: TextAdapter,
     account: ChannelAccount,
     upstreamModel: string
   ) => Effect.Effect<TextAnswer, VendorFailure>
 }
 
-/** The standard form has metadata for what its vendor stores, and only there. */
-export const chatRequest = (ordered: ChatBody): TextRequest & { readonly body: ChatBody } => {
-  const { metadata = null, ...unnoted } = ordered
-  const body: ChatBody = ordered.store === true ? ordered : unnoted
+/** The standard form allows metadata only with `store`, so without it the vendor gets none. */
+export const chatRequest = (order: ChatBody): TextRequest & { readonly body: ChatBody } => {
+  const { metadata = null, ...withoutMetadata } = order
+  const body: ChatBody = order.store === true ? order : withoutMetadata
   return {
     body,
     metadata: metadataOf({ metadata }),
@@ -81,7 +80,8 @@ export const chatRequest = (ordered: ChatBody): TextRequest & { readonly body: C
     expectedBy: (limits) => estimateChat(body, limits),
     checkAnswer: (limits, expected, bounds) =>
       checkChatAnswer(body, chatOutput(body, limits), expected, bounds),
-    ask: (adapter, account, upstreamModel) => adapter.complete(account, { upstreamModel, body })
+    requestText: (adapter, account, upstreamModel) =>
+      adapter.complete(account, { upstreamModel, body })
   }
 }
 
@@ -91,7 +91,7 @@ export const embeddingRequest = ({ metadata = null, ...body }: EmbeddingBody): T
   modalities: ["embedding"],
   expectedBy: (limits) => estimateEmbedding(body, limits),
   checkAnswer: (_, __, bounds) => checkEmbeddingAnswer(body, bounds),
-  ask: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
+  requestText: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
 })
 
 export const makeOrderResolution = Effect.gen(function* () {
@@ -104,13 +104,13 @@ export const makeOrderResolution = Effect.gen(function* () {
   const settings = yield* Settings
   const bounds: AnswerBounds = { ...settings, wholeTextSeconds: wholeTextSeconds(settings) }
 
-  /** The same checks as far as they apply, and before the price those of what the vendor takes. */
+  /** The checks of a video as far as they apply; the vendor's own fields are checked before the price. */
   const images = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const ordered = yield* checkModel(caller, request.body.model, ["image"])
     const files = yield* findFiles(caller, imageReferences(request))
     const { model } = ordered
     const mounts = yield* checkMounts(ordered, {
-      speak: (protocol) => {
+      findProtocol: (protocol) => {
         const row = protocols.image.get(protocol)
         const adapter = adapters.image.get(protocol)
         return row === undefined || adapter === undefined
@@ -122,7 +122,7 @@ export const makeOrderResolution = Effect.gen(function* () {
             )
           : Result.succeed({ row, adapter })
       },
-      fit: ({ row, adapter }, upstreamModel) =>
+      checkOffer: ({ row, adapter }, upstreamModel) =>
         Result.gen(function* () {
           const offered = imageFamilyOf(row, upstreamModel)
           const streams = offered.streams && adapter.stream !== undefined
@@ -132,21 +132,21 @@ export const makeOrderResolution = Effect.gen(function* () {
           if (model.prices?.kind !== "image") return yield* Result.fail(unpriced(model))
           return { adapter, ...(yield* priceImages(model.prices, request, family)) }
         }),
-      priceBy: ({ quote, asked }, prices) =>
-        prices.kind === "image" ? quoteImages(prices, quote.images, asked) : otherKind,
-      noneFits: (_, misfits) => misfits[0]
+      quoteBy: ({ quote, asked }, prices) =>
+        prices.kind === "image" ? quoteImages(prices, quote.images, asked) : otherPriceKind,
+      notOffered: (_, errors) => errors[0]
     })
     return { mounts, quote: mounts[0].quote, model, files }
   })
 
-  /** The same checks as far as they apply. */
+  /** The checks of a video as far as they apply. */
   const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
     const ordered = yield* checkModel(caller, request.body.model, request.modalities)
     const { model } = ordered
     const limits = limitsOf(model)
     const expected = request.expectedBy(limits)
     const mounts = yield* checkMounts(ordered, {
-      speak: (protocol) => {
+      findProtocol: (protocol) => {
         const row = protocols.text.get(protocol)
         const adapter = adapters.text.get(protocol)
         const isServed = row !== undefined && (row.embeddings || model.modality !== "embedding")
@@ -159,7 +159,7 @@ export const makeOrderResolution = Effect.gen(function* () {
             )
           : Result.succeed(adapter)
       },
-      fit: (adapter) =>
+      checkOffer: (adapter) =>
         Result.gen(function* () {
           yield* request.checkAnswer(limits, expected, bounds)
           if (model.prices?.kind !== "tokens") return yield* Result.fail(unpriced(model))
@@ -172,8 +172,9 @@ export const makeOrderResolution = Effect.gen(function* () {
             })
           )
         }),
-      priceBy: (_, prices) => (prices.kind === "tokens" ? quoteText(prices, expected) : otherKind),
-      noneFits: (_, misfits) => misfits[0]
+      quoteBy: (_, prices) =>
+        prices.kind === "tokens" ? quoteText(prices, expected) : otherPriceKind,
+      notOffered: (_, errors) => errors[0]
     })
     return { mounts, quote: mounts[0].quote, model }
   })

@@ -1,14 +1,15 @@
 /**
- * The call an order is made by. What an order is charged for tells of it on its own row, so it is
- * described for the log only where the order comes to another end.
+ * Records the vendor's calls of an order. The usage row of a charged order describes its last call, so
+ * that call is logged on its own only where the order ends without a charge.
  */
 import { Effect } from "effect"
 import type { AnsweredCall, CallLogShape, CallReport, CallSubject } from "../services/CallLog.ts"
 
-/** Submits and polls are of jobs that go on. */
-const makesOrder = ({ purpose }: CallSubject): boolean => purpose === "image" || purpose === "text"
+/** Whether the call returns the product; submits and polls belong to a task that goes on. */
+const returnsProduct = ({ purpose }: CallSubject): boolean =>
+  purpose === "image" || purpose === "text"
 
-/** Characters of a vendor's answer that operators see at a channel. */
+/** The most characters of a vendor's answer that operators see at a channel. */
 const MAX_ANSWER = 500
 
 export type OrderCall = ReturnType<typeof makeOrderCall>
@@ -30,7 +31,7 @@ export const makeOrderCall = (callLog: CallLogShape) => {
       log,
       Effect.suspend(() => {
         last = report
-        if (report.answered === null || !makesOrder(subject)) {
+        if (report.answered === null || !returnsProduct(subject)) {
           return callLog.record(subject, report)
         }
         unlogged = { subject, report }
@@ -41,14 +42,14 @@ export const makeOrderCall = (callLog: CallLogShape) => {
   return {
     record,
     log,
-    /** What the vendor answered to the last call, without prompts and credentials. */
+    /** The vendor's answer to the last call, without prompts and credentials. */
     vendorAnswer: (): string | null => {
       const answer = last?.describe().answer ?? null
       return answer === null ? null : JSON.stringify(answer).slice(0, MAX_ANSWER).toWellFormed()
     },
     answered: (): AnsweredCall | null => unlogged?.report.answered ?? null,
-    /** The order's row tells of the call, so that the log need not. */
-    forget: (): void => {
+    /** Drops the unlogged call, which the order's usage row describes. */
+    skipLog: (): void => {
       unlogged = null
     }
   }

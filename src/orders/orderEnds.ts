@@ -38,7 +38,7 @@ export interface OpenOrder {
   readonly reach: (step: OrderStep) => Effect.Effect<void>
 }
 
-/** Logs an event of the order with all by which an operator finds it. */
+/** Logs an event of the order with the fields by which an operator finds it. */
 export const logOrderError = (
   { at, run, step }: OpenOrder,
   event: string,
@@ -52,7 +52,7 @@ export const logOrderError = (
     ...fields
   })
 
-/** Who closes the hold of an order by its own steps. */
+/** The closer of the hold where the order's own steps end it, by kind. */
 const closers = { video: "create", image: "image", text: "text" } as const satisfies Record<
   OrderKind,
   Closer
@@ -97,7 +97,8 @@ export const makeOrderEnds = Effect.gen(function* () {
           : { _tag: "Refused", error: terms.storableRefusal(error, orphan) }
     })
     taskEnds.ended(run.id)
-    if (!won) yield* logOrderError(open, "the hold to give back was closed before", { state })
+    if (!won)
+      yield* logOrderError(open, "giving the hold back failed, as it was closed before", { state })
     yield* open.reach("returned")
     return won
   }, inReleaseSpan)
@@ -106,7 +107,7 @@ export const makeOrderEnds = Effect.gen(function* () {
   const giveBack = (open: OpenOrder, error: UpstreamError, orphan: Doubt | null) =>
     Effect.andThen(release(open, error, orphan), Effect.fail(error))
 
-  /** Given back because of trouble on our side, after the vendor may have started the job. */
+  /** Gives the hold back after a defect of the gateway, when the vendor may have started the job. */
   const abandon = (open: OpenOrder) =>
     release(open, givenUp(), { upstreamId: null, reason: "gateway_defect" })
 
@@ -128,7 +129,7 @@ export const makeOrderEnds = Effect.gen(function* () {
     return state !== "rejected"
   })
 
-  /** The vendor told a job that is charged to another order, or was. */
+  /** Gives the hold back where the vendor answered with a job that another order is or was charged for. */
   const giveBackDuplicate = Effect.fnUntraced(function* (open: OpenOrder, upstreamId: string) {
     yield* logOrderError(open, "the vendor answered with the job of another order", { upstreamId })
     const lost = duplicateJob(upstreamId)
@@ -156,7 +157,7 @@ export const makeOrderEnds = Effect.gen(function* () {
           )
         )
       if (stands) return answer
-      yield* logOrderError(open, "the vendor accepted a task that had been given up", {
+      yield* logOrderError(open, "the vendor accepted a task whose hold was given back", {
         upstreamId
       })
       yield* tasks.acceptedLate(organizationId, id, upstreamId)
@@ -167,19 +168,35 @@ export const makeOrderEnds = Effect.gen(function* () {
   const answerLate = Effect.fnUntraced(function* (open: OpenOrder) {
     const { protocol, channelId: channel } = open.at.mount().job
     yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
-    yield* logOrderError(open, "made after it had been given up, so it is free")
+    yield* logOrderError(open, "made after its hold was given back, so it is not charged")
     return yield* givenUp()
   })
+
+  /** The answer that is stored for repeats of the request; what the database does not store is remembered. */
+  const storableAnswer = Effect.fnUntraced(function* (
+    { key, terms }: OpenOrder,
+    { repeatAnswer }: Charge<unknown>
+  ) {
+    if (key === null || repeatAnswer === null) return null
+    const { remembered, stored } = repeatAnswer()
+    if (remembered !== null) {
+      yield* idempotencyKeys.remember(terms.caller.organizationId, key, remembered)
+    }
+    return stored
+  })
+
+  /** Tells the channel's health how far the vendor's usage is from what was held. */
+  const noteUsage = ({ at, terms }: OpenOrder, { chargeNano, usage }: Charge<unknown>) => {
+    if (usage.basis !== "upstream_usage") return
+    const amounts = { estimatedNano: terms.quote.holdNano, usedNano: chargeNano }
+    health.used(at.mount().job.channelId, terms.model.id, amounts)
+  }
 
   /** Takes the charge, and answers only where it stands in the books. */
   const capture = <Answer>(open: OpenOrder, charge: Charge<Answer>) =>
     Effect.gen(function* () {
-      const { key, run, terms } = open
-      const { cost, job } = open.at.mount()
-      const repeats = key === null ? null : (charge.repeatAnswer?.() ?? null)
-      if (key !== null && repeats !== null && repeats.remembered !== null) {
-        yield* idempotencyKeys.remember(terms.caller.organizationId, key, repeats.remembered)
-      }
+      const { cost } = open.at.mount()
+      const answer = yield* storableAnswer(open, charge)
       const call = Exit.isSuccess(charge.answer) ? open.call.answered() : null
       const { state } = yield* ledger.capture({
         ...closeOf(open),
@@ -189,15 +206,12 @@ export const makeOrderEnds = Effect.gen(function* () {
         usage: charge.usage,
         orphan: charge.orphan,
         call,
-        answer: repeats?.stored ?? null
+        answer
       })
-      taskEnds.ended(run.id)
+      taskEnds.ended(open.run.id)
       if (state !== "captured") return yield* answerLate(open)
-      if (charge.usage.basis === "upstream_usage") {
-        const amounts = { estimatedNano: terms.quote.holdNano, usedNano: charge.chargeNano }
-        health.used(job.channelId, terms.model.id, amounts)
-      }
-      if (call !== null) open.call.forget()
+      noteUsage(open, charge)
+      if (call !== null) open.call.skipLog()
       return yield* charge.answer
     }).pipe(inCaptureSpan)
 

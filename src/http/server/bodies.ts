@@ -16,7 +16,7 @@ import { parseJson, textOf } from "./jsonBody.ts"
 const OWNER_SHARE = 0.5
 /** Bodies of a declared length up to this reserve it at once, which is the cheapest. */
 const SHORT_BYTES = 16 * 1024
-/** Small pieces are put total: one of a single byte would take hundreds of them. */
+/** Small chunks are copied into blocks, as a chunk of one byte would take the memory of hundreds. */
 const BLOCK_BYTES = 4 * 1024
 /** The owner of all bodies of operators, who have no organisation. */
 const OPERATOR = "operator"
@@ -77,6 +77,42 @@ const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidR
     return Effect.sync(removeListeners)
   })
 
+/** Collects the chunks of a body in memory that is reserved as they arrive. */
+const makeBlocks = (grow: (bytes: number) => boolean) => {
+  const blocks: Array<Buffer> = []
+  let block = Buffer.alloc(0)
+  let used = 0
+  const closeBlock = () => {
+    blocks.push(block.subarray(0, used))
+    block = block.subarray(used)
+    used = 0
+  }
+  return {
+    /** False where the budget has no room for the chunk. */
+    append: (chunk: Buffer): boolean => {
+      if (chunk.byteLength >= BLOCK_BYTES) {
+        if (!grow(chunk.byteLength)) return false
+        closeBlock()
+        blocks.push(chunk)
+        return true
+      }
+      if (chunk.byteLength > block.byteLength - used) {
+        if (!grow(BLOCK_BYTES)) return false
+        closeBlock()
+        block = Buffer.allocUnsafe(BLOCK_BYTES)
+      }
+      block.set(chunk, used)
+      used += chunk.byteLength
+      return true
+    },
+    /** All blocks, the last of which is cut to what is in it. */
+    end: (): Array<Buffer> => {
+      closeBlock()
+      return blocks
+    }
+  }
+}
+
 export const makeBodies = (budgetBytes: number) => {
   const budget = makeShares({
     perOwner: Math.floor(budgetBytes * OWNER_SHARE),
@@ -95,38 +131,27 @@ export const makeBodies = (budgetBytes: number) => {
   ) {
     const reservation = yield* budget.openReservation(owner)
     const walk = walkJson(bounds)
-    const blocks: Array<Buffer> = []
-    let block = Buffer.alloc(0)
-    let used = 0
+    const blocks = makeBlocks(reservation.grow)
     let length = 0
-    const append = (
+    const append = ({ buffer, byteOffset, byteLength }: Uint8Array) => {
+      const chunk = Buffer.from(buffer, byteOffset, byteLength)
+      length += byteLength
+      if (length > bounds.maxBytes) return bodyTooLarge(bounds.maxBytes)
+      const exceeded = walk.push(chunk)
+      if (exceeded !== null) return limitExceeded(exceeded, bounds)
+      return blocks.append(chunk) ? null : budgetExhausted
+    }
+    const appendAll = (
       chunks: ReadonlyArray<Uint8Array>
     ): Effect.Effect<void, InvalidRequest | Overloaded | PayloadTooLarge> => {
-      for (const { buffer, byteOffset, byteLength } of chunks) {
-        const chunk = Buffer.from(buffer, byteOffset, byteLength)
-        length += byteLength
-        if (length > bounds.maxBytes) return Effect.fail(bodyTooLarge(bounds.maxBytes))
-        const exceeded = walk.push(chunk)
-        if (exceeded !== null) return Effect.fail(limitExceeded(exceeded, bounds))
-        const isLarge = byteLength >= BLOCK_BYTES
-        if (isLarge || byteLength > block.byteLength - used) {
-          if (!reservation.grow(isLarge ? byteLength : BLOCK_BYTES))
-            return Effect.fail(budgetExhausted)
-          blocks.push(block.subarray(0, used))
-          block = isLarge ? block.subarray(used) : Buffer.allocUnsafe(BLOCK_BYTES)
-          used = 0
-        }
-        if (isLarge) blocks.push(chunk)
-        else {
-          block.set(chunk, used)
-          used += byteLength
-        }
+      for (const chunk of chunks) {
+        const error = append(chunk)
+        if (error !== null) return Effect.fail(error)
       }
       return Effect.void
     }
-    yield* Stream.runForEachArray(Stream.orDie(request.stream), append)
-    blocks.push(block.subarray(0, used))
-    return { pieces: blocks, walk }
+    yield* Stream.runForEachArray(Stream.orDie(request.stream), appendAll)
+    return { pieces: blocks.end(), walk }
   })
 
   const readAtOnce = Effect.fnUntraced(function* (

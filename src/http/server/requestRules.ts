@@ -11,9 +11,15 @@ import {
   Result,
   Schema,
   type SchemaAST,
-  type SchemaIssue
+  type SchemaIssue,
+  type Types
 } from "effect"
-import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
+import {
+  HttpIncomingMessage,
+  HttpServerError,
+  HttpServerRequest,
+  type HttpServerResponse
+} from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import {
   type GatewayError,
@@ -114,6 +120,24 @@ const withText = (
   text: Effect.Effect<string>
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: text } })
 
+/** Answers the handler's errors, the contract's refusals of a request, and bodies that could not be read. */
+const answerFaults = <R>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError | Types.unhandled, R>,
+  limit: number
+) =>
+  handler.pipe(
+    Effect.catch((error) => {
+      if (isGatewayError(error)) return Effect.succeed(errorResponse(error))
+      return HttpApiError.HttpApiSchemaError.is(error)
+        ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
+        : Effect.fail(error)
+    }),
+    Effect.catchDefect((defect) => {
+      const readFault = readFaultOf(defect, limit)
+      return readFault === null ? Effect.die(defect) : Effect.succeed(errorResponse(readFault))
+    })
+  )
+
 const withoutJson = Effect.provideService(RequestJson, Effect.succeed(undefined))
 const withoutForm = Effect.provideService(RequestForm, null)
 
@@ -146,41 +170,27 @@ export const layerRequestRules = Layer.effect(
         ByteSize.bytes(limit)
       )
 
-      /** Runs the handler with the body, when its headers, its size and the budget allow it. */
-      const withBody = Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const { "content-length": length = 0, "content-encoding": encoding = "identity" } =
-          request.headers
-        if (Number(length) > limit) return yield* bodyTooLarge(limit)
-        if (encoding !== "identity") {
-          return yield* new UnsupportedMediaType({
-            message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
-          })
-        }
-        const type = request.headers["content-type"] ?? mainType
-        if (mediaType(type) !== mainType && !(takesForms && isForm(request))) {
-          return yield* new UnsupportedMediaType({
-            message: `Send the body as ${types}, not ${JSON.stringify(type)}`
-          })
-        }
-        // The handler streams a list and stores none of it.
-        if (takesLists) return yield* withSizeLimit(withoutForm(withoutJson(handler)))
-        // Routes of operators have no caller.
-        const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
-        const organizationId = caller?.organizationId ?? null
-        if (isForm(request)) {
-          const reserve = keepsFiles ? yield* bodies.reserveStoredForm(organizationId) : null
-          if (reserve === null) yield* bodies.reserveSkippedForm(organizationId)
-          const form = readForm(request, { maxBytes: limit, reserve })
-          return yield* handler.pipe(
-            withoutJson,
-            Effect.provideService(RequestForm, form),
-            withSizeLimit
-          )
-        }
-        const bounds = caller === null ? operatorBounds : customerBounds
+      const withForm = Effect.fnUntraced(function* (
+        request: HttpServerRequest.HttpServerRequest,
+        organizationId: string | null
+      ) {
+        const reserve = keepsFiles ? yield* bodies.reserveStoredForm(organizationId) : null
+        if (reserve === null) yield* bodies.reserveSkippedForm(organizationId)
+        const form = readForm(request, { maxBytes: limit, reserve })
+        return yield* handler.pipe(
+          withoutJson,
+          Effect.provideService(RequestForm, form),
+          withSizeLimit
+        )
+      })
+
+      const withJson = Effect.fnUntraced(function* (
+        request: HttpServerRequest.HttpServerRequest,
+        organizationId: string | null
+      ) {
+        const bounds = organizationId === null ? operatorBounds : customerBounds
         const read = bodies.read(organizationId, request, { ...bounds, arrayNumbers, maxBytes })
-        const { json, text } = yield* caller === null ? withSizeLimit(read) : read
+        const { json, text } = yield* organizationId === null ? withSizeLimit(read) : read
         return yield* handler.pipe(
           withoutForm,
           Effect.provideService(RequestJson, json),
@@ -188,17 +198,41 @@ export const layerRequestRules = Layer.effect(
         )
       })
 
-      return (endpoint.payload.size > 0 ? withBody : withoutForm(withoutJson(handler))).pipe(
-        Effect.catch((error) => {
-          if (isGatewayError(error)) return Effect.succeed(errorResponse(error))
-          return HttpApiError.HttpApiSchemaError.is(error)
-            ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
-            : Effect.fail(error)
-        }),
-        Effect.catchDefect((defect) => {
-          const readFault = readFaultOf(defect, limit)
-          return readFault === null ? Effect.die(defect) : Effect.succeed(errorResponse(readFault))
-        })
+      const checkHeaders = (request: HttpServerRequest.HttpServerRequest) => {
+        const {
+          "content-length": length = 0,
+          "content-encoding": encoding = "identity",
+          "content-type": type = mainType
+        } = request.headers
+        if (Number(length) > limit) return bodyTooLarge(limit)
+        if (encoding !== "identity") {
+          return new UnsupportedMediaType({
+            message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
+          })
+        }
+        return mediaType(type) === mainType || (takesForms && isForm(request))
+          ? Effect.void
+          : new UnsupportedMediaType({
+              message: `Send the body as ${types}, not ${JSON.stringify(type)}`
+            })
+      }
+
+      /** Runs the handler with the body, when its headers, its size and the budget allow it. */
+      const withBody = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        yield* checkHeaders(request)
+        // The handler streams a list and stores none of it.
+        if (takesLists) return yield* withSizeLimit(withoutForm(withoutJson(handler)))
+        // Routes of operators have no caller.
+        const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
+        const organizationId = caller?.organizationId ?? null
+        return yield* isForm(request)
+          ? withForm(request, organizationId)
+          : withJson(request, organizationId)
+      })
+      return answerFaults(
+        endpoint.payload.size > 0 ? withBody : withoutForm(withoutJson(handler)),
+        limit
       )
     })
   })

@@ -167,7 +167,7 @@ export const makeTextOrder = Effect.fnUntraced(function* (
         ...mount,
         call: Effect.fnUntraced(function* () {
           const text = yield* keyTurns.forOrder(accounts, (account) =>
-            request.ask(adapter, account, mount.job.upstreamModel)
+            request.requestText(adapter, account, mount.job.upstreamModel)
           )
           if (hasFailed(text)) return yield* failedWhileWriting
           return { ...text, answer: text.raw ?? writtenAnswer(text.result) }

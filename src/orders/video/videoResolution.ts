@@ -1,4 +1,4 @@
-/** What an order of a video is and what it costs: its fields, its SKU and its mounts. */
+/** Resolves an order of a video: its fields, its SKU, its price and its mounts. */
 import { Array as Arr, Effect, Result } from "effect"
 import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
@@ -27,29 +27,34 @@ import {
 } from "../../domain/video/vendorFields.ts"
 import type { Caller } from "../../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../../services/ProtocolAdapter.ts"
-import { makeModelCheck, makeMountCheck, type OrderedModel, otherKind } from "../OrderChecks.ts"
+import {
+  makeModelCheck,
+  makeMountCheck,
+  type OrderedModel,
+  otherPriceKind
+} from "../OrderChecks.ts"
 import { makeFindFiles } from "../orderFiles.ts"
 
-/** By the ids of files, as they were measured when they were uploaded. */
+/** The lengths of files by their ids, measured when they were uploaded. */
 type KnownLengths = ReadonlyMap<string, number | null>
 
-/** What of a model's order its price depends on, beside its SKU. */
-interface Measured {
+/** What the price of an order depends on beside its SKU. */
+interface PriceInput {
   readonly input: VideoInput
   readonly lengths: KnownLengths
   readonly limits: Limits
 }
 
-const unmeasured = { seconds: null, hasUnknown: false }
+const noLengths = { seconds: null, hasUnknown: false }
 
-/** Inline reference videos are measured where their length is billed. */
-const quoteVideoOf = (
+/** The quote by one price table; inline reference videos are measured only where their length is billed. */
+const quoteByPrices = (
   prices: TokenVideoPrices | SecondVideoPrices,
   sku: VideoSku,
-  { input: { blocks }, lengths, limits }: Measured
+  { input: { blocks }, lengths, limits }: PriceInput
 ) => {
   const { seconds, hasUnknown } =
-    prices.kind === "token_video" ? measureLengths(blocks, lengths) : unmeasured
+    prices.kind === "token_video" ? measureLengths(blocks, lengths) : noLengths
   return quoteVideo(prices, sku, {
     videos: countInputs(blocks).videos,
     videoSeconds: seconds,
@@ -57,19 +62,22 @@ const quoteVideoOf = (
   })
 }
 
-const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) => {
-  const video =
-    prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
-  return { video, billing: video?.kind ?? billing ?? "second_video" }
-}
+/** The errors that say what may be ordered in place of this, which the protocols together know best. */
+const requestErrors: ReadonlyArray<string> = ["video_sku_invalid", "invalid_request"]
+
+const isVideoPrices = (prices: Prices | undefined) =>
+  prices?.kind === "token_video" || prices?.kind === "second_video"
+
+/** How a video is billed: by the model's prices, and without prices as its protocol says. */
+const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =>
+  isVideoPrices(prices) ? prices.kind : (billing ?? "second_video")
 
 /** SKU and price of a video, from the request alone. */
-const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, measured: Measured) =>
+const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, priceInput: PriceInput) =>
   Result.gen(function* () {
-    const { video, billing } = billingOf(row, prices)
-    const { input } = measured
-    const sku = yield* resolveSku(row, billing, input)
-    if (video === undefined) {
+    const { input } = priceInput
+    const sku = yield* resolveSku(row, billingOf(row, prices), input)
+    if (!isVideoPrices(prices)) {
       return yield* Result.fail(
         new BillingUnavailable({
           message: "No price is configured for this model, so this order cannot be billed",
@@ -78,7 +86,7 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, measured:
         })
       )
     }
-    const quote = yield* quoteVideoOf(video, sku, measured)
+    const quote = yield* quoteByPrices(prices, sku, priceInput)
     return { sku, quote, inputs: countInputs(input.blocks) }
   })
 
@@ -89,18 +97,18 @@ export const makeVideoResolution = Effect.gen(function* () {
   const adapters = yield* ProtocolAdapter
   const findFiles = yield* makeFindFiles
 
-  const videoOn = Effect.fnUntraced(function* (
+  const resolveMounts = Effect.fnUntraced(function* (
     ordered: OrderedModel,
     input: VideoInput,
-    sized: SizeWish | null,
+    sizeWish: SizeWish | null,
     lengths: KnownLengths
   ) {
     const { model } = ordered
     const listed = protocols.video.get(model.protocol)
     const name = JSON.stringify(model.id)
-    const measured: Measured = { input, lengths, limits: limitsOf(model) }
+    const priceInput: PriceInput = { input, lengths, limits: limitsOf(model) }
 
-    const speak = (protocol: string, upstreamModel: string) => {
+    const findProtocol = (protocol: string, upstreamModel: string) => {
       const row = protocols.video.get(protocol)
       const adapter = adapters.video.get(protocol)
       if (row === undefined || adapter === undefined) {
@@ -112,7 +120,12 @@ export const makeVideoResolution = Effect.gen(function* () {
         )
       }
       return canServe(row, listed)
-        ? Result.succeed({ row, adapter, protocol, own: parametersOf(row, listed, upstreamModel) })
+        ? Result.succeed({
+            row,
+            adapter,
+            protocol,
+            fields: parametersOf(row, listed, upstreamModel)
+          })
         : Result.fail(
             new VideoUnsupportedProtocol({
               message: `${name} is listed under ${model.protocol}, which ${protocol} cannot serve`,
@@ -121,51 +134,49 @@ export const makeVideoResolution = Effect.gen(function* () {
           )
     }
 
-    const checkSized = (rows: ReadonlyArray<VideoProtocolRow>) => {
+    const checkSizeBy = (rows: ReadonlyArray<VideoProtocolRow>) => {
       const offers = rows.map((row) => sizeOfferOf(row, listed))
-      return sized === null ? Result.void : checkSize(sized, offers, DEFAULT_RESOLUTION)
+      return sizeWish === null ? Result.void : checkSize(sizeWish, offers, DEFAULT_RESOLUTION)
     }
 
     const mounts = yield* checkMounts(ordered, {
-      speak,
-      fit: ({ row, adapter, protocol, own }, upstreamModel) =>
+      findProtocol,
+      checkOffer: ({ row, adapter, protocol, fields }, upstreamModel) =>
         Result.gen(function* () {
-          const parameters = yield* readParameters(input, own, protocol)
-          yield* checkSized([row])
-          const priced = yield* priceVideo(row, model.prices, measured)
+          const parameters = yield* readParameters(input, fields, protocol)
+          yield* checkSizeBy([row])
+          const priced = yield* priceVideo(row, model.prices, priceInput)
           if (adapter.place !== undefined) {
             const { seconds, resolution } = priced.sku
-            const ordered = { ...input, parameters, seconds, resolution }
-            const of = { taskId: "", upstreamModel, listedProtocol: model.protocol }
-            yield* Result.mapError(adapter.place({ ...ordered, ...of }), upstreamErrorOf)
+            const { protocol: listedProtocol } = model
+            const job = {
+              ...input,
+              parameters,
+              seconds,
+              resolution,
+              taskId: "",
+              upstreamModel,
+              listedProtocol
+            }
+            yield* Result.mapError(adapter.place(job), upstreamErrorOf)
           }
           return { ...priced, adapter, parameters }
         }),
-      priceBy: ({ sku }, prices) =>
-        prices.kind === "token_video" || prices.kind === "second_video"
-          ? quoteVideoOf(prices, sku, measured)
-          : otherKind,
-      noneFits: (tried, misfits) => {
-        const having = tried.filter(({ own }) => hasFields(input, own))
-        const read = (having.length > 0 ? having : tried).map(({ own, protocol, row }) => ({
-          row,
-          values: readParameters(input, own, protocol)
-        }))
-        const rows = read.flatMap(({ row, values }) => (Result.isSuccess(values) ? [row] : []))
-        if (!Arr.isReadonlyArrayNonEmpty(rows)) {
-          return (
-            read.flatMap(({ values }) => (Result.isFailure(values) ? [values.failure] : []))[0] ??
-            misfits[0]
-          )
-        }
-        const further = misfits.find(
-          ({ _tag }) => _tag !== "video_sku_invalid" && _tag !== "invalid_request"
+      quoteBy: ({ sku }, prices) =>
+        isVideoPrices(prices) ? quoteByPrices(prices, sku, priceInput) : otherPriceKind,
+      notOffered: (tried, errors) => {
+        const withFields = tried.filter(({ fields }) => hasFields(input, fields))
+        const candidates = withFields.length > 0 ? withFields : tried
+        const [rows, fieldErrors] = Arr.partition(candidates, ({ row, fields, protocol }) =>
+          Result.map(readParameters(input, fields, protocol), () => row)
         )
-        const ofSku = misfits.find(({ _tag }) => _tag !== "invalid_request") ?? misfits[0]
-        if (further !== undefined) return further
-        const noSize = checkSized(rows)
-        if (Result.isFailure(noSize)) return noSize.failure
-        return notOffered(rows, billingOf(rows[0], model.prices).billing, input) ?? ofSku
+        if (!Arr.isArrayNonEmpty(rows)) return fieldErrors[0] ?? errors[0]
+        const [skuError = errors[0]] = errors.filter(({ _tag }) => _tag !== "invalid_request")
+        const otherError = errors.find(({ _tag }) => !requestErrors.includes(_tag))
+        if (otherError !== undefined) return otherError
+        const sizeCheck = checkSizeBy(rows)
+        if (Result.isFailure(sizeCheck)) return sizeCheck.failure
+        return notOffered(rows, billingOf(rows[0], model.prices), input) ?? skuError
       }
     })
     return { mounts, quote: mounts[0].quote, input, model }
@@ -173,31 +184,32 @@ export const makeVideoResolution = Effect.gen(function* () {
 
   /**
    * Checks, in this order: the request's sense, the model, unknown fields, the files it refers to, the
-   * mounts with their protocols, the accounts, the vendor's own fields, duration and resolution, the price. Of a body
-   * that was meant for another route the model says more than its fields, so it comes first.
+   * mounts with their protocols, the accounts, the vendor's own fields, duration and resolution, the
+   * price. A body that was meant for another route is better explained by its model than by its fields,
+   * so an error of the model comes first.
    */
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, wish?: OpenaiWish) {
     const normalised = normaliseVideo(body)
-    const found = yield* Effect.result(checkModel(caller, body.model, ["video"]))
-    const [model, offered] = Result.isSuccess(found)
+    const modelCheck = yield* Effect.result(checkModel(caller, body.model, ["video"]))
+    const [model, offered] = Result.isSuccess(modelCheck)
       ? [
-          found.success.model.id,
-          offeredParameters(protocols.video, found.success.model, found.success.mounts)
+          modelCheck.success.model.id,
+          offeredParameters(protocols.video, modelCheck.success.model, modelCheck.success.mounts)
         ]
       : [null, parametersAnywhere(protocols.video)]
     const flagged = Result.isSuccess(normalised) ? normalised.success.flagged : []
-    const known = checkFields(body, flagged, offered, { model, rows: protocols.video })
-    const said = yield* Effect.fromResult(
-      Result.mapError(normalised, (error) => (Result.isFailure(known) ? known.failure : error))
+    const fieldCheck = checkFields(body, flagged, offered, { model, rows: protocols.video })
+    const bodyInput = yield* Effect.fromResult(
+      Result.mapError(normalised, (error) =>
+        Result.isFailure(fieldCheck) ? fieldCheck.failure : error
+      )
     )
-    const ordered = yield* Effect.fromResult(found)
-    yield* Effect.fromResult(known)
+    const ordered = yield* Effect.fromResult(modelCheck)
+    yield* Effect.fromResult(fieldCheck)
     const files = yield* findFiles(caller, videoReferences(body))
     const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
-    const [input, sized] =
-      wish === undefined
-        ? ([said, null] as const)
-        : ([inputAsWished(said, wish), sizeWishOf(said, wish)] as const)
-    return { ...(yield* videoOn(ordered, input, sized, lengths)), files }
+    const input = wish === undefined ? bodyInput : inputAsWished(bodyInput, wish)
+    const sizeWish = wish === undefined ? null : sizeWishOf(bodyInput, wish)
+    return { ...(yield* resolveMounts(ordered, input, sizeWish, lengths)), files }
   })
 })
