@@ -7,10 +7,10 @@ import { ChannelHealth } from "../channels/ChannelHealth.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { OrderKind } from "../domain/orderIds.ts"
 import {
+  abandonedRequestError,
   type Doubt,
   doubtOf,
   duplicateJob,
-  givenUp,
   upstreamErrorOf
 } from "../domain/VendorOutcome.ts"
 import type { OrderStep } from "../runtime/Failpoints.ts"
@@ -108,7 +108,7 @@ export const makeOrderEnds = Effect.gen(function* () {
 
   /** Given back because of trouble on our side, after the vendor may have started the job. */
   const abandon = (open: OpenOrder) =>
-    release(open, givenUp(), { upstreamId: null, reason: "gateway_defect" })
+    release(open, abandonedRequestError(), { upstreamId: null, reason: "gateway_defect" })
 
   /**
    * The vendor has the job and the store has refused the record of it. The hold is given back,
@@ -121,8 +121,8 @@ export const makeOrderEnds = Effect.gen(function* () {
   ) {
     const { run, terms } = open
     yield* logOrderError(open, "recording an accepted task failed", { upstreamId }, defect)
-    if (yield* release(open, givenUp(), { upstreamId, reason: "not_recorded" })) {
-      return yield* givenUp()
+    if (yield* release(open, abandonedRequestError(), { upstreamId, reason: "not_recorded" })) {
+      return yield* abandonedRequestError()
     }
     const { state } = yield* Effect.orDie(tasks.find(terms.caller.organizationId, run.id))
     return state !== "rejected"
@@ -160,7 +160,7 @@ export const makeOrderEnds = Effect.gen(function* () {
         upstreamId
       })
       yield* tasks.acceptedLate(organizationId, id, upstreamId)
-      return yield* givenUp()
+      return yield* abandonedRequestError()
     }).pipe(inAcceptSpan)
 
   /** A sweep has given the hold back, and its orphan tells the operator of the job. */
@@ -168,7 +168,7 @@ export const makeOrderEnds = Effect.gen(function* () {
     const { protocol, channelId: channel } = open.at.mount().job
     yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
     yield* logOrderError(open, "made after it had been given up, so it is free")
-    return yield* givenUp()
+    return yield* abandonedRequestError()
   })
 
   /** Takes the charge, and answers only where it stands in the books. */

@@ -6,8 +6,12 @@ import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Error
 import { videoReferences } from "../../domain/files/fileReferences.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
-import { inputAsWished, type OpenaiWish, sizeWishOf } from "../../domain/video/OpenaiVideoBody.ts"
-import { checkSize, type SizeWish, sizeOfferOf } from "../../domain/video/sizes.ts"
+import {
+  applyOpenaiOptions,
+  type OpenaiOptions,
+  sizeRequestOf
+} from "../../domain/video/OpenaiVideoBody.ts"
+import { checkSize, type SizeRequest, sizeOfferOf } from "../../domain/video/sizes.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
 import { countInputs, normaliseVideo, type VideoInput } from "../../domain/video/VideoInput.ts"
 import {
@@ -92,7 +96,7 @@ export const makeVideoResolution = Effect.gen(function* () {
   const videoOn = Effect.fnUntraced(function* (
     ordered: OrderedModel,
     input: VideoInput,
-    sized: SizeWish | null,
+    sized: SizeRequest | null,
     lengths: KnownLengths
   ) {
     const { model } = ordered
@@ -176,7 +180,7 @@ export const makeVideoResolution = Effect.gen(function* () {
    * mounts with their protocols, the accounts, the vendor's own fields, duration and resolution, the price. Of a body
    * that was meant for another route the model says more than its fields, so it comes first.
    */
-  return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, wish?: OpenaiWish) {
+  return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, wish?: OpenaiOptions) {
     const normalised = normaliseVideo(body)
     const found = yield* Effect.result(checkModel(caller, body.model, ["video"]))
     const [model, offered] = Result.isSuccess(found)
@@ -197,7 +201,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     const [input, sized] =
       wish === undefined
         ? ([said, null] as const)
-        : ([inputAsWished(said, wish), sizeWishOf(said, wish)] as const)
+        : ([applyOpenaiOptions(said, wish), sizeRequestOf(said, wish)] as const)
     return { ...(yield* videoOn(ordered, input, sized, lengths)), files }
   })
 })
