@@ -12,7 +12,7 @@ import { type GatewayConfig, loadConfig } from "../src/config.ts"
 import type { VendorParameter } from "../src/domain/catalog/vendorParameters.ts"
 import { type ErrorRow, errorTable, type RetryRule } from "../src/domain/errorTable.ts"
 
-import { inputsInWords, type SoundOfModel } from "../src/domain/video/families/VideoFamily.ts"
+import { describeInputs, type SoundOfModel } from "../src/domain/video/families/VideoFamily.ts"
 import { type VideoProtocolRow, videoProtocols } from "../src/domain/video/VideoProtocol.ts"
 import { relayedParameters } from "../src/domain/video/vendorFields.ts"
 
@@ -110,7 +110,7 @@ const mayRepeat: Readonly<Record<RetryRule, string>> = {
   no: "no",
   later: "after `retry_after`",
   "not by itself": "not by itself",
-  "as told": "where `retryable` is true"
+  "by its field": "where `retryable` is true"
 }
 
 const errorRows = (): ReadonlyArray<string> =>
@@ -119,7 +119,7 @@ const errorRows = (): ReadonlyArray<string> =>
       name === "retryAfterSeconds" ? "`retry_after`" : `\`${name}\``
     )
     const status = code === "upstream_error" ? "400, 404, 413, 415, 422, 502, 503, 504" : row.status
-    const when = row.retry === "as told" ? "; where it is false," : ";"
+    const when = row.retry === "by its field" ? "; where it is false," : ";"
     const doubt = row.mayFollowPaidCall ? `${when} a paid job may have begun` : ""
     const cells = [
       `\`${code}\``,
@@ -177,7 +177,7 @@ const familyRows = (): ReadonlyArray<string> =>
       const cells = [
         `\`${protocol}\``,
         family.name,
-        inputsInWords(family),
+        describeInputs(family),
         family.isSmart === true ? `${seconds}, -1` : seconds,
         family.resolutions.join(", "),
         soundWords[family.sound],

@@ -4,9 +4,9 @@ import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
 import {
   canSound,
+  describeInputs,
   familyOf,
   type InputRole,
-  inputsInWords,
   type PlacedOrder,
   placeMedia,
   type SoundOfModel
@@ -67,7 +67,7 @@ const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
   const family = knownFamily ?? unknownUnified
   const blocks = knownFamily === null ? rolesBesideOthers(order.blocks) : order.blocks
   return Result.orElse(placeMedia(family, blocks), () =>
-    refuseField(`contents. The model takes ${inputsInWords(family)}`)
+    refuseField(`contents. The model takes ${describeInputs(family)}`)
   )
 }
 

@@ -3,8 +3,8 @@ import { Redacted, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import {
+  describeInputs,
   familyOf,
-  inputsInWords,
   type PlacedOrder,
   placeMedia
 } from "../domain/video/families/VideoFamily.ts"
@@ -74,7 +74,7 @@ const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
     () => undefined
   )
   return Result.orElse(placed, () => {
-    const fault = `images. The model takes ${inputsInWords(family)}`
+    const fault = `images. The model takes ${describeInputs(family)}`
     return countInputs(order.blocks).images === 0
       ? refuse("FieldLacking", `missing field: ${fault}`)
       : refuseField(fault)

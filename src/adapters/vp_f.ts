@@ -8,9 +8,9 @@ import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import {
   canSound,
+  describeInputs,
   familyOf,
   type InputRole,
-  inputsInWords,
   type PlacedOrder,
   placeMedia
 } from "../domain/video/families/VideoFamily.ts"
@@ -94,7 +94,7 @@ const formOfFamily = (
   const { picture, sound } = family
   const placed = placeMedia(family, order.blocks)
   if (Result.isFailure(placed) || !hasFieldForEach(placed.success)) {
-    return refuse(`Not all of this input has a place: the model takes ${inputsInWords(family)}`)
+    return refuse(`Not all of this input has a place: the model takes ${describeInputs(family)}`)
   }
   return canSound(sound, order.generateAudio)
     ? Result.succeed({

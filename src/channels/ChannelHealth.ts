@@ -5,7 +5,7 @@
  * the vendor refuses it; then one call after another tries whether it works again.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Option } from "effect"
-import { countName, isVendorsFault, MADE, stepOf } from "../domain/channelEnds.ts"
+import { bucketOf, countName, isVendorsFault, SUCCEEDED } from "../domain/channelEnds.ts"
 import { contradictedRests, dueRests, OTHERS, type RestScope } from "../domain/channelRests.ts"
 import { failureKind, isAboutKey, refusalOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
@@ -365,10 +365,10 @@ export const layerChannelHealth = Layer.effect(
         ),
       ended: (lane, { failure, millis }, said) => {
         const { channelId } = lane
-        count(channelId, failure === null ? MADE : failureKind(failure))
+        count(channelId, failure === null ? SUCCEEDED : failureKind(failure))
         if (failure === null) {
           tallies.count(lane, "made")
-          return count(channelId, countName("took", stepOf(millis)))
+          return count(channelId, countName("took", bucketOf(millis)))
         }
         const isVendors = isVendorsFault(failure)
         if (isVendors) tallies.count(lane, "failed")
@@ -378,7 +378,7 @@ export const layerChannelHealth = Layer.effect(
         failures.set(channelId, { channelId, at, ...refusalOf(failure), message })
       },
       noticed: (channelId, lagSeconds) =>
-        count(channelId, countName("lag", stepOf(lagSeconds * 1000))),
+        count(channelId, countName("lag", bucketOf(lagSeconds * 1000))),
       used: (channelId, model, { estimatedNano, usedNano }) => {
         count(channelId, countName("estimated", model), Number(estimatedNano))
         count(channelId, countName("used", model), Number(usedNano))

@@ -1,6 +1,6 @@
 /** What monitoring sees of channels. */
 import { Effect, Metric } from "effect"
-import { countsOf, isEnd, millisOf } from "../domain/channelEnds.ts"
+import { bucketMillis, countsOf, isCallOutcome } from "../domain/channelEnds.ts"
 import { ChannelRecords, type Rest } from "../services/channels/ChannelRecords.ts"
 import {
   channelCallSeconds,
@@ -19,12 +19,12 @@ export const measure = Effect.fnUntraced(function* (
 ) {
   for (const [channel, counts] of counted) {
     for (const [end, count] of counts) {
-      if (!isEnd(end)) continue
+      if (!isCallOutcome(end)) continue
       yield* Metric.update(Metric.withAttributes(channelCalls, { channel, end }), count)
     }
     const took = Metric.withAttributes(channelCallSeconds, { channel })
     for (const [step, count] of countsOf(counts, "took")) {
-      for (let each = 0; each < count; each++) yield* Metric.update(took, millisOf(step) / 1000)
+      for (let each = 0; each < count; each++) yield* Metric.update(took, bucketMillis(step) / 1000)
     }
     for (const amount of ["estimated", "used"] as const) {
       for (const [model, nano] of countsOf(counts, amount)) {

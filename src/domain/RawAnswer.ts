@@ -5,19 +5,19 @@ export class RawAnswer {
   /** In the pieces they came in. */
   readonly chunks: ReadonlyArray<Uint8Array>
   /** Says that it has left, so that others may take its room in memory. May be called again. */
-  readonly letGo: () => void
+  readonly release: () => void
 
   /** Whether its bytes count in the budget of answers until it is let go. */
   readonly isCounted: boolean
 
-  constructor(chunks: ReadonlyArray<Uint8Array>, letGo?: () => void) {
+  constructor(chunks: ReadonlyArray<Uint8Array>, release?: () => void) {
     this.chunks = chunks
-    this.isCounted = letGo !== undefined
+    this.isCounted = release !== undefined
     this.bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
-    this.letGo = letGo ?? (() => undefined)
+    this.release = release ?? (() => undefined)
   }
 }
 
 /** Writes an answer before it is paid for: nothing may fail between the charge and the client. */
-export const writtenAnswer = (body: Readonly<Record<string, unknown>>): RawAnswer =>
+export const encodeAnswer = (body: Readonly<Record<string, unknown>>): RawAnswer =>
   new RawAnswer([Buffer.from(JSON.stringify(body))])

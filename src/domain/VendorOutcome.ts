@@ -102,7 +102,7 @@ export type VendorFailure = VendorRefused | VendorUnreachable | VendorLost
  * An answer of success came and could not be read: too large, cut, late, broken, or without what was
  * ordered. The vendor counts the order as done.
  */
-export const isUnread = (failure: VendorFailure): failure is VendorLost =>
+export const isUnreadableAnswer = (failure: VendorFailure): failure is VendorLost =>
   failure._tag === "VendorLost" &&
   failure.status !== null &&
   failure.status >= 200 &&
@@ -148,7 +148,7 @@ export const statusOfVendor = (vendorStatus: number): number => {
 }
 
 /** Refusals of our own account at the vendor: wrong key, no money, not allowed. */
-export const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
+export const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
 
 /** What a status says of a refusal that is known to be one; null where it never is one. */
 const knownStatuses: ReadonlyMap<number, KnownRefusal> = new Map([
@@ -258,7 +258,7 @@ export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
     const upstream = { status: told, body: null }
     return new UpstreamError({ message, status, upstream, retryable, retryAfterSeconds })
   }
-  if (aboutAccount.has(failure.effectiveStatus)) {
+  if (accountStatuses.has(failure.effectiveStatus)) {
     const upstream = { status: told, body: null }
     return new UpstreamError({ ...silent, message: accountRefused, status: 502, upstream })
   }
@@ -268,17 +268,17 @@ export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
 }
 
 /** Where the units of a charge come from when the vendor's answer could not be read. */
-export const UNREAD_BASIS = "unread_answer" as const
+export const UNREADABLE_BASIS = "unread_answer" as const
 
 /** What an operator looks into where an unread answer is charged. */
-export const unreadDoubt = ({ upstreamId, answer }: VendorLost): Doubt => ({
+export const unreadableAnswerDoubt = ({ upstreamId, answer }: VendorLost): Doubt => ({
   reason: "unread_answer",
   upstreamId: upstreamId ?? null,
   ...(answer === undefined ? {} : { answer })
 })
 
 /** What the client is told of an order that is charged although its answer could not be read. */
-export const chargedUnread = (
+export const unreadableAnswerError = (
   { message, status: told }: VendorLost,
   { receiptId, charge }: { readonly receiptId: string; readonly charge: string }
 ): UpstreamError =>
@@ -293,7 +293,7 @@ export const chargedUnread = (
   })
 
 /** The vendor answered, but the sweep had given the request up before. */
-export const givenUp = () =>
+export const abandonedRequestError = () =>
   new UpstreamError({
     ...silent,
     message: "The vendor answered after the request had been given up",

@@ -2,7 +2,7 @@
 import { failureKind, type VendorFailure } from "./VendorOutcome.ts"
 
 /** Of a call that brought what was asked for. */
-export const MADE = "made"
+export const SUCCEEDED = "made"
 
 /** What only the vendor is to blame for: no order, key, balance or rate of ours causes it. */
 const vendorsFaults: ReadonlySet<string> = new Set([
@@ -18,7 +18,7 @@ export const isVendorsFault = (failure: VendorFailure): boolean =>
   vendorsFaults.has(failureKind(failure))
 
 /** Whether a count is of ends of calls: their names are one word. */
-export const isEnd = (name: string): boolean => !name.includes(" ")
+export const isCallOutcome = (name: string): boolean => !name.includes(" ")
 
 /** What is counted of a channel beside how its calls ended: the word, and of what. */
 export const countName = (what: "took" | "lag" | "estimated" | "used", of: string | number) =>
@@ -38,9 +38,10 @@ export const countsOf = (
 /** Four steps of durations to each doubling, so that one is told by its step within a tenth. */
 const STEPS = 4
 
-export const stepOf = (millis: number): number => Math.round(STEPS * Math.log2(Math.max(1, millis)))
+export const bucketOf = (millis: number): number =>
+  Math.round(STEPS * Math.log2(Math.max(1, millis)))
 
-export const millisOf = (step: string): number => Math.round(2 ** (Number(step) / STEPS))
+export const bucketMillis = (step: string): number => Math.round(2 ** (Number(step) / STEPS))
 
 /** The duration in milliseconds below which that share of them is; null where there are none. */
 export const quantile = (steps: ReadonlyMap<string, number>, share: number): number | null => {
@@ -48,7 +49,7 @@ export const quantile = (steps: ReadonlyMap<string, number>, share: number): num
   let passed = 0
   for (const [step, count] of [...steps].sort(([one], [other]) => Number(one) - Number(other))) {
     passed += count
-    if (passed >= total * share) return millisOf(step)
+    if (passed >= total * share) return bucketMillis(step)
   }
   return null
 }

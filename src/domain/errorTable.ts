@@ -17,9 +17,9 @@ export type ErrorType =
 /**
  * What a client may do with the same request: `no`, it is answered the same again; `later`, when
  * `retry_after` has passed, unless that is null; `not by itself`, a person decides, and SDKs are told
- * so by `x-should-retry: false`; `as told`, by the error's own `retryable`.
+ * so by `x-should-retry: false`; `by its field`, by the error's own `retryable`.
  */
-export type RetryRule = "no" | "later" | "not by itself" | "as told"
+export type RetryRule = "no" | "later" | "not by itself" | "by its field"
 
 export interface ErrorRow {
   /** Of the answer; `upstream_error` has others, too. */
@@ -124,7 +124,7 @@ export const errorTable = {
       }),
       ...waitingOr("when the vendor named no time")
     },
-    retry: "as told",
+    retry: "by its field",
     mayFollowPaidCall: true
   },
   insufficient_balance: {

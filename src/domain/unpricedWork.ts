@@ -354,17 +354,17 @@ export function* otherFields(body: unknown, own: Names = new Set()): Generator<F
 }
 
 /** The fields that the gateway reads of an order, and those in which anything may stand. */
-export interface OwnFields {
+export interface GatewayFields {
   /** Neither these nor what is in them is looked at. */
   readonly names: Names
   /** The field that a key resembles. */
   readonly similarField: (key: string) => string | undefined
 }
 
-export const ownFields = (
+export const gatewayFieldsOf = (
   names: ReadonlyArray<string>,
   words: ReadonlyArray<string> = []
-): OwnFields => ({
+): GatewayFields => ({
   names: new Set([...names, ...words]),
   similarField: resemblances(names.map((name) => [name, name] as const))
 })
@@ -375,7 +375,7 @@ const isTheField = (name: string): string =>
 /** The fields of an object that resemble others of its own, of which a vendor may read either. */
 export const otherSpellings = (
   value: object,
-  { names, similarField: meant }: OwnFields
+  { names, similarField: meant }: GatewayFields
 ): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
   for (const name of Object.keys(value)) {
@@ -405,7 +405,7 @@ const isOtherModel = ({ name, key, under, value }: Field): boolean =>
   (isOtherModelName(key) === true || MOCK.test(name)) &&
   !noValues(value)
 
-const faultOf = (rules: Rules, field: Field, own: OwnFields): string | null => {
+const faultOf = (rules: Rules, field: Field, own: GatewayFields): string | null => {
   if (field.isLimit) return "Expected fewer values in texts of JSON"
   const rule = rules(field.key)
   const advice = rule === undefined || rule.harmless(field.value) ? null : rule.advice
@@ -415,7 +415,7 @@ const faultOf = (rules: Rules, field: Field, own: OwnFields): string | null => {
   return isOtherModel(field) ? isTheField("model") : null
 }
 
-const faultsOf = (rules: Rules, body: object, own: OwnFields): ReadonlyArray<FieldFault> => {
+const faultsOf = (rules: Rules, body: object, own: GatewayFields): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
   for (const field of otherFields(body, own.names)) {
     const message = faultOf(rules, field, own)
@@ -426,13 +426,13 @@ const faultsOf = (rules: Rules, body: object, own: OwnFields): ReadonlyArray<Fie
 }
 
 /** What of an image request would be made and is not paid for. */
-export const unpricedImageWork = (body: object, own: OwnFields): ReadonlyArray<FieldFault> =>
+export const unpricedImageWork = (body: object, own: GatewayFields): ReadonlyArray<FieldFault> =>
   faultsOf(imageRules, body, own)
 
 /** Fields by which a vendor may read a dimension that the price of an image depends on. */
 export const dimensionFaults = (
   body: object,
-  own: OwnFields,
+  own: GatewayFields,
   priced: ReadonlySet<ImageDimension>
 ): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
@@ -449,7 +449,7 @@ export const dimensionFaults = (
 /** What of a text request would be done and is not paid for. */
 export const unpricedTextWork = (
   body: Readonly<Record<string, unknown>>,
-  own: OwnFields
+  own: GatewayFields
 ): ReadonlyArray<FieldFault> => {
   const tool = vendorToolIn(body.tools, "tools")
   return [

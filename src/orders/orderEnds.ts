@@ -7,10 +7,10 @@ import { ChannelHealth } from "../channels/ChannelHealth.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { OrderKind } from "../domain/orderIds.ts"
 import {
+  abandonedRequestError,
   type Doubt,
   doubtOf,
   duplicateJob,
-  givenUp,
   upstreamErrorOf
 } from "../domain/VendorOutcome.ts"
 import type { OrderStep } from "../runtime/Failpoints.ts"
@@ -109,7 +109,7 @@ export const makeOrderEnds = Effect.gen(function* () {
 
   /** Gives the hold back after a defect of the gateway, when the vendor may have started the job. */
   const abandon = (open: OpenOrder) =>
-    release(open, givenUp(), { upstreamId: null, reason: "gateway_defect" })
+    release(open, abandonedRequestError(), { upstreamId: null, reason: "gateway_defect" })
 
   /**
    * The vendor has the job and the store has refused the record of it. The hold is given back,
@@ -122,8 +122,8 @@ export const makeOrderEnds = Effect.gen(function* () {
   ) {
     const { run, terms } = open
     yield* logOrderError(open, "recording an accepted task failed", { upstreamId }, defect)
-    if (yield* release(open, givenUp(), { upstreamId, reason: "not_recorded" })) {
-      return yield* givenUp()
+    if (yield* release(open, abandonedRequestError(), { upstreamId, reason: "not_recorded" })) {
+      return yield* abandonedRequestError()
     }
     const { state } = yield* Effect.orDie(tasks.find(terms.caller.organizationId, run.id))
     return state !== "rejected"
@@ -161,7 +161,7 @@ export const makeOrderEnds = Effect.gen(function* () {
         upstreamId
       })
       yield* tasks.acceptedLate(organizationId, id, upstreamId)
-      return yield* givenUp()
+      return yield* abandonedRequestError()
     }).pipe(inAcceptSpan)
 
   /** A sweep has given the hold back, and its orphan tells the operator of the job. */
@@ -169,7 +169,7 @@ export const makeOrderEnds = Effect.gen(function* () {
     const { protocol, channelId: channel } = open.at.mount().job
     yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
     yield* logOrderError(open, "made after its hold was given back, so it is not charged")
-    return yield* givenUp()
+    return yield* abandonedRequestError()
   })
 
   /** The answer that is stored for repeats of the request; what the database does not store is remembered. */

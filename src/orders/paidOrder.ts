@@ -9,7 +9,12 @@ import { ChannelHealth, type Lane, watchedBy } from "../channels/ChannelHealth.t
 import type { UpstreamError } from "../domain/Errors.ts"
 import { exposureOf, Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
-import { doubtOf, isUnread, upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
+import {
+  doubtOf,
+  isUnreadableAnswer,
+  upstreamErrorOf,
+  type VendorFailure
+} from "../domain/VendorOutcome.ts"
 import { renameModelInError } from "../redaction/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { withSpan } from "../runtime/spans.ts"
@@ -174,7 +179,7 @@ export const makePaidOrders = Effect.gen(function* () {
   ): Effect.Effect<never, UpstreamError> =>
     Result.match(Cause.findError(cause), {
       onSuccess: (failure) => {
-        const unread = isUnread(failure) ? order.chargeUnread(failure, open.run.id) : null
+        const unread = isUnreadableAnswer(failure) ? order.chargeUnread(failure, open.run.id) : null
         if (unread !== null) return Effect.andThen(open.reach("made"), ends.finish(open, unread))
         const error = inClientsName(open, upstreamErrorOf(failure))
         return Effect.tapDefect(ends.giveBack(open, error, doubtOf(failure)), () =>

@@ -1,7 +1,11 @@
 /** What becomes of an order whose vendor answered with success that could not be read. */
 import { Exit } from "effect"
 import { formatNano } from "../domain/money/Money.ts"
-import { chargedUnread, unreadDoubt, type VendorLost } from "../domain/VendorOutcome.ts"
+import {
+  unreadableAnswerDoubt,
+  unreadableAnswerError,
+  type VendorLost
+} from "../domain/VendorOutcome.ts"
 import { usageId } from "../services/UsageLog.ts"
 import type { Charge } from "./orderValue.ts"
 
@@ -15,11 +19,11 @@ export const unreadCharge = (
   { orderId, currency }: { readonly orderId: string; readonly currency: string }
 ) => {
   const amount = `${formatNano(charge.chargeNano)} ${currency}`
-  const error = chargedUnread(failure, { receiptId: usageId(orderId), charge: amount })
+  const error = unreadableAnswerError(failure, { receiptId: usageId(orderId), charge: amount })
   const unread: Charge<never> = {
     ...charge,
     task: null,
-    orphan: unreadDoubt(failure),
+    orphan: unreadableAnswerDoubt(failure),
     repeatAnswer: () => ({ stored: { _tag: "Refused", error }, remembered: null }),
     answer: Exit.fail(error)
   }

@@ -1,7 +1,7 @@
 /** Asking vendors about claimed tasks, one at a time or many in one question. */
 import { Array as Arr, Effect, Result } from "effect"
 import { isMaker, makeKeyTurns } from "../channels/keyTurns.ts"
-import { isUnread, type VendorFailure } from "../domain/VendorOutcome.ts"
+import { isUnreadableAnswer, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
@@ -51,7 +51,7 @@ const againIfCut = <A>(question: Effect.Effect<A, VendorFailure>) =>
  * success that cannot be read may be too large because of the orders that it repeats.
  */
 const mayBeOneTask = (failure: VendorFailure): boolean =>
-  (isUnread(failure) && failure.reason !== "connection_lost") ||
+  (isUnreadableAnswer(failure) && failure.reason !== "connection_lost") ||
   (failure._tag === "VendorRefused" &&
     failure.retryAfterSeconds === null &&
     failure.effectiveStatus !== 429 &&

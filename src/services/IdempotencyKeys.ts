@@ -10,7 +10,7 @@ import { canonicalPieces } from "../domain/jsonPieces.ts"
 import { taskKindOf } from "../domain/orderIds.ts"
 import { RawAnswer } from "../domain/RawAnswer.ts"
 import { TaskState } from "../domain/taskStates.ts"
-import { givenUp } from "../domain/VendorOutcome.ts"
+import { abandonedRequestError } from "../domain/VendorOutcome.ts"
 import { holdsLongText } from "../redaction/patterns.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
@@ -120,7 +120,7 @@ export const recallOf = Effect.fnUntraced(function* (
       )
     default:
       if (kept.holdIsOpen) return yield* stillRunning
-      return { _tag: "Refused", error: givenUp() }
+      return { _tag: "Refused", error: abandonedRequestError() }
   }
 })
 

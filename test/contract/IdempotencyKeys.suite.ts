@@ -1,7 +1,7 @@
 /** What stores must know of requests with an idempotency key. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
-import { givenUp } from "../../src/domain/VendorOutcome.ts"
+import { abandonedRequestError } from "../../src/domain/VendorOutcome.ts"
 import { IdempotencyKeys, type StoredAnswer } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
@@ -57,7 +57,7 @@ export const repeatsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const { organizationId, hold, close } = yield* organization(100n)
       const result = { created: 1, data: [{ url: "http://files.test/1.png" }] }
       const made = { _tag: "Images", result } as const
-      const refused: StoredAnswer = { _tag: "Refused", error: givenUp() }
+      const refused: StoredAnswer = { _tag: "Refused", error: abandonedRequestError() }
       const [images, refusal] = [yield* keyFor("images"), yield* keyFor("refusal")]
       const [paid, returned] = [hold(10n, { key: images }), hold(10n, { key: refusal })]
       yield* ledger.hold(paid)
@@ -76,7 +76,7 @@ export const repeatsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const ledger = yield* Ledger
       const idempotencyKeys = yield* IdempotencyKeys
       const { organizationId, hold, close } = yield* organization(100n)
-      const refused: StoredAnswer = { _tag: "Refused", error: givenUp() }
+      const refused: StoredAnswer = { _tag: "Refused", error: abandonedRequestError() }
       const key = yield* keyFor("k")
       const request = hold(10n, { key })
       yield* ledger.hold(request)

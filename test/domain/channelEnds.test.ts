@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isVendorsFault, quantile, stepOf } from "../../src/domain/channelEnds.ts"
+import { bucketOf, isVendorsFault, quantile } from "../../src/domain/channelEnds.ts"
 import {
   failureKind,
   isAboutKey,
@@ -67,15 +67,15 @@ describe("a failed call", () => {
 describe("durations by their steps", () => {
   it("are told within a tenth", () => {
     for (const millis of [1, 2, 7, 50, 333, 4999, 60_000, 3_600_000]) {
-      const told = quantile(new Map([[String(stepOf(millis)), 1]]), 0.5) ?? 0
+      const told = quantile(new Map([[String(bucketOf(millis)), 1]]), 0.5) ?? 0
       assert.closeTo(told / millis, 1, millis < 5 ? 0.3 : 0.1)
     }
   })
 
   it("are those of the ranks", () => {
     const steps = new Map([
-      [String(stepOf(10_000)), 5],
-      [String(stepOf(100)), 95]
+      [String(bucketOf(10_000)), 5],
+      [String(bucketOf(100)), 95]
     ])
     assert.closeTo(quantile(steps, 0.5) ?? 0, 100, 10)
     assert.closeTo(quantile(steps, 0.95) ?? 0, 100, 10)

@@ -125,7 +125,7 @@ const inGoodForm = ({ coding, cut, framing }: AnswerPlan): boolean =>
 const refusing: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 415, 422, 429, 503])
 
 /** What a vendor refuses of our account there, which no repeat of the order would change. */
-const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
+const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
 
 /** An error with a product, where there is one. */
 const besideErrors: ReadonlySet<AnswerPlan["shape"]> = new Set(["beside", "within", "message"])
@@ -282,7 +282,7 @@ const roundFaults = (round: Round, one: Case, paid: bigint, prices: Prices): Arr
   demand(hasRecord || isWithClient || !isInDoubt(round, plan), "doubt without an orphan")
   const isTold =
     errorCode(first) === "upstream_error" && /^x-should-retry: false$/m.test(first.headers)
-  const isClear = round.orders === 0 || aboutAccount.has(plan.answer.status)
+  const isClear = round.orders === 0 || accountStatuses.has(plan.answer.status)
   demand(hasRecord || isClear || !isTold, "doubt told to the client without an orphan")
 
   demand(!round.answers.some((answer) => codeOf(answer) === "internal_error"), "internal error")

@@ -15,7 +15,7 @@ import { type AnswerPlan, type Plan, plain } from "./plans.ts"
 import { scriptedVendor, type VendorRequest } from "./scriptedVendor.ts"
 import { orderText, pollText } from "./shapes.ts"
 import { jobIdOf, polled } from "./videoForms.ts"
-import { type Written, writtenAnswer } from "./wire.ts"
+import { encodeAnswer, type Written } from "./wire.ts"
 
 /** Orders run side by side, each with a customer and with channels of its own. */
 export const LANES = 32
@@ -45,12 +45,12 @@ const answerOf = (job: Job, { method }: VendorRequest): Written => {
   const { plan, mark } = job
   if (method === "POST") {
     job.orders += 1
-    return writtenAnswer(plan.answer, orderText(plan.answer, plan, mark), mark)
+    return encodeAnswer(plan.answer, orderText(plan.answer, plan, mark), mark)
   }
   const poll: AnswerPlan = plan.polls[Math.min(job.polls, 1)] ?? plain
   job.polls += 1
   const task = polled(poll, mark, plan, jobIdOf(plan.answer, mark))
-  return writtenAnswer(poll, pollText(poll, plan, mark, task), mark)
+  return encodeAnswer(poll, pollText(poll, plan, mark, task), mark)
 }
 
 export class Vendor extends Context.Service<

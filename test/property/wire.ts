@@ -108,7 +108,7 @@ const upTo = (pieces: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<Buffe
   })
 }
 
-export const writtenAnswer = (
+export const encodeAnswer = (
   plan: AnswerPlan,
   { text, isStream }: Text,
   mark: Mark,

@@ -1,7 +1,7 @@
 /** Orders of several images at a vendor that generates one image per call. */
 import { Array as Arr, Duration, Effect, Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
-import { failureKind, isUnread, type VendorFailure } from "../../domain/VendorOutcome.ts"
+import { failureKind, isUnreadableAnswer, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 import type { ImageResult } from "../../services/ProtocolAdapter.ts"
 import { listOf } from "../wire/vendorAnswer.ts"
@@ -46,7 +46,7 @@ export const generateOneByOne = Effect.fnUntraced(function* (
       : Effect.timeoutOrElse(generateOne, { duration: remainingMillis, orElse: () => late })
   })
   const first = yield* Effect.result(generateOne)
-  if (Result.isFailure(first) && !isUnread(first.failure)) return yield* first.failure
+  if (Result.isFailure(first) && !isUnreadableAnswer(first.failure)) return yield* first.failure
   const others = yield* Effect.forEach(Arr.range(2, images), () => Effect.result(otherCall), {
     concurrency: MAX_CONCURRENT_CALLS
   })

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import {
-  aboutAccount,
+  accountStatuses,
   type KnownRefusal,
   knownRefusalOf,
   timeouts,
@@ -155,7 +155,7 @@ interface Verdict {
 const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer) => {
   const { code } = errorOf(body)
   const statusOfCode = code === null ? null : (meaningOf({ codes }, [code], status)?.status ?? null)
-  return statusOfCode !== null && aboutAccount.has(statusOfCode) && !aboutAccount.has(status)
+  return statusOfCode !== null && accountStatuses.has(statusOfCode) && !accountStatuses.has(status)
     ? statusOfCode
     : null
 }
@@ -182,7 +182,7 @@ const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
   if (busyStatuses.has(status) && busyStatuses.has(meaning.status ?? 0)) {
     return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
   }
-  const effectiveStatus = (aboutAccount.has(status) ? status : meaning.status) ?? answeredStatus
+  const effectiveStatus = (accountStatuses.has(status) ? status : meaning.status) ?? answeredStatus
   return { effectiveStatus, proof: meaning.proof }
 }
 
@@ -219,7 +219,7 @@ export const judgeStreamFailure = (
 ): VendorFailure => {
   const verdict = judgeFailure(table, answer, failure)
   if (isFirst || verdict._tag !== "VendorRefused") return verdict
-  if (!aboutAccount.has(verdict.effectiveStatus)) return failure
+  if (!accountStatuses.has(verdict.effectiveStatus)) return failure
   const { proof: _, ...doubt } = verdict
   return new VendorRefused({ ...doubt, message: verdict.message })
 }

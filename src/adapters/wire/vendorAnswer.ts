@@ -217,7 +217,7 @@ export const readBody = Effect.fnUntraced(function* (
     const decodeBounds =
       passesOver === undefined ? bounds : { ...bounds, values: Number.MAX_SAFE_INTEGER }
     const body = parseBody(Buffer.concat(raw.chunks), decodeBounds)
-    raw.letGo()
+    raw.release()
     return body
   }
   const digested = { bytes: raw.bytes, digest: digestOf(raw) }
@@ -225,7 +225,7 @@ export const readBody = Effect.fnUntraced(function* (
   if (passesOver !== undefined) {
     const body = yield* parsePrunedChunks(raw.chunks, passesOver, bounds)
     if (body !== null) return { ...digested, body, large: { raw, decode } }
-    raw.letGo()
+    raw.release()
     return { ...digested, body }
   }
   const body = longTextBytes === undefined ? null : outlineOf(raw.chunks, bounds, longTextBytes)

@@ -15,7 +15,7 @@ import {
   optionalWholeNumber,
   withoutFaults
 } from "../requestFields.ts"
-import { type OwnFields, ownFields, unpricedImageWork } from "../unpricedWork.ts"
+import { type GatewayFields, gatewayFieldsOf, unpricedImageWork } from "../unpricedWork.ts"
 import {
   DEFAULT_IMAGES,
   type ImageFamily,
@@ -121,13 +121,15 @@ export const MASK = "mask"
 const labels = ["user"]
 
 const orderNames = [...Object.keys(ImageFields.fields), MASK, ...imageDimensions]
-const gatewayFieldsByFamily = new WeakMap<ImageFamily["parameters"], OwnFields>()
+const gatewayFieldsByFamily = new WeakMap<ImageFamily["parameters"], GatewayFields>()
 
 /** The fields that the gateway reads of an order of the family's models, and of an edit. */
-export const ownImageFields = ({ parameters }: Pick<ImageFamily, "parameters">): OwnFields => {
+export const gatewayImageFields = ({
+  parameters
+}: Pick<ImageFamily, "parameters">): GatewayFields => {
   const gatewayFields =
     gatewayFieldsByFamily.get(parameters) ??
-    ownFields([...orderNames, ...Object.keys(parameters)], labels)
+    gatewayFieldsOf([...orderNames, ...Object.keys(parameters)], labels)
   gatewayFieldsByFamily.set(parameters, gatewayFields)
   return gatewayFields
 }
@@ -147,7 +149,7 @@ export const checkImages = (
     ...unsupportedOptions(body, family),
     ...editFaults(edit, family),
     ...streamFaults(body, family),
-    ...(family.passesOn ? unpricedImageWork(body, ownImageFields(family)) : [])
+    ...(family.passesOn ? unpricedImageWork(body, gatewayImageFields(family)) : [])
   ])
 
 function* streamFaults(

@@ -6,7 +6,12 @@ import { withoutFaults } from "../requestFields.ts"
 import { dimensionFaults } from "../unpricedWork.ts"
 import type { ImageFamily } from "./ImageProtocol.ts"
 import { type ImageQuote, imagePrice, quoteImages } from "./ImageQuote.ts"
-import { type ImageBody, type ImageRequest, imageCount, ownImageFields } from "./ImageRequest.ts"
+import {
+  gatewayImageFields,
+  type ImageBody,
+  type ImageRequest,
+  imageCount
+} from "./ImageRequest.ts"
 import { AUTO, type ImageTier, pricedDimensions } from "./imagePrices.ts"
 
 interface PricedImages {
@@ -41,7 +46,7 @@ export const priceImages = (
   Result.gen(function* () {
     if (family.passesOn) {
       const pricedFields = pricedDimensions(prices.per_image)
-      yield* withoutFaults(dimensionFaults(body, ownImageFields(family), pricedFields))
+      yield* withoutFaults(dimensionFaults(body, gatewayImageFields(family), pricedFields))
     }
     const asked: ImageTier = {
       quality: explicitValue(body.quality),

@@ -1,6 +1,6 @@
 /** Why an order was charged what it was charged, in words a customer can check. */
 
-import { UNREAD_BASIS } from "../VendorOutcome.ts"
+import { UNREADABLE_BASIS } from "../VendorOutcome.ts"
 import { tiers } from "../video/tiers.ts"
 import type { TokenVideoQuote } from "../video/VideoQuote.ts"
 import type { ChargeBasis } from "./charges.ts"
@@ -74,7 +74,7 @@ const unitReason = (charge: SettledCharge): string => {
       return `The ordered seconds count, whatever the vendor reports: ${formulaOf(quote)} ${currency} at ${quote.resolution}`
     case "tokens": {
       const formula = `${textFormula(quote, { inputTokens: charge.inputUnits, outputTokens: charge.units })} ${currency}`
-      if (charge.basis === UNREAD_BASIS)
+      if (charge.basis === UNREADABLE_BASIS)
         return `${unreadableAnswer} the formula applies: ${formula}`
       if (charge.basis === "largest_plausible") {
         return `The vendor reported more tokens than such an order can have, so the most that it can have are charged: ${formula}`
@@ -84,7 +84,7 @@ const unitReason = (charge: SettledCharge): string => {
         : `The vendor reported no usable token count, so the size of what was sent and received counts: ${formula}`
     }
     case "image":
-      return charge.basis === UNREAD_BASIS
+      return charge.basis === UNREADABLE_BASIS
         ? `${unreadableAnswer} the number in the request counts: ${formulaOf(quote)} ${currency}`
         : `The number in the request counts, whatever the vendor returns: ${formulaOf(quote)} ${currency}`
   }

@@ -12,7 +12,12 @@ import {
   optionalBoolean,
   optionalWholeNumber
 } from "../requestFields.ts"
-import { type OwnFields, otherSpellings, ownFields, unpricedTextWork } from "../unpricedWork.ts"
+import {
+  type GatewayFields,
+  gatewayFieldsOf,
+  otherSpellings,
+  unpricedTextWork
+} from "../unpricedWork.ts"
 import { partFields } from "./textSize.ts"
 
 export const MAX_OUTPUT_TOKENS = 10_000_000
@@ -23,7 +28,7 @@ const openObject = <Fields extends Schema.Struct.Fields>(
   fields: Fields,
   others: Iterable<string> = []
 ) => {
-  const gatewayFields = ownFields([...Object.keys(fields), ...others])
+  const gatewayFields = gatewayFieldsOf([...Object.keys(fields), ...others])
   return Schema.StructWithRest(Schema.Struct(fields), anyFields).check(
     fieldCheck((value: object) => otherSpellings(value, gatewayFields))
   )
@@ -116,9 +121,9 @@ const wordFields = [
   ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
   ...["json_schema", "format", "grammar"]
 ]
-export const chatFields = ownFields(Object.keys(ChatFields.fields), wordFields)
+export const chatFields = gatewayFieldsOf(Object.keys(ChatFields.fields), wordFields)
 
-const pricedWork = (own: OwnFields) =>
+const pricedWork = (own: GatewayFields) =>
   fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
 
 /**
@@ -152,7 +157,7 @@ const EmbeddingFields = Schema.Struct({
   }),
   metadata: MetadataField
 })
-export const embeddingFields = ownFields(Object.keys(EmbeddingFields.fields), ["user"])
+export const embeddingFields = gatewayFieldsOf(Object.keys(EmbeddingFields.fields), ["user"])
 
 /** Body of `POST /v1/embeddings`. Fields not named here belong to the vendor. */
 export const EmbeddingBody = Schema.StructWithRest(EmbeddingFields, anyFields).check(

@@ -6,7 +6,7 @@ import { MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
 import { type Metadata, MetadataField } from "../money/metadata.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import { anyFields, CallbackUrl, fieldCheck, optional, unknownFields } from "../requestFields.ts"
-import { frameOf, type SizeWish, sizeNamed } from "./sizes.ts"
+import { frameOf, type SizeRequest, sizeNamed } from "./sizes.ts"
 import { countInputs, type VideoInput } from "./VideoInput.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
@@ -74,7 +74,7 @@ export interface OpenaiVideoOrder {
 }
 
 /** What an order says in these words alone. */
-export type OpenaiWish = Pick<OpenaiVideoOrder, "seconds" | "size">
+export type OpenaiOptions = Pick<OpenaiVideoOrder, "seconds" | "size">
 
 const wholeNumber = /^-?\d{1,9}$/
 
@@ -98,7 +98,10 @@ export const openaiOrder = (body: OpenaiVideoBody): OpenaiVideoOrder => {
 const DEFAULT_RATIO = "16:9"
 
 /** The input with what the order wishes; flags in the text count where it wishes nothing. */
-export const inputAsWished = (input: VideoInput, { seconds, size }: OpenaiWish): VideoInput => {
+export const applyOpenaiOptions = (
+  input: VideoInput,
+  { seconds, size }: OpenaiOptions
+): VideoInput => {
   const frame = size === null ? null : frameOf(size)
   const { images, videos } = countInputs(input.blocks)
   return {
@@ -112,7 +115,7 @@ export const inputAsWished = (input: VideoInput, { seconds, size }: OpenaiWish):
 const INPUT_REFERENCE = "input_reference"
 
 /** A refusal that names its field as these orders do. */
-export const inOpenaiWords = <E>(
+export const openaiErrorOf = <E>(
   error: E
 ): E | VideoSkuInvalid | BillingUnavailable | InvalidRequest => {
   if (error instanceof VideoSkuInvalid && error.param === "duration") {
@@ -136,16 +139,19 @@ export const inOpenaiWords = <E>(
 }
 
 /** What has to be checked of its size; null where it says none. */
-export const sizeWishOf = ({ blocks }: VideoInput, { size }: OpenaiWish): SizeWish | null => {
+export const sizeRequestOf = (
+  { blocks }: VideoInput,
+  { size }: OpenaiOptions
+): SizeRequest | null => {
   if (size === null) return null
   const image = blocks.find((block) => block.type === "image")
   return { size, picture: image === undefined ? null : sidesOfUrl(image.url) }
 }
 
 /** The size as it is answered: as it was ordered, and of a picture's shape the resolution alone. */
-export const sizeOrdered = (
+export const orderedSizeOf = (
   input: VideoInput,
-  { size }: OpenaiWish,
+  { size }: OpenaiOptions,
   { billedResolution }: VideoSku
 ): string => {
   if (size !== null && frameOf(size)?.ratio != null) return size

@@ -33,7 +33,7 @@ const LONGEST_ABSENCE_SECONDS = 60
  * usually end, and once that has passed or is not known (`usualSeconds` null), a share of its age.
  * Never sooner than the vendor is asked again.
  */
-export const comeBackMillis = (
+export const clientPollMillis = (
   { askIntervalSeconds }: Pick<PollPace, "askIntervalSeconds">,
   task: { readonly ageSeconds: number; readonly usualSeconds: number | null }
 ): number => {

@@ -17,7 +17,7 @@ import { InvalidRequest } from "../Errors.ts"
 import { type FlagField, meaningOf, namePattern } from "./flagTable.ts"
 
 /** What the flags said, as written; an empty string is a flag without a value. */
-export type Said = Readonly<Partial<Record<FlagField, string>>>
+export type FlagValues = Readonly<Partial<Record<FlagField, string>>>
 
 interface TextBlock {
   readonly type: "text"
@@ -82,7 +82,10 @@ const plainValue = (written: string): string => written.normalize("NFKC").replac
 /** The text between the flags, and what the flags said; fails on the first that is refused. */
 const cutFlags = (
   text: string
-): Result.Result<{ readonly pieces: ReadonlyArray<string>; readonly said: Said }, InvalidRequest> =>
+): Result.Result<
+  { readonly pieces: ReadonlyArray<string>; readonly flagValues: FlagValues },
+  InvalidRequest
+> =>
   Result.gen(function* () {
     const pieces: Array<string> = []
     const values: Partial<Record<FlagField, string>> = {}
@@ -94,7 +97,7 @@ const cutFlags = (
       pieces.push(text.slice(end, run.index))
       end = run.index + run[0].length
     }
-    return { pieces: [...pieces, text.slice(end)], said: values }
+    return { pieces: [...pieces, text.slice(end)], flagValues: values }
   })
 
 /** What holds two pieces together: the line break that stood around the flag, or a space. */
@@ -129,9 +132,12 @@ const refuseDisguised = (texts: ReadonlyArray<string>): Result.Result<void, Inva
  */
 export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
   blocks: ReadonlyArray<Block>
-): Result.Result<{ readonly blocks: ReadonlyArray<Block>; readonly said: Said }, InvalidRequest> =>
+): Result.Result<
+  { readonly blocks: ReadonlyArray<Block>; readonly flagValues: FlagValues },
+  InvalidRequest
+> =>
   Result.gen(function* () {
-    let values: Said = {}
+    let values: FlagValues = {}
     const remainingBlocks: Array<Block> = []
     const texts: Array<string> = []
     for (const block of blocks) {
@@ -140,19 +146,19 @@ export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
         continue
       }
       const cut = yield* cutFlags(block.text)
-      values = { ...values, ...cut.said }
+      values = { ...values, ...cut.flagValues }
       const text = cut.pieces.length === 1 ? block.text : joinPieces(cut.pieces)
       if (text.trim() === "") continue
       remainingBlocks.push({ ...block, text })
       texts.push(text)
     }
     yield* refuseDisguised(texts)
-    return { blocks: remainingBlocks, said: values }
+    return { blocks: remainingBlocks, flagValues: values }
   })
 
 /** Whether a text holds flags, or what a vendor could read as one. */
 export const holdsFlags = (text: string): boolean =>
   Result.match(takeFlags([{ type: "text", text }]), {
     onFailure: () => true,
-    onSuccess: ({ said: values }) => Object.keys(values).length > 0
+    onSuccess: ({ flagValues: values }) => Object.keys(values).length > 0
   })

@@ -7,7 +7,7 @@ import { InvalidRequest } from "../Errors.ts"
 import { MAX_MEDIA, mediaUrls, urlOf } from "../mediaUrls.ts"
 import { MAX_PROMPT } from "../plainText.ts"
 import { flagOf, parameterFlags } from "./flagTable.ts"
-import { type Said, takeFlags } from "./PromptFlags.ts"
+import { type FlagValues, takeFlags } from "./PromptFlags.ts"
 import {
   type ContentBlock,
   type ImageRole,
@@ -88,7 +88,7 @@ const isBoolean = (flag: string) => /^(?:true|false)$/i.test(flag)
 const isTrue = (flag: string) => flag.toLowerCase() === "true"
 
 /** What a flag's value has to be, where anything else is refused; the others are the SKU's. */
-const flagValues = [
+const flagChecks = [
   ["ratio", isRatio, "an aspect ratio such as 16:9", "ratio"],
   ["generateAudio", isBoolean, "true or false", "generate_audio"],
   ["seed", isSeed, "a whole number", "prompt"],
@@ -99,9 +99,9 @@ const flagValues = [
 const refuse = (param: string, message: string) =>
   Result.fail(new InvalidRequest({ message: `${param}: ${message}`, param }))
 
-const checkFlags = (said: Said): Result.Result<void, InvalidRequest> => {
-  for (const [field, fits, expected, param] of flagValues) {
-    const value = said[field]
+const checkFlags = (flagValues: FlagValues): Result.Result<void, InvalidRequest> => {
+  for (const [field, fits, expected, param] of flagChecks) {
+    const value = flagValues[field]
     if (value !== undefined && !fits(value)) {
       return refuse(param, `Expected ${expected} behind ${flagOf(field)}`)
     }
@@ -110,10 +110,10 @@ const checkFlags = (said: Said): Result.Result<void, InvalidRequest> => {
 }
 
 /** The vendor's fields that flags stand for, where the body does not say them. */
-const flaggedOf = (said: Said, fields: Readonly<Record<string, unknown>>) =>
+const flaggedOf = (flagValues: FlagValues, fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     parameterFlags.flatMap((name) => {
-      const flag = said[name]
+      const flag = flagValues[name]
       if (flag === undefined || Object.hasOwn(fields, name)) return []
       return [[name, name === "seed" ? Number(flag) : isTrue(flag)] as const]
     })
@@ -129,8 +129,8 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
     if (textOf(gathered).length > MAX_PROMPT) {
       return yield* refuse("content", `Expected at most ${MAX_PROMPT} characters of text in all`)
     }
-    const { blocks, said } = yield* takeFlags(gathered)
-    yield* checkFlags(said)
+    const { blocks, flagValues } = yield* takeFlags(gathered)
+    yield* checkFlags(flagValues)
     if (countInputs(blocks).images > MAX_MEDIA) {
       return yield* refuse("images", `Expected at most ${MAX_MEDIA} images in all`)
     }
@@ -143,15 +143,15 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
       )
     }
     const fields = vendorFieldsOf(body)
-    const flagged = flaggedOf(said, fields)
+    const flagged = flaggedOf(flagValues, fields)
     return {
       blocks,
-      seconds: body.duration ?? secondsOfFlag(said.duration),
-      resolution: body.resolution ?? said.resolution ?? null,
-      ratio: body.ratio ?? said.ratio ?? null,
+      seconds: body.duration ?? secondsOfFlag(flagValues.duration),
+      resolution: body.resolution ?? flagValues.resolution ?? null,
+      ratio: body.ratio ?? flagValues.ratio ?? null,
       generateAudio:
         body.generate_audio ??
-        (said.generateAudio === undefined ? null : isTrue(said.generateAudio)),
+        (flagValues.generateAudio === undefined ? null : isTrue(flagValues.generateAudio)),
       parameters: { ...fields, ...flagged },
       flagged: Object.keys(flagged)
     }

@@ -8,7 +8,7 @@ import type { VideoKind } from "./VideoQuote.ts"
 
 type Answer = ReturnType<typeof taskAnswer>
 
-interface ToldVideo {
+interface VideoTask {
   readonly id: string
   readonly model: string
   readonly state: TaskState
@@ -37,7 +37,7 @@ const statusOf = (state: TaskState, answer: Answer) => {
  * What both views of a list have. The progress is 0 until it is done, as vendors do not tell it; of the
  * prompt nothing is kept that could be told.
  */
-export const openaiFields = (task: ToldVideo, answer: Answer) => {
+export const openaiFields = (task: VideoTask, answer: Answer) => {
   const { kind, size, ratio, finishedAt } = task
   const status = statusOf(task.state, answer)
   const length = kind === null ? null : kind.seconds === "smart" ? SMART_SECONDS : kind.seconds
@@ -55,7 +55,7 @@ export const openaiFields = (task: ToldVideo, answer: Answer) => {
 }
 
 /** OpenAI's object, with what the gateway's own answer has beside it. */
-export const openaiVideo = (task: ToldVideo, answer: Answer) => ({
+export const openaiVideo = (task: VideoTask, answer: Answer) => ({
   ...answer,
   ...openaiFields(task, answer),
   id: openaiIdOf(task.id),

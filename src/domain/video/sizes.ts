@@ -132,7 +132,7 @@ const hasShape = ([width, height]: Sides, name: string): boolean => {
 }
 
 /** What an order with a size says of its pictures. */
-export interface SizeWish {
+export interface SizeRequest {
   readonly size: string
   /** Of the one picture it is made from: null where there is none, unknown where it cannot be read. */
   readonly picture: Sides | "unknown" | null
@@ -146,7 +146,7 @@ const refuse = (message: string, allowed: ReadonlyArray<string>, nearest: string
  * of it. Where a picture decides the shape, a size has to have the shape of the picture.
  */
 export const checkSize = (
-  { size, picture }: SizeWish,
+  { size, picture }: SizeRequest,
   offers: ReadonlyArray<SizeOffer>,
   rendered: Resolution
 ): Result.Result<void, VideoSkuInvalid> => {

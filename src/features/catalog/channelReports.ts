@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { Channel, Mount } from "../../domain/catalog/CatalogDocument.ts"
 import { keysOf, type StoredKeys } from "../../domain/catalog/channelKeys.ts"
-import { countsOf, isEnd, MADE, quantile } from "../../domain/channelEnds.ts"
+import { countsOf, isCallOutcome, quantile, SUCCEEDED } from "../../domain/channelEnds.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import {
@@ -99,7 +99,7 @@ const reportOf = (data: ChannelData, id: string): ChannelView => {
       .filter(({ channelId }) => channelId === id)
       .map(({ name, count }) => [name, count])
   )
-  const calls = [...counts].filter(([name]) => isEnd(name))
+  const calls = [...counts].filter(([name]) => isCallOutcome(name))
   const lastFailure = data.hour.failures.find(({ channelId }) => channelId === id)
   return {
     id,
@@ -116,7 +116,7 @@ const reportOf = (data: ChannelData, id: string): ChannelView => {
     ),
     open_tasks: data.openTasks.get(id) ?? 0,
     calls: calls.reduce((sum, [, count]) => sum + count, 0),
-    failures: Object.fromEntries(calls.filter(([end]) => end !== MADE)),
+    failures: Object.fromEntries(calls.filter(([end]) => end !== SUCCEEDED)),
     latency_ms: percentilesOf(countsOf(counts, "took")),
     completion_lag_ms: percentilesOf(countsOf(counts, "lag")),
     drift: driftOf(counts),

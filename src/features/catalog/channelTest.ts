@@ -1,7 +1,7 @@
 /** Tests a channel: its vendor is sent requests that create nothing and cost nothing. */
 import { Effect, Result } from "effect"
 import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
-import { aboutAccount, type VendorFailure } from "../../domain/VendorOutcome.ts"
+import { accountStatuses, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { Catalog, type CatalogSnapshot, noSuchChannel } from "../../services/Catalog.ts"
 import {
@@ -31,7 +31,7 @@ const unchecked = (
 /** A refusal of the account rejects the credential; other failures tell nothing about it. */
 const isAcceptedAfter = (failure: VendorFailure | null): boolean | null => {
   if (failure === null) return true
-  const isRefused = failure._tag === "VendorRefused" && aboutAccount.has(failure.effectiveStatus)
+  const isRefused = failure._tag === "VendorRefused" && accountStatuses.has(failure.effectiveStatus)
   return isRefused ? false : null
 }
 

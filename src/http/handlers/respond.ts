@@ -17,13 +17,13 @@ import { errorBody } from "../server/errorResponse.ts"
 const MAX_AT_ONCE_BYTES = 64 * 1024
 
 /** Small answers at once; large ones one piece at a time, so that none is copied. */
-const passOn = ({ chunks, bytes, isCounted, letGo }: RawAnswer) => {
+const passOn = ({ chunks, bytes, isCounted, release }: RawAnswer) => {
   const [only] = chunks
   if (chunks.length === 1 && only !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
     return HttpServerResponse.uint8Array(only, { contentType: "application/json" })
   }
   const response = HttpServerResponse.stream(
-    Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(letGo))),
+    Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(release))),
     { contentType: "application/json", contentLength: bytes }
   )
   return isCounted ? response : countInMemory(response, bytes)

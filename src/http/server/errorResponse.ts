@@ -19,7 +19,7 @@ const mayRetry = (error: GatewayError): boolean => {
       return retryAfterSecondsOf(error) !== null
     case "not by itself":
       return false
-    case "as told":
+    case "by its field":
       return error._tag === "upstream_error" && error.retryable
   }
 }

@@ -8,11 +8,11 @@ import type { ImageQuote } from "../../domain/image/ImageQuote.ts"
 import type { ImageRequest } from "../../domain/image/ImageRequest.ts"
 import { metadataOf } from "../../domain/money/metadata.ts"
 import { type Quote, unitOf } from "../../domain/money/Quote.ts"
-import { RawAnswer, writtenAnswer } from "../../domain/RawAnswer.ts"
+import { encodeAnswer, RawAnswer } from "../../domain/RawAnswer.ts"
 import {
+  abandonedRequestError,
   duplicateJob,
-  givenUp,
-  UNREAD_BASIS,
+  UNREADABLE_BASIS,
   upstreamErrorOf,
   type VendorFailure,
   VendorLost
@@ -52,7 +52,7 @@ interface Images {
 
 const imagesOf = (result: ImageResult): Images => ({
   result,
-  answer: result instanceof RawAnswer ? result : writtenAnswer(result)
+  answer: result instanceof RawAnswer ? result : encodeAnswer(result)
 })
 
 /** Repeats are answered with addresses from the database, and with images themselves from memory alone. */
@@ -93,7 +93,7 @@ type ImageCharge = ReturnType<typeof chargeOf>
 /** The charge for an answer that could not be read. */
 const asUnread = (charge: ImageCharge) => ({
   ...charge,
-  usage: { ...charge.usage, basis: UNREAD_BASIS }
+  usage: { ...charge.usage, basis: UNREADABLE_BASIS }
 })
 
 const noImages = new VendorLost({
@@ -104,7 +104,7 @@ const noImages = new VendorLost({
 })
 
 const endOf = (isCharged: boolean, breakOff: BreakOff): Exit.Exit<void, UpstreamError> => {
-  if (!isCharged) return Exit.fail(givenUp())
+  if (!isCharged) return Exit.fail(abandonedRequestError())
   return breakOff === null ? Exit.void : Exit.failCause(Cause.map(breakOff, upstreamErrorOf))
 }
 

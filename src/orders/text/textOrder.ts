@@ -3,12 +3,12 @@ import { Array as Arr, Effect, Exit, Predicate } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
 import type { Quote } from "../../domain/money/Quote.ts"
-import { type RawAnswer, writtenAnswer } from "../../domain/RawAnswer.ts"
+import { encodeAnswer, type RawAnswer } from "../../domain/RawAnswer.ts"
 import { chargeText, type TokenCounts, type WrittenText } from "../../domain/text/TextQuote.ts"
 import {
   implausibleUsage,
   type ReportedUsage,
-  UNREAD_BASIS,
+  UNREADABLE_BASIS,
   type VendorLost,
   VendorRefused
 } from "../../domain/VendorOutcome.ts"
@@ -85,7 +85,7 @@ export const textOrderOf = (
     const unreadTokens = counted?.outputTokens === 0n ? 0n : outputTokens
     const { implausible: _, ...charge } = chargeOf(counted, { outputBytes: 0, unreadTokens })
     const { basis } = charge.usage
-    const usage = { ...charge.usage, basis: basis === "formula" ? UNREAD_BASIS : basis }
+    const usage = { ...charge.usage, basis: basis === "formula" ? UNREADABLE_BASIS : basis }
     return unreadCharge({ ...charge, usage }, failure, { orderId: id, currency }).charge
   }
 
@@ -170,7 +170,7 @@ export const makeTextOrder = Effect.fnUntraced(function* (
             request.requestText(adapter, account, mount.job.upstreamModel)
           )
           if (hasFailed(text)) return yield* failedWhileWriting
-          return { ...text, answer: text.raw ?? writtenAnswer(text.result) }
+          return { ...text, answer: text.raw ?? encodeAnswer(text.result) }
         })
       })),
       finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),

@@ -4,7 +4,11 @@ import { Array as Arr, Effect } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import { withAddresses } from "../../domain/files/fileReferences.ts"
 import { metadataOf } from "../../domain/money/metadata.ts"
-import { inOpenaiWords, type OpenaiWish, sizeOrdered } from "../../domain/video/OpenaiVideoBody.ts"
+import {
+  type OpenaiOptions,
+  openaiErrorOf,
+  orderedSizeOf
+} from "../../domain/video/OpenaiVideoBody.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
 import type { VideoInput } from "../../domain/video/VideoInput.ts"
 import type { VideoQuote } from "../../domain/video/VideoQuote.ts"
@@ -26,8 +30,8 @@ export interface AcceptedVideo {
 }
 
 /** The size that a client ordered in the form of OpenAI's videos; null in our own. */
-const orderedSize = (input: VideoInput, wish: OpenaiWish | null, sku: VideoSku) =>
-  wish === null ? null : sizeOrdered(input, wish, sku)
+const orderedSize = (input: VideoInput, wish: OpenaiOptions | null, sku: VideoSku) =>
+  wish === null ? null : orderedSizeOf(input, wish, sku)
 
 export const makeVideoOrder = Effect.fnUntraced(function* (
   resolve: OrderResolution,
@@ -38,11 +42,11 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
   return Effect.fnUntraced(function* (
     caller: Caller,
     body: VideoBody,
-    wish: OpenaiWish | null = null
+    wish: OpenaiOptions | null = null
   ) {
     const { mounts, model, quote, input, files } = yield* Effect.mapError(
       resolve.video(caller, body, wish ?? undefined),
-      (error) => (wish === null ? error : inOpenaiWords(error))
+      (error) => (wish === null ? error : openaiErrorOf(error))
     )
     const [{ inputs, sku }] = mounts
     const size = orderedSize(input, wish, sku)

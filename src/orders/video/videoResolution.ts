@@ -6,8 +6,12 @@ import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Error
 import { videoReferences } from "../../domain/files/fileReferences.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
-import { inputAsWished, type OpenaiWish, sizeWishOf } from "../../domain/video/OpenaiVideoBody.ts"
-import { checkSize, type SizeWish, sizeOfferOf } from "../../domain/video/sizes.ts"
+import {
+  applyOpenaiOptions,
+  type OpenaiOptions,
+  sizeRequestOf
+} from "../../domain/video/OpenaiVideoBody.ts"
+import { checkSize, type SizeRequest, sizeOfferOf } from "../../domain/video/sizes.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
 import { countInputs, normaliseVideo, type VideoInput } from "../../domain/video/VideoInput.ts"
 import {
@@ -100,7 +104,7 @@ export const makeVideoResolution = Effect.gen(function* () {
   const resolveMounts = Effect.fnUntraced(function* (
     ordered: OrderedModel,
     input: VideoInput,
-    sizeWish: SizeWish | null,
+    sizeRequest: SizeRequest | null,
     lengths: KnownLengths
   ) {
     const { model } = ordered
@@ -136,7 +140,7 @@ export const makeVideoResolution = Effect.gen(function* () {
 
     const checkSizeBy = (rows: ReadonlyArray<VideoProtocolRow>) => {
       const offers = rows.map((row) => sizeOfferOf(row, listed))
-      return sizeWish === null ? Result.void : checkSize(sizeWish, offers, DEFAULT_RESOLUTION)
+      return sizeRequest === null ? Result.void : checkSize(sizeRequest, offers, DEFAULT_RESOLUTION)
     }
 
     const mounts = yield* checkMounts(ordered, {
@@ -188,7 +192,7 @@ export const makeVideoResolution = Effect.gen(function* () {
    * price. A body that was meant for another route is better explained by its model than by its fields,
    * so an error of the model comes first.
    */
-  return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, wish?: OpenaiWish) {
+  return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, options?: OpenaiOptions) {
     const normalised = normaliseVideo(body)
     const modelCheck = yield* Effect.result(checkModel(caller, body.model, ["video"]))
     const [model, offered] = Result.isSuccess(modelCheck)
@@ -208,8 +212,8 @@ export const makeVideoResolution = Effect.gen(function* () {
     yield* Effect.fromResult(fieldCheck)
     const files = yield* findFiles(caller, videoReferences(body))
     const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
-    const input = wish === undefined ? bodyInput : inputAsWished(bodyInput, wish)
-    const sizeWish = wish === undefined ? null : sizeWishOf(bodyInput, wish)
-    return { ...(yield* resolveMounts(ordered, input, sizeWish, lengths)), files }
+    const input = options === undefined ? bodyInput : applyOpenaiOptions(bodyInput, options)
+    const sizeRequest = options === undefined ? null : sizeRequestOf(bodyInput, options)
+    return { ...(yield* resolveMounts(ordered, input, sizeRequest, lengths)), files }
   })
 })

@@ -68,7 +68,7 @@ const triedWith: Readonly<Record<keyof typeof orders, ReadonlyArray<number>>> = 
 }
 
 /** What a vendor says of our account there is not the client's to read. */
-const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
+const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
 const ACCOUNT_REFUSED =
   "The vendor of this model does not accept the gateway's account at the moment; the gateway's operator has to see to it"
 
@@ -84,7 +84,7 @@ const refused = Struct.keys(orders).flatMap((kind) =>
           { does: "refuse", status: vendors, body, message: body.error.message },
           asRich(orders[kind])
         ),
-        aboutAccount.has(vendors)
+        accountStatuses.has(vendors)
           ? {
               status: ours,
               message: ACCOUNT_REFUSED,
@@ -140,7 +140,7 @@ const UNREAD = "The vendor's answer could not be read"
 const CHARGED = /is charged ([\d.]+) CNY by the formula: GET \/v1\/usage\/(us_(?:im|tx)_[\w-]+) is/
 
 /** Text and images that were answered with success are charged. */
-const chargedUnread = (text: string) => {
+const unreadableAnswerError = (text: string) => {
   const [, charge = "", receipt = ""] = CHARGED.exec(text) ?? []
   const message = `${UNREAD}. It answered HTTP 200, so the order is charged ${charge} CNY by the formula: GET /v1/usage/${receipt} is the receipt, and the gateway's operator can correct it`
   return { message, charge }
@@ -153,7 +153,7 @@ const lost = Object.entries(orders).flatMap(([kind, asked]) => [
     whileVendor({ does: "mumble", body: { hello: 1 } }, asRich(asked)),
     ({ text }) => ({
       status: 502,
-      ...(kind === "video" ? { message: UNREAD } : chargedUnread(text)),
+      ...(kind === "video" ? { message: UNREAD } : unreadableAnswerError(text)),
       ...said({ status: 200, body: null }, false)
     }),
     1

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
-  comeBackMillis,
+  clientPollMillis,
   nextPollSeconds,
   pauseSeconds
 } from "../../../src/domain/video/PollPace.ts"
@@ -58,7 +58,7 @@ describe("a client is told to come back", () => {
     ["at the first moment when nothing is known of a new one", 0, null, 2000],
     ["after a minute at most, however old", 86_400, null, 60_000]
   ] as const)("%s", (_, ageSeconds, usualSeconds, millis) => {
-    assert.strictEqual(comeBackMillis(pace, { ageSeconds, usualSeconds }), millis)
+    assert.strictEqual(clientPollMillis(pace, { ageSeconds, usualSeconds }), millis)
   })
 })
 

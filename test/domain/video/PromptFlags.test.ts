@@ -37,8 +37,8 @@ describe("a flag in the text", () => {
       { seed: "7", camera_fixed: "true", watermark: "false" }
     ],
     ["a cat --generate_audio false", "a cat", { generateAudio: "false" }]
-  ])("is read and taken out of %j", (written, left, said) => {
-    assert.deepStrictEqual(take(text(written)), { blocks: [text(left)], said })
+  ])("is read and taken out of %j", (written, left, flagValues) => {
+    assert.deepStrictEqual(take(text(written)), { blocks: [text(left)], flagValues })
   })
 
   it.each([
@@ -46,16 +46,16 @@ describe("a flag in the text", () => {
     ["a cat --duration=", { duration: "" }],
     ["a cat --duration --rs 720p", { duration: "", resolution: "720p" }],
     ["a cat --dur --rs --rt", { duration: "", resolution: "", ratio: "" }]
-  ])("without a value is told apart from no flag in %j", (written, said) => {
-    assert.deepStrictEqual(take(text(written)), { blocks: [text("a cat")], said })
+  ])("without a value is told apart from no flag in %j", (written, flagValues) => {
+    assert.deepStrictEqual(take(text(written)), { blocks: [text("a cat")], flagValues })
   })
 
   it.each([
     ["sea --duration 5 and sky --duration 9", "sea and sky", { duration: "9" }],
     ["sea --dur 5 --duration=9 --dur 7", "sea", { duration: "7" }],
     ["sea --rs 4K --resolution", "sea", { resolution: "" }]
-  ])("gives way to a later one of the same meaning in %j", (written, left, said) => {
-    assert.deepStrictEqual(take(text(written)), { blocks: [text(left)], said })
+  ])("gives way to a later one of the same meaning in %j", (written, left, flagValues) => {
+    assert.deepStrictEqual(take(text(written)), { blocks: [text(left)], flagValues })
   })
 
   it.each([
@@ -75,7 +75,7 @@ describe("a flag in the text", () => {
     "--duration_of_day",
     "--d--dur 5ur 15"
   ])("is not seen in %j", (written) => {
-    assert.deepStrictEqual(take(text(written)), { blocks: [text(written)], said: {} })
+    assert.deepStrictEqual(take(text(written)), { blocks: [text(written)], flagValues: {} })
   })
 })
 
@@ -83,20 +83,20 @@ describe("the blocks of a request", () => {
   it("lose the flags of every text, and the last text wins", () => {
     assert.deepStrictEqual(take(text("sea --dur 5"), image, text("--rs 4K sky --dur 9")), {
       blocks: [text("sea"), image, text("sky")],
-      said: { duration: "9", resolution: "4K" }
+      flagValues: { duration: "9", resolution: "4K" }
     })
   })
 
   it("lose a text that held nothing but flags", () => {
     assert.deepStrictEqual(take(text("--dur 5"), image, text("  ")), {
       blocks: [image],
-      said: { duration: "5" }
+      flagValues: { duration: "5" }
     })
   })
 
   it("keep media untouched, also when an address looks like a flag", () => {
     const odd: Block = { type: "image", url: "https://pictures.example/ --duration 8" }
-    assert.deepStrictEqual(take(odd), { blocks: [odd], said: {} })
+    assert.deepStrictEqual(take(odd), { blocks: [odd], flagValues: {} })
   })
 })
 
@@ -178,7 +178,7 @@ describe("whatever a text is made of", () => {
       const found = takeFlags([text(written.join(""))])
       if (Result.isFailure(found)) return
       const { blocks } = found.success
-      assert.deepStrictEqual(take(...blocks), { blocks, said: {} })
+      assert.deepStrictEqual(take(...blocks), { blocks, flagValues: {} })
     },
     { arbitrary: { runs: 2000 } }
   )

@@ -144,5 +144,5 @@ const formInWords = ({ takes }: VideoForm): string => {
 }
 
 /** What a family takes, in words: each of its forms, with the most media of each kind. */
-export const inputsInWords = ({ forms }: Pick<VideoFamily, "forms">): string =>
+export const describeInputs = ({ forms }: Pick<VideoFamily, "forms">): string =>
   [...new Set(forms.map(formInWords))].join("; or ")

@@ -23,7 +23,7 @@ import {
   statesShownAs
 } from "../../../domain/taskStates.ts"
 import { openaiFields, openaiVideo } from "../../../domain/video/openaiVideo.ts"
-import { comeBackMillis } from "../../../domain/video/PollPace.ts"
+import { clientPollMillis } from "../../../domain/video/PollPace.ts"
 import type { VideoKind } from "../../../domain/video/VideoQuote.ts"
 import { OutgoingWeb } from "../../../egress/OutgoingWeb.ts"
 import { faultOfUrl } from "../../../egress/publicAddresses.ts"
@@ -120,7 +120,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   /** Tells when to ask again; a kind of null is a task of which nothing but the id is known. */
   const pace = (kind: VideoKind | null, ageSeconds: number) => {
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
-    const millis = comeBackMillis(settings, { ageSeconds, usualSeconds })
+    const millis = clientPollMillis(settings, { ageSeconds, usualSeconds })
     return {
       "cache-control": "no-store",
       "retry-after": `${Math.ceil(millis / 1000)}`,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { familyOf, inputsInWords } from "../../../../src/domain/video/families/VideoFamily.ts"
+import { describeInputs, familyOf } from "../../../../src/domain/video/families/VideoFamily.ts"
 import { contentFamilies } from "../../../../src/domain/video/families/vp_a.ts"
 import { videoProtocols } from "../../../../src/domain/video/VideoProtocol.ts"
 import { parametersOf } from "../../../../src/domain/video/vendorFields.ts"
@@ -69,6 +69,6 @@ describe("the families of vp_a", () => {
     ]
   ])("%s takes %s", (id, words) => {
     const family = familyOf(contentFamilies, id)
-    assert.strictEqual(family === null ? "" : inputsInWords(family), words)
+    assert.strictEqual(family === null ? "" : describeInputs(family), words)
   })
 })
