@@ -1,14 +1,17 @@
-/** The part of a file that a `Range` header asks for (RFC 9110, 14). */
+/** Parses the `Range` header of a request for a file (RFC 9110, section 14). */
 import type { ByteRange } from "../services/results/ArchiveBucket.ts"
 
 /**
- * Null where the whole file is to be answered: without a header, and with one that is not understood or
- * asks for several parts. "beyond" where the file has no such part.
+ * Null for the complete file: without a header, and with a malformed one or one of several ranges.
+ * "beyond" where the range begins behind the end of the file.
  */
-export const partOf = (range: string | undefined, bytes: number): ByteRange | "beyond" | null => {
-  const asked = /^bytes=(\d*)-(\d*)$/.exec(range ?? "")
-  if (asked === null) return null
-  const [, first = "", last = ""] = asked
+export const byteRangeOf = (
+  range: string | undefined,
+  bytes: number
+): ByteRange | "beyond" | null => {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(range ?? "")
+  if (match === null) return null
+  const [, first = "", last = ""] = match
   if (first === "" && last === "") return null
   if (first === "") {
     const length = Math.min(Number(last), bytes)

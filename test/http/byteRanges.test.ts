@@ -1,8 +1,8 @@
 /** Which part of a file a `Range` header asks for. */
 import { assert, it } from "@effect/vitest"
-import { partOf } from "../../src/http/byteRanges.ts"
+import { byteRangeOf } from "../../src/http/byteRanges.ts"
 
-const cases: ReadonlyArray<readonly [string | undefined, ReturnType<typeof partOf>]> = [
+const cases: ReadonlyArray<readonly [string | undefined, ReturnType<typeof byteRangeOf>]> = [
   [undefined, null],
   ["bytes=0-0", { start: 0, end: 0 }],
   ["bytes=0-", { start: 0, end: 99 }],
@@ -22,11 +22,11 @@ const cases: ReadonlyArray<readonly [string | undefined, ReturnType<typeof partO
 
 for (const [range, part] of cases) {
   it(`${range ?? "no header"} of 100 bytes`, () => {
-    assert.deepStrictEqual(partOf(range, 100), part)
+    assert.deepStrictEqual(byteRangeOf(range, 100), part)
   })
 }
 
 it("an empty file has no parts", () => {
-  assert.strictEqual(partOf("bytes=0-", 0), "beyond")
-  assert.strictEqual(partOf("bytes=-5", 0), "beyond")
+  assert.strictEqual(byteRangeOf("bytes=0-", 0), "beyond")
+  assert.strictEqual(byteRangeOf("bytes=-5", 0), "beyond")
 })

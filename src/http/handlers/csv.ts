@@ -1,4 +1,4 @@
-/** What is answered as JSON, as CSV or as a page, as its client's `Accept` wants it. */
+/** Chooses between JSON, CSV and a page by the client's `Accept` header, and writes CSV. */
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Page } from "../../runtime/Page.ts"
@@ -20,7 +20,7 @@ const qualityOf = (accept: string, type: string): number => {
   return range === undefined || Number.isNaN(quality) ? 0 : quality
 }
 
-/** The first of these types that no other is preferred to; JSON for a client that names none. */
+/** The type with the highest quality, the first of equal ones; JSON for a client that names none. */
 export const preferredType = <Type extends string>(
   accept: string | undefined,
   types: ReadonlyArray<Type>
@@ -35,18 +35,20 @@ export const preferredType = <Type extends string>(
 export const wantsCsv = (accept: string | undefined): boolean =>
   preferredType(accept, ["text/csv"]) === "text/csv"
 
-/** CSV as its client takes it, kept as a file of the name where one is given. */
-export const csvResponse = <E>(text: Stream.Stream<string, E>, name?: string) =>
+/** Streams CSV; with a file name, browsers save it. */
+export const csvResponse = <E>(text: Stream.Stream<string, E>, fileName?: string) =>
   HttpServerResponse.stream(Stream.encodeText(text), {
     contentType: CSV_TYPE,
     headers: {
       vary: "accept",
-      ...(name === undefined ? {} : { "content-disposition": `attachment; filename="${name}.csv"` })
+      ...(fileName === undefined
+        ? {}
+        : { "content-disposition": `attachment; filename="${fileName}.csv"` })
     }
   })
 
 /**
- * A page as the request wants it: the list, or its entries as CSV, where a `link` header with
+ * Responds with a page as JSON or as CSV, by the request's `Accept`. In CSV a `link` header with
  * `rel="next"` stands for `has_more`.
  */
 export const listOrCsv = <A, B extends { readonly id: string } & Row>(

@@ -1,4 +1,4 @@
-/** What handlers answer with. */
+/** Responses that handlers of several groups have in common. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -13,14 +13,14 @@ import { countInMemory } from "../server/countedAnswers.ts"
 import { withHeaders } from "../server/envelope.ts"
 import { errorBody } from "../server/errorResponse.ts"
 
-/** Larger answers leave as their client takes them. */
+/** Larger answers are streamed at the pace of their client. */
 const MAX_AT_ONCE_BYTES = 64 * 1024
 
-/** Small answers at once; large ones one piece at a time, so that none is copied. */
-const passOn = ({ chunks, bytes, isCounted, release }: RawAnswer) => {
-  const [only] = chunks
-  if (chunks.length === 1 && only !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
-    return HttpServerResponse.uint8Array(only, { contentType: "application/json" })
+/** Sends a small answer at once, and a large one chunk by chunk, so that its chunks are not copied. */
+const rawResponse = ({ chunks, bytes, isCounted, release }: RawAnswer) => {
+  const [first] = chunks
+  if (chunks.length === 1 && first !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
+    return HttpServerResponse.uint8Array(first, { contentType: "application/json" })
   }
   const response = HttpServerResponse.stream(
     Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(release))),
@@ -29,11 +29,11 @@ const passOn = ({ chunks, bytes, isCounted, release }: RawAnswer) => {
   return isCounted ? response : countInMemory(response, bytes)
 }
 
-/** What a vendor said is handed on as it came. */
+/** The response of an order; the body of a vendor is sent unchanged. */
 export const responseOf = (answer: AnswerBody): HttpServerResponse.HttpServerResponse =>
-  answer instanceof RawAnswer ? passOn(answer) : HttpServerResponse.jsonUnsafe(answer)
+  answer instanceof RawAnswer ? rawResponse(answer) : HttpServerResponse.jsonUnsafe(answer)
 
-/** Server-sent events. Proxies that hold answers back would hold every event back. */
+/** Responds with server-sent events; the header keeps proxies such as nginx from buffering them. */
 export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
   HttpServerResponse.stream(events, {
     contentType: "text/event-stream",
@@ -41,8 +41,8 @@ export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
   })
 
 /**
- * Every event as soon as it is there, and then `last`, or what became of the rest. A client that takes
- * nothing for too long is cut off at its socket: who sends is waiting for it then.
+ * Streams the events as they come, and then `last`, or the error that broke them off. The socket of a client
+ * that reads nothing for too long is destroyed, as the order waits for its client meanwhile.
  */
 export const streamResponse = Effect.fnUntraced(function* (
   answer: StreamedAnswer,
@@ -62,8 +62,8 @@ export const streamResponse = Effect.fnUntraced(function* (
 const utf8 = new TextEncoder()
 export const dataEvent = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
 
-/** What an order comes to; a replay says that it is one. */
-export const answerOrder = Effect.fnUntraced(function* <Body, A, E>(
+/** Places an order with the request's idempotency key, and marks the answer of a replay. */
+export const placeOrder = Effect.fnUntraced(function* <Body, A, E>(
   { headers }: { readonly headers: { readonly "idempotency-key"?: string } },
   body: Body,
   order: (caller: Caller, body: Body, key?: string) => Effect.Effect<OrderResult<A>, E>
@@ -73,7 +73,7 @@ export const answerOrder = Effect.fnUntraced(function* <Body, A, E>(
   return yield* Effect.fromResult(answer)
 })
 
-/** The page a list's query asks for. */
+/** The page that a list's query names. */
 export const pageOf = (query: {
   readonly after?: string
   readonly limit: number
@@ -84,7 +84,7 @@ export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => {
   return { object: "list" as const, data, has_more: hasMore }
 }
 
-/** A list that tells where its next page begins, which may be behind entries that are not shown. */
+/** A list with the cursor of its next page, which may be behind entries that are not shown. */
 export const listViewWithNext = <A, B extends { readonly id: string }>(
   page: Page<A> & { readonly next: string | null },
   view: (entry: A) => B

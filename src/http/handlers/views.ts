@@ -25,13 +25,13 @@ export const poolView = (pool: Pool) => ({
   credit: formatNano(pool.creditNano)
 })
 
-/** Of orders that can come to more than they hold. */
+/** The exposure of an order that may cost more than its hold; no field for any other. */
 export const exposureView = (quote: Quote) => {
   const exposureNano = exposureOf(quote)
   return exposureNano === quote.holdNano ? {} : { exposure: formatNano(exposureNano) }
 }
 
-/** What is counted, the price of one, and what the hold was reckoned from. */
+/** The unit of billing, its price, and the inputs of the hold's calculation. */
 export const billingView = (quote: Quote) => {
   switch (quote.kind) {
     case "token_video":
@@ -86,29 +86,32 @@ export const quoteView = (
   order: Pick<QuoteView, "model" | "currency"> & { readonly modality: QuotedModality },
   { quote, affordable }: Quoted,
   usualSeconds: number | null
-): QuoteView => ({
-  object: "quote",
-  ...order,
-  hold: formatNano(quote.holdNano),
-  ...exposureView(quote),
-  ...(exposureOf(quote) === quote.holdNano ? {} : { exposure_reason: EXPOSURE_REASON }),
-  expected_charge: formatNano(quote.holdNano),
-  formula: formulaOf(quote),
-  affordable: {
-    pool: affordable.pool,
-    pool_available: formatNano(affordable.poolAvailableNano),
-    cap: affordable.cap,
-    cap_available: formatNanoOrNull(affordable.capAvailableNano),
-    budget: affordable.budget,
-    budget_available: formatNanoOrNull(affordable.budgetAvailableNano)
-  },
-  ...billingView(quote),
-  // Of videos alone.
-  ...{ usual_seconds: usualSeconds },
-  ...(quote.kind === "tokens" && order.modality === "embedding"
-    ? { unit_price: formatNano(quote.nanoPerInputToken) }
-    : {})
-})
+): QuoteView => {
+  // The contract has the field for videos alone, and leaves it out elsewhere.
+  const videoFields = { usual_seconds: usualSeconds }
+  return {
+    object: "quote",
+    ...order,
+    hold: formatNano(quote.holdNano),
+    ...exposureView(quote),
+    ...(exposureOf(quote) === quote.holdNano ? {} : { exposure_reason: EXPOSURE_REASON }),
+    expected_charge: formatNano(quote.holdNano),
+    formula: formulaOf(quote),
+    affordable: {
+      pool: affordable.pool,
+      pool_available: formatNano(affordable.poolAvailableNano),
+      cap: affordable.cap,
+      cap_available: formatNanoOrNull(affordable.capAvailableNano),
+      budget: affordable.budget,
+      budget_available: formatNanoOrNull(affordable.budgetAvailableNano)
+    },
+    ...billingView(quote),
+    ...videoFields,
+    ...(quote.kind === "tokens" && order.modality === "embedding"
+      ? { unit_price: formatNano(quote.nanoPerInputToken) }
+      : {})
+  }
+}
 
 export const usageView = (record: UsageRecord) => ({
   id: record.id,
@@ -133,7 +136,7 @@ export const receiptView = (
 ): ReceiptView => ({
   object: "receipt",
   ...billingView(quote),
-  // What was charged stands before what was quoted.
+  // The charged unit and price replace the quoted ones.
   ...usageView(record),
   currency,
   hold: formatNano(holdNano),
@@ -145,7 +148,10 @@ export const receiptView = (
   formula: formulaOf(quote),
   corrected: formatNano(corrections.reduce((sum, { amountNano }) => sum + amountNano, 0n)),
   corrections: corrections.map(({ id, amountNano, reason, reference, createdAt }) => ({
-    ...{ id, amount: formatNano(amountNano), reason, reference },
+    id,
+    amount: formatNano(amountNano),
+    reason,
+    reference,
     at: createdAt.toISOString()
   })),
   entries: entries.map(({ amountNano, createdAt, ...entry }) => ({
@@ -163,7 +169,7 @@ export const receiptView = (
   })
 })
 
-/** Where an order was sent, one channel after the other; the last one has it, or had it last. */
+/** The channels that an order was sent to, in turn; the last one has the order. */
 export const attemptViews = (
   job: VendorJob,
   refusals: ReadonlyArray<RefusedJob>,
@@ -186,9 +192,9 @@ export const operatorReceiptView = (currency: string, receipt: Receipt): Operato
 
 export const isoOrNull = (at: Date | null | undefined): string | null => at?.toISOString() ?? null
 
-/** The tag that a list of usage is asked for. */
+/** The tag that a list of usage is filtered by. */
 export const tagOf = ({ tag }: { readonly tag?: string }): Tag | null => {
   if (tag === undefined) return null
-  const at = tag.indexOf("=")
-  return { name: tag.slice(0, at), value: tag.slice(at + 1) }
+  const separator = tag.indexOf("=")
+  return { name: tag.slice(0, separator), value: tag.slice(separator + 1) }
 }

@@ -106,26 +106,32 @@ export const takeTurns = (
     }
   }
 
-  const cutStalled = (): void => {
+  /** Whether the client has read something since the last check, or has nothing to read. */
+  const noteProgress = (connection: Connection, now: number): boolean => {
+    const { socket } = connection
+    const readBytes = socket.bytesWritten - socket.writableLength
+    if (socket.writableLength > 0 && readBytes === connection.readBytes) return false
+    connection.readBytes = readBytes
+    connection.progressAtMillis = now
+    return true
+  }
+
+  const cutIfStalled = ({ socket, turns: [first], progressAtMillis }: Connection, now: number) => {
+    if (first === undefined) return
+    const owner = first.answer.owner()
+    const isPressed = first.answer.isPressed() || lastCuts.has(owner)
+    const patience = isPressed ? patienceMillis * PRESSURE_FACTOR : patienceMillis
+    if (now - progressAtMillis < patience) return
+    lastCuts.set(owner, now)
+    onCut(owner)
+    socket.destroy()
+  }
+
+  const checkConnections = (): void => {
     const now = performance.now()
     for (const [owner, cutAt] of lastCuts) if (now - cutAt > patienceMillis) lastCuts.delete(owner)
     for (const connection of activeConnections) {
-      const { socket, turns } = connection
-      const readBytes = socket.bytesWritten - socket.writableLength
-      if (socket.writableLength === 0 || readBytes !== connection.readBytes) {
-        connection.readBytes = readBytes
-        connection.progressAtMillis = now
-        continue
-      }
-      const [first] = turns
-      if (first === undefined) continue
-      const owner = first.answer.owner()
-      const isPressed = first.answer.isPressed() || lastCuts.has(owner)
-      const patience = isPressed ? patienceMillis * PRESSURE_FACTOR : patienceMillis
-      if (now - connection.progressAtMillis < patience) continue
-      lastCuts.set(owner, now)
-      onCut(owner)
-      socket.destroy()
+      if (!noteProgress(connection, now)) cutIfStalled(connection, now)
     }
   }
 
@@ -134,7 +140,7 @@ export const takeTurns = (
   // Node emits this in place of `request` for clients that send `Expect: 100-continue`.
   server.on("checkContinue", arrive)
   const timer = setInterval(
-    cutStalled,
+    checkConnections,
     Math.min(MAX_CHECK_MILLIS, patienceMillis / CHECKS_PER_STALL)
   ).unref()
   return () => clearInterval(timer)

@@ -14,7 +14,7 @@ import { answerOf, turnOf } from "./connectionTurns.ts"
 import { countedAnswer } from "./countedAnswers.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./requestMetrics.ts"
-import { encodeModelId, pathOf, Routes, targetOf } from "./routes.ts"
+import { encodeModelId, pathOf, Routes, type RouteTable, targetOf } from "./routes.ts"
 import { noRoute } from "./wrongPaths.ts"
 
 /** The request that is being handled: its id, and headers for its answer. */
@@ -78,12 +78,35 @@ const unknownExpectation = errorResponse(
 ).pipe(HttpServerResponse.setStatus(417), HttpServerResponse.setHeader("connection", "close"))
 
 /** The refusal of invalid headers, before any route sees them; null to valid ones. */
-const refusalOf = ({ source }: HttpServerRequest.HttpServerRequest) => {
+const headerRefusalOf = ({ source }: HttpServerRequest.HttpServerRequest) => {
   if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return null
   const { expect, host } = source.headers
   if (host === undefined) return missingHost
   return expect === undefined || /100-continue/i.test(expect) ? null : unknownExpectation
 }
+
+/** The refusal of a request by its headers or its path, before the router sees it; null to others. */
+const refusalOf = (
+  routes: RouteTable,
+  request: HttpServerRequest.HttpServerRequest,
+  isMatched: boolean
+): HttpServerResponse.HttpServerResponse | null => {
+  const headerRefusal = headerRefusalOf(request)
+  if (headerRefusal !== null || isMatched) return headerRefusal
+  return errorResponse(noRoute(routes, { method: request.method, url: targetOf(request) }))
+}
+
+/** Answers every failure of a route; what was interrupted has no client to answer. */
+const answerFailure =
+  (routes: RouteTable, request: HttpServerRequest.HttpServerRequest) =>
+  <E>(cause: Cause.Cause<E>) => {
+    if (isRouteNotFound(Cause.squash(cause))) {
+      return Effect.succeed(errorResponse(noRoute(routes, request)))
+    }
+    return Cause.hasInterruptsOnly(cause)
+      ? Effect.failCause(cause)
+      : answerUnexpected(request, cause)
+  }
 
 export const layerEdge = HttpRouter.middleware(
   Effect.gen(function* () {
@@ -94,43 +117,28 @@ export const layerEdge = HttpRouter.middleware(
       Effect.flatMap(random.uuidV7(), (uuid) =>
         Effect.withFiber((fiber) => {
           const original = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const target = targetOf(original)
-          const url = encodeModelId(target)
+          const url = encodeModelId(targetOf(original))
           const request = url === original.url ? original : original.modify({ url })
           const requestId = `req_${uuid}`
           const ids = clientIdsOf(request)
           const headers: Record<string, string> = {}
           const answer = answerOf(request.source)
-          const counted = (response: HttpServerResponse.HttpServerResponse) =>
-            answer === null ? response : countedAnswer(answer, response)
           const [matchedRoute] = routes.at(pathOf(url))
           // The router decodes and trims paths before it compares them, so it gets exact spellings alone.
-          const refusal =
-            refusalOf(original) ??
-            (matchedRoute === undefined
-              ? errorResponse(noRoute(routes, { method: original.method, url: target }))
-              : null)
+          const refusal = refusalOf(routes, original, matchedRoute !== undefined)
           const handled = refusal === null ? route : Effect.succeed(refusal)
-          const routed =
-            request === original
-              ? handled
-              : Effect.provideService(handled, HttpServerRequest.HttpServerRequest, request)
-          const answered = Effect.catchCause(routed, (cause) => {
-            const failure = Cause.squash(cause)
-            if (isRouteNotFound(failure))
-              return Effect.succeed(errorResponse(noRoute(routes, request)))
-            return Cause.hasInterruptsOnly(cause)
-              ? Effect.failCause(cause)
-              : answerUnexpected(request, cause)
-          }).pipe(
+          const answered = handled.pipe(
+            Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+            Effect.catchCause(answerFailure(routes, request)),
             Effect.annotateLogs({ requestId, ...ids }),
             Effect.provideService(CurrentRequest, { id: requestId, headers }),
             Effect.provideService(CurrentAnswer, answer)
           )
-          const inTurn = Effect.map(
-            measured(answered, request.method, matchedRoute?.path),
-            (response) =>
-              HttpServerResponse.setHeaders(counted(response), {
+          const measuredAnswer = measured(answered, request.method, matchedRoute?.path)
+          const inTurn = Effect.map(measuredAnswer, (response) =>
+            HttpServerResponse.setHeaders(
+              answer === null ? response : countedAnswer(answer, response),
+              {
                 ...headers,
                 ...ids,
                 "x-request-id": requestId,
@@ -138,7 +146,8 @@ export const layerEdge = HttpRouter.middleware(
                 "x-content-type-options": "nosniff",
                 // The client then sends its next request to another gateway.
                 ...(shutdown.hasBegun() ? { connection: "close" } : {})
-              })
+              }
+            )
           )
           const turn = turnOf(request.source)
           return turn === null ? inTurn : Effect.andThen(turn, inTurn)

@@ -78,6 +78,23 @@ const fillParameters = (route: Route, path: string): string => {
     .join("/")
 }
 
+/** The route whose path is spelled most like one of these, of the request's method first. */
+const nearestRoute = (
+  routes: RouteTable,
+  method: string,
+  paths: ReadonlyArray<string>
+): Route | undefined => {
+  const sameMethod = routes.all.filter(({ methods }) => methods.some((one) => one === method))
+  for (const path of paths) {
+    for (const group of [sameMethod, routes.all]) {
+      const byPath = new Map(group.map((route) => [fillParameters(route, path), route]))
+      const nearest = byPath.get(nearestName(path, byPath.keys(), MAX_EDITS) ?? "")
+      if (nearest !== undefined) return nearest
+    }
+  }
+  return undefined
+}
+
 /** The routes that a request for an unserved path or method probably meant; none where that is unknown. */
 export const suggestRoutes = (
   routes: RouteTable,
@@ -95,14 +112,8 @@ export const suggestRoutes = (
   }
   const equivalents = foreignPaths.get(normalized)
   if (equivalents !== undefined) return declaredAt(routes, equivalents)
-  const sameMethod = routes.all.filter(({ methods }) => methods.some((one) => one === method))
-  for (const path of candidates) {
-    for (const group of [sameMethod, routes.all]) {
-      const byPath = new Map(group.map((route) => [fillParameters(route, path), route]))
-      const nearest = byPath.get(nearestName(path, byPath.keys(), MAX_EDITS) ?? "")
-      if (nearest !== undefined) return [nearest]
-    }
-  }
+  const nearest = nearestRoute(routes, method, candidates)
+  if (nearest !== undefined) return [nearest]
   // The segment behind a list of tasks is the id of a task.
   const list = foreignPaths.get(normalized.slice(0, normalized.lastIndexOf("/"))) ?? []
   return declaredAt(

@@ -1,4 +1,4 @@
-/** Days and times as addresses carry them, in the deployment's zone. */
+/** Parses days and times of query parameters, in the deployment's time zone. */
 import { DateTime, Effect, Option } from "effect"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 
@@ -6,7 +6,7 @@ const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text)
 const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.test(text)
 
-/** The moment a day begins in the zone, or the one after it; a time is what it says. */
+/** Parses a time, or a day as its beginning in the zone, some days later. */
 export const parseTime = Effect.fnUntraced(function* (
   param: string,
   text: string,
@@ -29,7 +29,7 @@ export const parseTime = Effect.fnUntraced(function* (
       })
 })
 
-/** From when, and before when, a list is asked for; null is any time. */
+/** The time range of a list, without its end; null is unbounded. */
 export const timeRange = Effect.fnUntraced(function* (
   query: { readonly from?: string; readonly to?: string },
   timeZone: string

@@ -1,4 +1,4 @@
-/** Files of tasks, passed on from where their vendor keeps them. */
+/** Serves the files of tasks, from the archive or streamed from their vendor. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { NotFound, UpstreamError } from "../../../domain/Errors.ts"
@@ -17,25 +17,25 @@ import { Archives } from "../../../services/results/Archives.ts"
 import { type Task, TaskRepo } from "../../../services/TaskRepo.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
 import { type FileHeaders, fileResponse, storedFile } from "./storedFile.ts"
-import { inWordsOf, taskOf } from "./taskResponses.ts"
+import { taskIdOf, withClientId } from "./taskResponses.ts"
 
-/** How long an address of the bucket lives that a client is sent to. */
+/** Lifetime of the presigned address of the bucket that a client is redirected to. */
 const PRESIGNED_SECONDS = 300
 
-/** How long a vendor may be silent while a file of it is passed on. */
+/** The longest silence of a vendor while its file is streamed. */
 const IDLE_SECONDS = 30
 
-const passedOn = ["etag", "last-modified", "accept-ranges", "content-range"] as const
+const forwardedHeaders = ["etag", "last-modified", "accept-ranges", "content-range"] as const
 
 const headersOf = (answer: OutgoingAnswer) =>
   Object.fromEntries(
-    passedOn.flatMap((name) => {
+    forwardedHeaders.flatMap((name) => {
       const value = headerOf(answer, name)
       return value === "" ? [] : [[name, value]]
     })
   )
 
-const notThere = (message: string) => new NotFound({ message })
+const fileNotFound = (message: string) => new NotFound({ message })
 
 const unavailable = (message: string, status: number | null) =>
   new UpstreamError({
@@ -46,7 +46,7 @@ const unavailable = (message: string, status: number | null) =>
     retryAfterSeconds: null
   })
 
-/** Whether the vendor has it no longer, as far as its answer tells. */
+/** Whether the vendor's status says that it no longer has the file. */
 const isGone = (status: number): boolean => status === 403 || status === 404 || status === 410
 
 export const makeFileResponses = Effect.gen(function* () {
@@ -56,25 +56,26 @@ export const makeFileResponses = Effect.gen(function* () {
   const bucket = yield* Bucket
   const { archiveRedirect, maxContentBytes } = yield* Settings
 
-  const find = Effect.fnUntraced(function* (kind: TaskKind, id: string) {
+  const findTask = Effect.fnUntraced(function* (kind: TaskKind, id: string) {
     const { organizationId } = yield* CurrentCaller
-    const name = yield* taskOf(kind, id)
-    const task = yield* inWordsOf(id, tasks.find(organizationId, name.id))
+    const name = yield* taskIdOf(kind, id)
+    const task = yield* withClientId(id, tasks.find(organizationId, name.id))
     const { task_status: state } = taskAnswer(kind, task)
-    if (state === "processing") return yield* notThere("It is not made yet: the task is processing")
-    if (state === "failed") return yield* notThere("There is no file: the task has failed")
+    if (state === "processing")
+      return yield* fileNotFound("It is not made yet: the task is processing")
+    if (state === "failed") return yield* fileNotFound("There is no file: the task has failed")
     return task
   })
 
-  const load = Effect.fnUntraced(function* (url: string, headers: FileHeaders) {
-    const wanted = Object.entries(headers).flatMap(([name, value]) =>
+  const loadFromVendor = Effect.fnUntraced(function* (url: string, headers: FileHeaders) {
+    const sentHeaders = Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value] as const]
     )
     const answer = yield* web
       .open({
         method: "GET",
         url,
-        headers: Object.fromEntries(wanted),
+        headers: Object.fromEntries(sentHeaders),
         idleSeconds: IDLE_SECONDS
       })
       .pipe(
@@ -82,7 +83,7 @@ export const makeFileResponses = Effect.gen(function* () {
         Effect.mapError(({ message }) => unavailable(message, null))
       )
     const { status } = answer
-    if (isGone(status)) return yield* notThere("The vendor does not have the file any more")
+    if (isGone(status)) return yield* fileNotFound("The vendor does not have the file any more")
     if (status === 304 || status === 416) {
       // A browser keeps what it knows of the file, such as its type, from the first answer.
       const headers = { ...headersOf(answer), "cache-control": "private" }
@@ -103,8 +104,8 @@ export const makeFileResponses = Effect.gen(function* () {
     })
   })
 
-  /** A file of the archive; null where it is not there. */
-  const archived = Effect.fnUntraced(function* (
+  /** The response with an archived file; null where the archive has none. */
+  const archivedFile = Effect.fnUntraced(function* (
     { organizationId, id }: Task,
     n: number,
     headers: FileHeaders
@@ -120,31 +121,34 @@ export const makeFileResponses = Effect.gen(function* () {
     return yield* storedFile(file, headers, (part) => bucket.get(key, part))
   })
 
-  const fileAt = Effect.fnUntraced(function* (
+  const serveFile = Effect.fnUntraced(function* (
     task: Task,
     n: number,
     address: string | null | undefined,
     headers: FileHeaders
   ) {
-    // While the bucket is away, the vendor may still have it.
-    const kept = yield* Effect.catch(archived(task, n, headers), ({ message }) =>
-      Effect.as(Effect.logWarning("the archive could not be read", message), null)
+    // While the bucket cannot be reached, the vendor may still have the file.
+    const archived = yield* Effect.catch(archivedFile(task, n, headers), ({ message }) =>
+      Effect.logWarning("archive: reading a file failed", message).pipe(
+        Effect.annotateLogs({ task: task.id }),
+        Effect.as(null)
+      )
     )
-    if (kept !== null) return kept
+    if (archived !== null) return archived
     return address === null || address === undefined
-      ? yield* notThere("The task has no such file")
-      : yield* load(address, headers)
+      ? yield* fileNotFound("The task has no such file")
+      : yield* loadFromVendor(address, headers)
   })
 
   return {
     video: Effect.fnUntraced(function* (id: string, headers: FileHeaders) {
-      const task: Task = yield* find("video", id)
-      return yield* fileAt(task, 0, task.videoUrl, headers)
+      const task: Task = yield* findTask("video", id)
+      return yield* serveFile(task, 0, task.videoUrl, headers)
     }),
     /** `n` counts from 0, as in the task's `data`. */
     image: Effect.fnUntraced(function* (id: string, n: number, headers: FileHeaders) {
-      const task: Task = yield* find("image", id)
-      return yield* fileAt(task, n, imageAddresses(task)[n], headers)
+      const task: Task = yield* findTask("image", id)
+      return yield* serveFile(task, n, imageAddresses(task)[n], headers)
     })
   }
 })

@@ -1,4 +1,4 @@
-/** Edits of images as forms: every value is a text there, and pictures are files. */
+/** Reads edits of images that are sent as forms, where every value is a text and pictures are files. */
 import { Effect } from "effect"
 import type { VendorParameter } from "../../../domain/catalog/vendorParameters.ts"
 import { InvalidRequest } from "../../../domain/Errors.ts"
@@ -9,9 +9,9 @@ import { fieldKey, resemblances } from "../../../domain/nearest.ts"
 import type { FormFile, FormParts } from "../../api/middlewares.ts"
 
 type Kind = VendorParameter["type"]
-const ownKinds = { n: "integer", partial_images: "integer", stream: "boolean" } as const
+const contractKinds = { n: "integer", partial_images: "integer", stream: "boolean" } as const
 
-/** What the fields are that are no texts, in any of the protocols. */
+/** The types of the fields that are not texts, in any of the protocols. */
 export const formKinds = (rows: Iterable<ImageProtocolRow>): ReadonlyMap<string, Kind> =>
   new Map([
     ...[...rows].flatMap(({ families }) =>
@@ -19,11 +19,11 @@ export const formKinds = (rows: Iterable<ImageProtocolRow>): ReadonlyMap<string,
         Object.entries(parameters).map(([name, { type }]) => [name, type] as const)
       )
     ),
-    ...Object.entries(ownKinds)
+    ...Object.entries(contractKinds)
   ])
 
-/** The value a text stands for; the text itself where it stands for none, so that it is refused as it is. */
-const textValue = (kind: Kind | undefined, text: string): string | number | boolean => {
+/** Parses a text as its field's type; a text that is not of the type stays, so that the error quotes it. */
+const parseText = (kind: Kind | undefined, text: string): string | number | boolean => {
   switch (kind) {
     case "integer":
       return /^-?\d{1,15}$/.test(text) ? Number(text) : text
@@ -39,23 +39,30 @@ const textValue = (kind: Kind | undefined, text: string): string | number | bool
 const pictureField = resemblances(
   ["image", "images", "image_url", MASK].map((name) => [name, name] as const)
 )
-const listed = /^(images?|image_url)(?:\[\d*\])?$/
-const noted = /^metadata\[([^\][]+)\]$/
+const imagePattern = /^(images?|image_url)(?:\[\d*\])?$/
+const metadataPattern = /^metadata\[([^\][]+)\]$/
 
-const refused = (param: string, message: string) =>
+const invalidField = (param: string, message: string) =>
   new InvalidRequest({ message: `${param}: ${message}`, param })
 
-const plainType = /^image\/[\w.+-]{1,60}$/
+const imageTypePattern = /^image\/[\w.+-]{1,60}$/
 
-/** The file as an address that has it in it. */
-const addressOf = Effect.fnUntraced(function* ({ field, contentType, bytes }: FormFile) {
-  if (bytes.byteLength === 0) return yield* refused(field, "The file is empty")
-  const told = plainType.test(contentType) ? contentType : "application/octet-stream"
+/** The file as a `data:` URL. */
+const dataUrlOf = Effect.fnUntraced(function* ({ field, contentType, bytes }: FormFile) {
+  if (bytes.byteLength === 0) return yield* invalidField(field, "The file is empty")
+  const declaredType = imageTypePattern.test(contentType) ? contentType : "application/octet-stream"
   yield* Effect.yieldNow
-  return `data:${mediaTypeOf(bytes) ?? told};base64,${bytes.toString("base64")}`
+  return `data:${mediaTypeOf(bytes) ?? declaredType};base64,${bytes.toString("base64")}`
 })
 
-/** The same edit as JSON would say it. Of a field that comes twice the last one counts, but of images all. */
+const misplacedFile = (field: string) => {
+  const name = field.slice(0, 100).toWellFormed()
+  const near = pictureField(fieldKey(name))
+  const question = near === undefined ? "" : `; did you mean ${near}?`
+  return invalidField(name, `Expected a text, not a file${question}`)
+}
+
+/** The edit as a JSON body. Of a field that comes twice the last value counts, but of images all do. */
 export const editOfForm = Effect.fnUntraced(function* (
   { fields, files }: FormParts,
   kinds: ReadonlyMap<string, Kind>
@@ -64,24 +71,17 @@ export const editOfForm = Effect.fnUntraced(function* (
   const metadata = new Map<string, string>()
   const images: Array<string> = []
   for (const file of files) {
-    if (listed.test(file.field)) images.push(yield* addressOf(file))
-    else if (file.field === MASK) body.set(MASK, yield* addressOf(file))
-    else {
-      const name = file.field.slice(0, 100).toWellFormed()
-      const near = pictureField(fieldKey(name))
-      const question = near === undefined ? "" : `; did you mean ${near}?`
-      return yield* refused(name, `Expected a text, not a file${question}`)
-    }
+    if (imagePattern.test(file.field)) images.push(yield* dataUrlOf(file))
+    else if (file.field === MASK) body.set(MASK, yield* dataUrlOf(file))
+    else return yield* misplacedFile(file.field)
   }
   for (const [name, text] of fields) {
-    const note = noted.exec(name)?.[1]
-    if (listed.test(name)) images.push(text)
-    else if (note !== undefined) metadata.set(note, text)
-    else body.set(name, textValue(kinds.get(name), text))
+    const metadataName = metadataPattern.exec(name)?.[1]
+    if (imagePattern.test(name)) images.push(text)
+    else if (metadataName !== undefined) metadata.set(metadataName, text)
+    else body.set(name, parseText(kinds.get(name), text))
   }
-  return {
-    ...Object.fromEntries(body),
-    ...(images.length === 0 ? {} : { image: images }),
-    ...(metadata.size === 0 ? {} : { metadata: Object.fromEntries(metadata) })
-  }
+  if (images.length > 0) body.set("image", images)
+  if (metadata.size > 0) body.set("metadata", Object.fromEntries(metadata))
+  return Object.fromEntries(body)
 })

@@ -14,13 +14,13 @@ import { customerApi } from "../../api/contractOf.ts"
 import { RequestForm } from "../../api/middlewares.ts"
 import { ImagesGroup } from "../../api/orders/ImagesApi.ts"
 import { bodyOf, decodeBody } from "../../server/requestRules.ts"
-import { answerOrder, responseOf, streamResponse } from "../respond.ts"
+import { placeOrder, responseOf, streamResponse } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { editOfForm, formKinds } from "./imageForms.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
 
-const asImages = bodyOf(ImageBody)
-const asEditOfJson = bodyOf(ImageEditBody)
+const imageBody = bodyOf(ImageBody)
+const decodeJsonEdit = bodyOf(ImageEditBody)
 
 type Order<Body, A, E> = (
   caller: Caller,
@@ -28,15 +28,17 @@ type Order<Body, A, E> = (
   key?: string
 ) => Effect.Effect<OrderResult<A>, E>
 
-interface Ordering {
+interface OrderRequest {
   readonly headers: { readonly prefer?: string; readonly "idempotency-key"?: string }
 }
 
 const RESPOND_ASYNC = "respond-async"
 
-/** Whether a `Prefer` header (RFC 7240) asks for an answer before the images are there. */
+/** Whether a `Prefer` header (RFC 7240) asks for a task in place of the images. */
 const prefersTask = (prefer = ""): boolean =>
-  prefer.split(",").some((one) => one.split(";", 1)[0]?.trim().toLowerCase() === RESPOND_ASYNC)
+  prefer
+    .split(",")
+    .some((preference) => preference.split(";", 1)[0]?.trim().toLowerCase() === RESPOND_ASYNC)
 
 const needsTask = new InvalidRequest({
   message: `callback_url: Send the header "Prefer: ${RESPOND_ASYNC}" with it, as the answer of an order without has the images`,
@@ -53,31 +55,31 @@ export const layerImagesHandlers = HttpApiBuilder.group(
 
     const protocols = yield* Protocols
     const kinds = formKinds(protocols.image.values())
-    const asEditOfForm = decodeBody(ImageEditBody)
+    const decodeFormEdit = decodeBody(ImageEditBody)
 
-    const asEdit = Effect.flatMap(RequestForm, (form) =>
+    const editBody = Effect.flatMap(RequestForm, (form) =>
       form === null
-        ? asEditOfJson
+        ? decodeJsonEdit
         : form.pipe(
             Effect.flatMap((parts) => editOfForm(parts, kinds)),
-            Effect.flatMap(asEditOfForm)
+            Effect.flatMap(decodeFormEdit)
           )
     )
 
-    /** Answers an order with its images, or at once where the request prefers that. */
+    /** Answers an order with its images, or with its task where the request prefers that. */
     const answerWith = Effect.fnUntraced(function* <Body extends ImageBody | ImageEditBody, E, F>(
-      request: Ordering,
+      request: OrderRequest,
       body: Body,
-      now: Order<Body, AnswerBody | StreamedAnswer, E>,
-      later: Order<Body, string, F>
+      orderImages: Order<Body, AnswerBody | StreamedAnswer, E>,
+      orderTask: Order<Body, string, F>
     ) {
       if (!prefersTask(request.headers.prefer)) {
         if (body.callback_url != null) return yield* needsTask
-        const answer = yield* answerOrder(request, body, now)
+        const answer = yield* placeOrder(request, body, orderImages)
         return answer instanceof StreamedAnswer ? yield* streamResponse(answer) : responseOf(answer)
       }
-      yield* tasks.mayCallBack(body.callback_url)
-      const id = yield* answerOrder(request, body, later)
+      yield* tasks.checkCallbackUrl(body.callback_url)
+      const id = yield* placeOrder(request, body, orderTask)
       return HttpServerResponse.jsonUnsafe(
         { id, task_status: "processing" },
         {
@@ -85,22 +87,22 @@ export const layerImagesHandlers = HttpApiBuilder.group(
           headers: {
             location: `/v1/images/${id}`,
             "preference-applied": RESPOND_ASYNC,
-            ...tasks.pace(null, 0)
+            ...tasks.retryHeaders(null, 0)
           }
         }
       )
     })
 
-    const ordering = handlers
+    const orderHandlers = handlers
       .handleRaw("generate", (request) =>
-        Effect.flatMap(asImages, (body) =>
+        Effect.flatMap(imageBody, (body) =>
           answerWith(request, body, orders.images, orders.imageTask)
         )
       )
       .handleRaw("edit", (request) =>
-        Effect.flatMap(asEdit, (body) => answerWith(request, body, orders.edits, orders.editTask))
+        Effect.flatMap(editBody, (body) => answerWith(request, body, orders.edits, orders.editTask))
       )
-    return ordering.handleAll({
+    return orderHandlers.handleAll({
       list: ({ query }) => tasks.list(query),
       read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
       remove: ({ params }) => tasks.remove(params.task_id),

@@ -1,5 +1,4 @@
-/** Orders of videos in the words of OpenAI's API, as forms and as JSON. */
-
+/** Orders of videos in the form of OpenAI's API, sent as forms or as JSON. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -22,57 +21,58 @@ import {
 } from "../../api/middlewares.ts"
 import { OpenaiVideosGroup } from "../../api/orders/OpenaiVideosApi.ts"
 import { decodeBody } from "../../server/requestRules.ts"
-import { answerOrder } from "../respond.ts"
-import { inWordsOf, makeTaskResponses } from "./taskResponses.ts"
+import { placeOrder } from "../respond.ts"
+import { makeTaskResponses, withClientId } from "./taskResponses.ts"
 
-const asOrder = decodeBody(OpenaiVideoBody)
+const decodeVideoBody = decodeBody(OpenaiVideoBody)
 
-const refuse = (param: string, message: string) =>
+const invalidField = (param: string, message: string) =>
   new InvalidRequest({ message: `${param}: ${message}`, param })
 
 const REFERENCE = "input_reference"
 
-/** The type a file is, by its bytes first: clients often do not say it. */
-const typeOf = ({ bytes, contentType }: FormFile): string | null => {
-  const seen = mediaTypeOf(bytes)
-  if (seen !== null) return seen.startsWith("image/") ? seen : null
+/** The type of a picture, by its bytes first, as clients often declare none; null for other files. */
+const imageTypeOf = ({ bytes, contentType }: FormFile): string | null => {
+  const detected = mediaTypeOf(bytes)
+  if (detected !== null) return detected.startsWith("image/") ? detected : null
   return bytes.length > 0 && /^image\/[\w.+-]{1,60}$/.test(contentType) ? contentType : null
 }
 
-const inlineOf = (file: FormFile): Effect.Effect<string, InvalidRequest> => {
-  const type = typeOf(file)
+const dataUrlOf = (file: FormFile): Effect.Effect<string, InvalidRequest> => {
+  const type = imageTypeOf(file)
   return type === null
-    ? Effect.fail(refuse(file.field, "Expected a picture: a PNG, JPEG, WebP or GIF file"))
+    ? Effect.fail(invalidField(file.field, "Expected a picture: a PNG, JPEG, WebP or GIF file"))
     : Effect.succeed(`data:${type};base64,${file.bytes.toString("base64")}`)
 }
 
-const nested = /^([^[\]]{1,64})\[([^[\]]{1,64})\]$/
+const nestedName = /^([^[\]]{1,64})\[([^[\]]{1,64})\]$/
 
-/** What a form says, as JSON would: `metadata[project]` is a field of an object. */
-const saidBy = Effect.fnUntraced(function* ({ fields, files }: FormParts) {
-  const said = new Map<string, unknown>()
-  const inside = new Map<string, Map<string, string>>()
+/** The form as a JSON body: `metadata[project]` is a field of the object `metadata`. */
+const bodyOfForm = Effect.fnUntraced(function* ({ fields, files }: FormParts) {
+  const body = new Map<string, unknown>()
+  const objects = new Map<string, Map<string, string>>()
   const parts: Array<readonly [name: string, value: string | null]> = [...fields]
   for (const file of files) {
-    // There is no other field for a file, which its name says then.
-    parts.push([file.field, file.field === REFERENCE ? yield* inlineOf(file) : null])
+    // A file in any other field is refused by the schema, as null is no value of it.
+    parts.push([file.field, file.field === REFERENCE ? yield* dataUrlOf(file) : null])
   }
   for (const [name, value] of parts) {
-    const [, outer = name, inner] = nested.exec(name) ?? []
-    const there = inside.get(outer)
-    const isTwice = inner === undefined ? said.has(name) : (there?.has(inner) ?? said.has(outer))
-    if (isTwice) return yield* refuse(name, "It stands in the form more than once")
+    const [, outer = name, inner] = nestedName.exec(name) ?? []
+    const object = objects.get(outer)
+    const isRepeated =
+      inner === undefined ? body.has(name) : (object?.has(inner) ?? body.has(outer))
+    if (isRepeated) return yield* invalidField(name, "It stands in the form more than once")
     if (inner === undefined) {
-      said.set(name, value)
+      body.set(name, value)
       continue
     }
-    const pairs = there ?? new Map<string, string>()
-    pairs.set(inner, value ?? "")
-    inside.set(outer, pairs)
-    said.set(outer, undefined)
+    const entries = object ?? new Map<string, string>()
+    entries.set(inner, value ?? "")
+    objects.set(outer, entries)
+    body.set(outer, undefined)
   }
-  for (const [name, pairs] of inside) said.set(name, Object.fromEntries(pairs))
-  return Object.fromEntries(said)
+  for (const [name, entries] of objects) body.set(name, Object.fromEntries(entries))
+  return Object.fromEntries(body)
 })
 
 export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
@@ -83,36 +83,38 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
     const tasks = yield* TaskRepo
     const responses = yield* makeTaskResponses("video")
 
-    /** A repeat is answered as the first request was, of what was kept with its task. */
-    const orderedOf = Effect.fnUntraced(function* (
+    /** A replay is answered as the first request was, from the fields stored with its task. */
+    const answerOf = Effect.fnUntraced(function* (
       model: string,
       { id, quote, shape }: AcceptedVideo
     ) {
-      const fresh = { id, state: "submitting", finishedAt: null } as const
+      const newTask = { id, state: "submitting", finishedAt: null } as const
       if (quote !== null && shape !== null) {
-        return { ...fresh, model, kind: kindOf(model, quote), ...shape }
+        return { ...newTask, model, kind: kindOf(model, quote), ...shape }
       }
       const { organizationId } = yield* CurrentCaller
-      return { ...(yield* inWordsOf(openaiIdOf(id), tasks.find(organizationId, id))), ...fresh }
+      const task = yield* withClientId(openaiIdOf(id), tasks.find(organizationId, id))
+      return { ...task, ...newTask }
     })
 
     return handlers.handleRaw(
       "create",
       Effect.fnUntraced(function* (request) {
         const form = yield* RequestForm
-        const said =
-          form === null ? yield* Effect.flatten(RequestJson) : yield* Effect.flatMap(form, saidBy)
-        const body = yield* asOrder(said)
-        yield* responses.mayCallBack(body.callback_url)
-        const order = openaiOrder(body)
-        const ordered = yield* orderedOf(
-          body.model,
-          yield* answerOrder(request, order, orders.openaiVideo)
-        )
-        const { id, kind } = ordered
-        const video = openaiVideo(ordered, { id, task_status: "processing" })
+        const json =
+          form === null
+            ? yield* Effect.flatten(RequestJson)
+            : yield* Effect.flatMap(form, bodyOfForm)
+        const body = yield* decodeVideoBody(json)
+        yield* responses.checkCallbackUrl(body.callback_url)
+        const accepted = yield* placeOrder(request, openaiOrder(body), orders.openaiVideo)
+        const task = yield* answerOf(body.model, accepted)
+        const video = openaiVideo(task, { id: task.id, task_status: "processing" })
         return HttpServerResponse.jsonUnsafe(video, {
-          headers: { location: `/v1/videos/${video.id}`, ...responses.pace(kind, 0) }
+          headers: {
+            location: `/v1/videos/${video.id}`,
+            ...responses.retryHeaders(task.kind, 0)
+          }
         })
       })
     )

@@ -14,10 +14,10 @@ import { QuoteBody, QuotesGroup } from "../../api/orders/QuotesApi.ts"
 import { bodyOf, decodeBody } from "../../server/requestRules.ts"
 import { quoteView } from "../views.ts"
 
-const asQuote = bodyOf(QuoteBody)
+const quoteBody = bodyOf(QuoteBody)
 
-/** Decodes a body as the route does that would take it as an order, and has it quoted. */
-const asking = <S extends Schema.Top & { readonly DecodingServices: never }>(
+/** Decodes a body as the ordering route does, and quotes it. */
+const decodeAndQuote = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S,
   quote: (caller: Caller, body: S["Type"]) => Effect.Effect<Quoted, QuoteRefusal>
 ) => {
@@ -31,31 +31,31 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
   "quotes",
   Effect.fn(function* (handlers) {
     const quotes = yield* Quotes
-    const usual = yield* UsualTimes
+    const usualTimes = yield* UsualTimes
     const { currency } = yield* Settings
 
-    /** Null for all but videos, as nothing is known of them. */
+    /** The usual time of a video; null for other modalities, whose times are not recorded. */
     const usualSecondsOf = (model: string, { quote }: Quoted) =>
       quote.kind === "token_video" || quote.kind === "second_video"
-        ? usual.usualSeconds(kindOf(model, quote))
+        ? usualTimes.usualSeconds(kindOf(model, quote))
         : null
 
-    const askChat = asking(ChatBody, quotes.chat)
-    const ask = {
-      video: asking(VideoBody, quotes.video),
-      image: asking(ImageBody, quotes.images),
-      chat: askChat,
-      vlm: askChat,
-      embedding: asking(EmbeddingBody, quotes.embeddings)
+    const quoteChat = decodeAndQuote(ChatBody, quotes.chat)
+    const quoteBy = {
+      video: decodeAndQuote(VideoBody, quotes.video),
+      image: decodeAndQuote(ImageBody, quotes.images),
+      chat: quoteChat,
+      vlm: quoteChat,
+      embedding: decodeAndQuote(EmbeddingBody, quotes.embeddings)
     }
 
     return handlers.handleRaw(
       "quote",
       Effect.fn("quotes.quote")(function* () {
         const caller = yield* CurrentCaller
-        const payload = yield* asQuote
+        const payload = yield* quoteBody
         const modality = yield* quotes.modality(caller, payload.model)
-        const quoted = yield* ask[modality](caller, payload)
+        const quoted = yield* quoteBy[modality](caller, payload)
         const usualSeconds = usualSecondsOf(payload.model, quoted)
         return quoteView({ model: payload.model, modality, currency }, quoted, usualSeconds)
       })

@@ -8,9 +8,9 @@ import { CurrentCaller, RequestForm } from "../../api/middlewares.ts"
 import { ReservedBody, ReservedGroup } from "../../api/orders/ReservedApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 
-const asReserved = bodyOf(ReservedBody)
+const reservedBody = bodyOf(ReservedBody)
 
-/** The model that a form names; its last one counts. */
+/** The model that a form names, in the last of its `model` fields. */
 const modelOfForm = Effect.fnUntraced(function* (form: NonNullable<RequestForm["Service"]>) {
   const model = (yield* form).fields.findLast(([name]) => name === "model")?.[1] ?? ""
   if (model !== "") return model
@@ -32,7 +32,7 @@ export const layerReservedHandlers = HttpApiBuilder.group(
     })
 
     const refuseBody = (modality: Modality) =>
-      Effect.flatMap(asReserved, ({ model }) => refuse(model, modality))
+      Effect.flatMap(reservedBody, ({ model }) => refuse(model, modality))
 
     return handlers
       .handleRaw("rerank", () => refuseBody("rerank"))

@@ -1,9 +1,9 @@
-/** Files that the gateway itself can read, whole and in parts. */
+/** Responds with stored files, complete or as the byte range that is requested. */
 import { Effect, type Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { dispositionOf, servedType } from "../../../domain/files/mediaTypes.ts"
 import type { ArchivedFile, ByteRange } from "../../../services/results/ArchiveBucket.ts"
-import { partOf } from "../../byteRanges.ts"
+import { byteRangeOf } from "../../byteRanges.ts"
 
 /** Headers of a request for a file. */
 export interface FileHeaders {
@@ -26,7 +26,7 @@ const policyOf = (type: string): string =>
     /^(?:audio|video)\//.test(type) ? "sandbox allow-same-origin" : "sandbox"
   ].join("; ")
 
-/** Headers of every answer about a file of such a type. */
+/** Headers of every response about a file of the type. */
 const fileHeaders = (type: string): Readonly<Record<string, string>> => {
   const disposition = dispositionOf(servedType(type))
   return {
@@ -36,7 +36,7 @@ const fileHeaders = (type: string): Readonly<Record<string, string>> => {
   }
 }
 
-/** The bytes of a file, shown where its type is one that cannot run, and saved otherwise. */
+/** Responds with the bytes of a file; browsers show types that run no script, and save others. */
 export const fileResponse = <E>(
   bytes: Stream.Stream<Uint8Array, E>,
   type: string,
@@ -52,31 +52,36 @@ export const fileResponse = <E>(
     headers: { ...options.headers, ...fileHeaders(type) }
   })
 
-/** What is asked for of the file; `read` takes null for all of it. */
+/** Responds with the requested range of a file; `read` takes null for the complete file. */
 export const storedFile = Effect.fnUntraced(function* <E, F, R>(
   file: ArchivedFile,
   headers: FileHeaders,
-  read: (part: ByteRange | null) => Effect.Effect<Stream.Stream<Uint8Array, F>, E, R>
+  read: (range: ByteRange | null) => Effect.Effect<Stream.Stream<Uint8Array, F>, E, R>
 ) {
   const etag = `"${file.sha256}"`
-  const own = { ...fileHeaders(file.contentType), etag, "accept-ranges": "bytes" }
+  const commonHeaders = { ...fileHeaders(file.contentType), etag, "accept-ranges": "bytes" }
   if (headers["if-none-match"] === etag) {
-    return HttpServerResponse.empty({ status: 304, headers: own })
+    return HttpServerResponse.empty({ status: 304, headers: commonHeaders })
   }
   const isSame = headers["if-range"] === undefined || headers["if-range"] === etag
-  const part = isSame ? partOf(headers.range, file.bytes) : null
-  if (part === "beyond") {
-    const contentRange = { "content-range": `bytes */${file.bytes}` }
-    return HttpServerResponse.empty({ status: 416, headers: { ...own, ...contentRange } })
+  const range = isSame ? byteRangeOf(headers.range, file.bytes) : null
+  if (range === "beyond") {
+    return HttpServerResponse.empty({
+      status: 416,
+      headers: { ...commonHeaders, "content-range": `bytes */${file.bytes}` }
+    })
   }
-  const bytes = yield* read(part)
-  if (part === null) {
-    return fileResponse(bytes, file.contentType, { contentLength: file.bytes, headers: own })
+  const bytes = yield* read(range)
+  if (range === null) {
+    return fileResponse(bytes, file.contentType, {
+      contentLength: file.bytes,
+      headers: commonHeaders
+    })
   }
-  const { start, end } = part
+  const { start, end } = range
   return fileResponse(bytes, file.contentType, {
     status: 206,
     contentLength: end - start + 1,
-    headers: { ...own, "content-range": `bytes ${start}-${end}/${file.bytes}` }
+    headers: { ...commonHeaders, "content-range": `bytes ${start}-${end}/${file.bytes}` }
   })
 })

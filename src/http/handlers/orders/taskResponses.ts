@@ -1,4 +1,4 @@
-/** What is answered of tasks of any kind: how they stand, when they end, and their events. */
+/** Answers requests for tasks of any kind: their state, the wait for their end, and their events. */
 import { Clock, Duration, Effect, Metric, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -38,11 +38,11 @@ import { type ListedTask, type Task, TaskRepo } from "../../../services/TaskRepo
 import { CurrentCaller } from "../../api/middlewares.ts"
 import { eventResponse, listView, pageOf } from "../respond.ts"
 
-/** A comment, which clients skip: it keeps what lies between from closing a silent connection. */
+/** A comment, which clients skip; it keeps proxies from closing a silent connection. */
 const HEARTBEAT = ": still processing\n\n"
 
-/** Counted for as long as the stream runs. */
-const counted = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
+/** Counts the stream in the metric of open event streams while it runs. */
+const withStreamCount = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   Stream.unwrap(
     Effect.as(
       Effect.acquireRelease(Metric.modify(eventStreams, 1), () => Metric.modify(eventStreams, -1)),
@@ -50,28 +50,31 @@ const counted = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
     )
   )
 
-const notFound = (text: string) =>
-  new TaskNotFound({ message: `No task is called ${JSON.stringify(text)}` })
+const notFound = (clientId: string) =>
+  new TaskNotFound({ message: `No task is called ${JSON.stringify(clientId)}` })
 
-/** The task of this kind that a client names. */
-export const taskOf = (kind: TaskKind, text: string): Effect.Effect<TaskName, TaskNotFound> => {
-  const name = taskNamed(text)
-  return name?.kind === kind ? Effect.succeed(name) : Effect.fail(notFound(text))
+/** Parses a client's id of a task of the kind. */
+export const taskIdOf = (
+  kind: TaskKind,
+  clientId: string
+): Effect.Effect<TaskName, TaskNotFound> => {
+  const name = taskNamed(clientId)
+  return name?.kind === kind ? Effect.succeed(name) : Effect.fail(notFound(clientId))
 }
 
-/** Colleagues read a task, but what its member paid for is not theirs to take away. */
-const notTheirs = new PermissionDenied({
+/** Colleagues may read a task, but only the member who paid for it may delete it. */
+const notOwner = new PermissionDenied({
   message: "A task is deleted with a key of the member who ordered it, or by an operator"
 })
 
-/** As a list has it; what names no task is no entry of any. */
-const idOf = (text: string): string => taskNamed(text)?.id ?? text
+/** The stored id of a list's cursor; a text that is no id stays, and matches no entry. */
+const cursorOf = (text: string): string => taskNamed(text)?.id ?? text
 
-/** A task that is not found is told by the client's own name for it. */
-export const inWordsOf = <A, E, R>(text: string, found: Effect.Effect<A, E, R>) =>
-  Effect.mapError(found, (error) => (error instanceof TaskNotFound ? notFound(text) : error))
+/** Names a task that is not found by the id that the client sent. */
+export const withClientId = <A, E, R>(clientId: string, lookUp: Effect.Effect<A, E, R>) =>
+  Effect.mapError(lookUp, (error) => (error instanceof TaskNotFound ? notFound(clientId) : error))
 
-/** Answers of tasks of one kind. */
+/** The responses of one kind of tasks. */
 export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind) {
   const settlement = yield* TaskSettlement
   const shutdown = yield* Shutdown
@@ -82,8 +85,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const links = yield* ContentLinks
   const { publicUrl } = settings
 
-  /** A task as the request's client sees it: with addresses that lead where the request went. */
-  const views = Effect.map(
+  /** The view of a task for the request's client, with content links on the host that it called. */
+  const makeView = Effect.map(
     Effect.all([HttpServerRequest.HttpServerRequest, CurrentCaller, Clock.currentTimeMillis]),
     ([{ headers }, reader, now]) =>
       (task: Task) => {
@@ -98,15 +101,15 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       }
   )
 
-  /** The same in the words of the id that the client asked with. */
-  const viewsIn = (dialect: TaskDialect) =>
-    Effect.map(views, (view) => (task: Task) => {
+  /** The view in the dialect of the id that the client sent. */
+  const makeViewIn = (dialect: TaskDialect) =>
+    Effect.map(makeView, (view) => (task: Task) => {
       const answer = view(task)
       return dialect === "openai" ? openaiVideo(task, answer) : answer
     })
 
-  /** An entry of a list, with the id that its order was answered with. */
-  const listed = Effect.map(views, (view) => (task: ListedTask) => {
+  /** The view of a list's entry, in the dialect that its order was sent in. */
+  const makeEntryView = Effect.map(makeView, (view) => (task: ListedTask) => {
     const answer = view(task)
     if (task.dialect === "openai") return openaiVideo(task, answer)
     return {
@@ -117,8 +120,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     }
   })
 
-  /** Tells when to ask again; a kind of null is a task of which nothing but the id is known. */
-  const pace = (kind: VideoKind | null, ageSeconds: number) => {
+  /** Headers with the time until the next poll; the kind is null where only the task's id is known. */
+  const retryHeaders = (kind: VideoKind | null, ageSeconds: number) => {
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
     const millis = clientPollMillis(settings, { ageSeconds, usualSeconds })
     return {
@@ -128,30 +131,28 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     }
   }
 
-  const read = (organizationId: string, text: string, waitSeconds: number) =>
-    Effect.flatMap(taskOf(taskKind, text), ({ id }) =>
-      inWordsOf(text, settlement.read(organizationId, id, waitSeconds))
+  const read = (organizationId: string, clientId: string, waitSeconds: number) =>
+    Effect.flatMap(taskIdOf(taskKind, clientId), ({ id }) =>
+      withClientId(clientId, settlement.read(organizationId, id, waitSeconds))
     )
 
-  const dialectOf = (text: string): TaskDialect => taskNamed(text)?.dialect ?? "own"
+  const dialectOf = (clientId: string): TaskDialect => taskNamed(clientId)?.dialect ?? "own"
 
-  /** Answers when the task has ended, after so long at most, or when the gateway is about to stop. */
-  const wait = (organizationId: string, id: string, waitSeconds: number) =>
+  /** Reads the task when it has ended, when the time is up, or when the gateway begins to stop. */
+  const readAtEnd = (organizationId: string, clientId: string, waitSeconds: number) =>
     Effect.raceFirst(
-      asVendorTime(read(organizationId, id, waitSeconds)),
-      Effect.andThen(shutdown.awaitBegin, read(organizationId, id, 0))
+      asVendorTime(read(organizationId, clientId, waitSeconds)),
+      Effect.andThen(shutdown.awaitBegin, read(organizationId, clientId, 0))
     )
 
   const answerOf = (task: Task, dialect: TaskDialect) =>
-    Effect.map(viewsIn(dialect), (view) =>
+    Effect.map(makeViewIn(dialect), (view) =>
       HttpServerResponse.jsonUnsafe(view(task), {
-        headers: task.finished ? {} : pace(task.kind, task.ageSeconds)
+        headers: task.finished ? {} : retryHeaders(task.kind, task.ageSeconds)
       })
     )
 
-  // A task's states as server-sent events, from the present one to its end
-
-  type View = Effect.Success<ReturnType<typeof viewsIn>>
+  type View = Effect.Success<ReturnType<typeof makeViewIn>>
 
   const eventOf = (task: Task, view: View): string => {
     const data = view(task)
@@ -163,8 +164,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     })
   }
 
-  // Said only when a stream ends before its task: readers such as effect's own take it as the end.
-  const retry = Sse.encoder.write(
+  // Sent only when a stream ends before its task, as readers such as effect's own end at it.
+  const retryEvent = Sse.encoder.write(
     new Sse.Retry({
       duration: Duration.seconds(Math.max(1, settings.askIntervalSeconds)),
       lastEventId: undefined
@@ -172,50 +173,50 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   )
 
   /**
-   * The events of a task the client has not seen, as far as it says what it has seen. A client that
-   * saw the end gets 204, at which an `EventSource` stops coming back. A gateway that is about to
-   * stop ends the stream with a `retry`, and the client goes on elsewhere.
+   * Streams the events of a task behind the client's `Last-Event-ID`, from the present state to the end. A
+   * client that has seen the end gets 204, at which an `EventSource` no longer reconnects. A gateway that
+   * begins to stop ends the stream with a `retry`, and the client reconnects to another one.
    */
   const eventsOf = (task: Task, view: View, lastEventId: string | undefined) => {
     const state = view(task).task_status
-    const seen = seenEvent(lastEventId, state)
-    if (seen === LAST_EVENT) return HttpServerResponse.empty({ status: 204 })
-    // A task that is gone has no end to tell; the client's next request says so.
+    const lastSeen = seenEvent(lastEventId, state)
+    if (lastSeen === LAST_EVENT) return HttpServerResponse.empty({ status: 204 })
+    // A deleted task has no last event; the client's next request is answered 404.
     const end = Effect.raceFirst(
       Effect.match(settlement.end(task.organizationId, task.id), {
-        onSuccess: (ended) =>
-          view(ended).task_status === "processing" ? "" : eventOf(ended, view),
+        onSuccess: (latest) =>
+          view(latest).task_status === "processing" ? "" : eventOf(latest, view),
         onFailure: () => ""
       }),
-      Effect.as(shutdown.awaitBegin, retry)
+      Effect.as(shutdown.awaitBegin, retryEvent)
     )
     const heartbeats = Stream.tick(`${settings.heartbeatSeconds} seconds`).pipe(
       Stream.drop(1),
       Stream.map(() => HEARTBEAT)
     )
-    // Something at once in any case: the client's connection counts as open with the first bytes.
-    const now = Stream.make(seen < eventNumber(state) ? eventOf(task, view) : HEARTBEAT)
+    // The first bytes are sent at once, as clients take the connection for open when they arrive.
+    const firstText = Stream.make(lastSeen < eventNumber(state) ? eventOf(task, view) : HEARTBEAT)
     const events = task.finished
-      ? now
+      ? firstText
       : Stream.concat(
-          now,
+          firstText,
           Stream.merge(heartbeats, Stream.fromEffect(end), { haltStrategy: "right" }).pipe(
             Stream.filter((text) => text !== "")
           )
         )
-    return eventResponse(Stream.encodeText(counted(events)))
+    return eventResponse(Stream.encodeText(withStreamCount(events)))
   }
 
   return {
-    pace,
-    /** Whether the end of an order may be told there. */
-    mayCallBack: (url: string | null | undefined) => {
+    retryHeaders,
+    /** Fails where callbacks may not be sent to the address. */
+    checkCallbackUrl: (url: string | null | undefined) => {
       const fault = url == null ? null : faultOfUrl(url, rules)
       return fault === null
         ? Effect.void
         : new InvalidRequest({ message: `callback_url: ${fault}`, param: "callback_url" })
     },
-    /** The caller's own. */
+    /** The tasks of the caller. */
     list: Effect.fnUntraced(function* (query: {
       readonly after?: string
       readonly limit: number
@@ -234,26 +235,31 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
           createdAfter: query.created_after === undefined ? null : new Date(query.created_after),
           order: query.order
         },
-        pageOf({ ...query, ...(after === undefined ? {} : { after: idOf(after) }) })
+        pageOf({ ...query, ...(after === undefined ? {} : { after: cursorOf(after) }) })
       )
-      const { data, ...rest } = listView(page, yield* listed)
-      const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
-      return HttpServerResponse.jsonUnsafe({ ...rest, data, ...ends })
+      const list = listView(page, yield* makeEntryView)
+      return HttpServerResponse.jsonUnsafe({
+        ...list,
+        first_id: list.data[0]?.id ?? null,
+        last_id: list.data.at(-1)?.id ?? null
+      })
     }),
-    /** The task, after so many seconds at most. */
+    /** The task, when it has ended or the time is up. */
     answer: Effect.fnUntraced(function* (id: string, waitSeconds: number) {
       const { organizationId } = yield* CurrentCaller
-      const asked =
-        waitSeconds === 0 ? read(organizationId, id, 0) : wait(organizationId, id, waitSeconds)
-      return yield* answerOf(yield* asked, dialectOf(id))
+      const task =
+        waitSeconds === 0
+          ? yield* read(organizationId, id, 0)
+          : yield* readAtEnd(organizationId, id, waitSeconds)
+      return yield* answerOf(task, dialectOf(id))
     }),
-    /** Nothing of it is found any more, but for what the books tell. */
+    /** Deletes the task; its entries in the books stay. */
     remove: Effect.fnUntraced(function* (id: string) {
       const { organizationId, memberId } = yield* CurrentCaller
       const task = yield* read(organizationId, id, 0)
-      if (task.memberId !== memberId) return yield* notTheirs
+      if (task.memberId !== memberId) return yield* notOwner
       if (!task.finished) {
-        const retryAfterSeconds = Number(pace(task.kind, task.ageSeconds)["retry-after"])
+        const retryAfterSeconds = Number(retryHeaders(task.kind, task.ageSeconds)["retry-after"])
         const message = "The task is still processing: delete it when it has ended"
         return yield* new TaskProcessing({ message, retryAfterSeconds })
       }
@@ -264,7 +270,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       const { organizationId } = yield* CurrentCaller
       return eventsOf(
         yield* read(organizationId, id, 0),
-        yield* viewsIn(dialectOf(id)),
+        yield* makeViewIn(dialectOf(id)),
         lastEventId
       )
     })

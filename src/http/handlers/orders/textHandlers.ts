@@ -6,13 +6,13 @@ import { StreamedAnswer } from "../../../orders/streamedAnswer.ts"
 import { customerApi } from "../../api/contractOf.ts"
 import { TextsGroup } from "../../api/orders/TextsApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
-import { answerOrder, dataEvent, responseOf, streamResponse } from "../respond.ts"
+import { dataEvent, placeOrder, responseOf, streamResponse } from "../respond.ts"
 
-const asChat = bodyOf(ChatBody)
-const asEmbeddings = bodyOf(EmbeddingBody)
+const chatBody = bodyOf(ChatBody)
+const embeddingBody = bodyOf(EmbeddingBody)
 
-/** Tells that the charge is in the books. */
-const done = Stream.succeed(dataEvent("[DONE]"))
+/** The last event, sent when the charge is in the books. */
+const doneEvent = Stream.succeed(dataEvent("[DONE]"))
 
 export const layerTextsHandlers = HttpApiBuilder.group(
   customerApi(TextsGroup),
@@ -23,16 +23,16 @@ export const layerTextsHandlers = HttpApiBuilder.group(
       .handleRaw(
         "chat",
         Effect.fnUntraced(function* (request) {
-          const answer = yield* answerOrder(request, yield* asChat, orders.chat)
+          const answer = yield* placeOrder(request, yield* chatBody, orders.chat)
           return answer instanceof StreamedAnswer
-            ? yield* streamResponse(answer, done)
+            ? yield* streamResponse(answer, doneEvent)
             : responseOf(answer)
         })
       )
       .handleRaw(
         "embed",
         Effect.fnUntraced(function* (request) {
-          return responseOf(yield* answerOrder(request, yield* asEmbeddings, orders.embeddings))
+          return responseOf(yield* placeOrder(request, yield* embeddingBody, orders.embeddings))
         })
       )
   })

@@ -7,11 +7,11 @@ import { Orders } from "../../../orders/Orders.ts"
 import { customerApi } from "../../api/contractOf.ts"
 import { VideosGroup } from "../../api/orders/VideosApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
-import { answerOrder } from "../respond.ts"
+import { placeOrder } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
 
-const asVideo = bodyOf(VideoBody)
+const videoBody = bodyOf(VideoBody)
 
 export const layerVideosHandlers = HttpApiBuilder.group(
   customerApi(VideosGroup),
@@ -21,20 +21,20 @@ export const layerVideosHandlers = HttpApiBuilder.group(
     const tasks = yield* makeTaskResponses("video")
     const files = yield* makeFileResponses
 
-    const ordering = handlers.handleRaw(
+    const orderHandlers = handlers.handleRaw(
       "create",
       Effect.fnUntraced(function* (request) {
-        const body = yield* asVideo
-        yield* tasks.mayCallBack(body.callback_url)
-        const { id, quote } = yield* answerOrder(request, body, orders.video)
+        const body = yield* videoBody
+        yield* tasks.checkCallbackUrl(body.callback_url)
+        const { id, quote } = yield* placeOrder(request, body, orders.video)
         const kind = quote === null ? null : kindOf(body.model, quote)
         return HttpServerResponse.jsonUnsafe(
           { id, task_status: "processing" },
-          { headers: { location: `/v1/videos/${id}`, ...tasks.pace(kind, 0) } }
+          { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(kind, 0) } }
         )
       })
     )
-    return ordering.handleAll({
+    return orderHandlers.handleAll({
       list: ({ query }) => tasks.list(query),
       read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
       remove: ({ params }) => tasks.remove(params.task_id),
