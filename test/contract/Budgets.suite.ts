@@ -68,7 +68,7 @@ export const budgetsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(yield* refusalOf(hold(1n, { memberId: otherId, keyId: "k" })), [
         ...[whole.id, "0.0000001"]
       ])
-      const applying = yield* budgets.applying({ organizationId, memberId, keyId })
+      const applying = yield* budgets.listApplicable({ organizationId, memberId, keyId })
       assert.sameMembers(
         applying.map(({ id }) => id),
         [whole, member, month, day].map(({ id }) => id)

@@ -102,7 +102,7 @@ export const layerBudgets = Layer.effect(
              ORDER BY b.id DESC`
         })
       }),
-      applying: Effect.fn("Budgets.applying")(({ organizationId, memberId, keyId }) =>
+      listApplicable: Effect.fn("Budgets.listApplicable")(({ organizationId, memberId, keyId }) =>
         rowsOf(Budget)(
           repeatable(
             budgetsOf(sql`

@@ -63,7 +63,7 @@ export class Budgets extends Context.Service<
       page: PageRequest
     ): Effect.Effect<Page<Budget>, InvalidRequest>
     /** Those that orders with this key fall under. */
-    applying(who: {
+    listApplicable(who: {
       readonly organizationId: string
       readonly memberId: string
       readonly keyId: string

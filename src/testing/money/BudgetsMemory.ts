@@ -93,7 +93,7 @@ export const layerBudgetsMemory = Layer.effect(
           page
         )
       }),
-      applying: Effect.fn("Budgets.applying")(function* (who) {
+      listApplicable: Effect.fn("Budgets.listApplicable")(function* (who) {
         const at = yield* now
         const books = store.organizations.get(who.organizationId)
         return books === undefined

@@ -45,7 +45,7 @@ export const layerChargedUnitsMemory = Layer.effect(
   Effect.gen(function* () {
     const { organizations } = yield* MemoryStore
     return ChargedUnits.of({
-      ofMonth: Effect.fn("ChargedUnits.ofMonth")((month) =>
+      readMonth: Effect.fn("ChargedUnits.readMonth")((month) =>
         Effect.sync(() =>
           [...organizations.values()]
             .flatMap(({ orders }) => [...orders.values()])
