@@ -14,7 +14,7 @@ import {
   type CallEnds,
   type ChannelFailure,
   ChannelRecords,
-  keyOf,
+  keyScope,
   type Rest,
   type Restable,
   type RestCause
@@ -48,7 +48,7 @@ export interface ChannelKey {
   readonly keyName: string
 }
 
-const keyRest = ({ channelId, keyName }: ChannelKey): Restable => keyOf(channelId, keyName)
+const keyRest = ({ channelId, keyName }: ChannelKey): Restable => keyScope(channelId, keyName)
 
 export class ChannelHealth extends Context.Service<
   ChannelHealth,

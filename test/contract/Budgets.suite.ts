@@ -75,7 +75,7 @@ export const budgetsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         whole.id,
         "0.0000001"
       ])
-      const applying = yield* budgets.applying({ organizationId, memberId, keyId })
+      const applying = yield* budgets.listApplicable({ organizationId, memberId, keyId })
       assert.sameMembers(
         applying.map(({ id }) => id),
         [whole, member, month, day].map(({ id }) => id)

@@ -5,7 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import {
   type CallEnds,
   ChannelRecords,
-  keyOf,
+  keyScope,
   type Restable
 } from "../../src/services/channels/ChannelRecords.ts"
 import type { Stores } from "../support/ledger.ts"
@@ -66,8 +66,8 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
       const channelId = yield* freshId
       const all: ReadonlyArray<Restable> = [
         channelOf(channelId),
-        keyOf(channelId, "one"),
-        keyOf(channelId, "two"),
+        keyScope(channelId, "one"),
+        keyScope(channelId, "two"),
         { ...channelOf(channelId), model: "a" },
         { ...channelOf(channelId), organizationId: "org_1" },
         { ...channelOf(channelId), model: "a", organizationId: "org_1" }

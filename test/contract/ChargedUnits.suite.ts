@@ -318,7 +318,7 @@ export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         const isOwn = ({ model }: { readonly model: string }) => model.startsWith(prefix)
         // A month may begin meanwhile.
         const months = [...new Set([begun, yield* present])]
-        const groups = (yield* Effect.forEach(months, charged.ofMonth)).flat().filter(isOwn)
+        const groups = (yield* Effect.forEach(months, charged.readMonth)).flat().filter(isOwn)
         const under = (catalog: Catalog) => replayUnder(catalog, groups)
 
         const { models, totals } = under(own)
@@ -350,7 +350,7 @@ export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
   it.effect("of another month there is nothing", () =>
     Effect.gen(function* () {
       const charged = yield* ChargedUnits
-      assert.deepStrictEqual(yield* charged.ofMonth("2020-02"), [])
+      assert.deepStrictEqual(yield* charged.readMonth("2020-02"), [])
     })
   )
 }

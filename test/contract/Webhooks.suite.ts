@@ -2,7 +2,11 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { OPERATORS, WebhookEndpoints } from "../../src/features/webhooks/WebhookEndpoints.ts"
-import { ChannelRecords, keyOf, type Restable } from "../../src/services/channels/ChannelRecords.ts"
+import {
+  ChannelRecords,
+  keyScope,
+  type Restable
+} from "../../src/services/channels/ChannelRecords.ts"
 import {
   type AttemptEnd,
   type ClaimedMessage,
@@ -262,8 +266,8 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
 
       yield* begin(channel)
       yield* begin(channel, { reason: "other" })
-      yield* begin(keyOf(channelId, "k"))
-      yield* records.endRest(keyOf(channelId, "k"))
+      yield* begin(keyScope(channelId, "k"))
+      yield* records.endRest(keyScope(channelId, "k"))
       assert.deepStrictEqual(yield* news, [event("down", null)])
       yield* records.endRest(channel)
       yield* records.endRest(channel)

@@ -124,7 +124,7 @@ const layerWire = Layer.effect(
 export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
   Layer.provide([
     layerLedger,
-    Layer.mock(Budgets, { applying: () => Effect.succeed([]) }),
+    Layer.mock(Budgets, { listApplicable: () => Effect.succeed([]) }),
     Layer.mock(IdempotencyKeys, {}),
     Layer.mock(Files, {}),
     Layer.mock(TaskRepo, { accept: () => Effect.succeed(true), claimJob: () => Effect.void }),

@@ -1,4 +1,4 @@
-/** Budgets in PostgreSQL: made and changed under the lock of the pool, as what counts in them is. */
+/** Budgets in PostgreSQL, created and changed under the lock of the pool, as their uses are. */
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type Statement } from "effect/sql"
@@ -29,7 +29,7 @@ export const layerBudgets = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { timeZone } = yield* Settings
 
-    /** Of these rows, with what counts in them now. A period without a row has nothing in it. */
+    /** Budgets of these rows with the use of their current period. A period without a row has no use. */
     const budgetsOf = (rows: Statement.Fragment) => sql`
       SELECT ${sql.literal(columns)}
         FROM ${rows} b
@@ -54,12 +54,12 @@ export const layerBudgets = Layer.effect(
 
     const hasSubject = (organizationId: string, scope: Budget["scope"], subjectId: string) => {
       const table = sql.literal(subjectTables[scope])
-      const own =
+      const isOfOrganization =
         scope === "organization"
           ? sql`${subjectId} = ${organizationId}`
           : sql`organization_id = ${organizationId}`
       return Effect.map(
-        repeatable(sql`SELECT 1 FROM ${table} WHERE id = ${subjectId} AND ${own}`),
+        repeatable(sql`SELECT 1 FROM ${table} WHERE id = ${subjectId} AND ${isOfOrganization}`),
         (rows) => rows.length > 0
       )
     }
@@ -91,18 +91,18 @@ export const layerBudgets = Layer.effect(
       }),
       list: Effect.fn("Budgets.list")((organizationId, subjectId, page) => {
         const { after, limit } = page
-        const own = sql`organization_id = ${organizationId}
+        const isListed = sql`organization_id = ${organizationId}
                     AND ${subjectId === null ? sql`true` : sql`subject_id = ${subjectId}`}`
         return readPage(Budget, page, {
-          isEntry: (id) => sql`SELECT 1 FROM budgets WHERE ${own} AND id = ${id}`,
+          isEntry: (id) => sql`SELECT 1 FROM budgets WHERE ${isListed} AND id = ${id}`,
           newest: sql`
             ${budgetsOf(sql`(
-              SELECT * FROM budgets WHERE ${own} AND ${after === null ? sql`true` : sql`id < ${after}`}
+              SELECT * FROM budgets WHERE ${isListed} AND ${after === null ? sql`true` : sql`id < ${after}`}
                ORDER BY id DESC LIMIT ${limit + 1})`)}
              ORDER BY b.id DESC`
         })
       }),
-      applying: Effect.fn("Budgets.applying")(({ organizationId, memberId, keyId }) =>
+      listApplicable: Effect.fn("Budgets.listApplicable")(({ organizationId, memberId, keyId }) =>
         rowsOf(Budget)(
           repeatable(
             budgetsOf(sql`

@@ -1,4 +1,4 @@
-/** What organisations, members and keys may spend. */
+/** The room of budgets. */
 import { layerBudgets } from "./BudgetsPostgres.ts"
 import { layerBudgetHandlers } from "./budgetHandlers.ts"
 

@@ -6,6 +6,6 @@ export class ChargedUnits extends Context.Service<
   ChargedUnits,
   {
     /** The charged orders of all organisations in a month such as `2026-10`, unordered. */
-    ofMonth(month: string): Effect.Effect<ReadonlyArray<UnitGroup>>
+    readMonth(month: string): Effect.Effect<ReadonlyArray<UnitGroup>>
   }
 >()("gateway/features/catalog/ChargedUnits") {}

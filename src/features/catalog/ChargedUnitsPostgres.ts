@@ -16,7 +16,7 @@ export const layerChargedUnits = Layer.effect(
     const turns = yield* Semaphore.make(1)
 
     return ChargedUnits.of({
-      ofMonth: Effect.fn("ChargedUnits.ofMonth")((month) => {
+      readMonth: Effect.fn("ChargedUnits.readMonth")((month) => {
         const first = sql`${`${month}-01`}::date`
         // Months are those of the deployment's time zone and stored with the orders; the times, up to a
         // day wider, let the index serve them. Where seconds were charged but the cost was by tokens,

@@ -45,7 +45,7 @@ export const makeReplays = Effect.gen(function* () {
     month: string,
     catalog: Pick<CatalogDocument, "models" | "mounts">
   ) {
-    const { models, totals } = replayUnder(catalog, yield* chargedUnits.ofMonth(month))
+    const { models, totals } = replayUnder(catalog, yield* chargedUnits.readMonth(month))
     return {
       month,
       currency,

@@ -74,7 +74,7 @@ export const layerStatementSealer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { sealSeconds } = yield* Settings
     yield* sealDueMonths.pipe(
-      Effect.catchCause((cause) => Effect.logError("statement: sealing months failed", cause)),
+      Effect.catchCause((cause) => Effect.logError("sealing months failed", cause)),
       Effect.repeat(Schedule.spaced(`${sealSeconds} seconds`)),
       Effect.forkScoped
     )

@@ -1,4 +1,4 @@
-/** Transfers in PostgreSQL: moved by one SQL function, under the lock of the pool. */
+/** Transfers in PostgreSQL. One SQL function moves the money under the lock of the pool. */
 import { Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -29,7 +29,7 @@ import {
 
 const depositColumns = columnsOf(Deposit, "t", { amountNano: "t.amount" })
 
-const Moved = Schema.Struct({
+const TransferRow = Schema.Struct({
   outcome: AdjustmentOutcome,
   id: Schema.NullOr(Schema.String),
   freeNano: Schema.NullOr(Schema.BigInt)
@@ -42,19 +42,19 @@ export const layerTransfers = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { currency, timeZone } = yield* Settings
 
-    /** Statements that read a page of one organisation. */
-    const pageOf = (
+    /** The queries of a page of one organisation's transfers. */
+    const pageQueries = (
       organizationId: string,
-      such: string,
+      condition: string,
       columns: string,
       { after, limit }: PageRequest
     ) => {
-      const own = sql`organization_id = ${organizationId} AND ${sql.literal(such)}`
+      const isListed = sql`organization_id = ${organizationId} AND ${sql.literal(condition)}`
       return {
-        isEntry: (id: string) => sql`SELECT 1 FROM transfers WHERE ${own} AND id = ${id}`,
+        isEntry: (id: string) => sql`SELECT 1 FROM transfers WHERE ${isListed} AND id = ${id}`,
         newest: sql`
           SELECT ${sql.literal(columns)} FROM transfers t
-           WHERE ${own} AND ${after === null ? sql`true` : sql`id < ${after}`}
+           WHERE ${isListed} AND ${after === null ? sql`true` : sql`id < ${after}`}
            ORDER BY id DESC LIMIT ${limit + 1}`
       }
     }
@@ -67,25 +67,25 @@ export const layerTransfers = Layer.effect(
         )
         if (pools.length === 0) return yield* unknownOrganization
         const newId = transferPrefix + (yield* random.uuidV7())
-        const moved = yield* rowOf(Moved)(
+        const transfer = yield* rowOf(TransferRow)(
           oneTry(sql`
             SELECT outcome, transfer_id AS id, free AS "freeNano"
               FROM transfer_funds(${timeZone}, ${organizationId}, ${newId}, ${kind}, ${amountNano}, ${reference},
                                   ${reason}, ${author}, ${orderId})`)
         )
-        const applied = yield* answerAdjustment(moved, amountNano, currency)
-        const made = yield* rowOf(Adjustment)(
+        const applied = yield* answerAdjustment(transfer, amountNano, currency)
+        const stored = yield* rowOf(Adjustment)(
           repeatable(sql`
             SELECT ${sql.literal(adjustmentColumns)} FROM transfers t
-             WHERE organization_id = ${organizationId} AND id = ${moved.id}`)
+             WHERE organization_id = ${organizationId} AND id = ${transfer.id}`)
         )
-        return { adjustment: made, applied }
+        return { adjustment: stored, applied }
       }),
       adjustments: Effect.fn("Transfers.adjustments")((id, page) =>
-        readPage(Adjustment, page, pageOf(id, "kind <> 'deposit'", adjustmentColumns, page))
+        readPage(Adjustment, page, pageQueries(id, "kind <> 'deposit'", adjustmentColumns, page))
       ),
       deposits: Effect.fn("Transfers.deposits")((id, page) =>
-        readPage(Deposit, page, pageOf(id, "kind = 'deposit'", depositColumns, page))
+        readPage(Deposit, page, pageQueries(id, "kind = 'deposit'", depositColumns, page))
       ),
       depositTotals: Effect.fn("Transfers.depositTotals")((id) =>
         rowOf(DepositTotals)(

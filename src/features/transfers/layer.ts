@@ -1,5 +1,4 @@
-/** Adjustments, withdrawals and corrections, and their lists. */
-
+/** The room of transfers. */
 import { layerMoneyHandlers } from "./moneyHandlers.ts"
 import { layerTransfers } from "./TransfersPostgres.ts"
 

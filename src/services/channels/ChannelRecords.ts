@@ -9,7 +9,7 @@ export interface Restable extends RestScope {
   readonly keyName: string | null
 }
 
-export const keyOf = (channelId: string, keyName: string): Restable => ({
+export const keyScope = (channelId: string, keyName: string): Restable => ({
   channelId,
   keyName,
   model: null,

@@ -1,6 +1,6 @@
 /**
- * What organisations, members and keys may spend in a day, in a month or at all. The ledger decides
- * by them in the commit of each hold. Amounts are nano-units.
+ * Budgets: limits on what an organisation, a member or a key may spend in a day, a month or in total. The
+ * ledger enforces them in the transaction of each hold. Amounts are nano-units.
  */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -15,14 +15,14 @@ export const Budget = Schema.Struct({
   subjectId: Schema.String,
   period: Schema.Literals(budgetPeriods),
   amountNano: Schema.BigInt,
-  /** Percents of the amount, each told once in a period. */
+  /** Percentages of the amount; each is notified of once in a period. */
   thresholds: Schema.Array(Schema.Int),
   /** The member's monthly cap, which is set with the member. */
   isCap: Schema.Boolean,
-  /** What counts in the present period. */
+  /** Holds and charges that count in the current period. */
   heldNano: Schema.BigInt,
   capturedNano: Schema.BigInt,
-  /** When the present period began, and the next one begins; null where it is all of time. */
+  /** Start of the current period and of the next one; null for the period `total`. */
   startedAt: Schema.NullOr(Schema.Date),
   resetsAt: Schema.NullOr(Schema.Date),
   createdAt: Schema.Date
@@ -34,7 +34,7 @@ export type NewBudget = Pick<
   "organizationId" | "scope" | "subjectId" | "period" | "amountNano" | "thresholds"
 >
 
-/** A field that is left out or undefined stays as it is. */
+/** Fields that are absent or undefined do not change. */
 export interface BudgetChange {
   readonly amountNano?: bigint | undefined
   readonly thresholds?: ReadonlyArray<number> | undefined
@@ -44,8 +44,8 @@ export class Budgets extends Context.Service<
   Budgets,
   {
     /**
-     * What its period has held and charged already counts, and refuses new orders where it is too
-     * much. Fails where the organisation has no such member or key.
+     * Holds and charges of the current period count in the new budget at once; where they exceed the
+     * amount, new orders are refused. Fails where the organisation has no such member or key.
      */
     create(budget: NewBudget): Effect.Effect<Budget, NotFound>
     find(organizationId: string, id: string): Effect.Effect<Budget, NotFound>
@@ -54,16 +54,16 @@ export class Budgets extends Context.Service<
       id: string,
       change: BudgetChange
     ): Effect.Effect<Budget, NotFound>
-    /** What had counted in it goes on without it. */
+    /** Open orders that count in the budget are not affected. */
     remove(organizationId: string, id: string): Effect.Effect<void, NotFound>
-    /** Newest first; of one subject, or of all. */
+    /** Newest first; a null `subjectId` lists the budgets of all subjects. */
     list(
       organizationId: string,
       subjectId: string | null,
       page: PageRequest
     ): Effect.Effect<Page<Budget>, InvalidRequest>
-    /** Those that orders with this key fall under. */
-    applying(who: {
+    /** The budgets that apply to orders with this key. */
+    listApplicable(caller: {
       readonly organizationId: string
       readonly memberId: string
       readonly keyId: string

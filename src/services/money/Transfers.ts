@@ -1,4 +1,4 @@
-/** Money that moves without an order: read, and adjusted by those who answer for it. Nano-units. */
+/** Transfers: movements of money without an order, which are deposits and operators' adjustments. Nano-units. */
 import { Context, type Effect, Schema } from "effect"
 import type {
   IdempotencyMismatch,
@@ -9,38 +9,38 @@ import type {
 import { adjustmentKinds } from "../../domain/money/transfers.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 
-const made = {
+const transferFields = {
   id: Schema.String,
   organizationId: Schema.String,
   amountNano: Schema.BigInt,
-  /** Stands for it once in the organisation. */
+  /** Unique in the organisation. */
   reference: Schema.String,
   createdAt: Schema.Date
 }
 
-export const Deposit = Schema.Struct(made)
+export const Deposit = Schema.Struct(transferFields)
 export type Deposit = typeof Deposit.Type
 
 export const Adjustment = Schema.Struct({
-  ...made,
+  ...transferFields,
   kind: Schema.Literals(adjustmentKinds),
   reason: Schema.String,
   author: Schema.String,
-  /** Whose charge a correction gives back, as much of it as the amount; null for the others. */
+  /** The order whose charge a correction refunds; null for other kinds. */
   orderId: Schema.NullOr(Schema.String)
 })
 export type Adjustment = typeof Adjustment.Type
 
-/** Its amount is greater than zero. */
+/** The amount is greater than zero. */
 export type NewAdjustment = Omit<Adjustment, "id" | "createdAt">
 
 const TransferTotals = Schema.Struct({ count: Schema.Int, amountNano: Schema.BigIntFromString })
 
-/** Of every deposit of an organisation. */
+/** Totals over all deposits of an organisation. */
 export const DepositTotals = TransferTotals
 export type DepositTotals = typeof DepositTotals.Type
 
-/** Of each kind of adjustment; none of a kind that there is none of. */
+/** Totals of one kind of adjustment; kinds without adjustments are left out. */
 export const AdjustmentTotals = Schema.Struct({
   kind: Schema.Literals(adjustmentKinds),
   ...TransferTotals.fields
@@ -51,8 +51,8 @@ export class Transfers extends Context.Service<
   Transfers,
   {
     /**
-     * Moves the money once per reference; a repeat answers the first one. A withdrawal takes no more
-     * than what is available, and corrections of a charge give no more back than it was.
+     * Moves the money once per reference; a repeat returns the first adjustment. A withdrawal is at most
+     * the available balance, and the corrections of a charge together are at most the charge.
      */
     adjust(
       adjustment: NewAdjustment

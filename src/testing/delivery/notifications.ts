@@ -1,4 +1,4 @@
-/** Writes messages to the receivers of webhooks when the state in memory changes, as triggers do in PostgreSQL. */
+/** Adds webhook messages when the state in memory changes, as triggers do in PostgreSQL. */
 import { DateTime, Schema } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
 import { callbacksOf, OPERATORS } from "../../features/webhooks/WebhookEndpoints.ts"
@@ -120,9 +120,9 @@ export const notifyOfPool = (
   nowMillis: number
 ): void => {
   const { balanceNano, lowNano } = pool
-  if (lowNano === null || balanceNano < lowNano === pool.lowTold) return
-  pool.lowTold = balanceNano < lowNano
-  if (!pool.lowTold) return
+  if (lowNano === null || balanceNano < lowNano === pool.isLowNotified) return
+  pool.isLowNotified = balanceNano < lowNano
+  if (!pool.isLowNotified) return
   const data = { balance: formatNano(balanceNano), threshold: formatNano(lowNano) }
   notifyEndpoints(state, id, id, { type: "balance.low", taskId: null, data }, nowMillis)
 }
@@ -137,15 +137,16 @@ export const notifyOfBudget = (
   budget: StoredBudget,
   use: StoredUse,
   { nowMillis, timeZone }: Now,
-  refuses = false
+  isRefusal = false
 ): void => {
   const usedNano = use.heldNano + use.capturedNano
   const isReached = (percent: number) =>
     usedNano * 100n >= budget.amountNano * BigInt(percent) || (use.hasRefused && percent <= 100)
-  const [amount, used] = [formatNano(budget.amountNano), formatNano(usedNano)]
+  const amount = formatNano(budget.amountNano)
+  const used = formatNano(usedNano)
   for (const threshold of budget.thresholds) {
-    if (threshold <= use.told || !isReached(threshold)) continue
-    use.told = threshold
+    if (threshold <= use.lastThreshold || !isReached(threshold)) continue
+    use.lastThreshold = threshold
     const data = {
       budget_id: budget.id,
       scope: budget.scope,
@@ -158,7 +159,7 @@ export const notifyOfBudget = (
     notifyEndpoints(state, id, id, { type: "budget.threshold", taskId: null, data }, nowMillis)
   }
   const member = members.get(budget.subjectId)
-  if (!refuses || !budget.isCap || member === undefined) return
+  if (!isRefusal || !budget.isCap || member === undefined) return
   const zoned = DateTime.makeZonedUnsafe(nowMillis, { timeZone })
   const month = DateTime.formatIsoDate(zoned).slice(0, "2026-01".length)
   const data = { member_id: member.id, member_name: member.name, month, cap: amount, used }

@@ -28,7 +28,7 @@ import {
   type KeyedAccount,
   noCredentials
 } from "../../services/channels/ChannelCredentials.ts"
-import { keyOf as restOfKey } from "../../services/channels/ChannelRecords.ts"
+import { keyScope } from "../../services/channels/ChannelRecords.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { type MemoryState, MemoryStore, restName, type StoredAccount } from "./MemoryStore.ts"
 
@@ -128,7 +128,7 @@ const storeAccount = (
   for (const { name, enabled, api_key = null } of written) {
     const apiKey = api_key ?? account.keys.get(name)?.apiKey
     if (apiKey !== undefined) account.keys.set(name, { apiKey, enabled })
-    if (api_key !== null) rests.delete(restName(restOfKey(id, name)))
+    if (api_key !== null) rests.delete(restName(keyScope(id, name)))
   }
 }
 

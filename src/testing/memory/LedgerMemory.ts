@@ -1,4 +1,4 @@
-/** The ledger in memory: it admits, charges and returns what the one in PostgreSQL would. */
+/** The ledger in memory. It decides and charges exactly as the ledger in PostgreSQL. */
 import { Clock, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { transferPrefix } from "../../domain/money/transfers.ts"
@@ -21,7 +21,7 @@ import { closeHold, holdFunds, journalOf, monthAt, reassignOrder } from "./movem
 
 const MAX_VIOLATIONS = 1000
 
-const decodeDeposited = Schema.decodeUnknownEffect(DepositOutcome)
+const decodeDepositOutcome = Schema.decodeUnknownEffect(DepositOutcome)
 
 export const layerLedgerMemory = Layer.effect(
   Ledger,
@@ -38,8 +38,8 @@ export const layerLedgerMemory = Layer.effect(
         return yield* Effect.die(new Error(`a hold of ${amountNano} in ${organizationId}`))
       }
       const when = { nowMillis, timeZone, keySeconds: idempotencySeconds }
-      const held = holdFunds(store, books, request, when)
-      return yield* answerHold(held, request, currency)
+      const outcome = holdFunds(store, books, request, when)
+      return yield* answerHold(outcome, request, currency)
     })
 
     const close = Effect.fnUntraced(function* (request: Capture | Release) {
@@ -56,7 +56,7 @@ export const layerLedgerMemory = Layer.effect(
         return books === undefined ? Effect.fail(unknownOrganization) : Effect.succeed(books)
       })
 
-    // The first of every organisation come first, so that one cannot hide the others.
+    // The first violation of each organisation comes first, so that one organisation cannot hide the others.
     const verify = Effect.sync(() =>
       [...store.organizations.values()]
         .flatMap((books) => auditBooks(books).map((violation, nth) => ({ violation, nth })))
@@ -78,11 +78,16 @@ export const layerLedgerMemory = Layer.effect(
         const books = yield* booksOf(organizationId)
         if (amountNano <= 0n) return yield* Effect.die(new Error(`a deposit of ${amountNano}`))
         const { outcome } = transferFunds(store, books, {
-          ...{ id: transferPrefix + (yield* random.uuidV7()), kind: "deposit" },
-          ...{ amountNano, reference, reason: null, author: null, orderId: null },
+          id: transferPrefix + (yield* random.uuidV7()),
+          kind: "deposit",
+          amountNano,
+          reference,
+          reason: null,
+          author: null,
+          orderId: null,
           createdAt: new Date(yield* Clock.currentTimeMillis)
         })
-        return yield* answerDeposit(yield* Effect.orDie(decodeDeposited(outcome)))
+        return yield* answerDeposit(yield* Effect.orDie(decodeDepositOutcome(outcome)))
       }),
       balance: Effect.fn("Ledger.balance")((organizationId) =>
         Effect.map(booksOf(organizationId), ({ pool }) => ({
@@ -131,8 +136,8 @@ export const layerLedgerMemory = Layer.effect(
             const reason = reasons.get(id) ?? null
             if (reason !== null && pool.stoppedReason === null) {
               const data = { organization_id: id, reason }
-              const told = { type: "ledger.violation", taskId: null, data }
-              notifyEndpoints(store, OPERATORS, id, told, nowMillis)
+              const event = { type: "ledger.violation", taskId: null, data }
+              notifyEndpoints(store, OPERATORS, id, event, nowMillis)
             }
             pool.stoppedReason = reason
           }
@@ -140,20 +145,21 @@ export const layerLedgerMemory = Layer.effect(
       ),
       setLowBalance: Effect.fn("Ledger.setLowBalance")(function* (organizationId, lowNano) {
         const books = yield* booksOf(organizationId)
-        Object.assign(books.pool, { lowNano, lowTold: false })
+        Object.assign(books.pool, { lowNano, isLowNotified: false })
         notifyOfPool(store, books, yield* Clock.currentTimeMillis)
       }),
       sweepExpiredHolds: Effect.fn("Ledger.sweepExpiredHolds")(function* (scope) {
         const nowMillis = yield* Clock.currentTimeMillis
-        const left = [...store.organizations.values()].flatMap(({ orders }) =>
+        const expired = [...store.organizations.values()].flatMap(({ orders }) =>
           [...orders.values()].filter(
             ({ state, expiresAt, task }) =>
               state === "open" && (scope === "all" || expiresAt <= nowMillis) && task === null
           )
         )
-        for (const { request } of left)
+        for (const { request } of expired) {
           yield* close(releaseOfLeft(request.organizationId, request.id))
-        return left.length
+        }
+        return expired.length
       })
     })
   })

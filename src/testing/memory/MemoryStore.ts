@@ -1,4 +1,4 @@
-/** Everything the stores in memory keep: one such state behind all of them, as one database would be. */
+/** The state of all stores in memory. They share one state, as stores in PostgreSQL share one database. */
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
@@ -27,12 +27,12 @@ import type {
   StoredFile,
   StoredMessage
 } from "../delivery/storedWebhooks.ts"
-import type { Counted, StoredBudget } from "../money/storedBudgets.ts"
+import type { BudgetUse, StoredBudget } from "../money/storedBudgets.ts"
 import type { StoredReconciliation } from "../money/storedReconciliations.ts"
 import type { StoredTransfer } from "../money/storedTransfers.ts"
 import type { StoredApiKey, StoredMember, StoredOperator } from "../operators/storedAccounts.ts"
 
-/** When something happened. Of one moment, `turn` tells what came first. */
+/** A point in time. `turn` orders the events of one millisecond. */
 export interface Moment {
   readonly at: Date
   readonly turn: number
@@ -66,14 +66,14 @@ export interface StoredTask {
 /** An order is one row: its hold, its task if it has one, its end and its charge. */
 export interface StoredOrder {
   readonly request: HoldRequest
-  /** Where it is; that of the request at first. */
+  /** The current channel's job; that of the request at first. */
   job: VendorJob
   cost: unknown
   costNano: bigint | null
   readonly refusals: Array<RefusedJob>
-  /** The first day of the month it counts in, as `2026-01-01`. */
+  /** The first day of its month, as `2026-01-01`. */
   readonly month: string
-  readonly countsIn: Array<Counted>
+  readonly countsIn: Array<BudgetUse>
   readonly held: Moment
   readonly expiresAt: number
   readonly task: StoredTask | null
@@ -88,12 +88,12 @@ export interface StoredOrder {
 interface StoredPool {
   balanceNano: bigint
   heldNano: bigint
-  /** What open orders can come to above their holds. */
+  /** How far the charges of open orders may exceed their holds. */
   uncoveredNano: bigint
   creditNano: bigint
   stoppedReason: string | null
   lowNano: bigint | null
-  lowTold: boolean
+  isLowNotified: boolean
 }
 
 export interface StoredMonth {
@@ -107,7 +107,7 @@ interface StoredRequestKey extends RequestKey {
   answer: StoredAnswer | null
 }
 
-/** An organisation with its members and its books. */
+/** An organisation with its members, its money and its orders. */
 export interface Books {
   readonly id: string
   name: string
@@ -115,7 +115,7 @@ export interface Books {
   disabledAt: Date | null
   readonly members: Map<string, StoredMember>
   readonly pool: StoredPool
-  /** By member and month, which `monthKey` writes. */
+  /** By `monthKey`. */
   readonly months: Map<string, StoredMonth>
   readonly budgets: Map<string, StoredBudget>
   readonly orders: Map<string, StoredOrder>
@@ -128,10 +128,10 @@ export interface Books {
 export interface StoredAccount {
   readonly version: number
   readonly baseUrl: string
-  /** Of the base address; null where it leads nowhere. */
+  /** The origin of the base address; null where that is no valid address. */
   readonly origin: string | null
   readonly appId: string | null
-  /** When another one took its place. */
+  /** When a newer version replaced it. */
   supersededAt: number | null
   /** By name. */
   readonly keys: Map<string, { readonly apiKey: Redacted.Redacted; readonly enabled: boolean }>
@@ -165,7 +165,7 @@ export interface MemoryState {
   readonly organizations: Map<string, Books>
   readonly apiKeys: Map<string, StoredApiKey>
   readonly operators: Map<string, StoredOperator>
-  /** Every version there was, the one in force last. */
+  /** All versions, the current one last. */
   readonly catalogs: Array<CatalogSnapshot>
   /** By channel, the newest first. */
   readonly accounts: Map<string, ReadonlyArray<StoredAccount>>
@@ -173,14 +173,14 @@ export interface MemoryState {
   readonly rests: Map<string, StoredRest>
   channelCounts: ReadonlyArray<StoredCount>
   callEnds: ReadonlyArray<StoredEnds>
-  /** The last one by channel. */
+  /** The last failure by channel. */
   readonly channelFailures: Map<string, ChannelFailure>
-  /** Until when a channel's vendor is not asked. */
+  /** The end of the pause of polling, by channel. */
   readonly pauses: Map<string, number>
   /** By order, the oldest first. */
   readonly orphans: Map<string, OrphanRecord>
   readonly calls: Array<StoredCall>
-  /** The order of each job that a vendor told, by channel, origin and the vendor's id, as JSON. */
+  /** The order of each vendor job, by channel, origin and the vendor's id as JSON. */
   readonly vendorJobs: Map<string, string>
   /** By id. */
   readonly webhookEndpoints: Map<string, StoredEndpoint>
@@ -199,13 +199,13 @@ export interface MemoryState {
     auditedAt: number | null
     violations: number
   }
-  /** How many moments there were. */
+  /** Number of moments so far. */
   turns: number
 }
 
 /**
- * The state itself, for tests that have to look where no service lets them, or to break what a
- * service would not. Each layer that is built has a state of its own.
+ * The state itself, for tests that read what no service returns, or break what a service would keep
+ * intact. Each layer that is built has its own state.
  */
 export class MemoryStore extends Context.Service<MemoryStore, MemoryState>()(
   "gateway/testing/MemoryStore"
@@ -245,8 +245,13 @@ export const makeBooks = (id: string, name: string, createdAt: Date): Books => (
   disabledAt: null,
   members: new Map(),
   pool: {
-    ...{ balanceNano: 0n, heldNano: 0n, uncoveredNano: 0n, creditNano: 0n },
-    ...{ stoppedReason: null, lowNano: null, lowTold: false }
+    balanceNano: 0n,
+    heldNano: 0n,
+    uncoveredNano: 0n,
+    creditNano: 0n,
+    stoppedReason: null,
+    lowNano: null,
+    isLowNotified: false
   },
   months: new Map(),
   budgets: new Map(),
@@ -268,17 +273,17 @@ export const momentOf = (state: MemoryState, nowMillis: number): Moment => ({
 
 const uuidOf = (id: string): string => id.slice(id.lastIndexOf("_") + 1)
 
-/** Orders and transfers stand in the order of the UUIDs of their ids. */
+/** Compares ids by their UUIDs, since prefixes differ. */
 export const byCreation = (one: { readonly id: string }, other: { readonly id: string }): number =>
   uuidOf(one.id) < uuidOf(other.id) ? -1 : 1
 
-/** What was charged above the hold. */
+/** The part of the charge above the hold. */
 export const overageOf = ({ chargeNano, request }: StoredOrder): bigint =>
   chargeNano > request.amountNano ? chargeNano - request.amountNano : 0n
 
 export const decodeQuote = Schema.decodeUnknownSync(Quote)
 
-/** Null unless something was charged. */
+/** The usage record of an order; null where nothing was charged. */
 export const usageOf = ({
   request,
   usage,
@@ -292,7 +297,8 @@ export const usageOf = ({
   const { id, memberId, model, modality, task } = request
   return {
     ...detail,
-    ...{ model, modality },
+    model,
+    modality,
     taskId: task === null ? null : id,
     inputUnitPriceNano,
     id: usageId(id),
@@ -306,8 +312,8 @@ export const usageOf = ({
 }
 
 /**
- * One page of a list that is kept oldest first, newest first. The cursor may be any entry of the
- * list, also one that is not shown.
+ * Cuts a page, newest first, from entries that are ordered oldest first. The cursor may be any entry,
+ * also one that `isShown` filters out.
  */
 export const pageOf = <A extends { readonly id: string }>(
   entries: ReadonlyArray<A>,

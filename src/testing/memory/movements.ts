@@ -1,4 +1,4 @@
-/** Each movement of money as one step that nothing can come between, and the journal they leave. */
+/** Movements of money, each one synchronous step that no other fiber can interrupt, and the journal of them. */
 import { DateTime, Equal } from "effect"
 import { transferAccounts } from "../../domain/money/transfers.ts"
 import { storable } from "../../domain/plainText.ts"
@@ -17,7 +17,7 @@ import {
 import type { HoldOutcome } from "../../services/ledgerAnswers.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
 import { notifyOfPool, notifyOfTask } from "../delivery/notifications.ts"
-import { budgetsOf, countIn, refusalOf, refuseBy } from "../money/countedBudgets.ts"
+import { addToBudgets, budgetsOf, recordRefusal, refusalOf } from "../money/countedBudgets.ts"
 import type { Now } from "../money/storedBudgets.ts"
 import {
   type Books,
@@ -28,6 +28,7 @@ import {
   monthKey,
   overageOf,
   type StoredMonth,
+  type StoredOrder,
   type StoredTask
 } from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
@@ -39,24 +40,22 @@ export const monthAt = (nowMillis: number, timeZone: string): string =>
     DateTime.formatIsoDate
   )
 
-const monthOf = ({ months }: Books, memberId: string, month: string): StoredMonth => {
-  const key = monthKey(memberId, month)
-  const known = months.get(key)
-  if (known !== undefined) return known
-  const fresh = { heldNano: 0n, capturedNano: 0n }
-  months.set(key, fresh)
-  return fresh
+const monthOf = ({ months }: Books, memberId: string, firstDay: string): StoredMonth => {
+  const key = monthKey(memberId, firstDay)
+  const month = months.get(key) ?? { heldNano: 0n, capturedNano: 0n }
+  months.set(key, month)
+  return month
 }
 
-const after = (nowMillis: number, seconds: number): number => nowMillis + seconds * 1000
+const addSeconds = (nowMillis: number, seconds: number): number => nowMillis + seconds * 1000
 
 const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTask | null =>
   task === null
     ? null
     : {
         ordered: task,
-        submitDeadline: after(nowMillis, task.submitSeconds),
-        deadline: after(nowMillis, ttlSeconds),
+        submitDeadline: addSeconds(nowMillis, task.submitSeconds),
+        deadline: addSeconds(nowMillis, ttlSeconds),
         state: "submitting",
         upstreamId: null,
         accountVersion: null,
@@ -86,17 +85,19 @@ export const holdFunds = (
   const { id, memberId, amountNano, exposureNano = amountNano, key } = request
   const { nowMillis, timeZone } = when
   const answer = (outcome: HoldOutcome["outcome"], amounts: Partial<HoldOutcome> = {}) => ({
-    ...{ outcome, available: 0n, budget: null },
+    outcome,
+    available: 0n,
+    budget: null,
     ...amounts
   })
   if (books.orders.has(id)) return answer("known")
-  const taken = key === null ? undefined : books.requestKeys.get(key.key)
-  if (taken !== undefined && taken.expiresAt > nowMillis) return answer("key_used")
+  const storedKey = key === null ? undefined : books.requestKeys.get(key.key)
+  if (storedKey !== undefined && storedKey.expiresAt > nowMillis) return answer("key_used")
   if (!books.members.has(memberId)) return answer("unknown_member")
   const countsIn = [...budgetsOf(books, request, when)]
   const refusal = refusalOf(countsIn, amountNano, when)
   if (refusal !== null) {
-    refuseBy(state, books, refusal.by, when)
+    recordRefusal(state, books, refusal.exceeded, when)
     const { budget } = refusal
     return answer(budget.isCap ? "member_cap_exceeded" : "budget_exceeded", { budget })
   }
@@ -115,7 +116,7 @@ export const holdFunds = (
     month,
     countsIn,
     held: momentOf(state, nowMillis),
-    expiresAt: after(nowMillis, request.ttlSeconds),
+    expiresAt: addSeconds(nowMillis, request.ttlSeconds),
     task: newTask(request, nowMillis),
     state: "open",
     chargeNano: 0n,
@@ -125,18 +126,18 @@ export const holdFunds = (
     closedBy: null
   })
   if (key !== null) {
-    const expiresAt = after(nowMillis, when.keySeconds)
+    const expiresAt = addSeconds(nowMillis, when.keySeconds)
     books.requestKeys.set(key.key, { ...key, holdId: id, expiresAt, answer: null })
   }
   monthOf(books, memberId, month).heldNano += amountNano
-  countIn(state, books, countsIn, { heldNano: amountNano, capturedNano: 0n }, when)
+  addToBudgets(state, books, countsIn, { heldNano: amountNano, capturedNano: 0n }, when)
   books.pool.heldNano += amountNano
   books.pool.uncoveredNano += exposureNano - amountNano
   return answer("held")
 }
 
-/** Whether a close that was decided for the task in some state still applies. */
-const applies = (task: StoredTask | null, outcome: TaskOutcome | null): boolean => {
+/** Whether the task is still in the state, and under the lease, for which the close was decided. */
+const isApplicable = (task: StoredTask | null, outcome: TaskOutcome | null): boolean => {
   if (outcome === null) return true
   const lease = outcome.state === "succeeded" ? null : (outcome.lease ?? null)
   return task?.state === outcome.from && (lease === null || lease === task.lease)
@@ -158,19 +159,16 @@ const endTask = (task: StoredTask, outcome: TaskOutcome, nowMillis: number): voi
   }
 }
 
-const settleKeys = (
-  { requestKeys }: Books,
-  { holdId, answer }: Capture | Release,
-  forget: boolean
-) => {
-  for (const [key, kept] of requestKeys) {
-    if (kept.holdId !== holdId) continue
-    if (forget) requestKeys.delete(key)
-    else kept.answer = answer ?? kept.answer
+/** Stores the answer under the order's idempotency key, or deletes the key so that a repeat orders anew. */
+const settleKeys = ({ requestKeys }: Books, request: Capture | Release) => {
+  for (const [key, stored] of requestKeys) {
+    if (stored.holdId !== request.holdId) continue
+    if ("forgetKey" in request && request.forgetKey) requestKeys.delete(key)
+    else stored.answer = request.answer ?? stored.answer
   }
 }
 
-/** Whether the order is open and so is given to the next channel; the same again changes nothing. */
+/** Assigns an open order to the next channel; answers whether it is open. A repeat changes nothing. */
 export const reassignOrder = (
   { orders }: Books,
   { holdId, job, cost, refusal }: Reassignment,
@@ -186,6 +184,45 @@ export const reassignOrder = (
   return true
 }
 
+const closeOrder = (
+  state: MemoryState,
+  books: Books,
+  order: StoredOrder,
+  request: Capture | Release,
+  now: Now
+): void => {
+  const { nowMillis } = now
+  const { memberId, amountNano, exposureNano = amountNano } = order.request
+  if ("chargeNano" in request) {
+    if (request.chargeNano <= 0n) throw new Error("a charge is greater than 0")
+    order.state = "captured"
+    order.chargeNano = request.chargeNano
+    order.costNano = request.costNano ?? null
+    order.usage = request.usage
+    order.call = request.call ?? null
+  } else {
+    order.state = "released"
+  }
+  const orphan = request.orphan ?? null
+  if (orphan !== null) addOrphan(state, order, orphan, nowMillis)
+  order.ended = momentOf(state, nowMillis)
+  order.closedBy = request.by
+  const month = monthOf(books, memberId, order.month)
+  month.heldNano -= amountNano
+  month.capturedNano += order.chargeNano
+  const amounts = { heldNano: -amountNano, capturedNano: order.chargeNano }
+  addToBudgets(state, books, order.countsIn, amounts, now)
+  books.pool.heldNano -= amountNano
+  books.pool.uncoveredNano -= exposureNano - amountNano
+  books.pool.balanceNano -= order.chargeNano
+  notifyOfPool(state, books, nowMillis)
+  if (order.task !== null && request.task !== null) {
+    endTask(order.task, request.task, nowMillis)
+    notifyOfTask(state, order, order.task, nowMillis)
+  }
+  settleKeys(books, request)
+}
+
 /** Null when there is no such order. The first close of an order wins, later ones change nothing. */
 export const closeHold = (
   state: MemoryState,
@@ -193,41 +230,10 @@ export const closeHold = (
   request: Capture | Release,
   now: Now
 ): Closed | null => {
-  const { nowMillis } = now
   const order = books.orders.get(request.holdId)
   if (order === undefined) return null
-  const won = order.state === "open" && applies(order.task, request.task)
-  if (won) {
-    const { memberId, amountNano, exposureNano = amountNano } = order.request
-    const month = monthOf(books, memberId, order.month)
-    if ("chargeNano" in request) {
-      if (request.chargeNano <= 0n) throw new Error("a charge is greater than 0")
-      order.state = "captured"
-      order.chargeNano = request.chargeNano
-      order.costNano = request.costNano ?? null
-      order.usage = request.usage
-      order.call = request.call ?? null
-    } else {
-      order.state = "released"
-    }
-    const orphan = request.orphan ?? null
-    if (orphan !== null) addOrphan(state, order, orphan, nowMillis)
-    order.ended = momentOf(state, nowMillis)
-    order.closedBy = request.by
-    month.heldNano -= amountNano
-    month.capturedNano += order.chargeNano
-    const amounts = { heldNano: -amountNano, capturedNano: order.chargeNano }
-    countIn(state, books, order.countsIn, amounts, now)
-    books.pool.heldNano -= amountNano
-    books.pool.uncoveredNano -= exposureNano - amountNano
-    books.pool.balanceNano -= order.chargeNano
-    notifyOfPool(state, books, nowMillis)
-    if (order.task !== null && request.task !== null) {
-      endTask(order.task, request.task, nowMillis)
-      notifyOfTask(state, order, order.task, nowMillis)
-    }
-    settleKeys(books, request, "forgetKey" in request && request.forgetKey)
-  }
+  const won = order.state === "open" && isApplicable(order.task, request.task)
+  if (won) closeOrder(state, books, order, request, now)
   return {
     won,
     state: order.state,
@@ -236,22 +242,29 @@ export const closeHold = (
   }
 }
 
-/** Every movement there was, the oldest order or transfer first. */
+/** All entries of the journal, by the creation of their order or transfer, the oldest first. */
 export const journalOf = ({ transfers, orders }: Books): ReadonlyArray<JournalEntry> => {
-  const made = transfers.map(({ orderId, ...transfer }) => {
+  const transferEntries = transfers.map(({ orderId, ...transfer }) => {
     const accounts = transferAccounts[transfer.kind]
     const entries: ReadonlyArray<JournalEntry> = [
       { ...transfer, ...accounts, holdId: null, correctedId: orderId }
     ]
     return { id: transfer.id, entries }
   })
-  const ordered = [...orders.values()].map(({ request, held, ended, chargeNano }) => {
+  const orderEntries = [...orders.values()].map(({ request, held, ended, chargeNano }) => {
     const entry = (kind: keyof typeof accountsOf, amountNano: bigint, { at }: Moment) => {
       const { id: holdId } = request
       const id = journalId(kind, holdId)
       return {
-        ...{ id, kind, amountNano, ...accountsOf[kind] },
-        ...{ holdId, reference: null, reason: null, author: null, correctedId: null },
+        id,
+        kind,
+        amountNano,
+        ...accountsOf[kind],
+        holdId,
+        reference: null,
+        reason: null,
+        author: null,
+        correctedId: null,
         createdAt: at
       }
     }
@@ -260,5 +273,7 @@ export const journalOf = ({ transfers, orders }: Books): ReadonlyArray<JournalEn
     if (ended !== null) entries.push(entry("release", request.amountNano, ended))
     return { id: request.id, entries }
   })
-  return [...made, ...ordered].toSorted(byCreation).flatMap(({ entries }) => entries)
+  return [...transferEntries, ...orderEntries]
+    .toSorted(byCreation)
+    .flatMap(({ entries }) => entries)
 }

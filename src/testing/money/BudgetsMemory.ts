@@ -1,4 +1,4 @@
-/** Budgets in memory, each change one step that nothing can come between. */
+/** Budgets in memory; each change is one synchronous step, which no other fiber can interrupt. */
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Settings } from "../../runtime/Settings.ts"
@@ -65,8 +65,8 @@ export const layerBudgetsMemory = Layer.effect(
         if (books === undefined || !hasSubject(books, budget.scope, budget.subjectId)) {
           return yield* noSuchSubject(budget.scope)
         }
-        const begun = beginBudget(store, books, { ...budget, id, isCap: false }, at)
-        return budgetRecord(books, begun, at)
+        const created = beginBudget(store, books, { ...budget, id, isCap: false }, at)
+        return budgetRecord(books, created, at)
       }),
       find: Effect.fn("Budgets.find")(function* (organizationId, id) {
         const { books, budget } = yield* find(organizationId, id)
@@ -85,20 +85,20 @@ export const layerBudgetsMemory = Layer.effect(
       list: Effect.fn("Budgets.list")(function* (organizationId, subjectId, page) {
         const at = yield* now
         const books = store.organizations.get(organizationId)
-        const own = [...(books?.budgets.values() ?? [])].filter(
+        const listed = [...(books?.budgets.values() ?? [])].filter(
           (budget) => subjectId === null || budget.subjectId === subjectId
         )
         return yield* pageOf(
-          books === undefined ? [] : own.map((budget) => budgetRecord(books, budget, at)),
+          books === undefined ? [] : listed.map((budget) => budgetRecord(books, budget, at)),
           page
         )
       }),
-      applying: Effect.fn("Budgets.applying")(function* (who) {
+      listApplicable: Effect.fn("Budgets.listApplicable")(function* (caller) {
         const at = yield* now
-        const books = store.organizations.get(who.organizationId)
+        const books = store.organizations.get(caller.organizationId)
         return books === undefined
           ? []
-          : budgetsOf(books, who, at).map(({ budget }) => budgetRecord(books, budget, at))
+          : budgetsOf(books, caller, at).map(({ budget }) => budgetRecord(books, budget, at))
       })
     })
   })

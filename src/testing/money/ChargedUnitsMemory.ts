@@ -1,4 +1,4 @@
-/** What a month's orders were charged for, in memory: each order a group of its own. */
+/** Charged units in memory; each order is one group. */
 import { Effect, Layer, Option, Schema } from "effect"
 import { Quote } from "../../domain/money/Quote.ts"
 import { ChargedUnits } from "../../features/catalog/ChargedUnits.ts"
@@ -7,14 +7,27 @@ import { MemoryStore, type StoredOrder, usageOf } from "../memory/MemoryStore.ts
 
 const decodeQuote = Schema.decodeUnknownOption(Quote)
 
-const unknown = {
-  ...{ resolution: null, withVideo: null, expectsOutput: false },
-  ...{ quality: null, size: null },
-  ...{ videoTokens: null, seconds: null, images: null, inputTokens: null, outputTokens: null }
+const emptyGroup = {
+  resolution: null,
+  withVideo: null,
+  expectsOutput: false,
+  quality: null,
+  size: null,
+  videoTokens: null,
+  seconds: null,
+  images: null,
+  inputTokens: null,
+  outputTokens: null
 }
 
-const tokensOf = (charge: Quote, cost: Quote | null, counted: bigint, costNano: bigint | null) => {
-  if (charge.kind === "token_video") return { withVideo: charge.withVideo, videoTokens: counted }
+const tokensOf = (
+  charge: Quote,
+  cost: Quote | null,
+  outputUnits: bigint,
+  costNano: bigint | null
+) => {
+  if (charge.kind === "token_video")
+    return { withVideo: charge.withVideo, videoTokens: outputUnits }
   if (cost?.kind !== "token_video" || costNano === null) return {}
   return { withVideo: cost.withVideo, videoTokens: costNano / cost.nanoPerToken }
 }
@@ -45,7 +58,7 @@ export const layerChargedUnitsMemory = Layer.effect(
   Effect.gen(function* () {
     const { organizations } = yield* MemoryStore
     return ChargedUnits.of({
-      ofMonth: Effect.fn("ChargedUnits.ofMonth")((month) =>
+      readMonth: Effect.fn("ChargedUnits.readMonth")((month) =>
         Effect.sync(() =>
           [...organizations.values()]
             .flatMap(({ orders }) => [...orders.values()])
@@ -54,9 +67,13 @@ export const layerChargedUnitsMemory = Layer.effect(
               if (record === null) return []
               const { model, chargeNano, costNano, input, output } = record
               return {
-                ...unknown,
-                ...{ model, channelId: order.job.channelId, count: 1, chargeNano },
-                ...{ costNano: costNano ?? 0n, withoutCost: costNano === null ? 1 : 0 },
+                ...emptyGroup,
+                model,
+                channelId: order.job.channelId,
+                count: 1,
+                chargeNano,
+                costNano: costNano ?? 0n,
+                withoutCost: costNano === null ? 1 : 0,
                 ...unitsOf(order, input, output)
               }
             })

@@ -1,4 +1,4 @@
-/** Transfers in memory, each one step that nothing can come between. */
+/** Transfers in memory; each is one synchronous step, which no other fiber can interrupt. */
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { transferPrefix } from "../../domain/money/transfers.ts"
@@ -17,18 +17,19 @@ import { notifyOfPool } from "../delivery/notifications.ts"
 import { type Books, type MemoryState, MemoryStore, pageOf } from "../memory/MemoryStore.ts"
 import type { StoredTransfer } from "./storedTransfers.ts"
 
-/** Beyond it a pool takes no deposit. */
+/** The largest balance of a pool; a deposit or credit beyond it is refused. */
 const MAX_BALANCE_NANO = 4_000_000_000_000_000_000n
 
-/** What may be taken of the charge still; null where there is none. */
-const leftOfCharge = ({ orders, transfers }: Books, orderId: string): bigint | null => {
+/** The part of the charge that no correction has refunded yet; null without a charge. */
+const refundableNano = ({ orders, transfers }: Books, orderId: string): bigint | null => {
   const order = orders.get(orderId)
   if (order?.state !== "captured") return null
-  const given = transfers.filter((one) => one.orderId === orderId)
-  return given.reduce((left, { amountNano }) => left - amountNano, order.chargeNano)
+  return transfers
+    .filter((transfer) => transfer.orderId === orderId)
+    .reduce((nano, { amountNano }) => nano - amountNano, order.chargeNano)
 }
 
-/** What became of it, the transfer of the reference, and what there was to take. */
+/** Answers the outcome, the transfer with the reference, and what was available or refundable. */
 export const transferFunds = (
   state: MemoryState,
   books: Books,
@@ -40,31 +41,35 @@ export const transferFunds = (
 } => {
   const { kind, amountNano, reference, orderId } = transfer
   const { pool, transfers } = books
-  const isIn = kind !== "withdrawal"
-  const ended = (outcome: AdjustmentOutcome, freeNano: bigint | null = null, of = transfer) => ({
-    ...{ outcome, freeNano, transfer: of }
+  const isWithdrawal = kind === "withdrawal"
+  const result = (outcome: AdjustmentOutcome, freeNano: bigint | null = null) => ({
+    outcome,
+    freeNano,
+    transfer
   })
-  const known = transfers.find((one) => one.reference === reference)
-  if (known !== undefined) {
+  const stored = transfers.find((one) => one.reference === reference)
+  if (stored !== undefined) {
     const isSame =
-      known.kind === kind &&
-      known.amountNano === amountNano &&
-      known.reason === transfer.reason &&
-      known.orderId === orderId
-    return ended(isSame ? "repeated" : "mismatch", null, known)
+      stored.kind === kind &&
+      stored.amountNano === amountNano &&
+      stored.reason === transfer.reason &&
+      stored.orderId === orderId
+    return { outcome: isSame ? "repeated" : "mismatch", freeNano: null, transfer: stored }
   }
   if (orderId !== null) {
-    const left = leftOfCharge(books, orderId)
-    if (left === null) return ended("unknown_order")
-    if (amountNano > left) return ended("beyond_charge", left)
+    const freeNano = refundableNano(books, orderId)
+    if (freeNano === null) return result("unknown_order")
+    if (amountNano > freeNano) return result("beyond_charge", freeNano)
   }
-  const available = pool.balanceNano - pool.heldNano
-  if (!isIn && amountNano > available) return ended("insufficient_balance", available)
-  if (isIn && pool.balanceNano > MAX_BALANCE_NANO - amountNano) return ended("too_large")
-  pool.balanceNano += isIn ? amountNano : -amountNano
+  const availableNano = pool.balanceNano - pool.heldNano
+  if (isWithdrawal && amountNano > availableNano) {
+    return result("insufficient_balance", availableNano)
+  }
+  if (!isWithdrawal && pool.balanceNano > MAX_BALANCE_NANO - amountNano) return result("too_large")
+  pool.balanceNano += isWithdrawal ? -amountNano : amountNano
   notifyOfPool(state, books, transfer.createdAt.getTime())
   transfers.push(transfer)
-  return ended("applied")
+  return result("applied")
 }
 
 const transfersOf = ({ organizations }: MemoryState, organizationId: string) =>
@@ -85,15 +90,16 @@ export const layerTransfersMemory = Layer.effect(
       adjust: Effect.fn("Transfers.adjust")(function* ({ organizationId, ...adjustment }) {
         const books = store.organizations.get(organizationId)
         if (books === undefined) return yield* unknownOrganization
-        const moved = transferFunds(store, books, {
+        const result = transferFunds(store, books, {
           ...adjustment,
           id: transferPrefix + (yield* random.uuidV7()),
           createdAt: new Date(yield* Clock.currentTimeMillis)
         })
-        const applied = yield* answerAdjustment(moved, adjustment.amountNano, currency)
-        const { transfer } = moved
-        if (transfer.kind === "deposit")
+        const applied = yield* answerAdjustment(result, adjustment.amountNano, currency)
+        const { transfer } = result
+        if (transfer.kind === "deposit") {
           return yield* Effect.die(new Error("a deposit was repeated"))
+        }
         return { adjustment: { ...transfer, organizationId }, applied }
       }),
       adjustments: Effect.fn("Transfers.adjustments")((organizationId, page) =>
@@ -126,8 +132,8 @@ export const layerTransfersMemory = Layer.effect(
         Effect.sync(() =>
           [...Map.groupBy(transfersOf(store, organizationId), ({ kind }) => kind)]
             .flatMap(
-              ([kind, made]): ReadonlyArray<AdjustmentTotals> =>
-                kind === "deposit" ? [] : [{ kind, ...totalsOf(made) }]
+              ([kind, group]): ReadonlyArray<AdjustmentTotals> =>
+                kind === "deposit" ? [] : [{ kind, ...totalsOf(group) }]
             )
             .toSorted((one, other) => (one.kind < other.kind ? -1 : 1))
         )

@@ -1,23 +1,30 @@
-/** Sums of usage in memory: summed up from the orders whenever they are asked for. */
+/** Usage sums in memory, computed from the orders on each read. */
 import { DateTime, Effect, Layer } from "effect"
 import { type SumQuery, type UsageSum, UsageSums } from "../../features/usage/UsageSums.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { MemoryStore, type StoredOrder } from "../memory/MemoryStore.ts"
 
-const nothing: Omit<UsageSum, "start" | "name"> = {
-  ...{ count: 0, failed: 0, chargeNano: 0n, costNano: 0n, withoutCost: 0, returnedNano: 0n },
-  ...{ tokens: 0n, seconds: 0n, images: 0n }
-}
+type Amounts = Omit<UsageSum, "start" | "name">
 
-type Amounts = typeof nothing
+const zeroAmounts: Amounts = {
+  count: 0,
+  failed: 0,
+  chargeNano: 0n,
+  costNano: 0n,
+  withoutCost: 0,
+  returnedNano: 0n,
+  tokens: 0n,
+  seconds: 0n,
+  images: 0n
+}
 
 const unitFields = { token: "tokens", second: "seconds", image: "images" } as const
 
 const amountsOf = ({ usage, chargeNano, costNano }: StoredOrder): Amounts =>
   usage === null
-    ? { ...nothing, failed: 1 }
+    ? { ...zeroAmounts, failed: 1 }
     : {
-        ...nothing,
+        ...zeroAmounts,
         count: 1,
         chargeNano,
         costNano: costNano ?? 0n,
@@ -25,7 +32,7 @@ const amountsOf = ({ usage, chargeNano, costNano }: StoredOrder): Amounts =>
         [unitFields[usage.unit]]: usage.input + usage.output
       }
 
-const added = (one: Amounts, other: Amounts): Amounts => ({
+const addAmounts = (one: Amounts, other: Amounts): Amounts => ({
   count: one.count + other.count,
   failed: one.failed + other.failed,
   chargeNano: one.chargeNano + other.chargeNano,
@@ -37,16 +44,16 @@ const added = (one: Amounts, other: Amounts): Amounts => ({
   images: one.images + other.images
 })
 
-const isWanted = ({ filter }: SumQuery, { request, job }: StoredOrder): boolean => {
+const matchesFilter = ({ filter }: SumQuery, { request, job }: StoredOrder): boolean => {
   const { organizationId, memberId, keyId, model, channelId, tag } = filter
-  const noted = tag === null ? undefined : request.metadata?.[tag.name]
+  const tagValue = tag === null ? undefined : request.metadata?.[tag.name]
   return (
     (organizationId ?? request.organizationId) === request.organizationId &&
     (memberId ?? request.memberId) === request.memberId &&
     (keyId ?? request.keyId) === request.keyId &&
     (model ?? request.model) === request.model &&
     (channelId ?? job.channelId) === job.channelId &&
-    (tag === null || (noted !== undefined && noted === (tag.value ?? noted)))
+    (tag === null || (tagValue !== undefined && tagValue === (tag.value ?? tagValue)))
   )
 }
 
@@ -75,15 +82,15 @@ export const layerUsageSumsMemory = Layer.effect(
         DateTime.toEpochMillis
       )
 
-    /** Each order with what it came to, and each correction with what it gave back. */
-    const everything = () =>
+    /** The amounts of each closed order at its creation, and of each correction at its own time. */
+    const allAmounts = () =>
       [...organizations.values()].flatMap(({ orders, transfers }) => [
         ...[...orders.values()].flatMap((order) =>
           order.state === "open" ? [] : [{ order, at: order.held.at, amounts: amountsOf(order) }]
         ),
         ...transfers.flatMap(({ orderId, amountNano, createdAt }) => {
           const order = orders.get(orderId ?? "")
-          const amounts = { ...nothing, returnedNano: amountNano }
+          const amounts = { ...zeroAmounts, returnedNano: amountNano }
           return order === undefined ? [] : [{ order, at: createdAt, amounts }]
         })
       ])
@@ -94,17 +101,16 @@ export const layerUsageSumsMemory = Layer.effect(
           const { step, from, to, afterName, most } = query
           const first = startOf(from, step)
           const lines = new Map<string, UsageSum>()
-          for (const { order, at, amounts } of everything()) {
-            const begun = startOf(at, step)
+          for (const { order, at, amounts } of allAmounts()) {
+            const startMillis = startOf(at, step)
             const name = nameOf(query, order)
             const isLater = afterName === null || name > afterName
-            if (!isWanted(query, order) || begun < first || begun >= to.getTime() || !isLater) {
-              continue
-            }
-            const start = step === null ? from : new Date(begun)
+            const isInPeriod = startMillis >= first && startMillis < to.getTime()
+            if (!matchesFilter(query, order) || !isInPeriod || !isLater) continue
+            const start = step === null ? from : new Date(startMillis)
             const key = `${start.toISOString()} ${name}`
-            const line = lines.get(key) ?? { start, name, ...nothing }
-            lines.set(key, { ...line, ...added(line, amounts) })
+            const line = lines.get(key) ?? { start, name, ...zeroAmounts }
+            lines.set(key, { ...line, ...addAmounts(line, amounts) })
           }
           return [...lines]
             .toSorted(([one], [other]) => (one < other ? -1 : 1))

@@ -1,4 +1,4 @@
-/** What counts in budgets in memory, what they refuse, and how they begin and change. */
+/** The uses of budgets in memory: which orders count, which are refused, and how budgets are created and changed. */
 import { DateTime } from "effect"
 import {
   budgetPeriods,
@@ -10,9 +10,9 @@ import type { HoldRequest } from "../../services/Ledger.ts"
 import type { Budget, BudgetChange, NewBudget } from "../../services/money/Budgets.ts"
 import { notifyOfBudget } from "../delivery/notifications.ts"
 import type { Books, MemoryState } from "../memory/MemoryStore.ts"
-import type { Counted, Now, StoredBudget, StoredUse } from "./storedBudgets.ts"
+import type { BudgetUse, Now, StoredBudget, StoredUse } from "./storedBudgets.ts"
 
-/** The period that is now; of all of time both are null. */
+/** The current period; both ends are null for the period `total`. */
 export const periodAt = (period: Budget["period"], { nowMillis, timeZone }: Now) => {
   if (period === "total") return { startedAt: null, resetsAt: null }
   const start = DateTime.makeZonedUnsafe(nowMillis, { timeZone }).pipe(DateTime.startOf(period))
@@ -20,73 +20,80 @@ export const periodAt = (period: Budget["period"], { nowMillis, timeZone }: Now)
   return { startedAt: DateTime.toDateUtc(start), resetsAt: DateTime.toDateUtc(next) }
 }
 
-const nothing = { heldNano: 0n, capturedNano: 0n, hasRefused: false, told: 0 }
+const emptyUse = { heldNano: 0n, capturedNano: 0n, hasRefused: false, lastThreshold: 0 }
 
 const useAt = ({ period, uses }: StoredBudget, now: Now): StoredUse => {
-  const begun = periodAt(period, now).startedAt?.getTime() ?? 0
-  const use = uses.get(begun) ?? { ...nothing }
-  uses.set(begun, use)
+  const startMillis = periodAt(period, now).startedAt?.getTime() ?? 0
+  const use = uses.get(startMillis) ?? { ...emptyUse }
+  uses.set(startMillis, use)
   return use
 }
 
-const isUnder = (
-  { subjectId }: Pick<Budget, "subjectId">,
-  who: Pick<HoldRequest, "organizationId" | "memberId" | "keyId">
-): boolean => [who.organizationId, who.memberId, who.keyId].includes(subjectId)
+type Caller = Pick<HoldRequest, "organizationId" | "memberId" | "keyId">
 
-const byNarrowness = (one: StoredBudget, other: StoredBudget): number =>
+const appliesTo = (
+  { subjectId }: Pick<Budget, "subjectId">,
+  { organizationId, memberId, keyId }: Caller
+): boolean => [organizationId, memberId, keyId].includes(subjectId)
+
+const compareNarrowness = (one: StoredBudget, other: StoredBudget): number =>
   budgetScopes.indexOf(one.scope) - budgetScopes.indexOf(other.scope) ||
   budgetPeriods.indexOf(one.period) - budgetPeriods.indexOf(other.period) ||
   Number(one.amountNano - other.amountNano) ||
   (one.id < other.id ? -1 : 1)
 
-/** Those that an order falls under, the narrowest first, with what counts in them now. */
-export const budgetsOf = (
-  { budgets }: Books,
-  who: Pick<HoldRequest, "organizationId" | "memberId" | "keyId">,
-  now: Now
-): ReadonlyArray<Counted> =>
+/** The budgets that apply to an order, the narrowest first, with the use of their current period. */
+export const budgetsOf = ({ budgets }: Books, caller: Caller, now: Now): ReadonlyArray<BudgetUse> =>
   [...budgets.values()]
-    .filter((budget) => isUnder(budget, who))
-    .toSorted(byNarrowness)
+    .filter((budget) => appliesTo(budget, caller))
+    .toSorted(compareNarrowness)
     .map((budget) => ({ budget, use: useAt(budget, now) }))
 
 const usedNano = ({ heldNano, capturedNano }: StoredUse): bigint => heldNano + capturedNano
 
-/** The narrowest one that has no room for the amount; null where all have. */
+/** The narrowest budget that the amount would exceed; null where it fits into all. */
 export const refusalOf = (
-  counted: ReadonlyArray<Counted>,
+  budgetUses: ReadonlyArray<BudgetUse>,
   amountNano: bigint,
   now: Now
-): { readonly by: Counted; readonly budget: SpentBudget } | null => {
-  const by = counted.find(({ budget, use }) => usedNano(use) + amountNano > budget.amountNano)
-  if (by === undefined) return null
-  const { id, scope, period, isCap } = by.budget
-  const { resetsAt } = periodAt(period, now)
-  const budget = { id, scope, period, isCap, amountNano: by.budget.amountNano, resetsAt }
-  return { by, budget: { ...budget, usedNano: usedNano(by.use) } }
+): { readonly exceeded: BudgetUse; readonly budget: SpentBudget } | null => {
+  const exceeded = budgetUses.find(
+    ({ budget, use }) => usedNano(use) + amountNano > budget.amountNano
+  )
+  if (exceeded === undefined) return null
+  const { id, scope, period, isCap, amountNano: limitNano } = exceeded.budget
+  const budget = {
+    id,
+    scope,
+    period,
+    isCap,
+    amountNano: limitNano,
+    usedNano: usedNano(exceeded.use),
+    resetsAt: periodAt(period, now).resetsAt
+  }
+  return { exceeded, budget }
 }
 
-/** Counts what an order holds, and then what it was charged; tells what is reached. */
-export const countIn = (
+/** Adds an order's hold or charge to its budgets, and notifies of thresholds that are reached. */
+export const addToBudgets = (
   state: MemoryState,
   books: Books,
-  counted: ReadonlyArray<Counted>,
+  budgetUses: ReadonlyArray<BudgetUse>,
   amounts: { readonly heldNano: bigint; readonly capturedNano: bigint },
   now: Now
 ): void => {
-  for (const { budget, use } of counted) {
+  for (const { budget, use } of budgetUses) {
     use.heldNano += amounts.heldNano
     use.capturedNano += amounts.capturedNano
     notifyOfBudget(state, books, budget, use, now)
   }
 }
 
-/** Notes that a budget has refused an order. */
-export const refuseBy = (
+/** Records that a budget has refused an order, and notifies of the first refusal. */
+export const recordRefusal = (
   state: MemoryState,
   books: Books,
-  { budget, use }: Counted,
+  { budget, use }: BudgetUse,
   now: Now
 ): void => {
   if (use.hasRefused) return
@@ -94,26 +101,26 @@ export const refuseBy = (
   notifyOfBudget(state, books, budget, use, now, true)
 }
 
-/** Begins a budget with what its present period has held and captured already. */
+/** Creates a budget whose use starts with the holds and charges of the current period. */
 export const beginBudget = (
   state: MemoryState,
   books: Books,
   { organizationId: _, ...budget }: NewBudget & Pick<Budget, "id" | "isCap">,
   now: Now
 ): StoredBudget => {
-  const begun: StoredBudget = { ...budget, createdAt: new Date(now.nowMillis), uses: new Map() }
-  books.budgets.set(begun.id, begun)
-  const use = useAt(begun, now)
-  const since = periodAt(begun.period, now).startedAt?.getTime() ?? 0
+  const stored: StoredBudget = { ...budget, createdAt: new Date(now.nowMillis), uses: new Map() }
+  books.budgets.set(stored.id, stored)
+  const use = useAt(stored, now)
+  const startMillis = periodAt(stored.period, now).startedAt?.getTime() ?? 0
   for (const order of books.orders.values()) {
-    if (!isUnder(begun, order.request) || order.held.at.getTime() < since) continue
+    if (!appliesTo(stored, order.request) || order.held.at.getTime() < startMillis) continue
     use.capturedNano += order.chargeNano
     if (order.state !== "open") continue
     use.heldNano += order.request.amountNano
-    order.countsIn.push({ budget: begun, use })
+    order.countsIn.push({ budget: stored, use })
   }
-  notifyOfBudget(state, books, begun, use, now)
-  return begun
+  notifyOfBudget(state, books, stored, use, now)
+  return stored
 }
 
 export const changeBudget = (
@@ -131,7 +138,7 @@ export const changeBudget = (
 export const capOf = ({ budgets }: Books, memberId: string): StoredBudget | undefined =>
   [...budgets.values()].find(({ isCap, subjectId }) => isCap && subjectId === memberId)
 
-/** A member's monthly cap; null is none. */
+/** Sets a member's monthly cap; a null amount removes it. */
 export const setCap = (
   state: MemoryState,
   books: Books,
@@ -139,16 +146,24 @@ export const setCap = (
   now: Now
 ): void => {
   const { id, memberId, amountNano } = cap
-  const known = capOf(books, memberId)
+  const stored = capOf(books, memberId)
   if (amountNano === null) {
-    if (known !== undefined) books.budgets.delete(known.id)
+    if (stored !== undefined) books.budgets.delete(stored.id)
     return
   }
-  if (known !== undefined) {
-    changeBudget(state, books, known, { amountNano }, now)
+  if (stored !== undefined) {
+    changeBudget(state, books, stored, { amountNano }, now)
     return
   }
-  const scope = { scope: "member", subjectId: memberId, period: "month", isCap: true } as const
-  const budget = { id, organizationId: books.id, amountNano, thresholds: usualThresholds, ...scope }
+  const budget = {
+    id,
+    organizationId: books.id,
+    scope: "member",
+    subjectId: memberId,
+    period: "month",
+    amountNano,
+    thresholds: usualThresholds,
+    isCap: true
+  } as const
   beginBudget(state, books, budget, now)
 }

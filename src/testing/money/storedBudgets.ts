@@ -1,24 +1,24 @@
-/** How budgets, and what counts in them, stand in memory. */
+/** Rows of budgets and their uses in memory. */
 import type { Budget } from "../../services/money/Budgets.ts"
 
 export interface StoredUse {
   heldNano: bigint
   capturedNano: bigint
   hasRefused: boolean
-  /** The last percent that was told. */
-  told: number
+  /** The last threshold that was notified of. */
+  lastThreshold: number
 }
 
 export interface StoredBudget
   extends Pick<Budget, "id" | "scope" | "subjectId" | "period" | "isCap" | "createdAt"> {
   amountNano: bigint
   thresholds: ReadonlyArray<number>
-  /** By when the period began, in milliseconds. */
+  /** By the start of the period in milliseconds. */
   readonly uses: Map<number, StoredUse>
 }
 
-/** What an order counts in. */
-export interface Counted {
+/** A budget that an order counts in, with the period's use. */
+export interface BudgetUse {
   readonly budget: StoredBudget
   readonly use: StoredUse
 }

@@ -1,4 +1,4 @@
-/** Deposits and adjustments as the stores in memory keep them. */
+/** Rows of deposits and adjustments in memory. */
 import type { Adjustment, Deposit } from "../../services/money/Transfers.ts"
 
 export type StoredTransfer =

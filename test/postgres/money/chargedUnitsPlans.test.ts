@@ -48,7 +48,7 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
           Schema.decodeUnknownEffect(Reads)
         )
         const [before] = yield* reads
-        const groups = yield* charged.ofMonth("2021-03")
+        const groups = yield* charged.readMonth("2021-03")
         const [after] = yield* reads
         assert.deepStrictEqual(
           groups.map(({ model, channelId, count, chargeNano, images }) => [
