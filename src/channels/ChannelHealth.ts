@@ -8,6 +8,7 @@ import { Cause, Clock, Context, Effect, Exit, Layer, Option } from "effect"
 import { countName, isVendorsFault, MADE, stepOf } from "../domain/channelEnds.ts"
 import { contradictedRests, dueRests, OTHERS, type RestScope } from "../domain/channelRests.ts"
 import { failureKind, isAboutKey, refusalOf, type VendorFailure } from "../domain/VendorOutcome.ts"
+import { startJob } from "../runtime/backgroundJobs.ts"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import {
@@ -19,6 +20,7 @@ import {
   type Restable,
   type RestCause
 } from "../services/channels/ChannelRecords.ts"
+import { channelState } from "../services/metrics.ts"
 import { makeRestMeasure, measure } from "./channelMeasures.ts"
 
 /** What one organisation orders at a channel. */
@@ -257,13 +259,15 @@ export const layerChannelHealth = Layer.effect(
       }
     })
 
-    const talk = Effect.andThen(tell, hear).pipe(
-      Effect.catchCause((cause) => Effect.logDebug("gateways did not hear of channels", cause))
-    )
     yield* hear
-    yield* Effect.forkScoped(
-      Effect.forever(Effect.andThen(Effect.sleep(`${SECONDS_BETWEEN_TALKS} seconds`), talk))
-    )
+    yield* startJob({
+      name: "channel health exchange",
+      interval: `${SECONDS_BETWEEN_TALKS} seconds`,
+      firstDelay: `${SECONDS_BETWEEN_TALKS} seconds`,
+      run: Effect.andThen(tell, hear),
+      onFailure: (cause) => Effect.logDebug("channel health: exchange with gateways failed", cause),
+      metric: channelState
+    })
 
     /** What this gateway has done it knows at once. */
     const heard = (change: Effect.Effect<void>) =>
