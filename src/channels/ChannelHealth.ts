@@ -5,20 +5,27 @@
  * the vendor refuses it; then one call after another tries whether it works again.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Option } from "effect"
+import {
+  type CooldownScope,
+  contradictedCooldowns,
+  dueCooldowns,
+  OTHERS
+} from "../domain/channelCooldowns.ts"
 import { bucketOf, countName, isVendorsFault, SUCCEEDED } from "../domain/channelEnds.ts"
-import { contradictedRests, dueRests, OTHERS, type RestScope } from "../domain/channelRests.ts"
 import { failureKind, isAboutKey, refusalOf, type VendorFailure } from "../domain/VendorOutcome.ts"
+import { startJob } from "../runtime/backgroundJobs.ts"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import {
   type CallEnds,
   type ChannelFailure,
   ChannelRecords,
-  keyScope,
-  type Rest,
-  type Restable,
-  type RestCause
+  type Cooldown,
+  type CooldownCause,
+  type CooldownTarget,
+  keyTarget
 } from "../services/channels/ChannelRecords.ts"
+import { channelState } from "../services/metrics.ts"
 import { makeRestMeasure, measure } from "./channelMeasures.ts"
 
 /** What one organisation orders at a channel. */
@@ -32,7 +39,7 @@ export interface Lane {
 export type Standing =
   | { readonly _tag: "Well" }
   /** By one call alone, which has to say how it went. */
-  | { readonly _tag: "Trial"; readonly of: ReadonlyArray<Restable> }
+  | { readonly _tag: "Trial"; readonly of: ReadonlyArray<CooldownTarget> }
   | {
       readonly _tag: "Rests"
       readonly secondsLeft: number
@@ -48,7 +55,8 @@ export interface ChannelKey {
   readonly keyName: string
 }
 
-const keyRest = ({ channelId, keyName }: ChannelKey): Restable => keyScope(channelId, keyName)
+const keyRest = ({ channelId, keyName }: ChannelKey): CooldownTarget =>
+  keyTarget(channelId, keyName)
 
 export class ChannelHealth extends Context.Service<
   ChannelHealth,
@@ -58,7 +66,7 @@ export class ChannelHealth extends Context.Service<
     /** How the calls that try what has rested went; null where they worked, undefined for nothing. */
     endTrial(
       lane: Lane,
-      of: ReadonlyArray<Restable>,
+      of: ReadonlyArray<CooldownTarget>,
       failure: VendorFailure | null | undefined
     ): Effect.Effect<void>
     keyStanding(key: ChannelKey): Effect.Effect<Standing>
@@ -95,8 +103,8 @@ const SECONDS_BETWEEN_TALKS = 1
 /** Organisations that are counted by themselves between two talks, at one model of a channel. */
 const MAX_ORGANIZATIONS = 64
 
-interface Resting extends Pick<Rest, "isAlone"> {
-  readonly of: Restable
+interface Resting extends Pick<Cooldown, "isAlone"> {
+  readonly of: CooldownTarget
   /** By the monotonic clock. */
   readonly until: number
   /** Not before then does this gateway ask whether it may try. */
@@ -104,7 +112,12 @@ interface Resting extends Pick<Rest, "isAlone"> {
   readonly reason: string
 }
 
-const restableOf = ({ channelId, keyName, model, organizationId }: Restable): Restable => ({
+const restableOf = ({
+  channelId,
+  keyName,
+  model,
+  organizationId
+}: CooldownTarget): CooldownTarget => ({
   channelId,
   keyName,
   model,
@@ -112,11 +125,11 @@ const restableOf = ({ channelId, keyName, model, organizationId }: Restable): Re
 })
 
 /** Of what rests: channels, keys and models each by their name; `null` sorts with the empty ones. */
-const nameOf = ({ keyName, model, organizationId }: Restable): string =>
+const nameOf = ({ keyName, model, organizationId }: CooldownTarget): string =>
   `${keyName ?? ""}\n${model ?? ""}\n${organizationId ?? ""}`
 
 /** What an order has to pass: what is its organisation's own first, which costs the others nothing. */
-const scopesOf = ({ model, organizationId }: Lane): ReadonlyArray<RestScope> => [
+const scopesOf = ({ model, organizationId }: Lane): ReadonlyArray<CooldownScope> => [
   { model, organizationId },
   { model: null, organizationId },
   { model, organizationId: null },
@@ -181,12 +194,13 @@ export const layerChannelHealth = Layer.effect(
       else ofChannel.set(name, (ofChannel.get(name) ?? 0) + by)
     }
 
-    const restOf = (of: Restable): Resting | undefined => resting.get(of.channelId)?.get(nameOf(of))
+    const restOf = (of: CooldownTarget): Resting | undefined =>
+      resting.get(of.channelId)?.get(nameOf(of))
 
-    const hear = Effect.flatMap(records.rests, (rests) => {
+    const hear = Effect.flatMap(records.cooldowns, (cooldowns) => {
       const now = monotonicMillisOf(clock)
       resting = new Map(
-        [...Map.groupBy(rests, ({ channelId }) => channelId)].map(([channelId, ofChannel]) => [
+        [...Map.groupBy(cooldowns, ({ channelId }) => channelId)].map(([channelId, ofChannel]) => [
           channelId,
           new Map(
             ofChannel.map((rest) => {
@@ -198,26 +212,26 @@ export const layerChannelHealth = Layer.effect(
           )
         ])
       )
-      return measureRests(rests)
+      return measureRests(cooldowns)
     })
 
-    const beginRest = (of: Restable, cause: RestCause) =>
-      records.beginRest(of, cause, {
-        least: of.keyName === null ? settings.channelRestSeconds : settings.keyRestSeconds,
-        most: settings.longestRestSeconds
+    const beginCooldown = (of: CooldownTarget, cause: CooldownCause) =>
+      records.beginCooldown(of, cause, {
+        least: of.keyName === null ? settings.channelCooldownSeconds : settings.keyCooldownSeconds,
+        most: settings.maxCooldownSeconds
       })
 
     /** Begins and changes rests of a channel by the ends of its calls that all gateways counted. */
     const judge = Effect.fnUntraced(function* (
       channelId: string,
       ends: ReadonlyArray<CallEnds>,
-      cause: Pick<RestCause, "reason" | "status">
+      cause: Pick<CooldownCause, "reason" | "status">
     ) {
       const known = [...(resting.get(channelId)?.values() ?? [])].flatMap(({ of, isAlone }) =>
         of.keyName === null ? [{ ...of, isAlone }] : []
       )
-      for (const { isAlone, ...scope } of dueRests(ends, known, settings.breakerCalls)) {
-        yield* beginRest({ channelId, keyName: null, ...scope }, { ...cause, isAlone })
+      for (const { isAlone, ...scope } of dueCooldowns(ends, known, settings.breakerCalls)) {
+        yield* beginCooldown({ channelId, keyName: null, ...scope }, { ...cause, isAlone })
         const { model, organizationId } = scope
         yield* Effect.logWarning(
           organizationId === null || isAlone
@@ -232,7 +246,7 @@ export const layerChannelHealth = Layer.effect(
           })
         )
       }
-      for (const of of contradictedRests(ends, known)) yield* records.contradict(of)
+      for (const of of contradictedCooldowns(ends, known)) yield* records.contradict(of)
     })
 
     const tell = Effect.gen(function* () {
@@ -257,13 +271,15 @@ export const layerChannelHealth = Layer.effect(
       }
     })
 
-    const talk = Effect.andThen(tell, hear).pipe(
-      Effect.catchCause((cause) => Effect.logDebug("gateways did not hear of channels", cause))
-    )
     yield* hear
-    yield* Effect.forkScoped(
-      Effect.forever(Effect.andThen(Effect.sleep(`${SECONDS_BETWEEN_TALKS} seconds`), talk))
-    )
+    yield* startJob({
+      name: "channel health exchange",
+      interval: `${SECONDS_BETWEEN_TALKS} seconds`,
+      firstDelay: `${SECONDS_BETWEEN_TALKS} seconds`,
+      run: Effect.andThen(tell, hear),
+      onFailure: (cause) => Effect.logDebug("channel health: exchange with gateways failed", cause),
+      metric: channelState
+    })
 
     /** What this gateway has done it knows at once. */
     const heard = (change: Effect.Effect<void>) =>
@@ -279,40 +295,40 @@ export const layerChannelHealth = Layer.effect(
       organizationId: string | null
     ): Effect.Effect<Standing> => {
       const now = monotonicMillisOf(clock)
-      const rests = (): Standing => ({
+      const cooldowns = (): Standing => ({
         _tag: "Rests",
         secondsLeft: Math.max(...found.map(({ triedAgainAt }) => triedAgainAt - now)) / 1000,
         isOwn: found.every(({ of, isAlone }) => of.organizationId !== null && !isAlone)
       })
-      if (found.some(({ triedAgainAt }) => triedAgainAt > now)) return Effect.succeed(rests())
+      if (found.some(({ triedAgainAt }) => triedAgainAt > now)) return Effect.succeed(cooldowns())
       // One call a second asks whether it may try: the others of this gateway pass by.
       for (const rest of found) rest.triedAgainAt = now + SECONDS_BETWEEN_TALKS * 1000
       return Effect.gen(function* () {
-        const taken: Array<Restable> = []
+        const taken: Array<CooldownTarget> = []
         for (const { of } of found) {
           if (yield* records.takeTrial(of, organizationId)) {
             taken.push(of)
             continue
           }
           for (const each of taken) yield* records.giveTrialBack(each)
-          return rests()
+          return cooldowns()
         }
         const trial: Standing = { _tag: "Trial", of: taken }
         return trial
-      }).pipe(Effect.catchDefect(() => Effect.succeed(rests())))
+      }).pipe(Effect.catchDefect(() => Effect.succeed(cooldowns())))
     }
 
     /** The order of the organisation has failed where it should have told whether the vendor works. */
     const failTrial = Effect.fnUntraced(function* (
-      of: Restable,
+      of: CooldownTarget,
       { organizationId }: Lane,
       failure: VendorFailure
     ) {
       const cause = { ...refusalOf(failure), isAlone: false }
-      if (of.organizationId !== null) return yield* beginRest(of, cause)
-      const { longestRestSeconds } = settings
-      const isLonger = yield* records.failTrial(of, organizationId, longestRestSeconds)
-      if (!isLonger) yield* beginRest({ ...of, organizationId }, cause)
+      if (of.organizationId !== null) return yield* beginCooldown(of, cause)
+      const { maxCooldownSeconds } = settings
+      const isLonger = yield* records.failTrial(of, organizationId, maxCooldownSeconds)
+      if (!isLonger) yield* beginCooldown({ ...of, organizationId }, cause)
     })
 
     return ChannelHealth.of({
@@ -331,8 +347,8 @@ export const layerChannelHealth = Layer.effect(
             : standingBehind(found, lane.organizationId)
         }),
       endTrial: (lane, of, failure) => {
-        const end = (each: Restable): Effect.Effect<void> => {
-          if (failure === null) return records.endRest(each)
+        const end = (each: CooldownTarget): Effect.Effect<void> => {
+          if (failure === null) return records.endCooldown(each)
           return failure !== undefined && isVendorsFault(failure)
             ? failTrial(each, lane, failure)
             : records.giveTrialBack(each)
@@ -349,16 +365,16 @@ export const layerChannelHealth = Layer.effect(
         Effect.suspend(() =>
           (restOf(keyRest(key))?.until ?? 0) > monotonicMillisOf(clock)
             ? Effect.void
-            : heard(beginRest(keyRest(key), { ...refusalOf(failure), isAlone: false }))
+            : heard(beginCooldown(keyRest(key), { ...refusalOf(failure), isAlone: false }))
         ),
-      keyWorks: (key) => heard(records.endRest(keyRest(key))),
+      keyWorks: (key) => heard(records.endCooldown(keyRest(key))),
       keyUntold: (key) => heard(records.giveTrialBack(keyRest(key))),
       enabled: (channelId) =>
         heard(
-          Effect.flatMap(records.rests, (rests) =>
+          Effect.flatMap(records.cooldowns, (cooldowns) =>
             Effect.forEach(
-              rests.filter((rest) => rest.channelId === channelId),
-              records.endRest,
+              cooldowns.filter((rest) => rest.channelId === channelId),
+              records.endCooldown,
               { discard: true }
             )
           )
@@ -392,7 +408,7 @@ export const watchedBy =
   (health: ChannelHealth["Service"]) =>
   <Made>(
     lane: Lane,
-    trials: ReadonlyArray<Restable>,
+    trials: ReadonlyArray<CooldownTarget>,
     brokenOffBy: ((made: Made) => VendorFailure | null) | undefined,
     said: () => string | null
   ) =>

@@ -1,14 +1,14 @@
 /** What monitoring sees of channels. */
 import { Effect, Metric } from "effect"
 import { bucketMillis, countsOf, isCallOutcome } from "../domain/channelEnds.ts"
-import { ChannelRecords, type Rest } from "../services/channels/ChannelRecords.ts"
+import { ChannelRecords, type Cooldown } from "../services/channels/ChannelRecords.ts"
 import {
   channelCallSeconds,
   channelCalls,
   channelState,
   channelTasks,
-  keysAtRest,
-  modelsAtRest,
+  keysInCooldown,
+  modelsInCooldown,
   slowedOrganizations,
   vendorUsage
 } from "../services/metrics.ts"
@@ -40,18 +40,18 @@ export const measure = Effect.fnUntraced(function* (
 /** States of channels, also of those that rest no more. */
 export const makeRestMeasure = Effect.sync(() => {
   const seen = new Set<string>()
-  return Effect.fnUntraced(function* (rests: ReadonlyArray<Rest>) {
-    for (const { channelId } of rests) seen.add(channelId)
+  return Effect.fnUntraced(function* (cooldowns: ReadonlyArray<Cooldown>) {
+    for (const { channelId } of cooldowns) seen.add(channelId)
     for (const channel of seen) {
-      const own = rests.filter(({ channelId }) => channelId === channel)
+      const own = cooldowns.filter(({ channelId }) => channelId === channel)
       const ofChannel = own.filter(({ keyName }) => keyName === null)
       const forAll = ofChannel.filter((one) => one.organizationId === null || one.isAlone)
       const isOpen = forAll.some(({ secondsLeft }) => secondsLeft > 0)
       const gauges = [
         [channelState, isOpen ? 2 : forAll.length > 0 ? 1 : 0],
-        [modelsAtRest, new Set(forAll.flatMap(({ model }) => model ?? [])).size],
+        [modelsInCooldown, new Set(forAll.flatMap(({ model }) => model ?? [])).size],
         [slowedOrganizations, ofChannel.length - forAll.length],
-        [keysAtRest, own.length - ofChannel.length]
+        [keysInCooldown, own.length - ofChannel.length]
       ] as const
       for (const [gauge, value] of gauges) {
         yield* Metric.update(Metric.withAttributes(gauge, { channel }), value)

@@ -3,15 +3,17 @@
  * Organisations whose books are broken take no new orders until a later audit finds them sound; the
  * others do not notice.
  */
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
+import { startJob } from "../runtime/backgroundJobs.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Violation } from "../services/Ledger.ts"
+import { ledgerAuditTime } from "../services/metrics.ts"
 import { OperationsStore } from "../services/Operations.ts"
 
 /** Violations that get a line in the log of their own; the rest are counted. */
 const LOGGED = 20
-/** Gateways look this much more often whether an audit is due than they audit. */
-const LOOKS_PER_AUDIT = 4
+/** Each gateway checks this often in the interval of the audits whether one is due. */
+const CHECKS_PER_AUDIT = 4
 const MAX_RECHECK_SECONDS = 10
 
 const nameOf = ({ invariant, organizationId, subject, detail }: Violation): string =>
@@ -41,14 +43,14 @@ export const layerAuditor = Layer.effectDiscard(
     const ledger = yield* Ledger
     const store = yield* OperationsStore
     const { auditSeconds, soleGateway } = yield* Settings
-    const lookSeconds = auditSeconds / LOOKS_PER_AUDIT
+    const checkSeconds = auditSeconds / CHECKS_PER_AUDIT
 
     /** What is broken at two looks: one is too little to stop an organisation. */
     const brokenTwice = Effect.gen(function* () {
       const first = yield* ledger.verifyOf(yield* ledger.suspects(auditSeconds))
       if (first.length === 0) return []
       const names = new Set(first.map(nameOf))
-      yield* Effect.sleep(`${Math.min(lookSeconds, MAX_RECHECK_SECONDS)} seconds`)
+      yield* Effect.sleep(`${Math.min(checkSeconds, MAX_RECHECK_SECONDS)} seconds`)
       const broken = new Set(first.map(({ organizationId }) => organizationId))
       const second = yield* ledger.verifyOf([...broken])
       return second.filter((violation) => names.has(nameOf(violation)))
@@ -61,19 +63,21 @@ export const layerAuditor = Layer.effectDiscard(
       yield* store.endAudit(violations.length)
     }).pipe(Effect.onError(() => Effect.exit(store.endAudit(null))))
 
-    const round = Effect.fnUntraced(
-      function* (everySeconds: number) {
-        if (yield* store.takeAudit(everySeconds)) yield* audit
-      },
-      Effect.catchCause((cause) => Effect.logError("the audit of the books failed", cause))
-    )
+    // The first audit of a gateway that is alone on its database does not rely on one before its start.
+    let minAgeSeconds = soleGateway ? 0 : auditSeconds
+    const auditIfDue = Effect.gen(function* () {
+      const ageSeconds = minAgeSeconds
+      minAgeSeconds = auditSeconds
+      if (yield* store.takeAudit(ageSeconds)) yield* audit
+    })
 
-    // Who is alone on the database cannot rely on what another audited before.
-    yield* round(soleGateway ? 0 : auditSeconds).pipe(
-      Effect.andThen(
-        Effect.repeat(Effect.delay(round(auditSeconds), `${lookSeconds} seconds`), Schedule.forever)
-      ),
-      Effect.forkScoped
-    )
+    yield* startJob({
+      name: "ledger audit",
+      interval: `${checkSeconds} seconds`,
+      run: auditIfDue,
+      // Readiness is degraded after several audits without a result.
+      onFailure: (cause) => Effect.logError("ledger audit: run failed", cause),
+      metric: ledgerAuditTime
+    })
   })
 )

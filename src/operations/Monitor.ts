@@ -1,6 +1,7 @@
 /** Looks after the gateway's own health, so that a probe or a scrape costs the database nothing. */
-import { Effect, Layer, Metric, Schedule } from "effect"
+import { type Cause, Effect, Layer, Metric } from "effect"
 import { makeTasksMeasure } from "../channels/channelMeasures.ts"
+import { startJob } from "../runtime/backgroundJobs.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Shutdown } from "../runtime/Shutdown.ts"
@@ -14,6 +15,7 @@ import {
   openOrphans,
   openTasks,
   poolMoney,
+  residentBytes,
   stoppedOrganizations,
   waitingArchives,
   waitingWebhooks
@@ -101,20 +103,20 @@ export const layerMonitor = Layer.effect(
     const lookAtStore = Effect.gen(function* () {
       const report = yield* store.report
       if (!report.writable && known.report?.writable !== false) {
-        yield* Effect.logError("the database cannot be written")
+        yield* Effect.logError("database: not writable")
       }
       known = { report, at: yield* monotonicMillis, failing: false }
       if (report.audit === null) return
       yield* Metric.update(ledgerViolations, report.audit.violations)
       yield* Metric.update(ledgerAuditTime, (report.audit.auditedAt?.getTime() ?? 0) / 1000)
       yield* Metric.update(stoppedOrganizations, report.audit.stopped)
-    }).pipe(
-      Effect.catchCause((cause) => {
-        const before = known.failing
-        known = { ...known, failing: true }
-        return before ? Effect.void : Effect.logError("the database does not answer", cause)
-      })
-    )
+    })
+
+    const noteNoAnswer = (cause: Cause.Cause<never>) => {
+      const wasFailing = known.failing
+      known = { ...known, failing: true }
+      return wasFailing ? Effect.void : Effect.logError("database: no answer", cause)
+    }
 
     const currency = { currency: settings.currency }
     const countTotals = Effect.gen(function* () {
@@ -132,14 +134,31 @@ export const layerMonitor = Layer.effect(
       yield* Metric.update(Metric.withAttributes(poolMoney, currency), units(totals.poolNano))
       yield* Metric.update(Metric.withAttributes(heldMoney, currency), units(totals.heldNano))
       yield* measureTasks
-    }).pipe(Effect.catchCause((cause) => Effect.logDebug("the totals could not be counted", cause)))
+    })
 
-    const every = (seconds: number, round: Effect.Effect<void>) =>
-      Effect.forkScoped(Effect.repeat(round, Schedule.spaced(`${seconds} seconds`)))
-    yield* every(settings.healthSeconds, lookAtStore)
-    yield* every(settings.totalsSeconds, countTotals)
+    yield* startJob({
+      name: "database check",
+      interval: `${settings.healthSeconds} seconds`,
+      run: lookAtStore,
+      // Readiness fails until the database answers again.
+      onFailure: noteNoAnswer
+    })
+    yield* startJob({
+      name: "database totals",
+      interval: `${settings.totalsSeconds} seconds`,
+      run: countTotals,
+      // The gauges keep the values of the last run that succeeded.
+      onFailure: (cause) => Effect.logDebug("database totals: query failed", cause),
+      metric: openTasks
+    })
     const measureProcess = yield* makeProcessMeasure
-    yield* every(settings.totalsSeconds, Effect.flatMap(pulse.secondsSinceBeat, measureProcess))
+    yield* startJob({
+      name: "process metrics",
+      interval: `${settings.totalsSeconds} seconds`,
+      run: Effect.flatMap(pulse.secondsSinceBeat, measureProcess),
+      onFailure: (cause) => Effect.logDebug("process metrics: run failed", cause),
+      metric: residentBytes
+    })
 
     const storeLimit = (settings.healthSeconds + STORE_PATIENCE_SECONDS) * 1000
     const roundLimit = Math.max(MISSED_ROUNDS * settings.pollerSeconds, ROUND_PATIENCE_SECONDS)

@@ -9,7 +9,7 @@ import {
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
-import type { Restable } from "../services/channels/ChannelRecords.ts"
+import type { CooldownTarget } from "../services/channels/ChannelRecords.ts"
 import { failovers } from "../services/metrics.ts"
 import type { UsableMount } from "./OrderChecks.ts"
 import type { MountedCall, PaidOrder } from "./orderValue.ts"
@@ -62,10 +62,10 @@ const noneLeft = (cooldown: CoolingDown | null) =>
 export interface Turn<Product> {
   readonly mount: MountedCall<Product>
   /** The cooldowns of its channel that the call tries to end; most often none. */
-  readonly trials: ReadonlyArray<Restable>
+  readonly trials: ReadonlyArray<CooldownTarget>
 }
 
-const noTrials: ReadonlyArray<Restable> = []
+const noTrials: ReadonlyArray<CooldownTarget> = []
 
 /** Moves the order to its next mount whose channel has a permit for it. */
 export type NextTurn<Product> = () => Effect.Effect<Turn<Product>, RateLimited | ChannelUnavailable>

@@ -1,22 +1,21 @@
 /** Settles tasks that no client reads, and gives back what crashes left behind. */
 import { Effect, Layer } from "effect"
+import { startJob } from "../runtime/backgroundJobs.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { CallLog } from "../services/CallLog.ts"
 import { ChannelCredentials, SUPERSEDED_SECONDS } from "../services/channels/ChannelCredentials.ts"
 import { IdempotencyKeys } from "../services/IdempotencyKeys.ts"
+import { oldestLateHoldSeconds, pollerSilenceSeconds } from "../services/metrics.ts"
 import { PollerPulse } from "../services/Operations.ts"
 import { TaskSettlement } from "./TaskSettlement.ts"
 
-/** A round that fails is logged, and the next one comes all the same. */
-const steadily = (name: string, round: Effect.Effect<unknown>, pause: Effect.Effect<unknown>) =>
-  round.pipe(
-    Effect.catchCause((cause) => Effect.logError(`${name} failed`, cause)),
-    Effect.andThen(pause),
-    Effect.forever,
-    Effect.forkScoped
-  )
-
-const PRUNE_EVERY_SECONDS = 3600
+const startRetention = (subject: string, run: Effect.Effect<unknown>) =>
+  startJob({
+    name: `${subject} retention`,
+    interval: "1 hour",
+    run,
+    onFailure: (cause) => Effect.logError(`${subject}: deleting old rows failed`, cause)
+  })
 
 export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -26,17 +25,28 @@ export const layerPoller = Layer.effectDiscard(
     const idempotencyKeys = yield* IdempotencyKeys
     const credentials = yield* ChannelCredentials
     const { pollerSeconds } = yield* Settings
-    const pause = Effect.sleep(`${pollerSeconds} seconds`)
-    const rounds = Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
-      while: (more) => more
+    yield* startJob({
+      name: "task poller",
+      interval: `${pollerSeconds} seconds`,
+      wakeUp: settlement.room,
+      run: Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
+        while: (hasMore) => hasMore
+      }),
+      // Readiness fails when no run has succeeded for a while.
+      onFailure: (cause) => Effect.logError("task poller: claiming due tasks failed", cause),
+      metric: pollerSilenceSeconds
     })
-    yield* steadily("the poller", rounds, Effect.raceFirst(pause, settlement.room))
-    yield* steadily("the sweep", settlement.sweep, pause)
-    const rarely = Effect.sleep(`${PRUNE_EVERY_SECONDS} seconds`)
-    yield* steadily("the call log's retention", callLog.prune, rarely)
-    yield* steadily("the retention of idempotency keys", idempotencyKeys.purge, rarely)
-    const forget = credentials.forgetSuperseded(SUPERSEDED_SECONDS)
-    yield* steadily("the retention of channel accounts", forget, rarely)
+    yield* startJob({
+      name: "task sweep",
+      interval: `${pollerSeconds} seconds`,
+      run: settlement.sweep,
+      // Holds stay open past their deadline, until a later run closes them.
+      onFailure: (cause) => Effect.logError("task sweep: closing overdue holds failed", cause),
+      metric: oldestLateHoldSeconds
+    })
+    yield* startRetention("call log", callLog.prune)
+    yield* startRetention("idempotency keys", idempotencyKeys.purge)
+    yield* startRetention("channel accounts", credentials.forgetSuperseded(SUPERSEDED_SECONDS))
   })
 )
 

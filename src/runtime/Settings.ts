@@ -146,11 +146,11 @@ export const defaultSettings = {
    */
   breakerCalls: 10,
   /** The first rest of either; each trial that fails makes it twice as long. */
-  channelRestSeconds: 10,
+  channelCooldownSeconds: 10,
   /** The same of a channel's key that the vendor refused. */
-  keyRestSeconds: 30,
+  keyCooldownSeconds: 30,
   /** The longest rest of either. */
-  longestRestSeconds: 600,
+  maxCooldownSeconds: 600,
   /**
    * Receivers of webhooks and the files of vendors may be at any address, also without encryption:
    * for a machine of one's own, as the demo's is where the variable is absent.

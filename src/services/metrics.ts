@@ -163,7 +163,7 @@ export const channelState = Metric.gauge("gateway_channel_state", {
 })
 
 /** Label: `channel`. */
-export const modelsAtRest = Metric.gauge("gateway_channel_models_at_rest", {
+export const modelsInCooldown = Metric.gauge("gateway_channel_models_at_rest", {
   description: "Models that a channel takes no orders for, as its vendor fails them"
 })
 
@@ -174,7 +174,7 @@ export const slowedOrganizations = Metric.gauge("gateway_channel_slowed_organiza
 })
 
 /** Label: `channel`. */
-export const keysAtRest = Metric.gauge("gateway_channel_keys_at_rest", {
+export const keysInCooldown = Metric.gauge("gateway_channel_keys_at_rest", {
   description: "Keys of a channel that its vendor refused and that are left alone for a while"
 })
 

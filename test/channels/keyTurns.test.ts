@@ -49,7 +49,10 @@ it.effect.each([
     Effect.provide(
       layerChannelHealth.pipe(
         Layer.provide(
-          Layer.mock(ChannelRecords, { rests: Effect.succeed([]), beginRest: () => Effect.void })
+          Layer.mock(ChannelRecords, {
+            cooldowns: Effect.succeed([]),
+            beginCooldown: () => Effect.void
+          })
         )
       )
     )

@@ -48,9 +48,9 @@ it.effect.each([
     assert.strictEqual(good, 120)
     // Those before it was noticed, and its trials.
     assert.isAtMost(bad, 12 + 2 + 3)
-    const rests = yield* (yield* ChannelRecords).rests
+    const cooldowns = yield* (yield* ChannelRecords).cooldowns
     assert.deepStrictEqual(
-      rests.map(({ organizationId, model, isAlone }) => ({ organizationId, model, isAlone })),
+      cooldowns.map(({ organizationId, model, isAlone }) => ({ organizationId, model, isAlone })),
       [{ organizationId: "bad", model: "paint-1", isAlone: false }]
     )
   }).pipe(Effect.provide(layerHealth))
@@ -65,9 +65,9 @@ it.effect("more organisations than are counted one by one are one of many", () =
     }
     yield* TestClock.adjust("1 second")
     assert.isAtMost((yield* records.latestEnds(["ch"])).length, 65)
-    const rests = yield* records.rests
+    const cooldowns = yield* records.cooldowns
     assert.deepStrictEqual(
-      rests.map(({ organizationId, model }) => [organizationId, model]),
+      cooldowns.map(({ organizationId, model }) => [organizationId, model]),
       [[null, "paint-1"]]
     )
   }).pipe(Effect.provide(layerHealth))

@@ -5,8 +5,8 @@ import { SecureRandom } from "effect/crypto"
 import {
   type CallEnds,
   ChannelRecords,
-  keyScope,
-  type Restable
+  type CooldownTarget,
+  keyTarget
 } from "../../src/services/channels/ChannelRecords.ts"
 import type { Stores } from "../support/ledger.ts"
 
@@ -15,7 +15,7 @@ const freshId = Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uui
 const failure = { reason: "timeout", status: null }
 const why = { ...failure, isAlone: false }
 
-const channelOf = (channelId: string): Restable => ({
+const channelOf = (channelId: string): CooldownTarget => ({
   channelId,
   keyName: null,
   model: null,
@@ -25,9 +25,9 @@ const HOUR = { least: 3600, most: 10_000 }
 /** Over as soon as it has begun. */
 const OVER = { least: 0, most: 0 }
 
-const restOf = Effect.fnUntraced(function* (of: Restable) {
-  const { rests } = yield* ChannelRecords
-  return (yield* rests).find(
+const restOf = Effect.fnUntraced(function* (of: CooldownTarget) {
+  const { cooldowns } = yield* ChannelRecords
+  return (yield* cooldowns).find(
     (rest) =>
       rest.channelId === of.channelId &&
       rest.keyName === of.keyName &&
@@ -47,14 +47,14 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
     Effect.gen(function* () {
       const records = yield* ChannelRecords
       const of = { channelId: yield* freshId, ...scope }
-      yield* records.beginRest(of, why, HOUR)
+      yield* records.beginCooldown(of, why, HOUR)
       const begun = yield* restOf(of)
       assert.deepInclude(begun, { ...of, ...why })
       assert.closeTo(begun?.secondsLeft ?? 0, 3600, 5)
-      yield* records.beginRest(of, { ...why, reason: "other", status: 500 }, HOUR)
+      yield* records.beginCooldown(of, { ...why, reason: "other", status: 500 }, HOUR)
       assert.deepInclude(yield* restOf(of), why)
       assert.isFalse(yield* records.takeTrial(of, null))
-      yield* records.endRest(of)
+      yield* records.endCooldown(of)
       assert.isUndefined(yield* restOf(of))
       assert.isFalse(yield* records.takeTrial(of, null))
     })
@@ -64,21 +64,21 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
     Effect.gen(function* () {
       const records = yield* ChannelRecords
       const channelId = yield* freshId
-      const all: ReadonlyArray<Restable> = [
+      const all: ReadonlyArray<CooldownTarget> = [
         channelOf(channelId),
-        keyScope(channelId, "one"),
-        keyScope(channelId, "two"),
+        keyTarget(channelId, "one"),
+        keyTarget(channelId, "two"),
         { ...channelOf(channelId), model: "a" },
         { ...channelOf(channelId), organizationId: "org_1" },
         { ...channelOf(channelId), model: "a", organizationId: "org_1" }
       ]
       for (const of of all) {
-        yield* records.beginRest(of, why, HOUR)
-        const { rests } = yield* ChannelRecords
-        const found = (yield* rests).filter((rest) => rest.channelId === channelId)
+        yield* records.beginCooldown(of, why, HOUR)
+        const { cooldowns } = yield* ChannelRecords
+        const found = (yield* cooldowns).filter((rest) => rest.channelId === channelId)
         assert.lengthOf(found, 1)
         assert.deepInclude(found[0], of)
-        yield* records.endRest(of)
+        yield* records.endCooldown(of)
       }
     })
   )
@@ -87,7 +87,7 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
     Effect.gen(function* () {
       const records = yield* ChannelRecords
       const of = channelOf(yield* freshId)
-      yield* records.beginRest(of, why, OVER)
+      yield* records.beginCooldown(of, why, OVER)
       assert.strictEqual((yield* restOf(of))?.secondsLeft, 0)
       const taken = yield* Effect.all(
         Array.from({ length: 8 }, () => records.takeTrial(of, null)),
@@ -109,7 +109,7 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
       const of = channelOf(yield* freshId)
       const fails = Effect.gen(function* () {
         yield* Effect.sleep("2 millis")
-        yield* records.beginRest(of, why, { least: 1e-6, most: 3e-6 })
+        yield* records.beginCooldown(of, why, { least: 1e-6, most: 3e-6 })
         return yield* restOf(of)
       })
       const first = yield* fails
@@ -118,7 +118,7 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
       const longest = yield* fails
       assert.strictEqual(longest?.seconds, 3e-6)
       assert.deepStrictEqual(longest?.since, first?.since)
-      yield* records.endRest(of)
+      yield* records.endCooldown(of)
       const again = yield* fails
       assert.strictEqual(again?.seconds, 1e-6)
       assert.notDeepEqual(again?.since, first?.since)
@@ -129,7 +129,7 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
     Effect.gen(function* () {
       const records = yield* ChannelRecords
       const of = channelOf(yield* freshId)
-      yield* records.beginRest(of, why, { least: 1e-6, most: 1e-6 })
+      yield* records.beginCooldown(of, why, { least: 1e-6, most: 1e-6 })
       yield* Effect.sleep("2 millis")
       assert.isTrue(yield* records.takeTrial(of, "org_1"))
       assert.isFalse(yield* records.failTrial(of, "org_1", 3600))
@@ -145,7 +145,7 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
       assert.isFalse(yield* records.failTrial(of, "org_2", 3600))
       assert.isTrue(yield* records.failTrial(of, "org_1", 3e-6))
       assert.deepInclude(yield* restOf(of), { seconds: 3e-6 })
-      yield* records.endRest(of)
+      yield* records.endCooldown(of)
       assert.isFalse(yield* records.failTrial(of, "org_2", 3600))
       assert.isUndefined(yield* restOf(of))
     })
@@ -155,10 +155,10 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
     Effect.gen(function* () {
       const records = yield* ChannelRecords
       const of = { ...channelOf(yield* freshId), model: "a", organizationId: "org_1" }
-      yield* records.beginRest(of, { ...why, isAlone: true }, OVER)
+      yield* records.beginCooldown(of, { ...why, isAlone: true }, OVER)
       assert.deepInclude(yield* restOf(of), { isAlone: true })
       // A longer rest is the same one.
-      yield* records.beginRest(of, why, HOUR)
+      yield* records.beginCooldown(of, why, HOUR)
       assert.deepInclude(yield* restOf(of), { isAlone: true })
       yield* records.contradict(of)
       assert.deepInclude(yield* restOf(of), { isAlone: false })
@@ -205,9 +205,9 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
       ])
       assert.lengthOf(yield* records.latestEnds([]), 0)
 
-      const over = (scope: Partial<Restable>) => {
+      const over = (scope: Partial<CooldownTarget>) => {
         const of = { ...channelOf(channelId), ...scope }
-        return Effect.andThen(records.beginRest(of, why, OVER), records.endRest(of))
+        return Effect.andThen(records.beginCooldown(of, why, OVER), records.endCooldown(of))
       }
       yield* over({ keyName: "one" })
       assert.lengthOf(yield* latest, 3)

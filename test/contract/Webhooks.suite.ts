@@ -4,8 +4,8 @@ import { Effect, Redacted } from "effect"
 import { OPERATORS, WebhookEndpoints } from "../../src/features/webhooks/WebhookEndpoints.ts"
 import {
   ChannelRecords,
-  keyScope,
-  type Restable
+  type CooldownTarget,
+  keyTarget
 } from "../../src/services/channels/ChannelRecords.ts"
 import {
   type AttemptEnd,
@@ -251,8 +251,8 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const channelId = jobId("vt")
       const channel = { channelId, keyName: null, model: null, organizationId: null }
       const cause = { reason: "timeout", status: null, isAlone: false }
-      const begin = (of: Restable, why: Partial<typeof cause> = {}) =>
-        records.beginRest(of, { ...cause, ...why }, { least: 3600, most: 3600 })
+      const begin = (of: CooldownTarget, why: Partial<typeof cause> = {}) =>
+        records.beginCooldown(of, { ...cause, ...why }, { least: 3600, most: 3600 })
       let seen = 0
       const news = Effect.map(claim([endpoint.id]), (messages) => {
         const told = messages.filter(({ data }) => JSON.stringify(data).includes(channelId))
@@ -266,18 +266,18 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
 
       yield* begin(channel)
       yield* begin(channel, { reason: "other" })
-      yield* begin(keyScope(channelId, "k"))
-      yield* records.endRest(keyScope(channelId, "k"))
+      yield* begin(keyTarget(channelId, "k"))
+      yield* records.endCooldown(keyTarget(channelId, "k"))
       assert.deepStrictEqual(yield* news, [event("down", null)])
-      yield* records.endRest(channel)
-      yield* records.endRest(channel)
+      yield* records.endCooldown(channel)
+      yield* records.endCooldown(channel)
       assert.deepStrictEqual(yield* news, [event("up", null)])
 
       // Of an organisation beside which others are served there is nothing to tell.
       const model = { ...channel, model: "a" }
       const slowed = { ...model, organizationId: "org_1" }
       yield* begin(slowed)
-      yield* records.endRest(slowed)
+      yield* records.endCooldown(slowed)
       assert.deepStrictEqual(yield* news, [])
 
       // The model is down once, for the one that was alone and then for everybody.
@@ -286,12 +286,12 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* begin(model)
       yield* begin({ ...model, model: "b" })
       assert.deepStrictEqual(yield* news, [event("down", "b")])
-      yield* records.endRest(model)
+      yield* records.endCooldown(model)
       assert.deepStrictEqual(yield* news, [])
       yield* records.contradict(slowed)
       assert.deepStrictEqual(yield* news, [event("up", "a")])
-      yield* records.endRest(slowed)
-      yield* records.endRest({ ...model, model: "b" })
+      yield* records.endCooldown(slowed)
+      yield* records.endCooldown({ ...model, model: "b" })
       assert.deepStrictEqual(yield* news, [event("up", "b")])
       assert.strictEqual(seen, 6)
       yield* (yield* WebhookEndpoints).remove(OPERATORS, endpoint.id)

@@ -93,7 +93,7 @@ const untilCalledWith = (who: Customer, account: Account) =>
   )
 
 /** Rests end when the test says so. */
-const settings = { ...quickSettings, keyRestSeconds: 3600, longestRestSeconds: 86_400 }
+const settings = { ...quickSettings, keyCooldownSeconds: 3600, maxCooldownSeconds: 86_400 }
 
 layer(layerTestGateway("postgres", settings, { catalogFor: two }), {
   excludeTestServices: true,

@@ -13,8 +13,8 @@ import { errorOf, orderImages } from "../support/orders.ts"
 const settings = {
   ...quickSettings,
   breakerCalls: 10,
-  channelRestSeconds: 3600,
-  longestRestSeconds: 86_400,
+  channelCooldownSeconds: 3600,
+  maxCooldownSeconds: 86_400,
   keyRefusalsPerMinute: 0,
   // One order hangs at the end.
   shutdownSeconds: 0.2

@@ -4,11 +4,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import {
-  contradictedRests,
-  type DueRest,
-  dueRests,
+  contradictedCooldowns,
+  type DueCooldown,
+  dueCooldowns,
   type OrganizationEnds
-} from "../../src/domain/channelRests.ts"
+} from "../../src/domain/channelCooldowns.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 1500)
@@ -84,14 +84,14 @@ const isIn = (rest: { readonly model: string | null }, model: string): boolean =
 /** The rests that began in each second, of which none ends. */
 const played = ({ seconds }: History) => {
   const all: Array<OrganizationEnds> = []
-  const resting: Array<DueRest> = []
+  const resting: Array<DueCooldown> = []
   return seconds.map((second) => {
     const isRefused = ({ model, organizationId }: OrganizationEnds): boolean =>
       resting.some(
         (rest) => (rest.organizationId ?? organizationId) === organizationId && isIn(rest, model)
       )
     all.push(...second.filter((one) => !isRefused(one)))
-    const due = dueRests(all, resting, LEAST_CALLS)
+    const due = dueCooldowns(all, resting, LEAST_CALLS)
     resting.push(...due)
     return { all: [...all], resting: [...resting], due }
   })
@@ -213,7 +213,7 @@ describe("rests", () => {
 
 /** By name: what happened, and which rests it needs. */
 const named: ReadonlyArray<
-  readonly [string, ReadonlyArray<OrganizationEnds>, ReadonlyArray<DueRest>, DueRest | null]
+  readonly [string, ReadonlyArray<OrganizationEnds>, ReadonlyArray<DueCooldown>, DueCooldown | null]
 > = [
   [
     "twelve orders of one on which the vendor answers 500, and another one's that are made",
@@ -309,14 +309,14 @@ const named: ReadonlyArray<
 describe("a channel has to rest", () => {
   it.each(named)("%s", (_, all, expected, resting) => {
     const rests = resting === null ? [] : [resting]
-    assert.deepStrictEqual(dueRests(all, rests, LEAST_CALLS), expected)
+    assert.deepStrictEqual(dueCooldowns(all, rests, LEAST_CALLS), expected)
   })
 
   it("for one alone until another one's order is made", () => {
     const alone = { model: "a", organizationId: "org_1", isAlone: true }
     const rests = [alone, { ...alone, isAlone: false }, { ...alone, model: "b" }]
     const contradictedBy = (...all: ReadonlyArray<OrganizationEnds>) =>
-      contradictedRests(all, rests)
+      contradictedCooldowns(all, rests)
     assert.deepStrictEqual(contradictedBy(ends("org_1", "a", 1, 0), ends("org_2", "a", 0, 1)), [])
     assert.deepStrictEqual(contradictedBy(ends("org_2", "a", 1, 1)), [alone])
   })

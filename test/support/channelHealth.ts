@@ -5,6 +5,6 @@ import { ChannelRecords } from "../../src/services/channels/ChannelRecords.ts"
 
 export const layerWellChannels = layerChannelHealth.pipe(
   Layer.provide(
-    Layer.mock(ChannelRecords, { rests: Effect.succeed([]), add: () => Effect.succeed([]) })
+    Layer.mock(ChannelRecords, { cooldowns: Effect.succeed([]), add: () => Effect.succeed([]) })
   )
 )

@@ -8,9 +8,10 @@ import { taskKindOf } from "../../domain/orderIds.ts"
 import { expiryOf } from "../../domain/resultAddresses.ts"
 import { imageAddresses } from "../../domain/taskAnswers.ts"
 import { bytesWithin, headerOf, OutgoingFault, OutgoingWeb } from "../../egress/OutgoingWeb.ts"
+import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { withSpan } from "../../runtime/spans.ts"
-import { archivedBytes, archiveTries } from "../../services/metrics.ts"
+import { archivedBytes, archiveTries, waitingArchives } from "../../services/metrics.ts"
 import { type ArchivedFile, Bucket, objectKeyOf } from "../../services/results/ArchiveBucket.ts"
 import {
   Archives,
@@ -143,13 +144,12 @@ export const layerResultCopier = Layer.effectDiscard(
         )
       }
     })
-    yield* startDueCopies.pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning("archive: claiming results to copy failed", cause)
-      ),
-      Effect.andThen(Effect.sleep(`${pollerSeconds} seconds`)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* startJob({
+      name: "archive copies",
+      interval: `${pollerSeconds} seconds`,
+      run: startDueCopies,
+      onFailure: (cause) => Effect.logWarning("archive: claiming results to copy failed", cause),
+      metric: waitingArchives
+    })
   })
 )

@@ -1,5 +1,6 @@
 /** Deletes files from the archive whose task was deleted, or whose retention has ended. */
 import { Effect, Layer } from "effect"
+import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Bucket, keyPrefixOf } from "../../services/results/ArchiveBucket.ts"
 import { Archives } from "../../services/results/Archives.ts"
@@ -29,13 +30,11 @@ export const layerResultRemover = Layer.effectDiscard(
         )
       }
     })
-    yield* removeDueFiles.pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning("archive: listing files to delete failed", cause)
-      ),
-      Effect.andThen(Effect.sleep(`${pollerSeconds} seconds`)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* startJob({
+      name: "archive removal",
+      interval: `${pollerSeconds} seconds`,
+      run: removeDueFiles,
+      onFailure: (cause) => Effect.logWarning("archive: listing files to delete failed", cause)
+    })
   })
 )

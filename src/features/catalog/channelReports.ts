@@ -8,7 +8,7 @@ import { ChannelCredentials } from "../../services/channels/ChannelCredentials.t
 import {
   type ChannelHour,
   ChannelRecords,
-  type Rest
+  type Cooldown
 } from "../../services/channels/ChannelRecords.ts"
 import type { ChannelView } from "./ChannelsApi.ts"
 
@@ -18,7 +18,7 @@ interface ChannelData {
   readonly storedKeys: StoredKeys
   /** By channel. */
   readonly openTasks: ReadonlyMap<string, number>
-  readonly cooldowns: ReadonlyArray<Rest>
+  readonly cooldowns: ReadonlyArray<Cooldown>
   readonly hour: ChannelHour
   readonly nowMillis: number
 }
@@ -41,7 +41,7 @@ const driftOf = (counts: ReadonlyMap<string, number>): ChannelView["drift"] => {
     }))
 }
 
-const stateOf = (channel: Channel | null, cooldown: Rest | undefined): ChannelView["state"] => {
+const stateOf = (channel: Channel | null, cooldown: Cooldown | undefined): ChannelView["state"] => {
   if (channel?.enabled !== true) return "draining"
   if (cooldown === undefined) return "closed"
   return cooldown.secondsLeft > 0 ? "open" : "half-open"
@@ -51,17 +51,18 @@ const stateOf = (channel: Channel | null, cooldown: Rest | undefined): ChannelVi
  * Whether the vendor fails all organisations: several of them failed, or the only one that orders
  * there.
  */
-const isForAll = ({ organizationId, isAlone }: Rest): boolean => organizationId === null || isAlone
+const isForAll = ({ organizationId, isAlone }: Cooldown): boolean =>
+  organizationId === null || isAlone
 
 /**
  * The cooldown that keeps the channel from taking any order: its own, or where each of its models has
  * one, that of the model which is tried first.
  */
 const channelCooldown = (
-  cooldowns: ReadonlyArray<Rest>,
+  cooldowns: ReadonlyArray<Cooldown>,
   mounts: ReadonlyArray<Mount>,
   channelId: string
-): Rest | undefined => {
+): Cooldown | undefined => {
   const bySecondsLeft = cooldowns.toSorted((one, other) => one.secondsLeft - other.secondsLeft)
   const ofChannel = bySecondsLeft.findLast(({ model }) => model === null)
   if (ofChannel !== undefined) return ofChannel
@@ -71,13 +72,13 @@ const channelCooldown = (
 }
 
 const makeCooldownViews = (nowMillis: number) => {
-  const keyCooldown = ({ since, secondsLeft, reason, status }: Rest) => ({
+  const keyCooldown = ({ since, secondsLeft, reason, status }: Cooldown) => ({
     since: since.toISOString(),
     until: new Date(nowMillis + secondsLeft * 1000).toISOString(),
     reason,
     status
   })
-  const modelCooldown = (cooldown: Rest) => ({
+  const modelCooldown = (cooldown: Cooldown) => ({
     model: cooldown.model,
     ...keyCooldown(cooldown)
   })
@@ -152,7 +153,7 @@ export const makeChannelReports = Effect.gen(function* () {
       snapshot: yield* catalog.snapshot,
       storedKeys: yield* credentials.storedKeys,
       openTasks: yield* records.openTasks,
-      cooldowns: yield* records.rests,
+      cooldowns: yield* records.cooldowns,
       hour: yield* records.hour,
       nowMillis: yield* Clock.currentTimeMillis
     }

@@ -1,5 +1,6 @@
 /** Deletes uploaded files with their bytes: expired ones, deleted ones, and incomplete uploads. */
 import { Effect, Layer } from "effect"
+import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type ClaimedFile, Files } from "../../services/files/Files.ts"
 import { Bucket, BucketFault, keyPrefixOf } from "../../services/results/ArchiveBucket.ts"
@@ -33,13 +34,11 @@ export const layerFileRemover = Layer.effectDiscard(
         )
       }
     })
-    yield* removeDueFiles.pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning("files: listing files to delete failed", cause)
-      ),
-      Effect.andThen(Effect.sleep(`${pollerSeconds} seconds`)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* startJob({
+      name: "file removal",
+      interval: `${pollerSeconds} seconds`,
+      run: removeDueFiles,
+      onFailure: (cause) => Effect.logWarning("files: listing files to delete failed", cause)
+    })
   })
 )

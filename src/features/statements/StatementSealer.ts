@@ -4,8 +4,9 @@
  * sealed, and an error is logged.
  */
 import { createHash } from "node:crypto"
-import { Effect, Layer, Schedule, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
+import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type Statement, Statements } from "./Statements.ts"
 import { statementFile } from "./statementFile.ts"
@@ -73,10 +74,11 @@ export const sealDueMonths = Effect.gen(function* () {
 export const layerStatementSealer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { sealSeconds } = yield* Settings
-    yield* sealDueMonths.pipe(
-      Effect.catchCause((cause) => Effect.logError("sealing months failed", cause)),
-      Effect.repeat(Schedule.spaced(`${sealSeconds} seconds`)),
-      Effect.forkScoped
-    )
+    yield* startJob({
+      name: "statement sealing",
+      interval: `${sealSeconds} seconds`,
+      run: sealDueMonths,
+      onFailure: (cause) => Effect.logError("statement: sealing months failed", cause)
+    })
   })
 )

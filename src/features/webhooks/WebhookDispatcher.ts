@@ -7,6 +7,7 @@ import { Clock, Effect, FiberSet, Layer, Metric, Random } from "effect"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import type { AddressOf } from "../../domain/taskAnswers.ts"
 import { OutgoingWeb } from "../../egress/OutgoingWeb.ts"
+import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { withSpan } from "../../runtime/spans.ts"
 import {
@@ -14,7 +15,7 @@ import {
   type ClaimedMessage,
   WebhookMessages
 } from "../../services/delivery/WebhookMessages.ts"
-import { webhookAttempts } from "../../services/metrics.ts"
+import { waitingWebhooks, webhookAttempts } from "../../services/metrics.ts"
 import { ContentLinks } from "../../services/results/ContentLinks.ts"
 import { parseRetryAfter, secondsToNextTry } from "./deliveryTimes.ts"
 import { messageBody } from "./messageBody.ts"
@@ -29,7 +30,6 @@ const MAX_PER_RECEIVER = 8
 const MAX_PER_ORGANIZATION = 64
 /** Messages that one statement claims at most. */
 const MAX_CLAIMED = 128
-const PRUNE_EVERY = "1 hour"
 
 const countBy = (
   messages: Iterable<ClaimedMessage>,
@@ -146,21 +146,18 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
       return claimed.length === limit
     })
 
-    yield* Effect.repeat(startDueAttempts, { while: (hasMore) => hasMore }).pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning("webhooks: claiming due messages failed", cause)
-      ),
-      Effect.andThen(Effect.sleep(`${pollerSeconds} seconds`)),
-      Effect.forever,
-      Effect.forkScoped
-    )
-    yield* messages.prune.pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning("webhooks: deleting old messages failed", cause)
-      ),
-      Effect.andThen(Effect.sleep(PRUNE_EVERY)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* startJob({
+      name: "webhook deliveries",
+      interval: `${pollerSeconds} seconds`,
+      run: Effect.repeat(startDueAttempts, { while: (hasMore) => hasMore }),
+      onFailure: (cause) => Effect.logWarning("webhooks: claiming due messages failed", cause),
+      metric: waitingWebhooks
+    })
+    yield* startJob({
+      name: "webhook retention",
+      interval: "1 hour",
+      run: messages.prune,
+      onFailure: (cause) => Effect.logWarning("webhooks: deleting old messages failed", cause)
+    })
   })
 )

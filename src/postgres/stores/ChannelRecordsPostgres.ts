@@ -6,8 +6,8 @@ import {
   ChannelCount,
   ChannelFailure,
   ChannelRecords,
-  Rest,
-  type Restable,
+  Cooldown,
+  type CooldownTarget,
   TRIAL_HEAD_START_SECONDS,
   TRIAL_SECONDS,
   WINDOW_SECONDS
@@ -26,7 +26,7 @@ const EndsRow = Schema.Struct({
   failed: Schema.Int
 })
 
-const restColumns = columnsOf(Rest, "r", {
+const cooldownColumns = columnsOf(Cooldown, "r", {
   keyName: "nullif(r.key_name, '')",
   model: "nullif(r.model, '')",
   organizationId: "nullif(r.organization_id, '')",
@@ -39,7 +39,7 @@ export const layerChannelRecords = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const countsOf = rowsOf(ChannelCount)
 
-    const only = ({ channelId, keyName, model, organizationId }: Restable) =>
+    const only = ({ channelId, keyName, model, organizationId }: CooldownTarget) =>
       sql`channel_id = ${channelId} AND key_name = ${keyName ?? ""}
           AND model = ${model ?? ""} AND organization_id = ${organizationId ?? ""}`
 
@@ -96,7 +96,7 @@ export const layerChannelRecords = Layer.effect(
            AND coalesce(until, ended_at) < now() - interval '1 hour'`)
     })
 
-    const beginRest: ChannelRecords["Service"]["beginRest"] = (
+    const beginCooldown: ChannelRecords["Service"]["beginCooldown"] = (
       { channelId, keyName, model, organizationId },
       { reason, status, isAlone },
       { least, most }
@@ -139,10 +139,10 @@ export const layerChannelRecords = Layer.effect(
                     AND r.ended_at > e.slot)
              GROUP BY e.channel_id, e.model, e.organization_id`)
         ),
-      rests: rowsOf(Rest)(
-        oneTry(sql`SELECT ${sql.literal(restColumns)} FROM rests r WHERE r.until IS NOT NULL`)
+      cooldowns: rowsOf(Cooldown)(
+        oneTry(sql`SELECT ${sql.literal(cooldownColumns)} FROM rests r WHERE r.until IS NOT NULL`)
       ),
-      beginRest,
+      beginCooldown,
       takeTrial: (of, by) =>
         Effect.map(
           bounded(sql`
@@ -179,7 +179,7 @@ export const layerChannelRecords = Layer.effect(
         Effect.asVoid(
           bounded(sql`UPDATE rests SET tried_until = NULL, tried_by = NULL WHERE ${only(of)}`)
         ),
-      endRest: (of) =>
+      endCooldown: (of) =>
         Effect.asVoid(
           bounded(sql`
             UPDATE rests

@@ -3,8 +3,9 @@
  * written in the background, many at a time, so that neither a client nor a poll waits for it.
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Clock, Effect, Exit, FiberSet, Layer, Metric, Schedule, Semaphore, Struct } from "effect"
+import { Clock, Effect, Exit, FiberSet, Layer, Metric, Semaphore, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   CallLog,
@@ -16,7 +17,6 @@ import { bounded, deleteInBatches, persistent } from "../client/rows.ts"
 import { type Column, columns } from "../client/typedColumns.ts"
 import { type CallRow, makeUnwrittenCalls } from "./unwrittenCalls.ts"
 
-const WRITE_EVERY = "500 millis"
 const BATCH = 200
 /** Calls that wait to be described or written; the newest beyond them are dropped. */
 const MAX_WAITING = 5000
@@ -172,10 +172,13 @@ export const layerCallLog = Layer.effect(
         return Effect.void
       })
 
-    yield* writeAll(GATHER_MILLIS).pipe(
-      Effect.repeat(Schedule.spaced(WRITE_EVERY)),
-      Effect.forkScoped
-    )
+    yield* startJob({
+      name: "call log writes",
+      interval: "500 millis",
+      run: writeAll(GATHER_MILLIS),
+      onFailure: (cause) => Effect.logWarning("call log: writing calls failed", cause),
+      metric: droppedCalls
+    })
 
     const kept = sql`make_interval(secs => ${callLogDays * 86_400})`
     const prune = bounded(sql`SELECT turn_call_days(${kept}, ${DAYS_AHEAD})`).pipe(

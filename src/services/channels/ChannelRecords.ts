@@ -1,22 +1,22 @@
 /** What gateways that share a database tell each other of channels: what rests, and how calls ended. */
 import { Context, type Effect, Schema } from "effect"
-import type { OrganizationEnds, RestScope } from "../../domain/channelRests.ts"
+import type { CooldownScope, OrganizationEnds } from "../../domain/channelCooldowns.ts"
 
 /** A channel or a model of it, for all organisations or for one of them; or one of its keys. */
-export interface Restable extends RestScope {
+export interface CooldownTarget extends CooldownScope {
   readonly channelId: string
   /** Null is the channel itself. */
   readonly keyName: string | null
 }
 
-export const keyScope = (channelId: string, keyName: string): Restable => ({
+export const keyTarget = (channelId: string, keyName: string): CooldownTarget => ({
   channelId,
   keyName,
   model: null,
   organizationId: null
 })
 
-export const Rest = Schema.Struct({
+export const Cooldown = Schema.Struct({
   channelId: Schema.String,
   keyName: Schema.NullOr(Schema.String),
   /** Null is the whole channel. */
@@ -35,7 +35,7 @@ export const Rest = Schema.Struct({
   /** The vendor's, where it answered. */
   status: Schema.NullOr(Schema.Int)
 })
-export type Rest = typeof Rest.Type
+export type Cooldown = typeof Cooldown.Type
 
 /** How often something was at a channel, such as an end of a call. */
 export const ChannelCount = Schema.Struct({
@@ -68,7 +68,7 @@ export interface ChannelHour {
 }
 
 /** What has to be known of a rest when it begins. */
-export type RestCause = Pick<Rest, "reason" | "status" | "isAlone">
+export type CooldownCause = Pick<Cooldown, "reason" | "status" | "isAlone">
 
 /** How long ends of calls tell whether a channel is failing. */
 export const WINDOW_SECONDS = 60
@@ -92,28 +92,28 @@ export class ChannelRecords extends Context.Service<
      */
     latestEnds(channelIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<CallEnds>>
     /** All that rest. */
-    readonly rests: Effect.Effect<ReadonlyArray<Rest>>
+    readonly cooldowns: Effect.Effect<ReadonlyArray<Cooldown>>
     /**
      * Lets it rest for `least` seconds, or where it was tried in vain for twice as long as before, up
      * to `most`. One that rests already is left as it is.
      */
-    beginRest(
-      of: Restable,
-      why: RestCause,
+    beginCooldown(
+      of: CooldownTarget,
+      why: CooldownCause,
       seconds: { readonly least: number; readonly most: number }
     ): Effect.Effect<void>
     /** True for the one caller who shall try what has rested. `by` is the organisation it tries for. */
-    takeTrial(of: Restable, by: string | null): Effect.Effect<boolean>
+    takeTrial(of: CooldownTarget, by: string | null): Effect.Effect<boolean>
     /**
      * The organisation's trial of what rests for all has failed. Only after one of another organisation
      * does it rest again, for twice as long, and true is answered: until then others may try at once.
      */
-    failTrial(of: Restable, by: string, mostSeconds: number): Effect.Effect<boolean>
+    failTrial(of: CooldownTarget, by: string, mostSeconds: number): Effect.Effect<boolean>
     /** The trial told nothing: the next one may have it. */
-    giveTrialBack(of: Restable): Effect.Effect<void>
-    endRest(of: Restable): Effect.Effect<void>
+    giveTrialBack(of: CooldownTarget): Effect.Effect<void>
+    endCooldown(of: CooldownTarget): Effect.Effect<void>
     /** The rest goes on for its organisation; the orders of others are made there. */
-    contradict(of: Restable): Effect.Effect<void>
+    contradict(of: CooldownTarget): Effect.Effect<void>
     readonly hour: Effect.Effect<ChannelHour>
     /** How many tasks run at each channel that has any. */
     readonly openTasks: Effect.Effect<ReadonlyMap<string, number>>

@@ -5,10 +5,10 @@ import { callbacksOf, OPERATORS } from "../../features/webhooks/WebhookEndpoints
 import { TaskResult } from "../../services/TaskRepo.ts"
 import {
   type Books,
+  cooldownName,
   type MemoryState,
-  restName,
+  type StoredCooldown,
   type StoredOrder,
-  type StoredRest,
   type StoredTask
 } from "../memory/MemoryStore.ts"
 import type { Now, StoredBudget, StoredUse } from "../money/storedBudgets.ts"
@@ -167,19 +167,19 @@ export const notifyOfBudget = (
 }
 
 /** Operators are not notified of a key's cooldown, nor of one organisation's while others are served. */
-const isNotified = ({ keyName, until, organizationId, isAlone }: StoredRest): boolean =>
+const isNotified = ({ keyName, until, organizationId, isAlone }: StoredCooldown): boolean =>
   keyName === null && until !== null && (organizationId === null || isAlone)
 
 /** Changes a cooldown, and notifies operators where a channel or model is down or up by it for anyone. */
 export const changeRest = (
   state: MemoryState,
-  before: StoredRest | undefined,
-  rest: StoredRest,
+  before: StoredCooldown | undefined,
+  rest: StoredCooldown,
   nowMillis: number
 ): void => {
-  state.rests.set(restName(rest), rest)
+  state.cooldowns.set(cooldownName(rest), rest)
   const wasDown = before !== undefined && isNotified(before)
-  const isDownElsewhere = [...state.rests.values()].some(
+  const isDownElsewhere = [...state.cooldowns.values()].some(
     (other) =>
       other !== rest &&
       other.channelId === rest.channelId &&

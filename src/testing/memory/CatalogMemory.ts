@@ -28,9 +28,9 @@ import {
   type KeyedAccount,
   noCredentials
 } from "../../services/channels/ChannelCredentials.ts"
-import { keyScope } from "../../services/channels/ChannelRecords.ts"
+import { keyTarget } from "../../services/channels/ChannelRecords.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
-import { type MemoryState, MemoryStore, restName, type StoredAccount } from "./MemoryStore.ts"
+import { cooldownName, type MemoryState, MemoryStore, type StoredAccount } from "./MemoryStore.ts"
 
 export const layerCatalogMemory = Layer.effect(
   Catalog,
@@ -96,7 +96,7 @@ export const layerCatalogMemory = Layer.effect(
 
 /** What is stored in place of the account before, or changes it where it stays. */
 const storeAccount = (
-  { accounts, rests }: MemoryState,
+  { accounts, cooldowns }: MemoryState,
   channel: ChannelWrite,
   nowMillis: number
 ): void => {
@@ -128,7 +128,7 @@ const storeAccount = (
   for (const { name, enabled, api_key = null } of written) {
     const apiKey = api_key ?? account.keys.get(name)?.apiKey
     if (apiKey !== undefined) account.keys.set(name, { apiKey, enabled })
-    if (api_key !== null) rests.delete(restName(keyScope(id, name)))
+    if (api_key !== null) cooldowns.delete(cooldownName(keyTarget(id, name)))
   }
 }
 

@@ -4,18 +4,18 @@ import {
   type CallEnds,
   type ChannelCount,
   ChannelRecords,
-  type Restable,
+  type CooldownTarget,
   TRIAL_HEAD_START_SECONDS,
   TRIAL_SECONDS,
   WINDOW_SECONDS
 } from "../../services/channels/ChannelRecords.ts"
 import { changeRest } from "../delivery/notifications.ts"
 import {
+  cooldownName,
   MemoryStore,
-  restName,
+  type StoredCooldown,
   type StoredCount,
-  type StoredEnds,
-  type StoredRest
+  type StoredEnds
 } from "./MemoryStore.ts"
 
 const HOUR_SECONDS = 3600
@@ -47,26 +47,26 @@ export const layerChannelRecordsMemory = Layer.effect(
   ChannelRecords,
   Effect.gen(function* () {
     const state = yield* MemoryStore
-    const { rests, channelFailures } = state
-    const at = <A>(of: Restable, run: (name: string, now: number) => A): Effect.Effect<A> =>
-      Effect.map(Clock.currentTimeMillis, (now) => run(restName(of), now))
+    const { cooldowns, channelFailures } = state
+    const at = <A>(of: CooldownTarget, run: (name: string, now: number) => A): Effect.Effect<A> =>
+      Effect.map(Clock.currentTimeMillis, (now) => run(cooldownName(of), now))
     const since = (now: number, seconds: number) =>
       state.channelCounts.filter((one) => one.at > now - seconds * 1000)
 
     const withoutStrangers = (now: number): void => {
-      for (const [name, rest] of rests) {
+      for (const [name, rest] of cooldowns) {
         if (rest.organizationId === null || (rest.until !== null && rest.isAlone)) continue
-        if ((rest.until ?? rest.endedAt ?? now) < now - HOUR_SECONDS * 1000) rests.delete(name)
+        if ((rest.until ?? rest.endedAt ?? now) < now - HOUR_SECONDS * 1000) cooldowns.delete(name)
       }
     }
 
     /** Changes what is stored of it, where there is something. */
     const change = (
-      of: Restable,
-      by: (rest: StoredRest, now: number) => Partial<StoredRest> | null
+      of: CooldownTarget,
+      by: (rest: StoredCooldown, now: number) => Partial<StoredCooldown> | null
     ): Effect.Effect<void> =>
       at(of, (name, now) => {
-        const rest = rests.get(name)
+        const rest = cooldowns.get(name)
         const changed = rest === undefined ? null : by(rest, now)
         if (rest !== undefined && changed !== null) {
           changeRest(state, rest, { ...rest, ...changed }, now)
@@ -94,7 +94,7 @@ export const layerChannelRecordsMemory = Layer.effect(
       latestEnds: (channelIds) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const isBefore = (one: StoredEnds): boolean =>
-            [...rests.values()].some(
+            [...cooldowns.values()].some(
               ({ channelId, keyName, model, organizationId, endedAt }) =>
                 channelId === one.channelId &&
                 keyName === null &&
@@ -111,20 +111,20 @@ export const layerChannelRecordsMemory = Layer.effect(
             )
           )
         }),
-      rests: Effect.map(Clock.currentTimeMillis, (now) =>
-        [...rests.values()].flatMap(
+      cooldowns: Effect.map(Clock.currentTimeMillis, (now) =>
+        [...cooldowns.values()].flatMap(
           ({ until, triedUntil: _, triedBy: __, failedBy: ___, endedAt: ____, ...rest }) =>
             until === null ? [] : [{ ...rest, secondsLeft: Math.max(0, until - now) / 1000 }]
         )
       ),
-      beginRest: (of, why, { least, most }) =>
+      beginCooldown: (of, why, { least, most }) =>
         at(of, (name, now) => {
-          const before = rests.get(name)
+          const before = cooldowns.get(name)
           const until = before?.until ?? null
           if (until !== null && until > now) return
           const goesOn = before !== undefined && until !== null
           const seconds = goesOn ? Math.min(before.seconds * 2, most) : least
-          const rest: StoredRest = {
+          const rest: StoredCooldown = {
             ...of,
             ...why,
             seconds,
@@ -140,22 +140,22 @@ export const layerChannelRecordsMemory = Layer.effect(
         }),
       takeTrial: (of, by) =>
         at(of, (name, now) => {
-          const rest = rests.get(name)
+          const rest = cooldowns.get(name)
           if (rest === undefined || rest.until === null || rest.until > now) return false
           const { triedBy, triedUntil } = rest
           const isOther = triedBy !== null && by !== null && triedBy !== by
           const early = isOther ? TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS : 0
           if (triedUntil !== null && triedUntil - early * 1000 > now) return false
-          rests.set(name, { ...rest, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
+          cooldowns.set(name, { ...rest, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
           return true
         }),
       failTrial: (of, by, mostSeconds) =>
         at(of, (name, now) => {
-          const rest = rests.get(name)
+          const rest = cooldowns.get(name)
           if (rest === undefined || rest.until === null || rest.until > now) return false
           const isLonger = rest.failedBy !== null && rest.failedBy !== by
           const seconds = isLonger ? Math.min(rest.seconds * 2, mostSeconds) : rest.seconds
-          rests.set(name, {
+          cooldowns.set(name, {
             ...rest,
             seconds,
             until: isLonger ? now + seconds * 1000 : rest.until,
@@ -166,7 +166,7 @@ export const layerChannelRecordsMemory = Layer.effect(
           return isLonger
         }),
       giveTrialBack: (of) => change(of, () => ({ triedUntil: null, triedBy: null })),
-      endRest: (of) =>
+      endCooldown: (of) =>
         change(of, (rest, now) =>
           rest.until === null
             ? null

@@ -10,8 +10,8 @@ import type {
   CallEnds,
   ChannelCount,
   ChannelFailure,
-  Rest,
-  Restable
+  Cooldown,
+  CooldownTarget
 } from "../../services/channels/ChannelRecords.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
@@ -137,7 +137,7 @@ export interface StoredAccount {
   readonly keys: Map<string, { readonly apiKey: Redacted.Redacted; readonly enabled: boolean }>
 }
 
-export interface StoredRest extends Omit<Rest, "secondsLeft"> {
+export interface StoredCooldown extends Omit<Cooldown, "secondsLeft"> {
   until: number | null
   triedUntil: number | null
   triedBy: string | null
@@ -145,8 +145,12 @@ export interface StoredRest extends Omit<Rest, "secondsLeft"> {
   endedAt: number | null
 }
 
-export const restName = ({ channelId, keyName, model, organizationId }: Restable): string =>
-  JSON.stringify([channelId, keyName, model, organizationId])
+export const cooldownName = ({
+  channelId,
+  keyName,
+  model,
+  organizationId
+}: CooldownTarget): string => JSON.stringify([channelId, keyName, model, organizationId])
 
 export interface StoredEnds extends CallEnds {
   readonly at: number
@@ -169,8 +173,8 @@ export interface MemoryState {
   readonly catalogs: Array<CatalogSnapshot>
   /** By channel, the newest first. */
   readonly accounts: Map<string, ReadonlyArray<StoredAccount>>
-  /** By `restName`. */
-  readonly rests: Map<string, StoredRest>
+  /** By `cooldownName`. */
+  readonly cooldowns: Map<string, StoredCooldown>
   channelCounts: ReadonlyArray<StoredCount>
   callEnds: ReadonlyArray<StoredEnds>
   /** The last failure by channel. */
@@ -219,7 +223,7 @@ export const layerMemoryStore = Layer.sync(
     operators: new Map(),
     catalogs: [emptySnapshot],
     accounts: new Map(),
-    rests: new Map(),
+    cooldowns: new Map(),
     channelCounts: [],
     callEnds: [],
     channelFailures: new Map(),

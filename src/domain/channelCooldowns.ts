@@ -14,14 +14,14 @@ export interface OrganizationEnds {
 }
 
 /** What of a channel rests, and whose orders are refused meanwhile. */
-export interface RestScope {
+export interface CooldownScope {
   /** Null is the whole channel. */
   readonly model: string | null
   /** Null is every organisation. */
   readonly organizationId: string | null
 }
 
-export interface DueRest extends RestScope {
+export interface DueCooldown extends CooldownScope {
   /** The organisation is the only one that orders there, so that nothing says that its vendor works. */
   readonly isAlone: boolean
 }
@@ -147,7 +147,7 @@ const byModelOf = (ends: ReadonlyArray<OrganizationEnds>): EndsByModel => {
 }
 
 /** Whether somebody else orders what rests there. */
-const hasOthers = (ends: ReadonlyArray<OrganizationEnds>, of: RestScope): boolean =>
+const hasOthers = (ends: ReadonlyArray<OrganizationEnds>, of: CooldownScope): boolean =>
   ends.some(
     (one) =>
       one.organizationId !== of.organizationId &&
@@ -156,11 +156,11 @@ const hasOthers = (ends: ReadonlyArray<OrganizationEnds>, of: RestScope): boolea
   )
 
 /** The rests that a channel needs beside those that it has, by the ends of its last calls. */
-export const dueRests = (
+export const dueCooldowns = (
   ends: ReadonlyArray<OrganizationEnds>,
-  resting: ReadonlyArray<RestScope>,
+  resting: ReadonlyArray<CooldownScope>,
   leastCalls: number
-): ReadonlyArray<DueRest> => {
+): ReadonlyArray<DueCooldown> => {
   const restingFor = (organizationId: string | null) =>
     new Set(
       resting.filter((one) => one.organizationId === organizationId).map(({ model }) => model)
@@ -185,10 +185,10 @@ export const dueRests = (
 }
 
 /** Those of an organisation that was alone, and beside which another one's orders are made. */
-export const contradictedRests = <Rest extends DueRest>(
+export const contradictedCooldowns = <A extends DueCooldown>(
   ends: ReadonlyArray<OrganizationEnds>,
-  resting: ReadonlyArray<Rest>
-): ReadonlyArray<Rest> => {
+  resting: ReadonlyArray<A>
+): ReadonlyArray<A> => {
   const made = ends.filter((one) => one.made > 0)
   return resting.filter((rest) => rest.isAlone && hasOthers(made, rest))
 }
