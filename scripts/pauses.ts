@@ -13,8 +13,9 @@ import type { CatalogWrite } from "../src/domain/catalog/CatalogDocument.ts"
 import { ADMIN_TOKEN, good, startGateway } from "../test/support/cluster.ts"
 import { call } from "../test/support/http.ts"
 import { type LargeBody, largeBodies } from "../test/support/largeBodies.ts"
-import { type Customer, makeOperator } from "../test/support/operator.ts"
+import { makeOperator } from "../test/support/operator.ts"
 import { startPostgres } from "../test/support/postgresServer.ts"
+import type { TestProcess } from "../test/support/processes.ts"
 import { gatewayEntry } from "./bench/subjects/ours.ts"
 import { startVendor } from "./bench/subjects/vendorControl.ts"
 
@@ -91,6 +92,34 @@ const endOf = (status: number, text: string): LargeBody["refused"] | "otherwise"
   return text.includes("The body may have at most") ? "by its bytes" : "as a body"
 }
 
+/** The longest pause of the gateway's loop since the one before. */
+const makePauses = ({ kill, waitForLine }: TestProcess) => {
+  let count = 0
+  return Effect.gen(function* () {
+    count++
+    yield* kill("SIGUSR2")
+    const [, still, work] = yield* waitForLine(new RegExp(`^pause ${count}: (\\d+) (\\d+)$`))
+    return { millis: Number(still), work: Number(work) }
+  })
+}
+
+/** Orders one image after the other until it is stopped. */
+const countMeanwhile = Effect.fnUntraced(function* <E, R>(
+  image: Effect.Effect<{ readonly status: number }, E, R>
+) {
+  let count = 0
+  const failures: Array<string> = []
+  const fiber = yield* Effect.forkChild(
+    Effect.forever(
+      Effect.map(image, ({ status }) => {
+        count++
+        if (status !== 200) failures.push(`an image was answered ${status}`)
+      })
+    )
+  )
+  return { count: () => count, failures, stop: Fiber.interrupt(fiber) }
+})
+
 const program = Effect.gen(function* () {
   const server = yield* Effect.acquireRelease(
     Effect.promise(() => startPostgres()),
@@ -116,55 +145,40 @@ const program = Effect.gen(function* () {
     json: { model: "paint-1", prompt: "x" }
   })
 
-  let asked = 0
-  const pause = Effect.gen(function* () {
-    asked++
-    yield* gateway.process.kill("SIGUSR2")
-    const pattern = new RegExp(`^pause ${asked}: (\\d+) (\\d+)$`)
-    const [, still, work] = yield* gateway.process.waitForLine(pattern)
-    return { millis: Number(still), work: Number(work) }
-  })
-
-  const send = ({ path, make }: LargeBody, who: Customer, headers: Record<string, string>) =>
-    call(`${gateway.url}${path}`, { key: who.key, body: make(), headers })
-
   // What is compiled and read at first is not what is measured.
   for (let round = 0; round < 200; round++) yield* image
 
+  const takePause = makePauses(gateway.process)
   const longest = { still: 0, work: 0 }
   const failures: Array<string> = []
-  for (const body of largeBodies(mebibytes)) {
-    const orders = body.path === "/v1/quotes" ? [""] : ["", "with a key"]
-    for (const keyed of orders) {
-      yield* pause
-      let others = 0
-      const meanwhile = yield* Effect.forkChild(
-        Effect.forever(
-          Effect.map(image, ({ status }) => {
-            others++
-            if (status !== 200) failures.push(`an image was answered ${status}`)
-          })
-        )
-      )
-      const key =
-        keyed === "" ? {} : { "idempotency-key": `${body.what} ${asked}`.replaceAll(" ", "-") }
-      const { status, text } = yield* send(body, sender, key)
-      const { millis, work } = yield* pause
-      yield* Fiber.interrupt(meanwhile)
-      longest.still = Math.max(longest.still, millis)
-      longest.work = Math.max(longest.work, work)
-      const end = endOf(status, text)
-      if (end !== body.refused) failures.push(`${body.what}: ${status} ${text.slice(0, 200)}`)
-      yield* Console.log(
-        [
-          `${millis} ms`.padStart(8),
-          `${work} ms at work`.padStart(16),
-          `${others} images`.padStart(12),
-          `${body.path} ${body.what} ${keyed}`.trimEnd(),
-          end === null ? "taken" : `refused ${end}`
-        ].join("  ")
-      )
-    }
+  const cases = largeBodies(mebibytes).flatMap((body) =>
+    (body.path === "/v1/quotes" ? [false] : [false, true]).map((hasKey) => ({ body, hasKey }))
+  )
+  for (const [index, { body, hasKey }] of cases.entries()) {
+    yield* takePause
+    const others = yield* countMeanwhile(image)
+    const key = `${body.what} ${index}`.replaceAll(" ", "-")
+    const { status, text } = yield* call(`${gateway.url}${body.path}`, {
+      key: sender.key,
+      body: body.make(),
+      headers: hasKey ? { "idempotency-key": key } : {}
+    })
+    const { millis, work } = yield* takePause
+    yield* others.stop
+    longest.still = Math.max(longest.still, millis)
+    longest.work = Math.max(longest.work, work)
+    failures.push(...others.failures)
+    const end = endOf(status, text)
+    if (end !== body.refused) failures.push(`${body.what}: ${status} ${text.slice(0, 200)}`)
+    yield* Console.log(
+      [
+        `${millis} ms`.padStart(8),
+        `${work} ms at work`.padStart(16),
+        `${others.count()} images`.padStart(12),
+        `${body.path} ${body.what} ${hasKey ? "with a key" : ""}`.trimEnd(),
+        end === null ? "taken" : `refused ${end}`
+      ].join("  ")
+    )
   }
   yield* Console.log(
     `The longest pause was ${longest.still} ms of ${maxMillis} ms that are allowed, ` +

@@ -94,6 +94,56 @@ const nano = (decimal: string): Effect.Effect<bigint, WalkFailed> =>
     Effect.mapError((message) => new WalkFailed({ message }))
   )
 
+interface DemoOrder {
+  readonly description: string
+  readonly order: object
+}
+
+const textOrders = {
+  chat: { description: "a text", messages: [{ role: "user", content: PROMPT }] },
+  vlm: {
+    description: "a text about an image",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: PROMPT },
+          { type: "image_url", image_url: { url: PICTURE } }
+        ]
+      }
+    ]
+  }
+}
+
+const mediaOrder = (model: Model): DemoOrder => {
+  const seconds = model.durations?.default
+  const resolution = model.resolutions?.find((name) => name === "720p") ?? model.resolutions?.[0]
+  const needsPicture = model.input_forms.length > 0 && !model.input_forms.includes("text")
+  return {
+    description: [
+      seconds === undefined ? "1 image" : `${seconds} s`,
+      ...(resolution === undefined ? [] : [resolution]),
+      `from ${needsPicture ? "an image" : "text"}`
+    ].join(", "),
+    order: {
+      model: model.id,
+      prompt: PROMPT,
+      ...(seconds === undefined ? {} : { duration: seconds }),
+      ...(resolution === undefined ? {} : { resolution }),
+      ...(needsPicture ? { image: PICTURE } : {})
+    }
+  }
+}
+
+const orderOf = (model: Model): DemoOrder => {
+  if (model.modality === "video" || model.modality === "image") return mediaOrder(model)
+  if (model.modality === "embedding") {
+    return { description: "a vector", order: { model: model.id, input: PROMPT } }
+  }
+  const { description, messages } = textOrders[model.modality === "vlm" ? "vlm" : "chat"]
+  return { description, order: { model: model.id, messages, max_tokens: 16 } }
+}
+
 const walker = (demo: Demo) => {
   const ask = <S extends Schema.Top & { readonly DecodingServices: never }>(
     schema: S,
@@ -135,70 +185,32 @@ const walker = (demo: Demo) => {
     return { hold: "-", charge: yield* chargeOf(model, null), state: "succeeded" }
   })
 
-  const textOrders = {
-    chat: { ordered: "a text", messages: [{ role: "user", content: PROMPT }] },
-    vlm: {
-      ordered: "a text about an image",
-      messages: [
-        {
-          role: "user",
-          content: [
-            { type: "text", text: PROMPT },
-            { type: "image_url", image_url: { url: PICTURE } }
-          ]
-        }
-      ]
+  const run = (model: Model, order: object) => {
+    switch (model.modality) {
+      case "video":
+        return video(model, order)
+      case "image":
+        return atOnce(model, Images, "/v1/images/generations", order)
+      case "embedding":
+        return atOnce(model, Vectors, "/v1/embeddings", order)
+      default:
+        return atOnce(model, Chat, "/v1/chat/completions", order)
     }
-  }
-
-  /** What is ordered, in words, and the order of it. */
-  const textOf = (model: Model) => {
-    if (model.modality === "embedding") {
-      const order = { model: model.id, input: PROMPT }
-      return { ordered: "a vector", made: atOnce(model, Vectors, "/v1/embeddings", order) }
-    }
-    const { ordered, messages } = textOrders[model.modality === "vlm" ? "vlm" : "chat"]
-    const order = { model: model.id, messages, max_tokens: 16 }
-    return { ordered, made: atOnce(model, Chat, "/v1/chat/completions", order) }
-  }
-
-  const mediaOf = (model: Model) => {
-    const seconds = model.durations?.default
-    const resolution = model.resolutions?.find((name) => name === "720p") ?? model.resolutions?.[0]
-    const picture = model.input_forms.length > 0 && !model.input_forms.includes("text")
-    const order = {
-      model: model.id,
-      prompt: PROMPT,
-      ...(seconds === undefined ? {} : { duration: seconds }),
-      ...(resolution === undefined ? {} : { resolution }),
-      ...(picture ? { image: PICTURE } : {})
-    }
-    const ordered = [
-      seconds === undefined ? "1 image" : `${seconds} s`,
-      ...(resolution === undefined ? [] : [resolution]),
-      `from ${picture ? "an image" : "text"}`
-    ].join(", ")
-    const made =
-      model.modality === "video"
-        ? video(model, order)
-        : atOnce(model, Images, "/v1/images/generations", order)
-    return { ordered, made }
   }
 
   const walk = Effect.fnUntraced(function* (model: Model) {
-    const { ordered, made } =
-      model.modality === "video" || model.modality === "image" ? mediaOf(model) : textOf(model)
-    const [duration, walked] = yield* Effect.timed(Effect.result(made))
+    const { description, order } = orderOf(model)
+    const [duration, result] = yield* Effect.timed(Effect.result(run(model, order)))
     const { hold, charge, state } =
-      walked._tag === "Success"
-        ? walked.success
-        : { hold: "-", charge: "-", state: `failed: ${walked.failure.message}` }
+      result._tag === "Success"
+        ? result.success
+        : { hold: "-", charge: "-", state: `failed: ${result.failure.message}` }
     return {
-      failed: walked._tag === "Failure",
+      hasFailed: result._tag === "Failure",
       cells: [
         model.id,
         model.modality,
-        ordered,
+        description,
         hold,
         charge,
         Duration.toSeconds(duration).toFixed(1),
@@ -207,11 +219,11 @@ const walker = (demo: Demo) => {
     }
   })
 
-  const models = Effect.map(ask(Models, "/v1/models"), ({ data }) =>
+  const listModels = Effect.map(ask(Models, "/v1/models"), ({ data }) =>
     data.filter(({ modality }) => modalities.has(modality))
   )
 
-  return { models, walk }
+  return { listModels, walk }
 }
 
 const widths = [27, 10, 27, 9, 10, 8, 0]
@@ -226,15 +238,15 @@ const verify = Effect.fnUntraced(function* (url: string, adminToken: string) {
 })
 
 const walkAll = Effect.fnUntraced(function* (demo: Demo) {
-  const { models, walk } = walker(demo)
-  const found = yield* models
-  if (found.length === 0) return yield* new WalkFailed({ message: "there is no model to order" })
+  const { listModels, walk } = walker(demo)
+  const models = yield* listModels
+  if (models.length === 0) return yield* new WalkFailed({ message: "there is no model to order" })
   yield* printRow(["model", "modality", "ordered", "hold", "charge", "seconds", "state"])
-  const rows = yield* Effect.forEach(found, (model) =>
+  const rows = yield* Effect.forEach(models, (model) =>
     Effect.tap(walk(model), ({ cells }) => printRow(cells))
   )
   if (demo.adminToken !== null) yield* verify(demo.url, demo.adminToken)
-  const failures = rows.filter(({ failed }) => failed).length
+  const failures = rows.filter(({ hasFailed }) => hasFailed).length
   if (failures > 0) {
     return yield* new WalkFailed({ message: `${failures} of ${rows.length} models failed` })
   }
@@ -301,8 +313,8 @@ const text = (name: string, fallback: string) =>
 const program = Effect.gen(function* () {
   const url = yield* text("GATEWAY_URL", "http://127.0.0.1:8080")
   const key = yield* text("GATEWAY_KEY", "")
-  const given: Demo = { url: url.replace(/\/+$/, ""), key, adminToken: null }
-  yield* walkAll(key === "" ? yield* startDemo : given)
+  const configured: Demo = { url: url.replace(/\/+$/, ""), key, adminToken: null }
+  yield* walkAll(key === "" ? yield* startDemo : configured)
 }).pipe(
   Effect.scoped,
   Effect.tapError((error) => Console.error(`walk-demo: ${error.message}`))

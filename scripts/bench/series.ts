@@ -52,14 +52,52 @@ const hours = `
     JOIN bench_organizations b ON b.place = x.place
    GROUP BY 1, 2, 3, 4, 5`
 
-const readings: ReadonlyArray<readonly [name: string, step: SumStep, days: number]> = [
+type Reading = readonly [name: string, step: SumStep, days: number]
+
+const readings: ReadonlyArray<Reading> = [
   ["a day by hour", "hour", 1],
   ["a month by day", "day", 31],
   ["a year by month", "month", 365]
 ]
 const groups: ReadonlyArray<SumGroup | null> = [null, "model", "member", "organization"]
 
+interface ReadingCase {
+  readonly reading: Reading
+  /** Null for all organisations. */
+  readonly organizationId: string | null
+  readonly by: SumGroup | null
+}
+
 const Counted = Schema.Tuple([Schema.Struct({ lines: Schema.BigInt, bytes: Schema.BigInt })])
+
+const measureReading = Effect.fnUntraced(function* (
+  sums: UsageSums["Service"],
+  { reading: [name, step, days], organizationId, by }: ReadingCase
+) {
+  const to = new Date(yield* Clock.currentTimeMillis)
+  const read = sums.read({
+    step,
+    by,
+    to,
+    afterName: null,
+    most: MOST,
+    from: new Date(to.getTime() - days * Duration.toMillis(A_DAY)),
+    filter: { organizationId, memberId: null, keyId: null, model: null, channelId: null, tag: null }
+  })
+  const times: Array<number> = []
+  let lines = 0
+  for (let turn = 0; turn < Number(values.readings); turn++) {
+    const [duration, answer] = yield* Effect.timed(read)
+    lines = answer.length
+    times.push(Duration.toMillis(duration))
+  }
+  const group = by === null ? "not grouped" : `by ${by}`
+  const owner = organizationId === null ? "all" : "one organisation"
+  yield* Console.log(
+    `${name}, ${group}, ${owner}: ${lines} lines, ` +
+      `median ${median(times).toFixed(1)} ms, most ${Math.max(...times).toFixed(1)} ms`
+  )
+})
 
 const bench = Effect.fnUntraced(function* (url: string) {
   // Without the gateway's bounds on a statement.
@@ -96,41 +134,13 @@ const bench = Effect.fnUntraced(function* (url: string) {
   yield* Console.log(
     `${records} records: ${lines} lines, ${bytes / 1_000_000n} MB, filled in ${Duration.toSeconds(took).toFixed(0)} s`
   )
-  for (const [name, step, days] of readings) {
-    for (const organizationId of [organizations[0] ?? null, null]) {
-      for (const by of groups) {
-        const to = new Date(yield* Clock.currentTimeMillis)
-        const read = sums.read({
-          step,
-          by,
-          to,
-          afterName: null,
-          most: MOST,
-          from: new Date(to.getTime() - days * Duration.toMillis(A_DAY)),
-          filter: {
-            organizationId,
-            memberId: null,
-            keyId: null,
-            model: null,
-            channelId: null,
-            tag: null
-          }
-        })
-        const times: Array<number> = []
-        let answered = 0
-        for (let reading = 0; reading < Number(values.readings); reading++) {
-          const [took, answer] = yield* Effect.timed(read)
-          answered = answer.length
-          times.push(Duration.toMillis(took))
-        }
-        const whose = organizationId === null ? "all" : "one organisation"
-        yield* Console.log(
-          `${name}, ${by === null ? "not told apart" : `by ${by}`}, ${whose}: ${answered} lines, ` +
-            `median ${median(times).toFixed(1)} ms, most ${Math.max(...times).toFixed(1)} ms`
-        )
-      }
-    }
-  }
+  const organization = organizations[0] ?? null
+  const cases = readings.flatMap((reading) =>
+    [organization, null].flatMap((organizationId) =>
+      groups.map((by) => ({ reading, organizationId, by }))
+    )
+  )
+  yield* Effect.forEach(cases, (one) => measureReading(sums, one), { discard: true })
 })
 
 const program = Effect.gen(function* () {

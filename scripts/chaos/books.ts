@@ -74,6 +74,7 @@ const Violation = Schema.Struct({
   detail: Schema.String
 })
 
+export type Transfer = typeof Transfer.Type
 export type Hold = typeof Hold.Type
 export type Task = typeof Task.Type
 export type Orphan = typeof Orphan.Type

@@ -33,7 +33,7 @@ export interface LoadResult {
 }
 
 /** As much of a refusal as is worth telling. */
-const TOLD_BYTES = 400
+const REFUSAL_BYTES = 400
 
 /**
  * Runs the load to its end and waits for the last answers. Rejects with the answer of the first
@@ -65,12 +65,12 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadResult> => {
         const isOver = sentAt >= end || run.sent >= requestsAtMost || run.failure !== null
         if (isOver || request === undefined) {
           resolve()
-        } else {
-          run.sent++
-          firstByteAt = 0
-          turn += plan.connections
-          pool.dispatch(request, handler)
+          return
         }
+        run.sent++
+        firstByteAt = 0
+        turn += plan.connections
+        pool.dispatch(request, handler)
       }
       const fail = (failure: Error): void => {
         run.failure ??= failure
@@ -83,20 +83,18 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadResult> => {
         },
         onResponseData: (_, chunk) => {
           if (firstByteAt === 0) firstByteAt = performance.now()
-          if (status >= 300 && refusal.length < TOLD_BYTES) refusal += chunk.toString()
+          if (status >= 300 && refusal.length < REFUSAL_BYTES) refusal += chunk.toString()
         },
         onResponseEnd: () => {
           const now = performance.now()
           if (status < 200 || status >= 300) {
-            const told = refusal.slice(0, TOLD_BYTES)
-            fail(new Error(`${plan.url} answered ${status} ${told}`))
-          } else {
-            run.answered++
-            if (now >= start && now < end) {
-              samples.add((plan.until === "first byte" ? firstByteAt : now) - sentAt)
-            }
-            next()
+            fail(new Error(`${plan.url} answered ${status} ${refusal.slice(0, REFUSAL_BYTES)}`))
+            return
           }
+          run.answered++
+          const endedAt = plan.until === "first byte" ? firstByteAt : now
+          if (now >= start && now < end) samples.add(endedAt - sentAt)
+          next()
         },
         onResponseError: (_, error) => fail(error)
       }

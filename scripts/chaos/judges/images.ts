@@ -5,13 +5,9 @@ import { pairUp } from "./matching.ts"
 import { claimOf, mayBelong, unreadHolds, verdictOnOrder } from "./orders.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
-export const judgeImages = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
-  const answered = open("I8", "images that were answered were made, and are charged")
-  const known = open("I10", "every image job is charged, or has its own orphan")
-  const charged = open("I10", "every charged image has a job of its own, or could not be read")
-  const amounts = open("I10", "images are charged by the number ordered")
-
-  const told = verdictOnOrder(witness)
+/** Which jobs and holds of images may belong to each other. */
+const readImages = (books: Books, witness: Witness) => {
+  const verdicts = verdictOnOrder(witness)
   const attempts = groupBy(witness.attempts, ({ order }) => order.promptDigest)
   const tasks = new Set(books.tasks.map(({ id }) => id))
   const orphans = new Set(books.orphans.map(({ hold_id }) => hold_id))
@@ -23,67 +19,96 @@ export const judgeImages = (books: Books, witness: Witness): ReadonlyArray<Verdi
     ({ accepted, ended }) =>
       accepted.kind === "image" && (ended === null || ended.event === "succeeded")
   )
-  const jobsByOrder = groupBy(jobs, ({ accepted }) => accepted.order.prompt_sha256)
 
   /**
    * Charged when the client has the images, an orphan when it was told of an error, and both where the
    * vendor's answer of success could not be read. Where nothing was heard, or one of several requests was
    * answered, it may be either.
    */
-  const fits = (job: Job, hold: Hold): boolean => {
+  const mayFit = (job: Job, hold: Hold): boolean => {
     const digest = job.accepted.order.prompt_sha256
-    const verdict = told.get(digest)
+    const verdict = verdicts.get(digest)
     if (hold.state === "captured") {
       return (verdict !== "denied" || unread.has(hold.id)) && mayBelong(job, hold)
     }
-    const answered = verdict === "accepted" && attempts.get(digest)?.length === 1
-    return !answered && orphans.has(hold.id) && mayBelong(job, hold)
+    const isAnswered = verdict === "accepted" && attempts.get(digest)?.length === 1
+    return !isAnswered && orphans.has(hold.id) && mayBelong(job, hold)
   }
   const holdsFor = (job: Job): ReadonlyArray<Hold> => {
     const order = witness.orders.get(job.accepted.order.prompt_sha256)
     const claimed = order === undefined ? [] : (holdsByClaim.get(claimOf.order(order)) ?? [])
-    return claimed.filter((hold) => fits(job, hold))
-  }
-
-  // If all jobs can be paired, and all charges can, then both can at once (Mendelsohn and Dulmage).
-  const paired = pairUp(jobs, holdsFor)
-  const jobsByHold = new Map<Hold, Array<Job>>()
-  for (const job of jobs) {
-    for (const hold of holdsFor(job)) {
-      const others = jobsByHold.get(hold)
-      if (others === undefined) jobsByHold.set(hold, [job])
-      else others.push(job)
-    }
-    const digest = job.accepted.order.prompt_sha256
-    const name = `job ${job.accepted.upstream_id} of order ${witness.orders.get(digest)?.id}`
-    const wrong = paired.has(job) ? null : `${name} (${told.get(digest)}) is lost`
-    known.look(wrong)
+    return claimed.filter((hold) => mayFit(job, hold))
   }
   const captured = holds.filter(({ state }) => state === "captured")
-  const covered = pairUp(captured, (hold) => jobsByHold.get(hold) ?? [])
-  for (const hold of captured) {
-    const isKnown = covered.has(hold) || unread.has(hold.id)
-    charged.look(isKnown ? null : `${hold.id} is charged without a job`)
-    amounts.look(hold.captured === hold.amount ? null : `${hold.id} is charged ${hold.captured}`)
-  }
+  return { jobs, captured, unread, attempts, verdicts, holdsFor }
+}
 
+type Images = ReturnType<typeof readImages>
+
+// If all jobs can be paired, and all charges can, then both can at once (Mendelsohn and Dulmage).
+
+const judgeJobs = ({ jobs, verdicts, holdsFor }: Images, { orders }: Witness): Verdict => {
+  const docket = open("I10", "every image job is charged, or has its own orphan")
+  const pairs = pairUp(jobs, holdsFor)
+  for (const job of jobs) {
+    const { upstream_id, order } = job.accepted
+    const digest = order.prompt_sha256
+    const name = `job ${upstream_id} of order ${orders.get(digest)?.id}`
+    docket.look(pairs.has(job) ? null : `${name} (${verdicts.get(digest)}) is lost`)
+  }
+  return docket.verdict
+}
+
+const judgeCharges = ({ jobs, captured, unread, holdsFor }: Images): Verdict => {
+  const docket = open("I10", "every charged image has a job of its own, or could not be read")
+  const candidates = jobs.flatMap((job) => holdsFor(job).map((hold) => ({ job, hold })))
+  const candidatesOf = groupBy(candidates, ({ hold }) => hold.id)
+  const pairs = pairUp(captured, ({ id }) => (candidatesOf.get(id) ?? []).map(({ job }) => job))
+  for (const hold of captured) {
+    const isKnown = pairs.has(hold) || unread.has(hold.id)
+    docket.look(isKnown ? null : `${hold.id} is charged without a job`)
+  }
+  return docket.verdict
+}
+
+const judgeAmounts = ({ captured: holds }: Images): Verdict => {
+  const docket = open("I10", "images are charged by the number ordered")
+  for (const { id, amount, captured } of holds) {
+    docket.look(captured === amount ? null : `${id} is charged ${captured}`)
+  }
+  return docket.verdict
+}
+
+const judgeAnswers = ({ jobs, attempts, holdsFor }: Images, witness: Witness): Verdict => {
+  const docket = open("I8", "images that were answered were made, and are charged")
+  const jobsByOrder = groupBy(jobs, ({ accepted }) => accepted.order.prompt_sha256)
   /** One for each answer that came of work of its own; a replayed answer needs the first one. */
   const demands = [...witness.orders.values()].flatMap((order) => {
-    const given = (attempts.get(order.promptDigest) ?? []).flatMap(({ outcome }) =>
+    const accepted = (attempts.get(order.promptDigest) ?? []).flatMap(({ outcome }) =>
       order.kind === "image" && outcome._tag === "Accepted" ? [outcome] : []
     )
-    const fresh = given.filter(({ replayed }) => !replayed)
-    return (fresh.length > 0 ? fresh : given.slice(0, 1)).map((outcome) => ({ order, outcome }))
+    const fresh = accepted.filter(({ replayed }) => !replayed)
+    return (fresh.length > 0 ? fresh : accepted.slice(0, 1)).map((outcome) => ({ order, outcome }))
   })
-  const met = pairUp(demands, ({ order }) =>
+  const pairs = pairUp(demands, ({ order }) =>
     (jobsByOrder.get(order.promptDigest) ?? [])
       .flatMap(holdsFor)
       .filter(({ state }) => state === "captured")
   )
   for (const demand of demands) {
     const { id, promptDigest } = demand.order
-    const made = jobsByOrder.get(promptDigest)?.length ?? 0
-    answered.look(met.has(demand) ? null : `order ${id}: ${made} jobs, and no charge left for it`)
+    const count = jobsByOrder.get(promptDigest)?.length ?? 0
+    docket.look(pairs.has(demand) ? null : `order ${id}: ${count} jobs, and no charge left for it`)
   }
-  return [answered, known, charged, amounts].map(({ verdict }) => verdict)
+  return docket.verdict
+}
+
+export const judgeImages = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
+  const images = readImages(books, witness)
+  return [
+    judgeAnswers(images, witness),
+    judgeJobs(images, witness),
+    judgeCharges(images),
+    judgeAmounts(images)
+  ]
 }

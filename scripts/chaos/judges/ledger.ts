@@ -1,78 +1,122 @@
 /** I1 to I7 and the refunds, computed from the rows and not from the gateway's own view. */
-import type { Books } from "../books.ts"
+import type { Books, Transfer } from "../books.ts"
 import { groupBy, open, sum, type Verdict } from "./verdict.ts"
 
-const closed = new Set(["succeeded", "failed", "rejected"])
+/** The states that a task ends in. */
+const finalStates = new Set(["succeeded", "failed", "rejected"])
 
-export const judgeLedger = (books: Books): ReadonlyArray<Verdict> => {
-  const i1 = open("I1", "balance = deposits - captures; every transfer is sound")
-  const i2 = open("I2", "nothing is held in the end, and no hold is open")
-  const i3 = open("I3", "a member's month is the sum of its holds")
-  const i4 = open("I4", "captured once, by one transfer and one usage record of the amount")
-  const i5 = open("I5", "overage is what was charged above the hold; only it makes debts")
-  const i7 = open("I7", "a task is finished, and its hold closed the same way")
-  const refunds = open("refund", "a hold that was not captured is back in full")
+const isSound = ({ amount, kind, debit, credit }: Transfer): boolean => {
+  if (amount <= 0n) return false
+  return kind === "deposit"
+    ? credit === "pool" && debit !== "pool"
+    : debit === "pool" && credit !== "pool"
+}
 
-  const transfersOf = groupBy(books.transfers, (row) => row.organization_id)
-  const holdsOf = groupBy(books.holds, (row) => row.organization_id)
-  const holdsOfMonth = groupBy(books.holds, (row) => `${row.member_id} ${row.month}`)
-  const transfersOfHold = groupBy(books.transfers, (row) => row.hold_id ?? "")
-  const usageOfHold = groupBy(books.usage, (row) => row.hold_id)
-  const tasks = new Map(books.tasks.map((task) => [task.id, task]))
-
+const judgeBalances = (books: Books): Verdict => {
+  const docket = open("I1", "balance = deposits - captures; every transfer is sound")
   for (const transfer of books.transfers) {
-    const sound =
-      transfer.amount > 0n &&
-      (transfer.kind === "deposit"
-        ? transfer.credit === "pool" && transfer.debit !== "pool"
-        : transfer.debit === "pool" && transfer.credit !== "pool")
-    i1.look(sound ? null : `transfer ${transfer.hold_id ?? transfer.reference}`)
+    const name = `transfer ${transfer.hold_id ?? transfer.reference}`
+    docket.look(isSound(transfer) ? null : name)
   }
-  for (const pool of books.pools) {
-    const id = pool.organization_id
+  const transfersOf = groupBy(books.transfers, (row) => row.organization_id)
+  for (const { organization_id: id, balance } of books.pools) {
     const transfers = transfersOf.get(id) ?? []
-    const of = (kind: string) =>
-      sum(transfers.flatMap((row) => (row.kind === kind ? [row.amount] : [])))
-    const expected = of("deposit") - of("capture")
-    i1.look(pool.balance === expected ? null : `${id} has ${pool.balance}, not ${expected}`)
-    i2.look(pool.held === 0n ? null : `${id} still holds ${pool.held}`)
-    const overage = sum((holdsOf.get(id) ?? []).map((hold) => hold.overage))
-    i5.look(pool.balance + overage >= 0n ? null : `${id} owes ${-pool.balance} of ${overage}`)
+    const sumOf = (kind: string) =>
+      sum(transfers.filter((row) => row.kind === kind).map(({ amount }) => amount))
+    const expected = sumOf("deposit") - sumOf("capture")
+    docket.look(balance === expected ? null : `${id} has ${balance}, not ${expected}`)
   }
-  for (const month of books.months) {
-    const holds = holdsOfMonth.get(`${month.member_id} ${month.month}`) ?? []
-    const captured = sum(holds.map((hold) => hold.captured))
+  return docket.verdict
+}
+
+const judgeOpenHolds = (books: Books): Verdict => {
+  const docket = open("I2", "nothing is held in the end, and no hold is open")
+  for (const { organization_id, held } of books.pools) {
+    docket.look(held === 0n ? null : `${organization_id} still holds ${held}`)
+  }
+  for (const { id, state } of books.holds) docket.look(state === "open" ? `${id} is open` : null)
+  return docket.verdict
+}
+
+const judgeMonths = (books: Books): Verdict => {
+  const docket = open("I3", "a member's month is the sum of its holds")
+  const holdsOf = groupBy(books.holds, (row) => `${row.member_id} ${row.month}`)
+  for (const { member_id, month, held, captured, cap } of books.months) {
+    const holds = holdsOf.get(`${member_id} ${month}`) ?? []
+    const expected = sum(holds.map((hold) => hold.captured))
     const overage = sum(holds.map((hold) => hold.overage))
-    const { member_id, cap } = month
-    i3.look(
-      month.held === 0n && month.captured === captured
+    docket.look(
+      held === 0n && captured === expected
         ? null
-        : `${member_id} has ${month.held} and ${month.captured}, not 0 and ${captured}`
+        : `${member_id} has ${held} and ${captured}, not 0 and ${expected}`
     )
-    i3.look(cap === null || captured - overage <= cap ? null : `${member_id} is above its cap`)
+    docket.look(cap === null || expected - overage <= cap ? null : `${member_id} is above its cap`)
   }
-  for (const hold of books.holds) {
-    const transfers = transfersOfHold.get(hold.id) ?? []
-    const usage = usageOfHold.get(hold.id) ?? []
+  return docket.verdict
+}
+
+const judgeCaptures = (books: Books): Verdict => {
+  const docket = open("I4", "captured once, by one transfer and one usage record of the amount")
+  const transfersOf = groupBy(books.transfers, (row) => row.hold_id ?? "")
+  const usageOf = groupBy(books.usage, (row) => row.hold_id)
+  for (const { id, state, captured } of books.holds) {
+    if (state !== "captured") continue
+    const transfers = transfersOf.get(id) ?? []
+    const usage = usageOf.get(id) ?? []
     const charged = sum(transfers.map(({ amount }) => amount))
     const recorded = sum(usage.map(({ charge }) => charge))
-    i2.look(hold.state === "open" ? `${hold.id} is open` : null)
-    if (hold.state === "captured") {
-      const once = transfers.length === 1 && usage.length === 1
-      const same = charged === hold.captured && recorded === hold.captured && charged > 0n
-      i4.look(once && same ? null : `${hold.id}: ${hold.captured}, ${charged}, ${recorded}`)
-    } else {
-      const back = hold.captured === 0n && transfers.length + usage.length === 0
-      refunds.look(hold.state === "released" && back ? null : `${hold.id} is ${hold.state}`)
-    }
-    const above = hold.captured > hold.amount ? hold.captured - hold.amount : 0n
-    i5.look(hold.overage === above ? null : `${hold.id}: overage ${hold.overage}, not ${above}`)
-    const task = tasks.get(hold.id)
-    if (task !== undefined) {
-      const agree =
-        closed.has(task.state) && (hold.state === "captured") === (task.state === "succeeded")
-      i7.look(agree ? null : `${task.id} is ${task.state}, its hold ${hold.state}`)
-    }
+    const isOnce = transfers.length === 1 && usage.length === 1
+    const isEqual = charged === captured && recorded === captured && charged > 0n
+    docket.look(isOnce && isEqual ? null : `${id}: ${captured}, ${charged}, ${recorded}`)
   }
-  return [i1, i2, i3, i4, i5, i7, refunds].map(({ verdict }) => verdict)
+  return docket.verdict
 }
+
+const judgeReleases = (books: Books): Verdict => {
+  const docket = open("refund", "a hold that was not captured is back in full")
+  const charged = new Set([...books.transfers, ...books.usage].map(({ hold_id }) => hold_id))
+  for (const { id, state, captured } of books.holds) {
+    if (state === "captured") continue
+    const isBack = state === "released" && captured === 0n && !charged.has(id)
+    docket.look(isBack ? null : `${id} is ${state}`)
+  }
+  return docket.verdict
+}
+
+const judgeOverage = (books: Books): Verdict => {
+  const docket = open("I5", "overage is what was charged above the hold; only it makes debts")
+  const holdsOf = groupBy(books.holds, (row) => row.organization_id)
+  for (const { organization_id: id, balance } of books.pools) {
+    const overage = sum((holdsOf.get(id) ?? []).map((hold) => hold.overage))
+    docket.look(balance + overage >= 0n ? null : `${id} owes ${-balance} of ${overage}`)
+  }
+  for (const { id, captured, amount, overage } of books.holds) {
+    const expected = captured > amount ? captured - amount : 0n
+    docket.look(overage === expected ? null : `${id}: overage ${overage}, not ${expected}`)
+  }
+  return docket.verdict
+}
+
+const judgeTasks = (books: Books): Verdict => {
+  const docket = open("I7", "a task is finished, and its hold closed the same way")
+  const tasks = new Map(books.tasks.map((task) => [task.id, task]))
+  for (const { id, state } of books.holds) {
+    const task = tasks.get(id)
+    if (task === undefined) continue
+    const isSame = (state === "captured") === (task.state === "succeeded")
+    docket.look(
+      finalStates.has(task.state) && isSame ? null : `${id} is ${task.state}, its hold ${state}`
+    )
+  }
+  return docket.verdict
+}
+
+export const judgeLedger = (books: Books): ReadonlyArray<Verdict> => [
+  judgeBalances(books),
+  judgeOpenHolds(books),
+  judgeMonths(books),
+  judgeCaptures(books),
+  judgeOverage(books),
+  judgeTasks(books),
+  judgeReleases(books)
+]

@@ -4,7 +4,7 @@ import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
 import { pairUp } from "./matching.ts"
 import { claimOf, mayBelong, verdictOnOrder } from "./orders.ts"
-import { groupBy, open, type Verdict } from "./verdict.ts"
+import { type Docket, groupBy, open, type Verdict } from "./verdict.ts"
 
 /** At most one job for each key, and one for each request that was never repeated. */
 export const judgeRepeats = (
@@ -59,90 +59,140 @@ const disagreement = (task: Task, job: Job, orphan: Orphan | undefined): string 
     : null
 }
 
-export const judgeVideos = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
-  const known = open("I10", "every video job has its task or its own orphan")
-  const charged = open("I10", "every charged video has its job, which succeeded")
-  const amounts = open("I10", "a video is charged what the vendor counted")
-  const noted = open("I10", "a count that no video can have leaves an orphan, and no other does")
-  const denied = open("I10", "an order that ended in an upstream error is not charged")
+const videoJobs = ({ jobs }: Books): ReadonlyArray<Job> =>
+  jobs.filter(({ accepted }) => accepted.kind === "video")
 
-  const jobs = books.jobs.filter(({ accepted }) => accepted.kind === "video")
-  const jobsById = new Map(jobs.map((job) => [job.accepted.upstream_id, job]))
-  const tasksById = new Map(books.tasks.map((task) => [task.id, task]))
-  const tasksByJob = groupBy(books.tasks, ({ upstream_id }) => upstream_id ?? "")
-  const orphansByHold = new Map(books.orphans.map((orphan) => [orphan.hold_id, orphan]))
-  const orphansByJob = new Map(books.orphans.map((orphan) => [orphan.upstream_id, orphan]))
-  const holdsById = new Map(books.holds.map((hold) => [hold.id, hold]))
-  const usageByHold = new Map(books.usage.map((usage) => [usage.hold_id, usage]))
+/** What is wrong with the one task of a job that was ordered. */
+const faultOfTask = (
+  task: Task,
+  job: Job,
+  { id, customer, model }: Order,
+  orphan: Orphan | undefined
+): string | null =>
+  task.member_id === customer.memberId && task.model === model
+    ? disagreement(task, job, orphan)
+    : `is not the task of order ${id}`
 
-  /** Jobs whose answer never came: each needs an orphan without an id that nobody else needs. */
-  const unnamed: Array<Job> = []
-  const taken = new Set<string>()
-  for (const job of jobs) {
-    const { upstream_id: id, client_token: token, order } = job.accepted
-    const [task, ...others] = tasksByJob.get(id) ?? []
-    const ordered = witness.orders.get(order.prompt_sha256)
-    if (ordered === undefined) known.look(`job ${id} was never ordered`)
-    else if (others.length > 0) known.look(`job ${id} belongs to ${others.length + 1} tasks`)
-    else if (task !== undefined) {
-      const owned = task.member_id === ordered.customer.memberId && task.model === ordered.model
-      const wrong = owned
-        ? disagreement(task, job, orphansByHold.get(task.id))
-        : `is not the task of order ${ordered.id}`
-      known.look(wrong === null ? null : `job ${id}: task ${task.id} ${wrong}`)
-    } else if (orphansByJob.has(id)) known.look(null)
-    else if (token !== null) {
-      taken.add(token)
-      known.look(orphansByHold.has(token) ? null : `job ${id} of ${token} is lost`)
-    } else unnamed.push(job)
+/** The tasks and orphans that a job may have left. */
+const readTraces = ({ tasks, orphans }: Books) => ({
+  tasksByJob: groupBy(tasks, ({ upstream_id }) => upstream_id ?? ""),
+  orphansByHold: new Map(orphans.map((orphan) => [orphan.hold_id, orphan])),
+  orphansByJob: new Set(orphans.map(({ upstream_id }) => upstream_id))
+})
+
+type Finding =
+  | { readonly _tag: "Named"; readonly fault: string | null }
+  /** The token of its order tells which orphan is the job's. */
+  | { readonly _tag: "ByToken"; readonly token: string; readonly fault: string | null }
+  /** The answer never came, and nothing tells which orphan is the job's. */
+  | { readonly _tag: "Unnamed" }
+
+const findJob = (
+  job: Job,
+  orders: Witness["orders"],
+  { tasksByJob, orphansByHold, orphansByJob }: ReturnType<typeof readTraces>
+): Finding => {
+  const named = (fault: string | null): Finding => ({ _tag: "Named", fault })
+  const { upstream_id: id, client_token: token } = job.accepted
+  const [task, ...others] = tasksByJob.get(id) ?? []
+  const order = orders.get(job.accepted.order.prompt_sha256)
+  if (order === undefined) return named(`job ${id} was never ordered`)
+  if (others.length > 0) return named(`job ${id} belongs to ${others.length + 1} tasks`)
+  if (task !== undefined) {
+    const fault = faultOfTask(task, job, order, orphansByHold.get(task.id))
+    return named(fault === null ? null : `job ${id}: task ${task.id} ${fault}`)
   }
+  if (orphansByJob.has(id)) return named(null)
+  if (token === null) return { _tag: "Unnamed" }
+  const fault = orphansByHold.has(token) ? null : `job ${id} of ${token} is lost`
+  return { _tag: "ByToken", token, fault }
+}
 
+const judgeJobs = (books: Books, witness: Witness): Verdict => {
+  const docket = open("I10", "every video job has its task or its own orphan")
+  const traces = readTraces(books)
+  const unnamed: Array<Job> = []
+  const tokens = new Set<string>()
+  for (const job of videoJobs(books)) {
+    const finding = findJob(job, witness.orders, traces)
+    if (finding._tag === "Unnamed") unnamed.push(job)
+    else docket.look(finding.fault)
+    if (finding._tag === "ByToken") tokens.add(finding.token)
+  }
+  const tasks = new Set(books.tasks.map(({ id }) => id))
+  const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
+  // Each unnamed job needs an orphan without an id that nobody else needs.
   const claims = groupBy(
     books.orphans.flatMap(({ hold_id, upstream_id }) => {
-      const hold = holdsById.get(hold_id)
-      const free = upstream_id === null && !taken.has(hold_id) && tasksById.has(hold_id)
-      return hold === undefined || !free ? [] : [hold]
+      const hold = holds.get(hold_id)
+      const isFree = upstream_id === null && !tokens.has(hold_id) && tasks.has(hold_id)
+      return hold === undefined || !isFree ? [] : [hold]
     }),
     claimOf.hold
   )
   const pairs = pairUp<Job, Hold>(unnamed, (job) => {
-    const ordered = witness.orders.get(job.accepted.order.prompt_sha256)
-    const holds = ordered === undefined ? [] : (claims.get(claimOf.order(ordered)) ?? [])
-    return holds.filter((hold) => mayBelong(job, hold))
+    const order = witness.orders.get(job.accepted.order.prompt_sha256)
+    const claimed = order === undefined ? [] : (claims.get(claimOf.order(order)) ?? [])
+    return claimed.filter((hold) => mayBelong(job, hold))
   })
   for (const job of unnamed) {
     const order = witness.orders.get(job.accepted.order.prompt_sha256)
-    known.look(pairs.has(job) ? null : `job ${job.accepted.upstream_id} of ${order?.id} is lost`)
+    docket.look(pairs.has(job) ? null : `job ${job.accepted.upstream_id} of ${order?.id} is lost`)
   }
+  return docket.verdict
+}
 
-  const told = verdictOnOrder(witness)
-  for (const task of books.tasks) {
-    const job = task.upstream_id === null ? undefined : jobsById.get(task.upstream_id)
-    if (task.upstream_id !== null) {
-      charged.look(job === undefined ? `${task.id} names job ${task.upstream_id}, unknown` : null)
-    }
-    const usage = usageByHold.get(task.id)
+/** The tokens that the vendor counted for a job, or was made to count. */
+const tokensOf = ({ accepted, ended }: Job): number | null => {
+  const { nousage, usage } = accepted.switches
+  if (nousage !== undefined) return null
+  return usage === undefined ? (ended?.produced.completion_tokens ?? null) : Number(usage)
+}
+
+const judgeTaskJobs = (books: Books): Docket => {
+  const docket = open("I10", "every charged video has its job, which succeeded")
+  const ids = new Set(videoJobs(books).map(({ accepted }) => accepted.upstream_id))
+  for (const { id, upstream_id } of books.tasks) {
+    if (upstream_id === null) continue
+    docket.look(ids.has(upstream_id) ? null : `${id} names job ${upstream_id}, unknown`)
+  }
+  return docket
+}
+
+const judgeCharges = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
+  const charged = judgeTaskJobs(books)
+  const amounts = open("I10", "a video is charged what the vendor counted")
+  const noted = open("I10", "a count that no video can have leaves an orphan, and no other does")
+  const denied = open("I10", "an order that ended in an upstream error is not charged")
+  const jobs = new Map(videoJobs(books).map((job) => [job.accepted.upstream_id, job]))
+  const orphans = new Map(books.orphans.map((orphan) => [orphan.hold_id, orphan]))
+  const usageByHold = new Map(books.usage.map((usage) => [usage.hold_id, usage]))
+  const verdicts = verdictOnOrder(witness)
+
+  for (const { id, upstream_id, model } of books.tasks) {
+    const usage = usageByHold.get(id)
     if (usage === undefined) continue
-    const good = goods.find(({ model }) => model === task.model)
+    const job = jobs.get(upstream_id ?? "")
+    const good = goods.find((one) => one.model === model)
     if (job === undefined || good === undefined) {
-      charged.look(`${task.id} is charged without a job`)
+      charged.look(`${id} is charged without a job`)
       continue
     }
-    const { nousage, usage: said } = job.accepted.switches
-    const counted =
-      said === undefined ? (job.ended?.produced.completion_tokens ?? null) : Number(said)
-    const tokens = nousage === undefined ? counted : null
-    const isWrong = said !== undefined && good.protocol === "vp_a"
-    const isNoted = orphansByHold.get(task.id)?.reason === "implausible_usage"
-    noted.look(
-      isWrong === isNoted ? null : `${task.id} was counted as ${counted}: orphan ${isNoted}`
-    )
-    const expected = good.chargeNano(job.accepted.order.seconds ?? 0, tokens)
-    amounts.look(
-      usage.charge === expected ? null : `${task.id} is charged ${usage.charge}, not ${expected}`
-    )
-    const refused = told.get(job.accepted.order.prompt_sha256) === "denied"
-    denied.look(refused ? `${task.id} is charged, and its client was told of an error` : null)
+    const { order, switches } = job.accepted
+    const tokens = tokensOf(job)
+    const isWrong = switches.usage !== undefined && good.protocol === "vp_a"
+    const isNoted = orphans.get(id)?.reason === "implausible_usage"
+    noted.look(isWrong === isNoted ? null : `${id} was counted as ${tokens}: orphan ${isNoted}`)
+    const expected = good.chargeNano(order.seconds ?? 0, tokens)
+    const { charge } = usage
+    amounts.look(charge === expected ? null : `${id} is charged ${charge}, not ${expected}`)
+    const isDenied = verdicts.get(order.prompt_sha256) === "denied"
+    denied.look(isDenied ? `${id} is charged, and its client was told of an error` : null)
   }
-  return [known, charged, amounts, noted, denied].map(({ verdict }) => verdict)
+  return [charged, amounts, noted, denied].map(({ verdict }) => verdict)
 }
+
+export const judgeVideos = (books: Books, witness: Witness): ReadonlyArray<Verdict> => [
+  judgeJobs(books, witness),
+  ...judgeCharges(books, witness)
+]
