@@ -1,4 +1,4 @@
-/** Paid orders of every kind: checked and priced, run once for each key, and answered. */
+/** Runs paid orders of every kind, each once for its idempotency key. */
 import { Context, Deferred, Effect, Layer } from "effect"
 import { makeKeyTurns } from "../channels/keyTurns.ts"
 import {
@@ -52,15 +52,15 @@ export class Orders extends Context.Service<
       body: VideoBody,
       key?: string
     ): OrderResultOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
-    /** The same in the words of OpenAI's videos: another request than one in ours, whatever it says. */
+    /** Like `video`, in the form of OpenAI's API, which is never the same request as one in the gateway's own form. */
     openaiVideo(
       caller: Caller,
       order: OpenaiVideoOrder,
       key?: string
     ): OrderResultOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
     /**
-     * Makes images and charges for the requested number before it answers. Where the client asks for
-     * a stream, it is answered with the first image, finished or not, and charged before.
+     * Makes images and charges for the requested number before it answers. A stream is charged before its
+     * first image, finished or not.
      */
     images(
       caller: Caller,
@@ -68,42 +68,41 @@ export class Orders extends Context.Service<
       key?: string
     ): OrderResultOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
     /**
-     * The same, answered with its id as soon as the hold is taken. Images that come in base64 are kept in
-     * the archive; where there is none, an order that asks for them is refused.
+     * Like `images`, answered with the task's id as soon as the hold is taken. Images in base64 are stored in
+     * the archive; without an archive an order of them is refused.
      */
     imageTask(
       caller: Caller,
       body: ImageBody,
       key?: string
     ): OrderResultOr<string, ImageUnsupportedProtocol>
-    /** Like `images`, of the pictures it has. */
+    /** Like `images`, from the pictures in the body. */
     edits(
       caller: Caller,
       body: ImageEditBody,
       key?: string
     ): OrderResultOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
-    /** Like `imageTask`, of the pictures it has. */
+    /** Like `imageTask`, from the pictures in the body. */
     editTask(
       caller: Caller,
       body: ImageEditBody,
       key?: string
     ): OrderResultOr<string, ImageUnsupportedProtocol>
     /**
-     * Has a text written. It is answered whole and charged before, or where the client asks for a
-     * stream with the vendor's first event, and charged at its end.
+     * Writes a text. A complete answer is charged before it is sent, and a stream at its end.
      */
     chat(caller: Caller, body: ChatBody, key?: string): OrderResultOr<AnswerBody | StreamedAnswer>
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderResultOr<AnswerBody>
   }
 >()("gateway/orders/Orders") {}
 
-const noBase64 = new InvalidRequest({
+const needsArchive = new InvalidRequest({
   message:
     "response_format: this gateway has no archive, so images that are answered later are kept as addresses; leave it out, or order without Prefer: respond-async",
   param: "response_format"
 })
 
-const noStreamLater = new InvalidRequest({
+const noTaskStream = new InvalidRequest({
   message: "stream: Expected false, as images that are answered later are read when they are made",
   param: "stream"
 })
@@ -114,7 +113,7 @@ interface StreamedOrder<Product> {
   readonly answer: StreamedAnswer
 }
 
-/** What repeats of a request are answered, by what its order had come to. */
+/** The answers to repeats of a request, by the stored result of its order; null for results of other paths. */
 const replays = {
   video: (recalled: Recalled): AcceptedVideo | null =>
     recalled._tag === "Video" ? { id: recalled.id, quote: null, shape: null } : null,
@@ -126,7 +125,7 @@ const replays = {
     recalled._tag === "Text" ? recalled.result : null
 }
 
-/** The ordering endpoints; each remembers its own requests by their keys. */
+/** The ordering endpoints, whose requests are each told apart by path and key. */
 const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) => {
   const videosAt = (path: string) =>
     withIdempotency({ path, modalities: ["video"], replayOf: replays.video })
@@ -176,13 +175,13 @@ export const layerOrders = Layer.effect(
     const idempotent = yield* makeIdempotentPaths
     const detached = yield* makeDetached
 
-    /** Runs the order that checks and price let through, and waits for it. */
-    const runWhole = <Product, Answer, E>(
+    /** Runs the order after its checks, and waits for its end. */
+    const runToEnd = <Product, Answer, E>(
       check: Effect.Effect<PaidOrder<Product, Answer>, E>,
       key: RequestKey | null
     ) => Effect.flatMap(check, (order) => detached.run(runOrder(order, key)))
 
-    /** Runs what is answered while it is made, and waits for its first event. */
+    /** Runs an order with a streamed answer, and waits for its first event. */
     const runStreamed = Effect.fnUntraced(function* <Product, E>(
       check: Effect.Effect<StreamedOrder<Product>, E>,
       key: RequestKey | null
@@ -191,7 +190,7 @@ export const layerOrders = Layer.effect(
       yield* detached.start(
         Effect.onExit(runOrder(order, key), (exit) => Deferred.done(firstEvent, exit))
       )
-      yield* Effect.onInterrupt(Deferred.await(firstEvent), () => answer.leave)
+      yield* Effect.onInterrupt(Deferred.await(firstEvent), () => answer.disconnect)
       return answer
     })
 
@@ -202,8 +201,8 @@ export const layerOrders = Layer.effect(
       key: RequestKey | null
     ) {
       const { body } = request
-      if (body.stream === true) return yield* noStreamLater
-      if (body.response_format === "b64_json" && !hasArchive) return yield* noBase64
+      if (body.stream === true) return yield* noTaskStream
+      if (body.response_format === "b64_json" && !hasArchive) return yield* needsArchive
       const heldId = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
       const order = yield* imageOrder.task(caller, request, (id) => Deferred.succeed(heldId, id))
       yield* detached.start(
@@ -215,23 +214,23 @@ export const layerOrders = Layer.effect(
     const runImages = (caller: Caller, request: ImageRequest, key: RequestKey | null) =>
       request.body.stream === true
         ? runStreamed(imageOrder.streamed(caller, request), key)
-        : runWhole(imageOrder.whole(caller, request), key)
+        : runToEnd(imageOrder.complete(caller, request), key)
 
     const runChat = (caller: Caller, body: ChatBody, key: RequestKey | null) =>
       body.stream === true
         ? runStreamed(textStream(caller, body), key)
-        : runWhole(textOrder(caller, chatRequest(body)), key)
+        : runToEnd(textOrder(caller, chatRequest(body)), key)
 
     return Orders.of({
       video: (caller, body, key) =>
         idempotent.video(caller, body, key, (requestKey) =>
-          runWhole(videoOrder(caller, body), requestKey)
+          runToEnd(videoOrder(caller, body), requestKey)
         ),
       openaiVideo: (caller, order, key) => {
         const { seconds: _, size: __, callbackUrl, ...fields } = order
         const body = { ...fields, callback_url: callbackUrl }
         return idempotent.openaiVideo(caller, order, key, (requestKey) =>
-          runWhole(videoOrder(caller, body, order), requestKey)
+          runToEnd(videoOrder(caller, body, order), requestKey)
         )
       },
       images: (caller, body, key) =>
@@ -254,7 +253,7 @@ export const layerOrders = Layer.effect(
         idempotent.chat(caller, body, key, (requestKey) => runChat(caller, body, requestKey)),
       embeddings: (caller, body, key) =>
         idempotent.embeddings(caller, body, key, (requestKey) =>
-          runWhole(textOrder(caller, embeddingRequest(body)), requestKey)
+          runToEnd(textOrder(caller, embeddingRequest(body)), requestKey)
         )
     })
   })

@@ -1,6 +1,6 @@
 /**
- * An order of any kind, checked and priced: a value that says how its steps are done. Every hook is there
- * for every kind, so that the steps ask for none of them whether it exists.
+ * The value of a checked and priced order, whatever its kind, with the hooks that its steps call. Every kind
+ * has every hook, so that no step has to check whether one exists.
  */
 import type { Array as Arr, Effect, Exit } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
@@ -18,27 +18,27 @@ import type { NewTask, TaskOutcome, UpstreamTask } from "../services/TaskRepo.ts
 import type { UsableMount } from "./OrderChecks.ts"
 import type { OrderedFiles } from "./orderFiles.ts"
 
-/** What the hooks of an order get to know when it runs. */
+/** The run of an order, as its hooks get it. */
 export interface OrderRun {
   readonly id: string
-  /** Where the vendor finds the order's files, by their ids. */
+  /** The addresses of the order's files for its vendor, by their ids. */
   readonly addresses: FileAddresses
 }
 
-/** One way to have an order made. */
+/** A mount at which the order can be made, and its call. */
 export interface MountedCall<Product>
   extends Pick<UsableMount, "priority" | "weight" | "job" | "cost"> {
   /**
-   * The one paid call there, which is never repeated. Where the product leaves while the vendor works on
-   * it, the call takes the charge before.
+   * Makes the one paid call of the mount, which is never repeated. Where the product is streamed while the
+   * vendor works on it, the call takes the charge first.
    */
   readonly call: (run: OrderRun, chargeNow: ChargeNow) => Effect.Effect<Product, VendorFailure>
 }
 
-/** Takes the charge in the middle of a call; false where the order had been given up. */
+/** Takes the charge in the middle of a call; false where the hold had been given back. */
 export type ChargeNow = (charge: Charge<void>) => Effect.Effect<boolean>
 
-/** What finishing an order means, once the vendor has done its part. */
+/** How an order is finished when the vendor has answered. */
 export type Finish<Answer> =
   /** The vendor's acceptance is recorded; the task is charged when it ends. */
   | { readonly _tag: "Accept"; readonly upstream: UpstreamTask; readonly answer: Answer }
@@ -52,14 +52,14 @@ export interface Charge<Answer> {
   readonly chargeNano: bigint
   /** How its task ends; null where the order has none. */
   readonly task: TaskOutcome | null
-  /** What a vendor bills for the product, by a quote of its prices. */
+  /** The vendor's bill for the product, by a quote of the vendor's prices. */
   readonly costBy: (cost: Quote) => bigint
   readonly usage: UsageEntry
-  /** What an operator should ask the vendor about, although the order is charged. */
+  /** The doubt for an operator to clear with the vendor, although the order is charged; null without one. */
   readonly orphan: Doubt | null
   /** The answer to repeats of the request; null where a task stands for it. */
   readonly repeatAnswer: (() => RepeatAnswer) | null
-  /** A failure where only a part of what was ordered came. */
+  /** A failure where only a part of the product came. */
   readonly answer: Exit.Exit<Answer, UpstreamError>
 }
 
@@ -69,22 +69,22 @@ export interface RepeatAnswer {
   readonly remembered: RawAnswer | null
 }
 
-/** The terms of an order, which its hold and its end are written by. */
+/** The terms of an order, from which its hold and its end are written. */
 export interface OrderTerms {
   readonly kind: OrderKind
   readonly caller: Caller
   readonly model: Pick<Model, "id" | "modality">
-  /** Frozen with the hold. */
+  /** The price, stored with the hold. */
   readonly quote: Quote
-  /** The client's notes, which are stored with the usage. */
+  /** The client's metadata, which is stored with the usage. */
   readonly metadata: Metadata | null
-  /** By which an operator who has the prompt finds the order; null where there is none. */
+  /** The digest by which an operator who has the prompt finds the order; null without a prompt. */
   readonly promptDigest: string | null
-  /** From the hold to the moment it is given back without an answer. */
+  /** The time after which an unanswered order's hold is given back. */
   readonly deadlineSeconds: number
-  /** The organisation's files that the order refers to, which its vendor is given. */
+  /** The organisation's files that the order refers to. */
   readonly files: OrderedFiles
-  /** Written with the hold, and its end with the hold given back; null for an order without a task. */
+  /** The task, which is written in the commits of the hold and of its return; null for an order without one. */
   readonly task: OrderTask | null
   /** The part of a refusal that is stored for repeats of the request. */
   readonly storableRefusal: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
@@ -96,29 +96,29 @@ interface OrderTask {
 }
 
 export interface PaidOrder<Product, Answer> extends OrderTerms {
-  /** Each would make the whole order at this price; the next one is called where one made nothing. */
+  /** Each can make the complete order at this price; the next one is called where one made nothing. */
   readonly mounts: Arr.NonEmptyReadonlyArray<MountedCall<Product>>
   readonly finish: (product: Product, id: string) => Effect.Effect<Finish<Answer>>
   /**
-   * What is charged where an answer of success came that could not be read; null where such an answer
-   * only accepts a task, whose product nobody could get.
+   * The charge for a successful answer that could not be read; null where such an answer only accepts a
+   * task, whose product could not be fetched without its id.
    */
   readonly chargeUnread: (failure: VendorLost, id: string) => Charge<never> | null
-  /** Whether something of the answer has reached the client, so that no other mount may be called. */
+  /** Whether a part of the answer was sent to the client, so that no other mount may be called. */
   readonly hasBegun: () => boolean
-  /** Why the vendor broke off what counts as made; null where it did not. */
+  /** The vendor's failure that broke off a product which is charged all the same; null without one. */
   readonly breakOffOf: (product: Product) => VendorFailure | null
-  /** Where the gateway stops in the middle of the call: what is charged for; null for nothing. */
+  /** Finishes the part that came before the gateway stopped in the middle of the call; null for no part. */
   readonly finishPart: (id: string) => Effect.Effect<Finish<Answer>> | null
-  /** What goes on around the steps after the hold, for as long as the order holds its permits. */
+  /** Wraps the steps after the hold, which run while the order has its permits. */
   readonly around: (
     steps: Effect.Effect<Answer, UpstreamError>,
     id: string
   ) => Effect.Effect<Answer, UpstreamError>
 }
 
-/** The hooks of an order that is answered whole, when its vendor has done its part. */
-export const hooksOfWhole = {
+/** The hooks of an order without a stream, which is answered when its vendor has finished. */
+export const unstreamedHooks = {
   hasBegun: () => false,
   breakOffOf: () => null,
   finishPart: () => null,

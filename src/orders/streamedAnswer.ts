@@ -1,4 +1,4 @@
-/** An answer that leaves while its vendor still works on it. */
+/** An answer that is streamed to its client while the vendor still works on it. */
 import { Cause, Deferred, Duration, Effect, Exit, Option, type Stream } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
@@ -8,60 +8,59 @@ import { makeSlowClientBuffer } from "./text/SlowClientBuffer.ts"
 
 export class StreamedAnswer {
   /**
-   * Server-sent events as the vendor wrote them, without the one that ends its stream. The end
-   * comes when the order's books are closed; a failure is what became of the rest.
+   * Server-sent events as the vendor wrote them, without the one that ends its stream. The stream ends
+   * when the charge is in the books; its failure is the error that broke the answer off.
    */
   readonly events: Stream.Stream<Uint8Array, UpstreamError>
-  /** The client is gone; called where it went before it read the first event. */
-  readonly leave: Effect.Effect<void>
-  /** To be run when the client took nothing for too long, and should be cut off. */
+  /** Marks the client as disconnected, where it went before it read the first event. */
+  readonly disconnect: Effect.Effect<void>
+  /** Registers what cuts off a client that reads nothing for too long. */
   readonly onCut: (cutOff: () => void) => void
 
-  constructor(outlet: Pick<StreamedAnswer, "events" | "leave" | "onCut">) {
-    this.events = outlet.events
-    this.leave = outlet.leave
-    this.onCut = outlet.onCut
+  constructor(buffer: Pick<StreamedAnswer, "events" | "disconnect" | "onCut">) {
+    this.events = buffer.events
+    this.disconnect = buffer.disconnect
+    this.onCut = buffer.onCut
   }
 }
 
-/** Why a stream broke off after something had left; null where it came to its end. */
+/** Why a stream broke off after its first bytes were sent; null where it came to its end. */
 export type BreakOff = Cause.Cause<VendorFailure> | null
 
-/** The vendor's failure that broke the stream off; null where none did. */
+/** The vendor's failure that broke the stream off; null for its end, or a defect. */
 export const breakOffOf = (breakOff: BreakOff): VendorFailure | null =>
   breakOff === null ? null : Option.getOrNull(Cause.findErrorOption(breakOff))
 
-/** Buffered for a client that reads more slowly than its vendor writes. */
-const ROOM_BYTES = 1024 * 1024
-/** The client gets this share of the hold's time; most of the rest is the vendor's. */
+/** The buffer of a client that reads more slowly than its vendor writes. */
+const BUFFER_BYTES = 1024 * 1024
+/** The share of the hold's time that may pass in waits for the client; most of it is the vendor's. */
 const CLIENT_SHARE = 0.1
 
-/** `deadlineSeconds` is the time of the hold. */
-export const makeStreamedAnswer = Effect.fnUntraced(function* (deadlineSeconds: number) {
-  const outlet = yield* makeSlowClientBuffer<UpstreamError>({
-    roomBytes: ROOM_BYTES,
-    patience: Duration.seconds(deadlineSeconds * CLIENT_SHARE)
+export const makeStreamedAnswer = Effect.fnUntraced(function* (holdSeconds: number) {
+  const buffer = yield* makeSlowClientBuffer<UpstreamError>({
+    roomBytes: BUFFER_BYTES,
+    patience: Duration.seconds(holdSeconds * CLIENT_SHARE)
   })
   const firstEvent = yield* Deferred.make<void, OrderRefusal | KeyAlreadyUsed>()
   return {
-    answer: new StreamedAnswer(outlet),
+    answer: new StreamedAnswer(buffer),
     /** Completes with the first event. The runner of the order fails it when no event came. */
     firstEvent,
     offer: (event: Uint8Array): Effect.Effect<void> =>
-      Effect.andThen(outlet.offer(event), Deferred.succeed(firstEvent, undefined)),
-    /** Ends the answer as the steps of its order end, and waits until the client has taken it. */
+      Effect.andThen(buffer.offer(event), Deferred.succeed(firstEvent, undefined)),
+    /** Ends the answer as the steps of its order end, and waits until the client has read it. */
     around: (steps: Effect.Effect<void, UpstreamError>): Effect.Effect<void, UpstreamError> =>
       steps.pipe(
         Effect.onExit((exit) =>
           Exit.isSuccess(exit)
-            ? Effect.andThen(Deferred.succeed(firstEvent, undefined), outlet.end)
+            ? Effect.andThen(Deferred.succeed(firstEvent, undefined), buffer.end)
             : Effect.flatMap(Deferred.isDone(firstEvent), (hasBegun) =>
-                // Where nothing had begun, the failure is the answer.
-                hasBegun ? outlet.failCause(exit.cause) : outlet.leave
+                // Before the first event the failure itself is the answer.
+                hasBegun ? buffer.failCause(exit.cause) : buffer.disconnect
               )
         ),
         Effect.exit,
-        Effect.tap(() => outlet.taken),
+        Effect.tap(() => buffer.awaitDelivery),
         Effect.flatten
       )
   }

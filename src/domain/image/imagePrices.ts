@@ -7,7 +7,7 @@ import { type FieldFault, fieldCheck } from "../requestFields.ts"
 
 /** A row or column for everything that has no other. */
 const ANY = "*"
-/** What an order says that leaves it to the vendor. */
+/** The value by which an order leaves the choice to the vendor. */
 export const AUTO = "auto"
 
 const MAX_ENTRIES = 64
@@ -78,18 +78,18 @@ export const pricedDimensions = (
   return new Set(imageDimensions.filter((dimension) => isPriced[dimension]))
 }
 
-/** What an order says of them; null where it says nothing. */
+/** The quality and size of an order; null where it names none. */
 export type ImageTier = Readonly<Record<ImageDimension, string | null>>
 
 export interface TierPrice {
   readonly nanoPerImage: bigint
   /** The names in the table whose price it is. */
   readonly tier: Readonly<Record<ImageDimension, string>>
-  /** What the price depends on, as it must go out; null where the price is the same for all. */
-  readonly sent: ImageTier
+  /** The values that the vendor must be sent for this price; null where the price is the same for all. */
+  readonly vendorTier: ImageTier
 }
 
-/** The entry for what is asked, under its name in the table. */
+/** The entry for the requested name, under its name in the table. */
 const entryOf = <A>(table: Readonly<Record<string, A>>, requested: string | null) => {
   const requestedKey = tierKey(requested ?? AUTO)
   const entries = Object.entries(table)
@@ -100,7 +100,7 @@ const entryOf = <A>(table: Readonly<Record<string, A>>, requested: string | null
   )
 }
 
-/** How it goes out: as the table spells it, which is how the vendor does. */
+/** The name that the vendor is sent: spelled as in the table, which is the vendor's own spelling. */
 const vendorNameOf = (table: object, name: string, requested: string | null): string | null => {
   if (!isNamed(table)) return null
   return name === ANY ? normalizedName(requested ?? AUTO) : name
@@ -132,7 +132,7 @@ export const tierPrice = (
   return Result.succeed({
     nanoPerImage,
     tier: { quality: rowName, size: sizeName },
-    sent: {
+    vendorTier: {
       quality: vendorNameOf(table, rowName, quality),
       size: vendorNameOf(sizes, sizeName, size)
     }

@@ -16,17 +16,17 @@ import { AUTO, type ImageTier, pricedDimensions } from "./imagePrices.ts"
 
 interface PricedImages {
   readonly quote: ImageQuote
-  /** What every price table is asked for. */
-  readonly asked: ImageTier
-  /** As it goes to the vendor, but for the model's name. */
+  /** The ordered quality and size, by which every price table is read. */
+  readonly requestedTier: ImageTier
+  /** The request for the vendor, which gets its own model's name. */
   readonly request: ImageRequest
 }
 
-/** What says nothing is left to the vendor, and so is `auto`. */
+/** The value of a field; null where the choice is left to the vendor, by no value or by `auto`. */
 const explicitValue = (value: unknown): string | null =>
   typeof value === "string" && value !== "" && value.toLowerCase() !== AUTO ? value : null
 
-/** `auto` cannot be said to every vendor, and none may choose what has prices of its own. */
+/** A size that has a price of its own may not be left to a vendor that has no `auto`. */
 const missingSize = () =>
   new BillingUnavailable({
     message:
@@ -35,8 +35,8 @@ const missingSize = () =>
   })
 
 /**
- * Prices an order by its quality and size. Where the price depends on one of them, the vendor is told it,
- * also where the client did not say it, and no other field may say it to a vendor that reads all.
+ * Prices an order by its quality and size. Where the price depends on one of them, the vendor is sent it
+ * even if the client left it out, and no other field may set it at a vendor that reads unknown fields.
  */
 export const priceImages = (
   prices: ImagePrices,
@@ -48,20 +48,20 @@ export const priceImages = (
       const pricedFields = pricedDimensions(prices.per_image)
       yield* withoutFaults(dimensionFaults(body, gatewayImageFields(family), pricedFields))
     }
-    const asked: ImageTier = {
+    const requestedTier: ImageTier = {
       quality: explicitValue(body.quality),
       size: explicitValue(body.size)
     }
-    const quote = yield* quoteImages(prices, imageCount(body), asked)
-    const { sent } = yield* imagePrice(prices, asked)
-    if (sent === undefined) return { quote, asked, request: { body, edit } }
-    if (sent.size === AUTO && !family.hasAutoSize) return yield* Result.fail(missingSize())
+    const quote = yield* quoteImages(prices, imageCount(body), requestedTier)
+    const { vendorTier } = yield* imagePrice(prices, requestedTier)
+    if (vendorTier === undefined) return { quote, requestedTier, request: { body, edit } }
+    if (vendorTier.size === AUTO && !family.hasAutoSize) return yield* Result.fail(missingSize())
     const vendorBody: ImageBody = {
       ...body,
-      ...(sent.size === null ? {} : { size: sent.size }),
-      ...(sent.quality === null || !Object.hasOwn(family.parameters, "quality")
+      ...(vendorTier.size === null ? {} : { size: vendorTier.size }),
+      ...(vendorTier.quality === null || !Object.hasOwn(family.parameters, "quality")
         ? {}
-        : { quality: sent.quality })
+        : { quality: vendorTier.quality })
     }
-    return { quote, asked, request: { body: vendorBody, edit } }
+    return { quote, requestedTier, request: { body: vendorBody, edit } }
   })

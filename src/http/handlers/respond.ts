@@ -49,7 +49,7 @@ export const streamResponse = Effect.fnUntraced(function* (
   last: Stream.Stream<Uint8Array> = Stream.empty
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
-  yield* Effect.addFinalizer(() => answer.leave)
+  yield* Effect.addFinalizer(() => answer.disconnect)
   answer.onCut(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
   return eventResponse(
     answer.events.pipe(

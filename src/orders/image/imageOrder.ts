@@ -1,5 +1,4 @@
-/** Images as an order: made while the client waits, and charged by the requested number. */
-
+/** Orders of images, which are charged by the requested number. */
 import { Array as Arr, Cause, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
@@ -34,11 +33,11 @@ import type { UsableMount } from "../OrderChecks.ts"
 import type { OrderResolution } from "../OrderResolution.ts"
 import {
   type ChargeNow,
-  hooksOfWhole,
   type MountedCall,
   type OrderRun,
   type PaidOrder,
-  type RepeatAnswer
+  type RepeatAnswer,
+  unstreamedHooks
 } from "../orderValue.ts"
 import { type BreakOff, breakOffOf, makeStreamedAnswer } from "../streamedAnswer.ts"
 import { unreadCharge } from "../unreadAnswer.ts"
@@ -46,7 +45,7 @@ import { makeArchiveImages, type TaskImages } from "./taskImages.ts"
 
 interface Images {
   readonly result: ImageResult
-  /** Written before the charge, since nothing may fail between the charge and the client. */
+  /** Encoded before the charge, since nothing may fail between the charge and the client. */
   readonly answer: RawAnswer
 }
 
@@ -55,16 +54,16 @@ const imagesOf = (result: ImageResult): Images => ({
   answer: result instanceof RawAnswer ? result : encodeAnswer(result)
 })
 
-/** Repeats are answered with addresses from the database, and with images themselves from memory alone. */
+/** Addresses are stored for repeats of the request; images themselves are remembered in memory alone. */
 const repeatAnswerOf = ({ result, answer }: Images): RepeatAnswer =>
   result instanceof RawAnswer || carriesImages(result)
     ? { stored: { _tag: "Images", result: null }, remembered: answer }
     : { stored: { _tag: "Images", result }, remembered: null }
 
-/** A mount of an order, with what its vendor is sent. */
+/** A mount of an order, with the request for its vendor. */
 interface ImageMount extends Pick<UsableMount, "accounts"> {
   readonly adapter: ImageAdapter
-  readonly sent: ImageOrder
+  readonly vendorOrder: ImageOrder
 }
 
 type CallMount<Product> = (
@@ -140,15 +139,15 @@ export const makeImageOrder = Effect.fnUntraced(function* (
           ...mount,
           call: (run, chargeNow) => {
             const { upstreamModel } = mount.job
-            const sent = { upstreamModel, ...withImageAddresses(request, run.addresses) }
-            return call({ adapter, accounts, sent }, run, chargeNow)
+            const vendorOrder = { upstreamModel, ...withImageAddresses(request, run.addresses) }
+            return call({ adapter, accounts, vendorOrder }, run, chargeNow)
           }
         })
       )
     return { terms, callsBy, charge: chargeOf(quote), model, quote }
   })
 
-  /** A job that the vendor tells is the order's, before it is waited for and charged. */
+  /** Claims the vendor's job for the order, before it is waited for and charged. */
   const claimJob =
     (orderId: string, { channelId, origin }: KeyedAccount) =>
     (upstreamId: string) =>
@@ -156,20 +155,20 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         duplicateJob(upstreamId)
       )
 
-  const generate = ({ adapter, accounts, sent }: ImageMount, orderId: string) =>
+  const generate = ({ adapter, accounts, vendorOrder }: ImageMount, orderId: string) =>
     keyTurns.forOrder(accounts, (account) =>
-      adapter.generate(account, sent, claimJob(orderId, account))
+      adapter.generate(account, vendorOrder, claimJob(orderId, account))
     )
 
   const chargeUnread = (charge: ImageCharge) => (failure: VendorLost, orderId: string) =>
     unreadCharge(asUnread(charge), failure, { orderId, currency })
 
-  /** An order that is answered with its images. */
-  const whole = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
+  /** An order that is answered with all of its images. */
+  const complete = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const { terms, callsBy, charge } = yield* checkOrder(caller, request)
     const order: PaidOrder<Images, RawAnswer> = {
       ...terms,
-      ...hooksOfWhole,
+      ...unstreamedHooks,
       mounts: callsBy((mount, { id }) => Effect.map(generate(mount, id), imagesOf)),
       finish: (images) =>
         Effect.succeed({
@@ -182,7 +181,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     return order
   })
 
-  /** An order that is answered when its hold is taken, which `onHeld` hears of. */
+  /** An order that is answered when its hold is taken, which `onHeld` is called with. */
   const task = Effect.fnUntraced(function* (
     caller: Caller,
     { body: { callback_url: callbackUrl = null, ...body }, edit }: ImageRequest,
@@ -191,7 +190,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     const { terms, callsBy, charge, model, quote } = yield* checkOrder(caller, { body, edit })
     const order: PaidOrder<TaskImages, TaskImages> = {
       ...terms,
-      ...hooksOfWhole,
+      ...unstreamedHooks,
       mounts: callsBy((mount, { id }) =>
         Effect.flatMap(generate(mount, id), (result) =>
           archiveImages(result, caller.organizationId, id)
@@ -237,7 +236,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     return order
   })
 
-  /** An order that is answered while it is made, and charged before the first image leaves, finished or not. */
+  /** An order with a streamed answer, charged before the first image is sent, finished or not. */
   const streamed = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const { answer, firstEvent, offer, around } = yield* makeStreamedAnswer(imageDeadlineSeconds)
     const { terms, callsBy, charge } = yield* checkOrder(caller, request)
@@ -253,24 +252,24 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         })
         state = isCharged ? "charged" : "given up"
       }
-      // What comes before is no part of an answer that may yet be an error.
+      // Events before the first image are dropped, as the answer may still become an error.
       if (state === "charged") yield* offer(piece.event)
       return state !== "given up"
     })
 
-    const call: CallMount<BreakOff> = ({ adapter, accounts, sent }, _, chargeNow) =>
+    const call: CallMount<BreakOff> = ({ adapter, accounts, vendorOrder }, _, chargeNow) =>
       keyTurns
         .forOrder(
           accounts,
           (account) =>
-            adapter.stream?.(account, sent, (piece) => takePiece(piece, chargeNow)) ??
+            adapter.stream?.(account, vendorOrder, (piece) => takePiece(piece, chargeNow)) ??
             Effect.fail(noImages),
           isOpen
         )
         .pipe(
           Effect.andThen(Effect.suspend(() => (isOpen() ? Effect.fail(noImages) : Effect.void))),
           Effect.as(null),
-          // What fails after the charge breaks off what is paid for, also a defect of ours.
+          // A failure after the charge breaks off a paid answer, and so does a defect of the gateway.
           Effect.catchCause((cause) =>
             isOpen() || Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.succeed(cause)
           )
@@ -290,5 +289,5 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     return { answer, firstEvent, order }
   })
 
-  return { whole, task, streamed }
+  return { complete, task, streamed }
 })

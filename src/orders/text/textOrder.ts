@@ -1,4 +1,4 @@
-/** Chat and embeddings as orders: answered whole, and charged by the vendor's count of tokens. */
+/** Orders of chat completions and embeddings without a stream, charged by the vendor's count of tokens. */
 import { Array as Arr, Effect, Exit, Predicate } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
@@ -21,19 +21,19 @@ import { noFiles } from "../orderFiles.ts"
 import {
   type Charge,
   type Finish,
-  hooksOfWhole,
   type OrderTerms,
-  type PaidOrder
+  type PaidOrder,
+  unstreamedHooks
 } from "../orderValue.ts"
 import { unreadCharge } from "../unreadAnswer.ts"
 
-/** The part of a vendor's text that it is charged by. */
+/** The parts of a vendor's text on which its charge depends. */
 export interface TextOutput {
   readonly usage: TokenCounts | null
   readonly outputBytes: number
 }
 
-const noteImplausible = (id: string, { input, output }: ReportedUsage) =>
+const logImplausibleUsage = (id: string, { input, output }: ReportedUsage) =>
   Effect.logWarning("order: the vendor's count of tokens is implausible").pipe(
     Effect.annotateLogs({
       hold_id: id,
@@ -42,7 +42,7 @@ const noteImplausible = (id: string, { input, output }: ReportedUsage) =>
     })
   )
 
-/** What text orders have in common, however they are answered. */
+/** The parts that text orders with and without a stream have in common. */
 export const textOrderOf = (
   caller: Caller,
   request: TextRequest,
@@ -51,7 +51,7 @@ export const textOrderOf = (
 ) => {
   const isEmbedding = model.modality === "embedding"
 
-  /** How a charge for what the vendor counted, or for the formula without it, stands in the books. */
+  /** The charge by the vendor's count, or by the formula without one. */
   const chargeOf = (counted: TokenCounts | null, output: WrittenText) => {
     const { inputTokens, outputTokens, chargeNano, basis, implausible } = chargeText(
       quote,
@@ -77,8 +77,8 @@ export const textOrderOf = (
   }
 
   /**
-   * Charges for an answer that could not be read: by what the vendor counted, or for what was sent and so
-   * much output.
+   * Charges for an answer that could not be read: by the vendor's count, or for the input and this many
+   * output tokens.
    */
   const chargeUnread = (failure: VendorLost, id: string, outputTokens: bigint): Charge<never> => {
     const { usage: counted = null } = failure
@@ -89,7 +89,7 @@ export const textOrderOf = (
     return unreadCharge({ ...charge, usage }, failure, { orderId: id, currency }).charge
   }
 
-  /** Charges by the vendor's count, and by the size of what was sent and received without one. */
+  /** Charges by the vendor's count, and without one by the size of input and output. */
   const finishBy = <Answer>(
     id: string,
     output: TextOutput,
@@ -98,7 +98,7 @@ export const textOrderOf = (
   ) =>
     Effect.gen(function* (): Effect.fn.Return<Finish<Answer>> {
       const { implausible, ...charge } = chargeOf(output.usage, output)
-      if (implausible !== null) yield* noteImplausible(id, implausible)
+      if (implausible !== null) yield* logImplausibleUsage(id, implausible)
       return {
         ...charge,
         orphan: implausible === null ? null : implausibleUsage(implausible, null),
@@ -120,13 +120,13 @@ export const textOrderOf = (
     deadlineSeconds,
     files: noFiles,
     task: null,
-    /** A vendor's message about a text may be the text; repeats get less of it than the first answer. */
+    /** A vendor's message may repeat the client's text, so less of it is stored for repeats of the request. */
     storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null)
   }
   return { finishBy, chargeUnread, terms }
 }
 
-/** Whether the vendor failed while it wrote, and had neither written nor counted anything. */
+/** Whether the vendor failed before it wrote or counted anything. */
 const hasFailed = ({ result, usage, outputBytes }: TextAnswer): boolean =>
   usage === null &&
   outputBytes === 0 &&
@@ -144,7 +144,7 @@ const failedWhileWriting = new VendorRefused({
   retryAfterSeconds: null
 })
 
-interface WholeText extends TextOutput {
+interface CompleteText extends TextOutput {
   readonly answer: RawAnswer
 }
 
@@ -160,9 +160,9 @@ export const makeTextOrder = Effect.fnUntraced(function* (
       currency,
       deadlineSeconds
     })
-    const order: PaidOrder<WholeText, RawAnswer> = {
+    const order: PaidOrder<CompleteText, RawAnswer> = {
       ...terms,
-      ...hooksOfWhole,
+      ...unstreamedHooks,
       mounts: Arr.map(resolved.mounts, ({ adapter, accounts, ...mount }) => ({
         ...mount,
         call: Effect.fnUntraced(function* () {
@@ -174,7 +174,7 @@ export const makeTextOrder = Effect.fnUntraced(function* (
         })
       })),
       finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),
-      // As much may have been written as was held for.
+      // The vendor may have written as many tokens as the hold is for.
       chargeUnread: (failure, id) => chargeUnread(failure, id, resolved.quote.outputTokens)
     }
     return order

@@ -1,4 +1,4 @@
-/** A text as an order that is answered while it is written, and charged when it ends. */
+/** Orders of texts with a streamed answer, charged when the stream ends. */
 import { Array as Arr, Cause, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
@@ -13,7 +13,7 @@ import type { PaidOrder } from "../orderValue.ts"
 import { type BreakOff, breakOffOf, makeStreamedAnswer } from "../streamedAnswer.ts"
 import { type TextOutput, textOrderOf } from "./textOrder.ts"
 
-/** The part of a stream that came so far. */
+/** The part of a stream that has arrived so far. */
 interface StreamedText {
   usage: TokenCounts | null
   outputBytes: number
@@ -46,7 +46,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
     const text: StreamedText = { usage: null, outputBytes: 0, hasEvents: false }
 
     const takePiece = Effect.fnUntraced(function* (piece: TextPiece) {
-      // A count of what came before is none of a text that goes on.
+      // A count is dropped when more text follows, as it does not cover that text.
       text.usage = piece.usage ?? (piece.outputBytes > 0 ? null : text.usage)
       text.outputBytes += piece.outputBytes
       if (piece.event === null) return
@@ -72,7 +72,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
         )
         .pipe(
           Effect.as(null),
-          // Also a defect of ours comes after what it broke off had been delivered.
+          // A defect of the gateway also breaks off an answer of which a part was delivered.
           Effect.catchCause((cause) =>
             text.outputBytes > 0 && !Cause.hasInterrupts(cause)
               ? Effect.succeed(cause)

@@ -1,5 +1,4 @@
-/** A video as an order: the vendor accepts it as a task, which is charged when it ends. */
-
+/** Orders of videos, which the vendor accepts as tasks; they are charged when the task ends. */
 import { Array as Arr, Effect } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import { withAddresses } from "../../domain/files/fileReferences.ts"
@@ -19,17 +18,17 @@ import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { UpstreamTask } from "../../services/TaskRepo.ts"
 import type { OrderResolution } from "../OrderResolution.ts"
-import { hooksOfWhole, type OrderRun, type PaidOrder } from "../orderValue.ts"
+import { type OrderRun, type PaidOrder, unstreamedHooks } from "../orderValue.ts"
 
 export interface AcceptedVideo {
   readonly id: string
-  /** Null where it was accepted before, for another request with its key. */
+  /** Null for a replay, whose order was accepted for an earlier request with its key. */
   readonly quote: VideoQuote | null
   /** The ordered shape; null where the quote is. */
   readonly shape: { readonly ratio: string | null; readonly size: string | null } | null
 }
 
-/** The size that a client ordered in the form of OpenAI's videos; null in our own. */
+/** The size of an order in the form of OpenAI's API; null for one in the gateway's own form. */
 const orderedSize = (input: VideoInput, wish: OpenaiOptions | null, sku: VideoSku) =>
   wish === null ? null : orderedSizeOf(input, wish, sku)
 
@@ -50,10 +49,10 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     )
     const [{ inputs, sku }] = mounts
     const size = orderedSize(input, wish, sku)
-    const isMarked = input.parameters.watermark === true
+    const hasWatermark = input.parameters.watermark === true
 
-    /** Every text that the vendor is sent, and may repeat in its messages. */
-    const textsSent = ({ addresses }: OrderRun): ReadonlyArray<string> => [
+    /** The texts that the vendor gets, and may repeat in its messages. */
+    const vendorTexts = ({ addresses }: OrderRun): ReadonlyArray<string> => [
       ...withAddresses(input.blocks, addresses).map((block) =>
         block.type === "text" ? block.text : block.url
       ),
@@ -66,12 +65,12 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       ratio: input.ratio,
       sound: input.generateAudio,
       ...(size === null ? {} : { size }),
-      ...(isMarked ? { marked: true } : {})
+      ...(hasWatermark ? { marked: true } : {})
     }
     const prompt = input.blocks.flatMap((block) => (block.type === "text" ? [block.text] : []))
 
     const order: PaidOrder<UpstreamTask, AcceptedVideo> = {
-      ...hooksOfWhole,
+      ...unstreamedHooks,
       kind: "video",
       caller,
       model,
@@ -118,7 +117,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
           from: "submitting",
           state: "rejected",
           errorCode: error._tag,
-          errorMessage: withoutEchoes(error.message, textsSent(run))
+          errorMessage: withoutEchoes(error.message, vendorTexts(run))
         })
       },
       storableRefusal: withoutMedia,
