@@ -24,6 +24,7 @@ import { originOf } from "../domain/catalog/origin.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import { InvalidRequest, NotFound, PreconditionFailed } from "../domain/Errors.ts"
 import type { FieldFault } from "../domain/requestFields.ts"
+import type { ChannelCredentials } from "./channels/ChannelCredentials.ts"
 
 /** One version of the catalog, ready for look-ups. */
 export interface CatalogSnapshot {
@@ -80,7 +81,7 @@ const inTheClear = (channel: ChannelWrite): Channel => {
 }
 
 /** What is stored in the clear, everything but the channels' keys; or every fault of it by path. */
-export const checkCatalog = (
+const checkCatalog = (
   catalog: CatalogWrite,
   protocols: ProtocolTables,
   storedKeys: StoredKeys
@@ -136,7 +137,7 @@ const storedWith = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
   ])
 
 /** What an operator is told of a catalog that has taken the place of `before`. */
-export const replacedCatalog = (
+const replacedCatalog = (
   written: {
     readonly version: bigint
     readonly before: CatalogDocument
@@ -168,24 +169,8 @@ export const replacedCatalog = (
   }
 }
 
-export const previewOf = (options: {
-  readonly snapshot: Effect.Effect<CatalogSnapshot>
-  readonly protocols: ProtocolTables
-  readonly storedKeys: Effect.Effect<StoredKeys>
-}) =>
-  Effect.fn("Catalog.preview")(function* (catalog: CatalogWrite) {
-    const storedKeys = yield* options.storedKeys
-    const after = yield* Effect.fromResult(checkCatalog(catalog, options.protocols, storedKeys))
-    const { version, document: before } = yield* options.snapshot
-    return replacedCatalog(
-      { version, before, after, catalog },
-      options.protocols,
-      storedWith(storedKeys, catalog)
-    )
-  })
-
 /** The catalog with the channel in use or out of it; null where there is no such channel. */
-export const withChannel = (
+const withChannel = (
   document: CatalogDocument,
   channelId: string,
   enabled: boolean
@@ -200,9 +185,67 @@ export const withChannel = (
     : null
 
 /** Made on the version in force. */
-export const freeEdit: CatalogEdit = { author: null, onVersion: null }
+const freeEdit: CatalogEdit = { author: null, onVersion: null }
 
 export const noSuchChannel = () => new NotFound({ message: "There is no channel with this id" })
+
+/** What writing a version came to. A document of null was not written. */
+export type CatalogVersionWrite<Next> =
+  | { readonly _tag: "Outdated"; readonly error: PreconditionFailed }
+  | { readonly _tag: "Refused"; readonly error: InvalidRequest }
+  | {
+      readonly _tag: "Written"
+      readonly version: bigint
+      readonly before: CatalogDocument
+      readonly document: Next
+    }
+
+/** The changes of the catalog over a store, which only has to write one version after the other. */
+export const makeCatalogChanges = (store: {
+  readonly snapshot: Effect.Effect<CatalogSnapshot>
+  readonly protocols: ProtocolTables
+  readonly credentials: Pick<ChannelCredentials["Service"], "store" | "storedKeys">
+  /** Writes the version after the newest. The effects of `next` belong to its transaction. */
+  readonly writeVersion: <Next extends CatalogDocument | null>(
+    next: (before: CatalogDocument) => Effect.Effect<Next, InvalidRequest>,
+    edit: CatalogEdit
+  ) => Effect.Effect<CatalogVersionWrite<Next>>
+}): Omit<Catalog["Service"], "snapshot"> => {
+  const { snapshot, protocols, credentials, writeVersion } = store
+  return {
+    replace: Effect.fn("Catalog.replace")(function* (catalog, edit = freeEdit) {
+      // The stored keys are those of the version in force, which nobody else replaces meanwhile.
+      const checkAndStore = Effect.gen(function* () {
+        const storedKeys = yield* credentials.storedKeys
+        const document = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))
+        yield* credentials.store(catalog.channels)
+        return document
+      })
+      const result = yield* writeVersion(() => checkAndStore, edit)
+      if (result._tag !== "Written") return yield* result.error
+      const { version, before, document: after } = result
+      const storedKeys = yield* credentials.storedKeys
+      return replacedCatalog({ version, before, after, catalog }, protocols, storedKeys)
+    }),
+    preview: Effect.fn("Catalog.preview")(function* (catalog) {
+      const storedKeys = yield* credentials.storedKeys
+      const after = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))
+      const { version, document: before } = yield* snapshot
+      return replacedCatalog(
+        { version, before, after, catalog },
+        protocols,
+        storedWith(storedKeys, catalog)
+      )
+    }),
+    enable: Effect.fn("Catalog.enable")(function* (channelId, enabled, author) {
+      const result = yield* writeVersion(
+        (before) => Effect.succeed(withChannel(before, channelId, enabled)),
+        { author, onVersion: null }
+      )
+      if (result._tag !== "Written" || result.document === null) return yield* noSuchChannel()
+    })
+  }
+}
 
 export class Catalog extends Context.Service<
   Catalog,

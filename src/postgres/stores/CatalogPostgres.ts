@@ -1,4 +1,4 @@
-/** The catalog in PostgreSQL: one row a version, the newest held in memory. */
+/** The catalog in PostgreSQL: one row per version, with a cache of the newest in memory. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Ref, Result, Schema, Struct } from "effect"
 import { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
@@ -8,15 +8,11 @@ import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import {
   Catalog,
   type CatalogEdit,
-  checkCatalog,
+  type CatalogVersionWrite,
   editedMeanwhile,
   emptySnapshot,
-  freeEdit,
-  makeSnapshot,
-  noSuchChannel,
-  previewOf,
-  replacedCatalog,
-  withChannel
+  makeCatalogChanges,
+  makeSnapshot
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
@@ -29,12 +25,14 @@ const VersionRow = Schema.Struct({
   document: CatalogDocument
 })
 const versionColumns = columnsOf(VersionRow, "v")
-const SinceRow = Schema.Struct(Struct.omit(VersionRow.fields, ["document"]))
+const VersionSummaryRow = Schema.Struct(Struct.omit(VersionRow.fields, ["document"]))
+const summaryColumns = columnsOf(VersionSummaryRow, "v")
 
-/** Of the changes that an edit missed, as many are told. */
-const TOLD_CHANGES = 20
+/** Most versions that the refusal of an outdated edit lists. */
+const MAX_LISTED_VERSIONS = 20
 
 const encodeDocument = Schema.encodeSync(CatalogDocument)
+
 export const layerCatalog = Layer.effect(
   Catalog,
   Effect.gen(function* () {
@@ -45,18 +43,18 @@ export const layerCatalog = Layer.effect(
     const current = yield* Ref.make(emptySnapshot)
     const columns = sql.literal(versionColumns)
 
-    /** Leaves the document where it is unless there is a newer one. */
+    /** Reads the newest version, with its document only where the cached one is older. */
     const load = Effect.gen(function* () {
-      const known = (yield* Ref.get(current)).version
+      const cached = (yield* Ref.get(current)).version
       const [newer] = yield* rowsOf(VersionRow)(
         repeatable(sql`
           SELECT ${columns} FROM catalog_versions v
-           WHERE version > ${known} ORDER BY version DESC LIMIT 1`)
+           WHERE version > ${cached} ORDER BY version DESC LIMIT 1`)
       )
       if (newer === undefined) return yield* Ref.get(current)
       const snapshot = makeSnapshot(newer.version, newer.createdAt, newer.document, newer.author)
-      return yield* Ref.updateAndGet(current, (seen) =>
-        snapshot.version > seen.version ? snapshot : seen
+      return yield* Ref.updateAndGet(current, (other) =>
+        snapshot.version > other.version ? snapshot : other
       )
     })
 
@@ -64,14 +62,10 @@ export const layerCatalog = Layer.effect(
     const snapshot = read("newest")
     yield* snapshot
 
-    /**
-     * Writes the version after the newest; null writes none, nor does an edit of an older one, nor a
-     * catalog that is refused. What `next` does is done in its commit.
-     */
-    const write = <Next extends CatalogDocument | null>(
+    const writeVersion = <Next extends CatalogDocument | null>(
       next: (before: CatalogDocument) => Effect.Effect<Next, InvalidRequest>,
       { author, onVersion }: CatalogEdit
-    ) =>
+    ): Effect.Effect<CatalogVersionWrite<Next>> =>
       changes
         .changeAndNotify(
           "catalog",
@@ -81,54 +75,30 @@ export const layerCatalog = Layer.effect(
               SELECT ${columns} FROM catalog_versions v ORDER BY version DESC LIMIT 1`)
             const { version: last, document: before } = latest ?? emptySnapshot
             if (onVersion !== null && onVersion !== last) {
-              const since = yield* rowsOf(SinceRow)(sql`
-                SELECT ${sql.literal(columnsOf(SinceRow, "v"))} FROM catalog_versions v
-                 WHERE version > ${onVersion} ORDER BY version LIMIT ${TOLD_CHANGES}`)
-              return { _tag: "Late" as const, error: editedMeanwhile(last, since) }
+              const newer = yield* rowsOf(VersionSummaryRow)(sql`
+                SELECT ${sql.literal(summaryColumns)} FROM catalog_versions v
+                 WHERE version > ${onVersion} ORDER BY version LIMIT ${MAX_LISTED_VERSIONS}`)
+              return { _tag: "Outdated" as const, error: editedMeanwhile(last, newer) }
             }
-            const planned = yield* Effect.result(next(before))
-            if (Result.isFailure(planned)) {
-              return { _tag: "Refused" as const, error: planned.failure }
+            const result = yield* Effect.result(next(before))
+            if (Result.isFailure(result)) {
+              return { _tag: "Refused" as const, error: result.failure }
             }
-            const document = planned.success
+            const document = result.success
             const version = last + 1n
             if (document !== null) {
               yield* sql`
                 INSERT INTO catalog_versions (version, document, author)
                 VALUES (${version}, ${sql.json(encodeDocument(document))}, ${author})`
             }
-            return { _tag: "Done" as const, version, before, document }
+            return { _tag: "Written" as const, version, before, document }
           })
         )
         .pipe(bounded)
 
     return Catalog.of({
       snapshot,
-      replace: Effect.fn("Catalog.replace")(function* (catalog, edit = freeEdit) {
-        // The stored keys are those of the version in force, which nobody else replaces meanwhile.
-        const checkAndStore = Effect.gen(function* () {
-          const storedKeys = yield* credentials.storedKeys
-          const document = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))
-          yield* credentials.store(catalog.channels)
-          return document
-        })
-        const written = yield* write(() => checkAndStore, edit)
-        if (written._tag !== "Done") return yield* written.error
-        const { version, before, document: after } = written
-        return replacedCatalog(
-          { version, before, after, catalog },
-          protocols,
-          yield* credentials.storedKeys
-        )
-      }),
-      preview: previewOf({ snapshot, protocols, storedKeys: credentials.storedKeys }),
-      enable: Effect.fn("Catalog.enable")(function* (channelId, enabled, author) {
-        const written = yield* write(
-          (before) => Effect.succeed(withChannel(before, channelId, enabled)),
-          { author, onVersion: null }
-        )
-        if (written._tag !== "Done" || written.document === null) return yield* noSuchChannel()
-      })
+      ...makeCatalogChanges({ snapshot, protocols, credentials, writeVersion })
     })
   })
 )

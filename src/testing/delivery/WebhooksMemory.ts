@@ -149,7 +149,7 @@ const claimable = (
   const due = [...webhookMessages.values()]
     .filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt <= now)
     .toSorted((a, b) => (a.nextAttemptAt ?? 0) - (b.nextAttemptAt ?? 0))
-  const ofOrganizations = new Map(claims.runningByOrganization)
+  const countByOrganization = new Map(claims.runningByOrganization)
   let failing = 0
   return [...Map.groupBy(due, ({ receiver }) => receiver)]
     .flatMap(([receiver, messages]) => {
@@ -163,8 +163,8 @@ const claimable = (
     })
     .toSorted((a, b) => a.turn - b.turn)
     .filter(({ message: { organizationId }, isFailing }) => {
-      const count = (ofOrganizations.get(organizationId) ?? 0) + 1
-      ofOrganizations.set(organizationId, count)
+      const count = (countByOrganization.get(organizationId) ?? 0) + 1
+      countByOrganization.set(organizationId, count)
       return count <= claims.maxPerOrganization && (!isFailing || ++failing <= claims.maxFailing)
     })
     .slice(0, claims.limit)
@@ -192,35 +192,35 @@ export const layerWebhookMessagesMemory = Layer.effect(
     const makeDue = (message: StoredMessage, now: number) =>
       Object.assign(message, { state: "pending", nextAttemptAt: now, tries: 0, endedAt: null })
 
-    /** Records what the result of an attempt says of its endpoint. */
-    const updateEndpoint = (
-      id: string,
-      end: "Delivered" | "Gone" | "Failed" | "Again",
-      now: number
-    ) => {
-      const endpoint = webhookEndpoints.get(id)
-      if (endpoint === undefined || endpoint.disabledAt !== null) return
-      if (end === "Delivered") {
-        webhookEndpoints.set(id, { ...endpoint, failingSince: null })
-        return
-      }
-      const failingSince = endpoint.failingSince ?? new Date(now)
-      const hasFailedTooLong =
-        endpoint.failingSince !== null &&
-        failingSince.getTime() <= now - webhookPatienceDays * DAY_MILLIS
-      const failure = hasFailedTooLong ? "it failed for too long" : null
-      const reason = end === "Gone" ? "it answered 410 Gone" : failure
-      const disabledAt = reason === null ? null : new Date(now)
-      webhookEndpoints.set(id, { ...endpoint, failingSince, disabledAt, disabledReason: reason })
-      if (reason === null) return
+    const disableEndpoint = (endpoint: StoredEndpoint, reason: string, now: number): void => {
+      const { id, name, organizationId, url } = endpoint
+      webhookEndpoints.set(id, { ...endpoint, disabledAt: new Date(now), disabledReason: reason })
       for (const message of messagesTo(id)) {
         if (message.state !== "pending") continue
         Object.assign(message, { state: "failed", nextAttemptAt: null, endedAt: now })
       }
-      const { name, organizationId, url } = endpoint
       const data = { id, name, url, reason }
       const event = { type: "webhook_endpoint.disabled", taskId: null, data }
       notifyEndpoints(state, organizationId, organizationId, event, now, () => true)
+    }
+
+    /** Updates the endpoint of an attempt: it is failing or not, and is disabled where it stays so. */
+    const updateEndpoint = (
+      id: string,
+      end: "Delivered" | "Gone" | "Failed" | "Again",
+      now: number
+    ): void => {
+      const stored = webhookEndpoints.get(id)
+      if (stored === undefined || stored.disabledAt !== null) return
+      const failingSince = end === "Delivered" ? null : (stored.failingSince ?? new Date(now))
+      const endpoint = { ...stored, failingSince }
+      webhookEndpoints.set(id, endpoint)
+      if (end === "Delivered") return
+      const oldestMillis = now - webhookPatienceDays * DAY_MILLIS
+      if (end === "Gone") disableEndpoint(endpoint, "it answered 410 Gone", now)
+      else if (stored.failingSince !== null && stored.failingSince.getTime() <= oldestMillis) {
+        disableEndpoint(endpoint, "it failed for too long", now)
+      }
     }
 
     return WebhookMessages.of({
@@ -231,8 +231,14 @@ export const layerWebhookMessagesMemory = Layer.effect(
             message.nextAttemptAt = now + leaseMillis
             const url = message.callbackUrl ?? webhookEndpoints.get(message.endpointId)?.url ?? ""
             const isCallback = message.callbackUrl !== null
-            const [dialect, task] = [dialectOf(message), taskOf(message)]
-            return { ...message, url, isCallback, isFailing, dialect, task }
+            return {
+              ...message,
+              url,
+              isCallback,
+              isFailing,
+              dialect: dialectOf(message),
+              task: taskOf(message)
+            }
           })
         ),
       recordAttempt: ({ id, lease, isCallback, endpointId }, attempt, end) =>

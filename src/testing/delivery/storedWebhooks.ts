@@ -1,4 +1,4 @@
-/** Webhooks, archived results and uploaded files, as the state in memory holds them. */
+/** Rows of webhooks, archived results and uploaded files in memory. */
 import type { Redacted } from "effect"
 import type { WebhookEndpoint } from "../../features/webhooks/WebhookEndpoints.ts"
 import type { DeliveryAttempt, DeliveryState } from "../../services/delivery/WebhookMessages.ts"

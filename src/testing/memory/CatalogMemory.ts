@@ -1,4 +1,4 @@
-/** The catalog in memory, where every version stays, with its channel accounts and what tells of its changes. */
+/** The catalog in memory, which keeps every version, with the channel accounts and the notifier of changes. */
 import { Array as Arr, Clock, Effect, Equal, Layer, Result, Semaphore } from "effect"
 import type {
   CatalogDocument,
@@ -12,15 +12,11 @@ import { Changes, makeMarks } from "../../runtime/Changes.ts"
 import {
   Catalog,
   type CatalogEdit,
-  checkCatalog,
+  type CatalogVersionWrite,
   editedMeanwhile,
   emptySnapshot,
-  freeEdit,
-  makeSnapshot,
-  noSuchChannel,
-  previewOf,
-  replacedCatalog,
-  withChannel
+  makeCatalogChanges,
+  makeSnapshot
 } from "../../services/Catalog.ts"
 import {
   accountsOfTask,
@@ -40,28 +36,28 @@ export const layerCatalogMemory = Layer.effect(
     const protocols = yield* Protocols
     const changes = yield* Changes
     const newest = () => catalogs.at(-1) ?? emptySnapshot
-    // One version after the other, with the accounts that belong to it.
-    const replacing = yield* Semaphore.make(1)
+    // Writes one version after the other, each with its accounts.
+    const writePermit = yield* Semaphore.make(1)
 
-    const write = <Next extends CatalogDocument | null>(
+    const writeVersion = <Next extends CatalogDocument | null>(
       next: (before: CatalogDocument) => Effect.Effect<Next, InvalidRequest>,
       { author, onVersion }: CatalogEdit
-    ) =>
+    ): Effect.Effect<CatalogVersionWrite<Next>> =>
       Effect.gen(function* () {
         const createdAt = new Date(yield* Clock.currentTimeMillis)
         const { version: last, document: before } = newest()
         if (onVersion !== null && onVersion !== last) {
-          const since = catalogs.filter(({ version }) => version > onVersion)
-          return { _tag: "Late" as const, error: editedMeanwhile(last, since) }
+          const newer = catalogs.filter(({ version }) => version > onVersion)
+          return { _tag: "Outdated" as const, error: editedMeanwhile(last, newer) }
         }
-        const planned = yield* Effect.result(next(before))
-        if (Result.isFailure(planned)) return { _tag: "Refused" as const, error: planned.failure }
-        const document = planned.success
+        const result = yield* Effect.result(next(before))
+        if (Result.isFailure(result)) return { _tag: "Refused" as const, error: result.failure }
+        const document = result.success
         if (document !== null) catalogs.push(makeSnapshot(last + 1n, createdAt, document, author))
-        return { _tag: "Done" as const, version: last + 1n, before, document }
+        return { _tag: "Written" as const, version: last + 1n, before, document }
       }).pipe(
         (change) => changes.changeAndNotify("catalog", change),
-        replacing.withPermit,
+        writePermit.withPermit,
         Effect.orDie
       )
 
@@ -69,63 +65,50 @@ export const layerCatalogMemory = Layer.effect(
 
     return Catalog.of({
       snapshot,
-      replace: Effect.fn("Catalog.replace")(function* (catalog, edit = freeEdit) {
-        const checkAndStore = Effect.gen(function* () {
-          const storedKeys = yield* credentials.storedKeys
-          const document = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))
-          yield* credentials.store(catalog.channels)
-          return document
-        })
-        const written = yield* write(() => checkAndStore, edit)
-        if (written._tag !== "Done") return yield* written.error
-        const { version, before, document: after } = written
-        const storedKeys = yield* credentials.storedKeys
-        return replacedCatalog({ version, before, after, catalog }, protocols, storedKeys)
-      }),
-      preview: previewOf({ snapshot, protocols, storedKeys: credentials.storedKeys }),
-      enable: Effect.fn("Catalog.enable")(function* (channelId, enabled, author) {
-        const written = yield* write(
-          (before) => Effect.succeed(withChannel(before, channelId, enabled)),
-          { author, onVersion: null }
-        )
-        if (written._tag !== "Done" || written.document === null) return yield* noSuchChannel()
-      })
+      ...makeCatalogChanges({ snapshot, protocols, credentials, writeVersion })
     })
   })
 )
 
-/** What is stored in place of the account before, or changes it where it stays. */
-const storeAccount = (
-  { accounts, cooldowns }: MemoryState,
-  channel: ChannelWrite,
+/** The account of the channel: the current one where its address, id and keys stay, else a new version. */
+const accountFor = (
+  { id, base_url: baseUrl, app_id: appId }: ChannelWrite,
+  keys: ReadonlyArray<ChannelKeyWrite>,
+  { accounts }: MemoryState,
   nowMillis: number
-): void => {
-  const { id, base_url: baseUrl, app_id: appId } = channel
-  const origin = originOf(baseUrl)
+): StoredAccount => {
   const versions = accounts.get(id) ?? []
-  const before = versions.find(({ supersededAt }) => supersededAt === null)
-  const written = writtenKeys(channel)
-  const isNew = ({ name, api_key = null }: ChannelKeyWrite) =>
-    api_key !== null && !Equal.equals(before?.keys.get(name)?.apiKey, api_key)
-  const stays = before?.baseUrl === baseUrl && before.appId === appId && !written.some(isNew)
-  const account: StoredAccount =
-    before !== undefined && stays
-      ? before
-      : {
-          version: (before?.version ?? 0) + 1,
-          ...{ baseUrl, appId, origin },
-          keys: new Map(before?.origin === origin ? before?.keys : []),
-          supersededAt: null
-        }
-  if (account !== before) {
-    if (before !== undefined) before.supersededAt = nowMillis
-    accounts.set(id, [account, ...versions])
+  const current = versions.find(({ supersededAt }) => supersededAt === null)
+  const isChanged = ({ name, api_key = null }: ChannelKeyWrite) =>
+    api_key !== null && !Equal.equals(current?.keys.get(name)?.apiKey, api_key)
+  if (current?.baseUrl === baseUrl && current.appId === appId && !keys.some(isChanged)) {
+    return current
   }
-  const names = new Set(written.map(({ name }) => name))
-  for (const { keys } of [account, ...versions].filter((one) => one.origin === origin)) {
+  const origin = originOf(baseUrl)
+  const account: StoredAccount = {
+    version: (current?.version ?? 0) + 1,
+    baseUrl,
+    appId,
+    origin,
+    keys: new Map(current?.origin === origin ? current?.keys : []),
+    supersededAt: null
+  }
+  if (current !== undefined) current.supersededAt = nowMillis
+  accounts.set(id, [account, ...versions])
+  return account
+}
+
+const storeAccount = (state: MemoryState, channel: ChannelWrite, nowMillis: number): void => {
+  const { accounts, cooldowns } = state
+  const { id } = channel
+  const keyWrites = writtenKeys(channel)
+  const account = accountFor(channel, keyWrites, state, nowMillis)
+  const names = new Set(keyWrites.map(({ name }) => name))
+  const versions = (accounts.get(id) ?? []).filter(({ origin }) => origin === account.origin)
+  for (const { keys } of versions) {
     for (const name of keys.keys()) if (!names.has(name)) keys.delete(name)
   }
-  for (const { name, enabled, api_key = null } of written) {
+  for (const { name, enabled, api_key = null } of keyWrites) {
     const apiKey = api_key ?? account.keys.get(name)?.apiKey
     if (apiKey !== undefined) account.keys.set(name, { apiKey, enabled })
     if (api_key !== null) cooldowns.delete(cooldownName(keyTarget(id, name)))
@@ -146,8 +129,14 @@ export const layerChannelCredentialsMemory = Layer.effect(
       return [...keys]
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .map(([keyName, { apiKey }]) => ({
-          ...{ channelId, keyName, baseUrl, apiKey, appId },
-          ...{ origin, version, isSuperseded }
+          channelId,
+          keyName,
+          baseUrl,
+          apiKey,
+          appId,
+          origin,
+          version,
+          isSuperseded
         }))
     }
 
@@ -211,7 +200,7 @@ export const layerChannelCredentialsMemory = Layer.effect(
   })
 )
 
-/** There is one gateway on a state in memory, so no other has to be told or heard. */
+/** A state in memory has one gateway, so there is no other one to notify or to listen to. */
 export const layerChangesMemory = Layer.effect(
   Changes,
   Effect.gen(function* () {

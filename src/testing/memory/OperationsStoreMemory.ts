@@ -1,17 +1,21 @@
-/** What running the gateway asks, kept in memory. */
+/** The totals and the audit's schedule in memory. */
 import { Clock, Effect, Layer } from "effect"
 import { OperationsStore } from "../../services/Operations.ts"
-import { dateOrNull, MemoryStore } from "./MemoryStore.ts"
+import { dateOrNull, MemoryStore, type StoredOrder, type StoredTask } from "./MemoryStore.ts"
 
-/** An audit that has not ended within this time died with its gateway. */
-const LONGEST_AUDIT_MILLIS = 600_000
-/** What a sweep may take to give back what is due. */
+/** An audit that has not ended within this time stopped with its gateway. */
+const MAX_AUDIT_MILLIS = 600_000
+/** A hold counts as late so long after it expired, which leaves a sweep the time to release it. */
 const LATE_MILLIS = 60_000
 
-const MOST_COUNTED = 10_000
+const MAX_COUNT = 10_000
 
-const countOf = <A>(all: ReadonlyMap<string, A>, isSuch: (one: A) => boolean): number =>
-  Math.min(MOST_COUNTED, [...all.values()].filter(isSuch).length)
+const countOf = <A>(rows: ReadonlyMap<string, A>, isCounted: (row: A) => boolean): number =>
+  Math.min(MAX_COUNT, [...rows.values()].filter(isCounted).length)
+
+/** When the hold should be closed. */
+const dueAtOf = ({ task, expiresAt }: StoredOrder): number =>
+  task?.state === "submitting" ? Math.min(task.submitDeadline, expiresAt) : expiresAt
 
 export const layerOperationsStoreMemory = Layer.effect(
   OperationsStore,
@@ -31,35 +35,27 @@ export const layerOperationsStoreMemory = Layer.effect(
     }))
 
     const totals = Effect.map(Clock.currentTimeMillis, (now) => {
-      const sum = {
-        submittingTasks: 0,
-        processingTasks: 0,
-        openHolds: 0,
-        lateHolds: 0,
-        oldestLateSeconds: 0,
+      const books = [...organizations.values()]
+      const orders = books.flatMap((one) => [...one.orders.values()])
+      const openOrders = orders.filter(({ state }) => state === "open")
+      const lateSeconds = openOrders.flatMap((order) => {
+        const dueAt = dueAtOf(order)
+        return dueAt > now - LATE_MILLIS ? [] : [(now - dueAt) / 1000]
+      })
+      const tasksIn = (state: StoredTask["state"]) =>
+        orders.filter(({ task }) => task?.state === state).length
+      return {
+        submittingTasks: tasksIn("submitting"),
+        processingTasks: tasksIn("processing"),
+        openHolds: openOrders.length,
+        lateHolds: lateSeconds.length,
+        oldestLateSeconds: Math.max(0, ...lateSeconds),
         openOrphans: countOf(orphans, ({ resolvedAt }) => resolvedAt === null),
         waitingWebhooks: countOf(webhookMessages, ({ state }) => state === "pending"),
         waitingArchives: countOf(archives, ({ state }) => state === "waiting"),
-        poolNano: 0n,
-        heldNano: 0n
+        poolNano: books.reduce((sum, { pool }) => sum + pool.balanceNano, 0n),
+        heldNano: books.reduce((sum, { pool }) => sum + pool.heldNano, 0n)
       }
-      const due = (deadline: number): void => {
-        if (deadline > now - LATE_MILLIS) return
-        sum.lateHolds += 1
-        sum.oldestLateSeconds = Math.max(sum.oldestLateSeconds, (now - deadline) / 1000)
-      }
-      for (const { pool, orders } of organizations.values()) {
-        sum.poolNano += pool.balanceNano
-        sum.heldNano += pool.heldNano
-        for (const { state, expiresAt, task } of orders.values()) {
-          if (task?.state === "submitting") sum.submittingTasks += 1
-          if (task?.state === "processing") sum.processingTasks += 1
-          if (state !== "open") continue
-          sum.openHolds += 1
-          due(task?.state === "submitting" ? Math.min(task.submitDeadline, expiresAt) : expiresAt)
-        }
-      }
-      return sum
     })
 
     return OperationsStore.of({
@@ -71,7 +67,7 @@ export const layerOperationsStoreMemory = Layer.effect(
           const isFree =
             begunAt === null ||
             (begunAt <= now - everySeconds * 1000 &&
-              (endedAt !== null || begunAt <= now - LONGEST_AUDIT_MILLIS))
+              (endedAt !== null || begunAt <= now - MAX_AUDIT_MILLIS))
           if (isFree) {
             audit.begunAt = now
             audit.endedAt = null

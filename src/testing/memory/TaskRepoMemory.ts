@@ -41,9 +41,11 @@ const decodeResult = Schema.decodeSync(Schema.fromJsonString(TaskResult))
 const isShape = Schema.is(
   Schema.Struct({ ratio: Schema.NullOr(Schema.String), size: Schema.optionalKey(Schema.String) })
 )
-/** What a summary tells of the shape. */
-const shapeOf = (said: unknown) =>
-  isShape(said) ? { ratio: said.ratio, size: said.size ?? null } : { ratio: null, size: null }
+/** Reads the shape of the output from a task's summary. */
+const shapeOf = (summary: unknown) =>
+  isShape(summary)
+    ? { ratio: summary.ratio, size: summary.size ?? null }
+    : { ratio: null, size: null }
 
 const toTask = (row: Row, now: number): Task => {
   const { request, job, task } = row
@@ -121,11 +123,11 @@ export const layerTaskRepoMemory = Layer.effect(
     const rowsIn = (state: StoredTask["state"]): ReadonlyArray<Row> =>
       allRows().filter(({ task }) => task.state === state)
 
-    /** Of a paused channel only tasks past their deadline may be asked for. */
-    const mayBeAsked = ({ task, job }: Row, now: number): boolean =>
+    /** On a paused channel only tasks past their deadline are polled. */
+    const isPollable = ({ task, job }: Row, now: number): boolean =>
       task.deadline <= now || (store.pauses.get(job.channelId) ?? now) <= now
 
-    const take = (row: Row, now: number): ReadonlyArray<ClaimedTask> => {
+    const claimRow = (row: Row, now: number): ReadonlyArray<ClaimedTask> => {
       const { task } = row
       if (task.upstreamId === null) return []
       task.lease += 1n
@@ -147,26 +149,38 @@ export const layerTaskRepoMemory = Layer.effect(
       for (const { task } of rowsIn("processing")) task.nextPollAt = now
     })
 
-    const erase = (organizationId: string, id: string, now: number): boolean => {
-      const task = findRow(organizationId, id)?.task
-      if (task === undefined || task.finishedAt === null) return false
-      task.erasedAt ??= now
-      task.videoUrl = task.videoUrl === null ? null : ""
-      task.result = task.result === null ? null : "{}"
-      task.errorMessage = task.errorMessage === null ? null : ""
+    const eraseCalls = (organizationId: string, id: string): void => {
       const others = store.calls.filter(
         ({ subject }) => subject.organizationId !== organizationId || subject.jobId !== id
       )
       store.calls.splice(0, store.calls.length, ...others)
+    }
+
+    const eraseAnswers = (organizationId: string, id: string): void => {
       for (const key of store.organizations.get(organizationId)?.requestKeys.values() ?? []) {
         if (key.holdId === id) key.answer = null
       }
+    }
+
+    /** Has the archived files removed, after the lease of a copy that may be running. */
+    const eraseArchive = (id: string, now: number): void => {
       const archive = store.archives.get(id)
-      if (archive !== undefined && archive.state !== "removing") {
-        archive.nextTryAt = now + (archive.state === "waiting" ? COPY_LEASE_SECONDS * 1000 : 0)
-        archive.state = "removing"
-        archive.files = null
-      }
+      if (archive === undefined || archive.state === "removing") return
+      archive.nextTryAt = now + (archive.state === "waiting" ? COPY_LEASE_SECONDS * 1000 : 0)
+      archive.state = "removing"
+      archive.files = null
+    }
+
+    const erase = (organizationId: string, id: string, now: number): boolean => {
+      const task = findRow(organizationId, id)?.task
+      if (task === undefined || task.finishedAt === null) return false
+      task.erasedAt ??= now
+      task.videoUrl &&= ""
+      task.result &&= "{}"
+      task.errorMessage &&= ""
+      eraseCalls(organizationId, id)
+      eraseAnswers(organizationId, id)
+      eraseArchive(id, now)
       return true
     }
 
@@ -180,7 +194,7 @@ export const layerTaskRepoMemory = Layer.effect(
       }),
       list: Effect.fn("TaskRepo.list")(function* ({ organizationId, memberId }, filter, page) {
         const now = yield* Clock.currentTimeMillis
-        const own = allRows()
+        const listed = allRows()
           .filter(({ request }) => request.organizationId === organizationId)
           .filter(({ request }) => request.memberId === memberId)
           .filter(({ request }) => taskKindOf(request.id) === filter.kind)
@@ -188,7 +202,7 @@ export const layerTaskRepoMemory = Layer.effect(
           .toSorted((a, b) => (a.request.id < b.request.id ? -1 : 1))
           .map((row) => ({ ...toTask(row, now), createdAt: new Date(row.createdAt) }))
         return yield* pageOf(
-          filter.order === "desc" ? own : own.toReversed(),
+          filter.order === "desc" ? listed : listed.toReversed(),
           page,
           ({ state, model, createdAt }) =>
             filter.states.includes(state) &&
@@ -234,15 +248,15 @@ export const layerTaskRepoMemory = Layer.effect(
         const row = findRow(organizationId, id)
         if (row === undefined || row.task.state !== "processing") return Option.none()
         const askedAt = row.task.askedAt ?? Number.NEGATIVE_INFINITY
-        return askedAt <= now - askIntervalSeconds * 1000 && mayBeAsked(row, now)
-          ? Option.fromNullishOr(take(row, now)[0])
+        return askedAt <= now - askIntervalSeconds * 1000 && isPollable(row, now)
+          ? Option.fromNullishOr(claimRow(row, now)[0])
           : Option.none()
       }),
       claimDue: Effect.fn("TaskRepo.claimDue")(function* ({ limit, perChannel, asked }) {
         const now = yield* Clock.currentTimeMillis
         const dueAt = ({ task }: Row): number => task.nextPollAt ?? now
         const due = rowsIn("processing")
-          .filter((row) => dueAt(row) <= now && mayBeAsked(row, now))
+          .filter((row) => dueAt(row) <= now && isPollable(row, now))
           .toSorted((a, b) => dueAt(a) - dueAt(b))
         const turns = [...Map.groupBy(due, ({ job }) => job.channelId)].flatMap(
           ([channelId, rows]) =>
@@ -253,7 +267,7 @@ export const layerTaskRepoMemory = Layer.effect(
         return turns
           .toSorted((a, b) => a.turn - b.turn || dueAt(a.row) - dueAt(b.row))
           .slice(0, limit)
-          .flatMap(({ row }) => take(row, now))
+          .flatMap(({ row }) => claimRow(row, now))
       }),
       putBack: Effect.fn("TaskRepo.putBack")(function* (
         { organizationId, id, lease },
