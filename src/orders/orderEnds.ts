@@ -195,7 +195,7 @@ export const makeOrderEnds = Effect.gen(function* () {
       if (state !== "captured") return yield* answerLate(open)
       if (charge.usage.basis === "upstream_usage") {
         const amounts = { estimatedNano: terms.quote.holdNano, usedNano: charge.chargeNano }
-        health.used(job.channelId, terms.model.id, amounts)
+        health.recordUsage(job.channelId, terms.model.id, amounts)
       }
       if (call !== null) open.call.forget()
       return yield* charge.answer
