@@ -36,18 +36,18 @@ export interface Lane {
 }
 
 /** Whether something may be called now. */
-export type Standing =
-  | { readonly _tag: "Well" }
+export type BreakerState =
+  | { readonly _tag: "Closed" }
   /** By one call alone, which has to say how it went. */
-  | { readonly _tag: "Trial"; readonly of: ReadonlyArray<CooldownTarget> }
+  | { readonly _tag: "HalfOpen"; readonly trials: ReadonlyArray<CooldownTarget> }
   | {
-      readonly _tag: "Rests"
+      readonly _tag: "Open"
       readonly secondsLeft: number
       /** Only for this organisation, while others are served. */
-      readonly isOwn: boolean
+      readonly isOrganizationOnly: boolean
     }
 
-const well: Standing = { _tag: "Well" }
+const well: BreakerState = { _tag: "Closed" }
 
 /** The key of an account at a channel. */
 export interface ChannelKey {
@@ -62,29 +62,29 @@ export class ChannelHealth extends Context.Service<
   ChannelHealth,
   {
     /** Costs a statement only where a rest of it is over. */
-    standing(lane: Lane): Effect.Effect<Standing>
+    breakerState(lane: Lane): Effect.Effect<BreakerState>
     /** How the calls that try what has rested went; null where they worked, undefined for nothing. */
     endTrial(
       lane: Lane,
       of: ReadonlyArray<CooldownTarget>,
       failure: VendorFailure | null | undefined
     ): Effect.Effect<void>
-    keyStanding(key: ChannelKey): Effect.Effect<Standing>
+    keyState(key: ChannelKey): Effect.Effect<BreakerState>
     /** Why it rests; null for one that does not. */
-    keyReason(key: ChannelKey): string | null
+    keyCooldownReason(key: ChannelKey): string | null
     /** Begins the key's rest, or after a trial a longer one. */
-    keyRefused(key: ChannelKey, failure: VendorFailure): Effect.Effect<void>
-    keyWorks(key: ChannelKey): Effect.Effect<void>
+    recordKeyRefusal(key: ChannelKey, failure: VendorFailure): Effect.Effect<void>
+    recordKeySuccess(key: ChannelKey): Effect.Effect<void>
     /** The key's trial told nothing. */
-    keyUntold(key: ChannelKey): Effect.Effect<void>
+    returnKeyTrial(key: ChannelKey): Effect.Effect<void>
     /** Neither the channel nor its models and keys rest any more, for nobody. */
-    enabled(channelId: string): Effect.Effect<void>
+    endCooldowns(channelId: string): Effect.Effect<void>
     /** Counts how a paid call has ended; `said` is what the vendor answered, for operators. */
-    ended(lane: Lane, end: CallEnd, said: () => string | null): void
+    recordEnd(lane: Lane, end: CallEnd, said: () => string | null): void
     /** How late the end of a task was noticed at most. */
-    noticed(channelId: string, lagSeconds: number): void
+    recordLag(channelId: string, lagSeconds: number): void
     /** What an order was held for, and what it came to by the vendor's own usage. */
-    used(channelId: string, model: string, amounts: UsedAmounts): void
+    recordUsage(channelId: string, model: string, amounts: UsedAmounts): void
   }
 >()("gateway/channels/ChannelHealth") {}
 
@@ -293,12 +293,12 @@ export const layerChannelHealth = Layer.effect(
     const standingBehind = (
       found: ReadonlyArray<Resting>,
       organizationId: string | null
-    ): Effect.Effect<Standing> => {
+    ): Effect.Effect<BreakerState> => {
       const now = monotonicMillisOf(clock)
-      const cooldowns = (): Standing => ({
-        _tag: "Rests",
+      const cooldowns = (): BreakerState => ({
+        _tag: "Open",
         secondsLeft: Math.max(...found.map(({ triedAgainAt }) => triedAgainAt - now)) / 1000,
-        isOwn: found.every(({ of, isAlone }) => of.organizationId !== null && !isAlone)
+        isOrganizationOnly: found.every(({ of, isAlone }) => of.organizationId !== null && !isAlone)
       })
       if (found.some(({ triedAgainAt }) => triedAgainAt > now)) return Effect.succeed(cooldowns())
       // One call a second asks whether it may try: the others of this gateway pass by.
@@ -313,7 +313,7 @@ export const layerChannelHealth = Layer.effect(
           for (const each of taken) yield* records.giveTrialBack(each)
           return cooldowns()
         }
-        const trial: Standing = { _tag: "Trial", of: taken }
+        const trial: BreakerState = { _tag: "HalfOpen", trials: taken }
         return trial
       }).pipe(Effect.catchDefect(() => Effect.succeed(cooldowns())))
     }
@@ -332,8 +332,8 @@ export const layerChannelHealth = Layer.effect(
     })
 
     return ChannelHealth.of({
-      standing: (lane) =>
-        Effect.suspend((): Effect.Effect<Standing> => {
+      breakerState: (lane) =>
+        Effect.suspend((): Effect.Effect<BreakerState> => {
           const ofChannel = resting.get(lane.channelId)
           if (ofChannel === undefined) return Effect.succeed(well)
           const found = scopesOf(lane).flatMap((scope) => {
@@ -355,21 +355,21 @@ export const layerChannelHealth = Layer.effect(
         }
         return heard(Effect.forEach(of, end, { discard: true }))
       },
-      keyStanding: (key) =>
+      keyState: (key) =>
         Effect.suspend(() => {
           const rest = restOf(keyRest(key))
           return rest === undefined ? Effect.succeed(well) : standingBehind([rest], null)
         }),
-      keyReason: (key) => restOf(keyRest(key))?.reason ?? null,
-      keyRefused: (key, failure) =>
+      keyCooldownReason: (key) => restOf(keyRest(key))?.reason ?? null,
+      recordKeyRefusal: (key, failure) =>
         Effect.suspend(() =>
           (restOf(keyRest(key))?.until ?? 0) > monotonicMillisOf(clock)
             ? Effect.void
             : heard(beginCooldown(keyRest(key), { ...refusalOf(failure), isAlone: false }))
         ),
-      keyWorks: (key) => heard(records.endCooldown(keyRest(key))),
-      keyUntold: (key) => heard(records.giveTrialBack(keyRest(key))),
-      enabled: (channelId) =>
+      recordKeySuccess: (key) => heard(records.endCooldown(keyRest(key))),
+      returnKeyTrial: (key) => heard(records.giveTrialBack(keyRest(key))),
+      endCooldowns: (channelId) =>
         heard(
           Effect.flatMap(records.cooldowns, (cooldowns) =>
             Effect.forEach(
@@ -379,7 +379,7 @@ export const layerChannelHealth = Layer.effect(
             )
           )
         ),
-      ended: (lane, { failure, millis }, said) => {
+      recordEnd: (lane, { failure, millis }, said) => {
         const { channelId } = lane
         count(channelId, failure === null ? SUCCEEDED : failureKind(failure))
         if (failure === null) {
@@ -393,9 +393,9 @@ export const layerChannelHealth = Layer.effect(
         const message = said() ?? failure.message
         failures.set(channelId, { channelId, at, ...refusalOf(failure), message })
       },
-      noticed: (channelId, lagSeconds) =>
+      recordLag: (channelId, lagSeconds) =>
         count(channelId, countName("lag", bucketOf(lagSeconds * 1000))),
-      used: (channelId, model, { estimatedNano, usedNano }) => {
+      recordUsage: (channelId, model, { estimatedNano, usedNano }) => {
         count(channelId, countName("estimated", model), Number(estimatedNano))
         count(channelId, countName("used", model), Number(usedNano))
       }
@@ -421,7 +421,7 @@ export const watchedBy =
           ? (brokenOffBy?.(exit.value) ?? null)
           : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
         if (failure !== undefined) {
-          health.ended(lane, { failure, millis: monotonicMillisOf(clock) - startedAt }, said)
+          health.recordEnd(lane, { failure, millis: monotonicMillisOf(clock) - startedAt }, said)
         }
         return trials.length === 0 ? undefined : health.endTrial(lane, trials, failure)
       })

@@ -6,7 +6,7 @@ import { Array as Arr, Effect } from "effect"
 import { isAboutKey, isKeyRefused, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import type { UpstreamTask } from "../services/TaskRepo.ts"
-import { ChannelHealth, type ChannelKey, type Standing } from "./ChannelHealth.ts"
+import { type BreakerState, ChannelHealth, type ChannelKey } from "./ChannelHealth.ts"
 
 type Accounts = Arr.NonEmptyReadonlyArray<KeyedAccount>
 type Call<A> = (account: KeyedAccount) => Effect.Effect<A, VendorFailure>
@@ -29,7 +29,7 @@ interface Turns<A> {
   readonly mayRepeat: () => boolean
   /** Whether another key may be called with after this failure. */
   readonly isRefused: (failure: VendorFailure) => boolean
-  readonly standing: ChannelHealth["Service"]["keyStanding"]
+  readonly stateOf: ChannelHealth["Service"]["keyState"]
 }
 
 export type KeyTurns = Effect.Success<typeof makeKeyTurns>
@@ -40,15 +40,15 @@ export const makeKeyTurns = Effect.gen(function* () {
 
   const calledWith = <A>(
     account: KeyedAccount,
-    standing: Standing["_tag"],
+    state: BreakerState["_tag"],
     { call, isRefused }: Turns<A>
   ) => {
     const key = keyOfAccount(account)
     const called = Effect.tapError(call(account), (failure) => {
-      if (isRefused(failure)) return health.keyRefused(key, failure)
-      return standing === "Trial" ? health.keyUntold(key) : Effect.void
+      if (isRefused(failure)) return health.recordKeyRefusal(key, failure)
+      return state === "HalfOpen" ? health.returnKeyTrial(key) : Effect.void
     })
-    return standing === "Well" ? called : Effect.tap(called, () => health.keyWorks(key))
+    return state === "Closed" ? called : Effect.tap(called, () => health.recordKeySuccess(key))
   }
 
   /**
@@ -62,11 +62,11 @@ export const makeKeyTurns = Effect.gen(function* () {
   ): Effect.Effect<A, VendorFailure> => {
     const [account, ...others] = accounts
     if (account === undefined) return otherwise
-    return Effect.flatMap(turns.standing(keyOfAccount(account)), ({ _tag: standing }) =>
-      standing === "Rests"
+    return Effect.flatMap(turns.stateOf(keyOfAccount(account)), ({ _tag: state }) =>
+      state === "Open"
         ? oneAfterAnother(others, turns, otherwise)
         : Effect.catchIf(
-            calledWith(account, standing, turns),
+            calledWith(account, state, turns),
             (failure) => turns.isRefused(failure) && turns.mayRepeat(),
             (failure) => oneAfterAnother(others, turns, Effect.fail(failure))
           )
@@ -77,14 +77,14 @@ export const makeKeyTurns = Effect.gen(function* () {
     oneAfterAnother(
       accounts,
       turns,
-      Effect.suspend(() => calledWith(accounts[0], "Rests", turns))
+      Effect.suspend(() => calledWith(accounts[0], "Open", turns))
     )
 
   /** A key without money makes nothing, and is told what it has made. */
-  const standingForTask: ChannelHealth["Service"]["keyStanding"] = (key) =>
-    health.keyReason(key) === "account_empty"
-      ? Effect.succeed({ _tag: "Well" })
-      : health.keyStanding(key)
+  const stateForTask: ChannelHealth["Service"]["keyState"] = (key) =>
+    health.keyCooldownReason(key) === "account_empty"
+      ? Effect.succeed({ _tag: "Closed" })
+      : health.keyState(key)
 
   return {
     /** Begins with the key whose turn it is. */
@@ -98,12 +98,12 @@ export const makeKeyTurns = Effect.gen(function* () {
         const [{ channelId }] = accounts
         const turn = turns.get(channelId) ?? 0
         if (accounts.length > 1) turns.set(channelId, (turn + 1) % accounts.length)
-        const { keyStanding: standing } = health
+        const { keyState: stateOf } = health
         return from(Arr.rotate(accounts, -turn), {
           call,
           mayRepeat,
           isRefused: isAboutKey,
-          standing
+          stateOf
         })
       }),
     /** Begins with the key that made the task, as a vendor may know it by that alone. */
@@ -120,7 +120,7 @@ export const makeKeyTurns = Effect.gen(function* () {
         call,
         mayRepeat: () => true,
         isRefused: isKeyRefused,
-        standing: standingForTask
+        stateOf: stateForTask
       }
       return from(Arr.rotate(accounts, -first), turns)
     }

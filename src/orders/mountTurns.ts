@@ -1,6 +1,6 @@
 /** Which of its mounts an order goes to, and to which after one that certainly made nothing. */
 import { type Array as Arr, Effect, Metric, Random, Result } from "effect"
-import type { Standing } from "../channels/ChannelHealth.ts"
+import type { BreakerState } from "../channels/ChannelHealth.ts"
 import { ChannelUnavailable, type RateLimited } from "../domain/Errors.ts"
 import {
   mayFailOver,
@@ -38,7 +38,7 @@ export const drawMounts = Effect.fnUntraced(function* <
     .map(({ mount }) => mount)
 })
 
-type CoolingDown = Extract<Standing, { readonly _tag: "Rests" }>
+type CoolingDown = Extract<BreakerState, { readonly _tag: "Open" }>
 
 const coolingDown = {
   all: "The channel of this model takes no orders for a moment, because its vendor fails; nothing was ordered",
@@ -52,7 +52,7 @@ const noneLeft = (cooldown: CoolingDown | null) =>
     cooldown === null
       ? { message: "No other channel of this model can be called for this order", param: "model" }
       : {
-          message: cooldown.isOwn ? coolingDown.organization : coolingDown.all,
+          message: cooldown.isOrganizationOnly ? coolingDown.organization : coolingDown.all,
           param: "model",
           retryAfterSeconds: Math.max(1, Math.ceil(cooldown.secondsLeft))
         }
@@ -74,7 +74,7 @@ export type NextTurn<Product> = () => Effect.Effect<Turn<Product>, RateLimited |
 export const makeTurns = <Product>(
   mounts: ReadonlyArray<MountedCall<Product>>,
   moveTo: MoveTo,
-  standing: (channelId: string) => Effect.Effect<Standing>
+  breakerStateOf: (channelId: string) => Effect.Effect<BreakerState>
 ): NextTurn<Product> => {
   let next = 0
   let called = 0
@@ -89,15 +89,15 @@ export const makeTurns = <Product>(
       refusal ??= refused
       return turn()
     }
-    return Effect.flatMap(standing(mount.job.channelId), (channel) => {
-      if (channel._tag === "Rests") {
-        if (shortest === null || channel.secondsLeft < shortest.secondsLeft) shortest = channel
+    return Effect.flatMap(breakerStateOf(mount.job.channelId), (state) => {
+      if (state._tag === "Open") {
+        if (shortest === null || state.secondsLeft < shortest.secondsLeft) shortest = state
         return turn()
       }
       called += 1
       return Effect.succeed({
         mount,
-        trials: channel._tag === "Trial" ? channel.of : noTrials
+        trials: state._tag === "HalfOpen" ? state.trials : noTrials
       })
     })
   }

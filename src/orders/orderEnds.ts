@@ -189,7 +189,7 @@ export const makeOrderEnds = Effect.gen(function* () {
   const noteUsage = ({ at, terms }: OpenOrder, { chargeNano, usage }: Charge<unknown>) => {
     if (usage.basis !== "upstream_usage") return
     const amounts = { estimatedNano: terms.quote.holdNano, usedNano: chargeNano }
-    health.used(at.mount().job.channelId, terms.model.id, amounts)
+    health.recordUsage(at.mount().job.channelId, terms.model.id, amounts)
   }
 
   /** Takes the charge, and answers only where it stands in the books. */

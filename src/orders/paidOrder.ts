@@ -244,7 +244,7 @@ export const makePaidOrders = Effect.gen(function* () {
     return yield* withPermits(organizationId, (moveTo) =>
       Effect.gen(function* () {
         const nextTurn = makeTurns(mounts, moveTo, (channelId) =>
-          health.standing(laneOf(order, channelId))
+          health.breakerState(laneOf(order, channelId))
         )
         const at = yield* makeCurrentMount(yield* nextTurn(), nextTurn, order)
         const open = openOrder(order, { id, addresses }, key, at)

@@ -84,7 +84,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
   const health = yield* ChannelHealth
 
   const completed = ({ channelId, sinceAskedSeconds }: ClaimedTask) => {
-    health.noticed(channelId, sinceAskedSeconds)
+    health.recordLag(channelId, sinceAskedSeconds)
     return noteCompletion(channelId, sinceAskedSeconds)
   }
 
@@ -129,7 +129,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
       if (charge.basis === "upstream_usage") {
         const { quote, channelId, model } = task
         const amounts = { estimatedNano: quote.holdNano, usedNano: charge.chargeNano }
-        health.used(channelId, model, amounts)
+        health.recordUsage(channelId, model, amounts)
       }
       yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
     } else if (state === "released") {

@@ -25,11 +25,11 @@ const lane = (organizationId: string) => ({ channelId: "ch", model: "paint-1", o
 /** Whether the order went to the vendor, which fails it or not. */
 const order = Effect.fnUntraced(function* (organizationId: string, isPoisoned: boolean) {
   const health = yield* ChannelHealth
-  const standing = yield* health.standing(lane(organizationId))
-  if (standing._tag === "Rests") return false
+  const state = yield* health.breakerState(lane(organizationId))
+  if (state._tag === "Open") return false
   const end = isPoisoned ? failure : null
-  health.ended(lane(organizationId), { failure: end, millis: 10 }, () => null)
-  if (standing._tag === "Trial") yield* health.endTrial(lane(organizationId), standing.of, end)
+  health.recordEnd(lane(organizationId), { failure: end, millis: 10 }, () => null)
+  if (state._tag === "HalfOpen") yield* health.endTrial(lane(organizationId), state.trials, end)
   return true
 })
 
@@ -61,7 +61,7 @@ it.effect("more organisations than are counted one by one are one of many", () =
     const health = yield* ChannelHealth
     const records = yield* ChannelRecords
     for (let index = 0; index < 10_000; index++) {
-      health.ended(lane(`org_${index}`), { failure, millis: 10 }, () => null)
+      health.recordEnd(lane(`org_${index}`), { failure, millis: 10 }, () => null)
     }
     yield* TestClock.adjust("1 second")
     assert.isAtMost((yield* records.latestEnds(["ch"])).length, 65)

@@ -42,7 +42,7 @@ export const layerChannelHandlers = HttpApiBuilder.group(
       }),
       enableChannel: Effect.fn("channels.enable")(function* ({ params }) {
         yield* catalog.enable(params.id, true, (yield* CurrentOperator).name)
-        yield* health.enabled(params.id)
+        yield* health.endCooldowns(params.id)
         return yield* readReport(params.id)
       })
     })
