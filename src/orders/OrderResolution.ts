@@ -132,8 +132,8 @@ export const makeOrderResolution = Effect.gen(function* () {
           if (model.prices?.kind !== "image") return yield* Result.fail(unpriced(model))
           return { adapter, ...(yield* priceImages(model.prices, request, family)) }
         }),
-      priceBy: ({ quote, asked }, prices) =>
-        prices.kind === "image" ? quoteImages(prices, quote.images, asked) : otherKind,
+      priceBy: ({ quote, requestedTier }, prices) =>
+        prices.kind === "image" ? quoteImages(prices, quote.images, requestedTier) : otherKind,
       noneFits: (_, misfits) => misfits[0]
     })
     return { mounts, quote: mounts[0].quote, model, files }

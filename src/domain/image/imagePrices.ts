@@ -86,7 +86,7 @@ export interface TierPrice {
   /** The names in the table whose price it is. */
   readonly tier: Readonly<Record<ImageDimension, string>>
   /** What the price depends on, as it must go out; null where the price is the same for all. */
-  readonly sent: ImageTier
+  readonly vendorTier: ImageTier
 }
 
 /** The entry for what is asked, under its name in the table. */
@@ -132,7 +132,7 @@ export const tierPrice = (
   return Result.succeed({
     nanoPerImage,
     tier: { quality: rowName, size: sizeName },
-    sent: {
+    vendorTier: {
       quality: vendorNameOf(table, rowName, quality),
       size: vendorNameOf(sizes, sizeName, size)
     }

@@ -17,7 +17,7 @@ import { AUTO, type ImageTier, pricedDimensions } from "./imagePrices.ts"
 interface PricedImages {
   readonly quote: ImageQuote
   /** What every price table is asked for. */
-  readonly asked: ImageTier
+  readonly requestedTier: ImageTier
   /** As it goes to the vendor, but for the model's name. */
   readonly request: ImageRequest
 }
@@ -48,20 +48,20 @@ export const priceImages = (
       const pricedFields = pricedDimensions(prices.per_image)
       yield* withoutFaults(dimensionFaults(body, gatewayImageFields(family), pricedFields))
     }
-    const asked: ImageTier = {
+    const requestedTier: ImageTier = {
       quality: explicitValue(body.quality),
       size: explicitValue(body.size)
     }
-    const quote = yield* quoteImages(prices, imageCount(body), asked)
-    const { sent } = yield* imagePrice(prices, asked)
-    if (sent === undefined) return { quote, asked, request: { body, edit } }
-    if (sent.size === AUTO && !family.hasAutoSize) return yield* Result.fail(missingSize())
+    const quote = yield* quoteImages(prices, imageCount(body), requestedTier)
+    const { vendorTier } = yield* imagePrice(prices, requestedTier)
+    if (vendorTier === undefined) return { quote, requestedTier, request: { body, edit } }
+    if (vendorTier.size === AUTO && !family.hasAutoSize) return yield* Result.fail(missingSize())
     const vendorBody: ImageBody = {
       ...body,
-      ...(sent.size === null ? {} : { size: sent.size }),
-      ...(sent.quality === null || !Object.hasOwn(family.parameters, "quality")
+      ...(vendorTier.size === null ? {} : { size: vendorTier.size }),
+      ...(vendorTier.quality === null || !Object.hasOwn(family.parameters, "quality")
         ? {}
-        : { quality: sent.quality })
+        : { quality: vendorTier.quality })
     }
-    return { quote, asked, request: { body: vendorBody, edit } }
+    return { quote, requestedTier, request: { body: vendorBody, edit } }
   })
