@@ -1,7 +1,7 @@
 /**
- * How a call to a vendor can end without a usable answer, and what the client is told of it. The
- * three are told apart by what may have happened on the other side, because that decides whether
- * money and retries are safe.
+ * How a call to a vendor can end without a usable answer, and the error that the client gets. The
+ * three failures differ in what may have happened at the vendor, because that decides whether money
+ * and retries are safe.
  */
 import { Schema } from "effect"
 import { UpstreamError } from "./Errors.ts"
@@ -16,18 +16,18 @@ export const AnswerTrace = Schema.Struct({
   status: Schema.Int,
   bytes: Schema.Int,
   sha256: Schema.NullOr(Schema.String),
-  /** The vendor's own name of the request, where it told one. */
+  /** The vendor's request id, where the answer has one. */
   requestId: Schema.NullOr(Schema.String)
 })
 export type AnswerTrace = typeof AnswerTrace.Type
 
-const trace = {
-  /** The job's id at the vendor, where it was told. */
+const traceFields = {
+  /** The job's id at the vendor, where an answer had it. */
   upstreamId: Schema.optionalKey(Schema.String),
   answer: Schema.optionalKey(AnswerTrace)
 }
 
-/** What a refusal is about by which a vendor is known to have made nothing. */
+/** Reasons of refusals that prove that the vendor made nothing. */
 export const KnownRefusal = Schema.Literals([
   "refused",
   "credentials_refused",
@@ -56,7 +56,7 @@ export class VendorRefused extends Schema.TaggedError<VendorRefused>()("VendorRe
   proof: Schema.optionalKey(KnownRefusal),
   /** Set where the vendor says of the job itself that it failed, and so that it is not billed. */
   isVerdict: Schema.optionalKey(Schema.Boolean),
-  ...trace
+  ...traceFields
 }) {}
 
 /** The request never reached the vendor: refused connection, unknown host, failed handshake. */
@@ -76,16 +76,16 @@ export class VendorLost extends Schema.TaggedError<VendorLost>()("VendorLost", {
   /** Null when no answer began. */
   status: Schema.NullOr(Schema.Int),
   retryAfterSeconds,
-  /** Set where the answer told a job that another order has. */
+  /** Set where the answer named a job that another order has. */
   isDuplicate: Schema.optionalKey(Schema.Boolean),
-  /** What the vendor counted, where an answer without a product told it. */
+  /** What the vendor counted, where an answer without a product has it. */
   usage: Schema.optionalKey(
     Schema.Struct({ inputTokens: Schema.BigInt, outputTokens: Schema.BigInt })
   ),
-  ...trace
+  ...traceFields
 }) {}
 
-/** The vendor told a job that another order has: one work is charged once. */
+/** The vendor answered with a job that another order has: one work is charged once. */
 export const duplicateJob = (upstreamId: string) =>
   new VendorLost({
     reason: "broken_answer",
@@ -132,17 +132,17 @@ export const implausibleUsage = (usage: ReportedUsage, upstreamId: string | null
   usage
 })
 
-/** The vendor, or a proxy before it, stopped waiting; 524 is a content network's word for it. */
+/** Statuses of a vendor, or of a proxy before it, that stopped waiting; 524 is a CDN's. */
 export const timeouts: ReadonlySet<number> = new Set([408, 504, 524])
 
-const mirrored: ReadonlySet<number> = new Set([400, 404, 413, 415, 422])
+const mirroredStatuses: ReadonlySet<number> = new Set([400, 404, 413, 415, 422])
 
 /**
  * Our status for a vendor's: its 400, 404, 413, 415 and 422 are mirrored; its 429 is a 503, since
  * 402 and 429 mean our own money to our clients; everything else is a bad gateway.
  */
 export const statusOfVendor = (vendorStatus: number): number => {
-  if (mirrored.has(vendorStatus)) return vendorStatus
+  if (mirroredStatuses.has(vendorStatus)) return vendorStatus
   if (vendorStatus === 429) return 503
   return timeouts.has(vendorStatus) ? 504 : 502
 }
@@ -150,7 +150,7 @@ export const statusOfVendor = (vendorStatus: number): number => {
 /** Refusals of our own account at the vendor: wrong key, no money, not allowed. */
 export const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
 
-/** What a status says of a refusal that is known to be one; null where it never is one. */
+/** What a refusal is about by its status; null where the status is never one of a refusal. */
 const knownStatuses: ReadonlyMap<number, KnownRefusal> = new Map([
   [400, "refused"],
   [401, "credentials_refused"],
@@ -166,7 +166,7 @@ const knownStatuses: ReadonlyMap<number, KnownRefusal> = new Map([
 export const knownRefusalOf = (vendorStatus: number): KnownRefusal | null =>
   knownStatuses.get(vendorStatus) ?? null
 
-/** Known by the vendor's own table, which knows none that tells of a job. */
+/** The proof that the vendor's refusal table gives; none where the refusal names a job. */
 const proofOf = (failure: VendorFailure): KnownRefusal | null =>
   failure._tag === "VendorRefused" && failure.upstreamId === undefined
     ? (failure.proof ?? null)
@@ -194,11 +194,13 @@ export const mayFailOver = (failure: VendorFailure): boolean => {
   return failure._tag === "VendorUnreachable" || (proof !== null && proof !== "refused")
 }
 
+export type FailureKind = KnownRefusal | VendorLost["reason"] | "unreachable" | "vendor_error"
+
 /**
- * In one word how a call failed. `refused` is everything that may be about what was ordered: an error
- * in an answer of success is that as well, unless its code tells otherwise.
+ * The kind of a failure, for metrics and operators. `refused` is everything that may be about what was
+ * ordered: also an error in an answer of success, unless its code says otherwise.
  */
-export const failureKind = (failure: VendorFailure): string => {
+export const failureKind = (failure: VendorFailure): FailureKind => {
   if (failure._tag === "VendorUnreachable") return "unreachable"
   if (failure._tag === "VendorLost") return failure.reason
   const { effectiveStatus, isVerdict, proof, status } = failure
@@ -209,9 +211,9 @@ export const failureKind = (failure: VendorFailure): string => {
   return effectiveStatus >= 500 && status >= 300 ? "vendor_error" : "refused"
 }
 
-/** Why something was not made at a channel, as operators read it. */
+/** Why a channel did not serve an order, as operators read it. */
 export interface Refusal {
-  readonly reason: string
+  readonly reason: FailureKind
   /** The vendor's, where it answered. */
   readonly status: number | null
 }
@@ -221,49 +223,54 @@ export const refusalOf = (failure: VendorFailure): Refusal => ({
   status: failure._tag === "VendorUnreachable" ? null : failure.status
 })
 
-const aboutKey: ReadonlySet<unknown> = new Set<KnownRefusal>([
+const keyRefusals: ReadonlySet<unknown> = new Set<KnownRefusal>([
   "credentials_refused",
   "account_empty"
 ])
 
 /** Refused for the key it was called with, and certainly not begun: another key may be taken. */
-export const isAboutKey = (failure: VendorFailure): boolean => aboutKey.has(proofOf(failure))
+export const isAboutKey = (failure: VendorFailure): boolean => keyRefusals.has(proofOf(failure))
 
-/** The same of a question, which begins nothing: its status is enough. */
+/** The same of a poll, which begins nothing: its status is enough. */
 export const isKeyRefused = (failure: VendorFailure): boolean =>
   failure._tag === "VendorRefused" &&
   failure.isVerdict !== true &&
-  aboutKey.has(failureKind(failure))
+  keyRefusals.has(failureKind(failure))
 
-/** What an error says where nothing of the vendor's is passed on. */
-const silent = {
+/** Fields of an error that contains nothing of the vendor's. */
+const noUpstreamDetails = {
   upstream: { status: null, body: null },
   retryable: false,
   retryAfterSeconds: null
 }
 
-const accountRefused =
+const ACCOUNT_REFUSED =
   "The vendor of this model does not accept the gateway's account at the moment; the gateway's operator has to see to it"
 
-/** What the client is told; `retryable` is false wherever a resend could be a second paid job. */
+/** The error that the client gets; `retryable` is false wherever a resend could be a second paid job. */
 export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
   const { message } = failure
   const retryable = doubtOf(failure) === null
   if (failure._tag === "VendorUnreachable") {
-    return new UpstreamError({ ...silent, message, status: 502, retryable })
+    return new UpstreamError({ ...noUpstreamDetails, message, status: 502, retryable })
   }
-  const { status: told, retryAfterSeconds } = failure
+  const { status: vendorStatus, retryAfterSeconds } = failure
   if (failure._tag === "VendorLost") {
     const status = failure.reason === "timeout" ? 504 : 502
-    const upstream = { status: told, body: null }
+    const upstream = { status: vendorStatus, body: null }
     return new UpstreamError({ message, status, upstream, retryable, retryAfterSeconds })
   }
   if (accountStatuses.has(failure.effectiveStatus)) {
-    const upstream = { status: told, body: null }
-    return new UpstreamError({ ...silent, message: accountRefused, status: 502, upstream })
+    const upstream = { status: vendorStatus, body: null }
+    return new UpstreamError({
+      ...noUpstreamDetails,
+      message: ACCOUNT_REFUSED,
+      status: 502,
+      upstream
+    })
   }
   const status = statusOfVendor(failure.effectiveStatus)
-  const upstream = { status: told, body: failure.body }
+  const upstream = { status: vendorStatus, body: failure.body }
   return new UpstreamError({ message, status, upstream, retryable, retryAfterSeconds })
 }
 
@@ -277,25 +284,25 @@ export const unreadableAnswerDoubt = ({ upstreamId, answer }: VendorLost): Doubt
   ...(answer === undefined ? {} : { answer })
 })
 
-/** What the client is told of an order that is charged although its answer could not be read. */
+/** The client's error where an order is charged although its answer could not be read. */
 export const unreadableAnswerError = (
-  { message, status: told }: VendorLost,
+  { message, status: vendorStatus }: VendorLost,
   { receiptId, charge }: { readonly receiptId: string; readonly charge: string }
 ): UpstreamError =>
   new UpstreamError({
-    upstream: { status: told, body: null },
+    upstream: { status: vendorStatus, body: null },
     retryable: false,
     retryAfterSeconds: null,
     message:
-      `${message}. It answered HTTP ${told}, so the order is charged ${charge} by the formula: ` +
+      `${message}. It answered HTTP ${vendorStatus}, so the order is charged ${charge} by the formula: ` +
       `GET /v1/usage/${receiptId} is the receipt, and the gateway's operator can correct it`,
     status: 502
   })
 
-/** The vendor answered, but the sweep had given the request up before. */
+/** The client's error where the vendor answered after the sweep had closed the order. */
 export const abandonedRequestError = () =>
   new UpstreamError({
-    ...silent,
+    ...noUpstreamDetails,
     message: "The vendor answered after the request had been given up",
     status: 504
   })

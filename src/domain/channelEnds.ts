@@ -1,10 +1,10 @@
-/** How calls at channels ended, and what follows from many of them. */
+/** Outcomes of calls at channels, and the durations of many of them as histograms. */
 import { failureKind, type VendorFailure } from "./VendorOutcome.ts"
 
-/** Of a call that brought what was asked for. */
+/** The outcome of a call that answered what was ordered; the other outcomes are kinds of failures. */
 export const SUCCEEDED = "made"
 
-/** What only the vendor is to blame for: no order, key, balance or rate of ours causes it. */
+/** Failures that only the vendor causes: no order, key, balance or rate of ours does. */
 const vendorsFaults: ReadonlySet<string> = new Set([
   "unreachable",
   "overloaded",
@@ -17,14 +17,14 @@ const vendorsFaults: ReadonlySet<string> = new Set([
 export const isVendorsFault = (failure: VendorFailure): boolean =>
   vendorsFaults.has(failureKind(failure))
 
-/** Whether a count is of ends of calls: their names are one word. */
+/** Whether a counter counts outcomes of calls: names of the others contain a space. */
 export const isCallOutcome = (name: string): boolean => !name.includes(" ")
 
-/** What is counted of a channel beside how its calls ended: the word, and of what. */
+/** The name of a channel's counter of something else than outcomes. */
 export const countName = (what: "took" | "lag" | "estimated" | "used", of: string | number) =>
   `${what} ${of}`
 
-/** Of names with this word: how often by what stands after it. */
+/** The counters of one thing, by what each counts it of. */
 export const countsOf = (
   counts: ReadonlyMap<string, number>,
   what: Parameters<typeof countName>[0]
@@ -35,21 +35,24 @@ export const countsOf = (
     )
   )
 
-/** Four steps of durations to each doubling, so that one is told by its step within a tenth. */
-const STEPS = 4
+/** Histogram buckets of durations, four per octave: a bucket is exact to a tenth. */
+const BUCKETS_PER_OCTAVE = 4
 
 export const bucketOf = (millis: number): number =>
-  Math.round(STEPS * Math.log2(Math.max(1, millis)))
+  Math.round(BUCKETS_PER_OCTAVE * Math.log2(Math.max(1, millis)))
 
-export const bucketMillis = (step: string): number => Math.round(2 ** (Number(step) / STEPS))
+export const bucketMillis = (bucket: string): number =>
+  Math.round(2 ** (Number(bucket) / BUCKETS_PER_OCTAVE))
 
 /** The duration in milliseconds below which that share of them is; null where there are none. */
-export const quantile = (steps: ReadonlyMap<string, number>, share: number): number | null => {
-  const total = [...steps.values()].reduce((sum, count) => sum + count, 0)
+export const quantile = (buckets: ReadonlyMap<string, number>, share: number): number | null => {
+  const total = [...buckets.values()].reduce((sum, count) => sum + count, 0)
   let passed = 0
-  for (const [step, count] of [...steps].sort(([one], [other]) => Number(one) - Number(other))) {
+  for (const [bucket, count] of [...buckets].sort(
+    ([one], [other]) => Number(one) - Number(other)
+  )) {
     passed += count
-    if (passed >= total * share) return bucketMillis(step)
+    if (passed >= total * share) return bucketMillis(bucket)
   }
   return null
 }

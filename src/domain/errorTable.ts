@@ -33,20 +33,19 @@ export interface ErrorRow {
   readonly mayFollowPaidCall: boolean
 }
 
-const described = (description: string) => Schema.String.annotate({ description })
-const decimal = (description: string) =>
-  described(`${description}, a decimal string of currency units`)
+const text = (description: string) => Schema.String.annotate({ description })
+const decimal = (description: string) => text(`${description}, a decimal string of currency units`)
 
 const RETRY_AFTER = "Whole seconds until a repeat makes sense, as `Retry-After` says"
 /** On the wire it is `retry_after`. */
-const waiting = { retryAfterSeconds: Schema.Int.annotate({ description: RETRY_AFTER }) }
-const waitingOr = (none: string) => ({
+const retryAfterField = { retryAfterSeconds: Schema.Int.annotate({ description: RETRY_AFTER }) }
+const nullableRetryAfter = (none: string) => ({
   retryAfterSeconds: Schema.NullOr(Schema.Int).annotate({
     description: `${RETRY_AFTER}; null ${none}`
   })
 })
 
-const request = {
+const clientError = {
   type: "invalid_request_error",
   fields: {},
   retry: "no",
@@ -55,27 +54,27 @@ const request = {
 
 export const errorTable = {
   modality_mismatch: {
-    ...request,
+    ...clientError,
     status: 400,
     meaning: "The model is not of the modality this endpoint serves"
   },
   modality_not_ready: {
-    ...request,
+    ...clientError,
     status: 400,
     meaning: "The model's modality is reserved and not open yet"
   },
   video_unsupported_protocol: {
-    ...request,
+    ...clientError,
     status: 400,
     meaning: "The model is called by a protocol that is not a supported video protocol"
   },
   image_unsupported_protocol: {
-    ...request,
+    ...clientError,
     status: 400,
     meaning: "The model is called by a protocol that is not one of the image protocols"
   },
   video_sku_invalid: {
-    ...request,
+    ...clientError,
     status: 400,
     meaning: "The duration, the resolution or the size is not offered",
     // They let a client correct the order without reading the message.
@@ -94,7 +93,7 @@ export const errorTable = {
     }
   },
   billing_unavailable: {
-    ...request,
+    ...clientError,
     status: 400,
     type: "billing_error",
     meaning: "No price is configured for this order, so it cannot be billed",
@@ -122,13 +121,13 @@ export const errorTable = {
       retryable: Schema.Boolean.annotate({
         description: "False when a repeat could be a second paid job, as `x-should-retry` says"
       }),
-      ...waitingOr("when the vendor named no time")
+      ...nullableRetryAfter("when the vendor named no time")
     },
     retry: "by its field",
     mayFollowPaidCall: true
   },
   insufficient_balance: {
-    ...request,
+    ...clientError,
     status: 402,
     type: "billing_error",
     meaning:
@@ -146,7 +145,7 @@ export const errorTable = {
       cap: decimal("The member's cap"),
       used: decimal("What the member's month has held and charged"),
       required: decimal("What the order holds"),
-      ...waiting
+      ...retryAfterField
     },
     // The next month is a long wait for a program with no person to ask.
     retry: "not by itself",
@@ -157,45 +156,45 @@ export const errorTable = {
     type: "billing_error",
     meaning: "The order would take a budget above its amount; the narrowest one is named",
     fields: {
-      budget: described("Id of the budget"),
+      budget: text("Id of the budget"),
       scope: Schema.Literals(budgetScopes).annotate({ description: "Whose orders count in it" }),
       period: Schema.Literals(budgetPeriods).annotate({ description: "The time it is for" }),
       amount: decimal("The budget's amount"),
       used: decimal("What the period has held and charged"),
       required: decimal("What the order holds"),
-      ...waitingOr("where the budget never begins again")
+      ...nullableRetryAfter("where the budget never begins again")
     },
     retry: "not by itself",
     mayFollowPaidCall: false
   },
   invalid_api_key: {
-    ...request,
+    ...clientError,
     status: 401,
     type: "authentication_error",
     meaning: "The key is missing, malformed, unknown, revoked or expired: one answer for all"
   },
   permission_denied: {
-    ...request,
+    ...clientError,
     status: 403,
     type: "permission_error",
     meaning: "The key lacks the scope of this route, or may not call this model"
   },
-  model_not_found: { ...request, status: 404, meaning: "No model has this name" },
+  model_not_found: { ...clientError, status: 404, meaning: "No model has this name" },
   task_not_found: {
-    ...request,
+    ...clientError,
     status: 404,
     meaning: "The organisation has no task with this id"
   },
   task_processing: {
-    ...request,
+    ...clientError,
     status: 409,
     meaning: "The task is still processing: it can be deleted when it has ended",
-    fields: waiting,
+    fields: retryAfterField,
     retry: "later"
   },
-  not_found: { ...request, status: 404, meaning: "There is no such thing" },
+  not_found: { ...clientError, status: 404, meaning: "There is no such thing" },
   method_not_allowed: {
-    ...request,
+    ...clientError,
     status: 405,
     meaning: "The path is served, but not by this method",
     fields: {
@@ -203,26 +202,26 @@ export const errorTable = {
     }
   },
   payload_too_large: {
-    ...request,
+    ...clientError,
     status: 413,
     meaning:
       "The body has more bytes than this route takes, or the organisation keeps as many files as it may"
   },
   unsupported_media_type: {
-    ...request,
+    ...clientError,
     status: 415,
     meaning: "The body is of another media type, or has a content encoding"
   },
   invalid_request: {
-    ...request,
+    ...clientError,
     status: 400,
     meaning: "A field has the wrong shape",
     fields: {
       faults: Schema.optionalKey(
         Schema.Array(
           Schema.Struct({
-            path: described("Path of the field; of a vendor's list, the name of the column"),
-            message: described("What was expected of it"),
+            path: text("Path of the field; of a vendor's list, the name of the column"),
+            message: text("What was expected of it"),
             line: Schema.optionalKey(Schema.Int.annotate({ description: "Of a list: the line" }))
           })
         ).annotate({ description: "Every fault, where there are several" })
@@ -230,21 +229,21 @@ export const errorTable = {
     }
   },
   idempotency_conflict: {
-    ...request,
+    ...clientError,
     status: 409,
     meaning:
       "The first request with this Idempotency-Key is still running, or its answer is not kept",
-    fields: waitingOr("where waiting does not help"),
+    fields: nullableRetryAfter("where waiting does not help"),
     retry: "later"
   },
   idempotency_mismatch: {
-    ...request,
+    ...clientError,
     status: 422,
     meaning:
       "The Idempotency-Key was used for another request, or a deposit's reference for another amount"
   },
   precondition_failed: {
-    ...request,
+    ...clientError,
     status: 412,
     meaning: "The catalog was changed since the version that `If-Match` names: read it again",
     fields: {
@@ -252,14 +251,14 @@ export const errorTable = {
       changed: Schema.Array(
         Schema.Struct({
           version: Schema.Int.annotate({ description: "The version that was made" }),
-          by: Schema.NullOr(described("Who made it; null where no operator did")),
-          at: described("When, ISO 8601 in UTC")
+          by: Schema.NullOr(text("Who made it; null where no operator did")),
+          at: text("When, ISO 8601 in UTC")
         })
       ).annotate({ description: "Who changed it since, the oldest change first" })
     }
   },
   channel_unavailable: {
-    ...request,
+    ...clientError,
     status: 503,
     type: "server_error",
     meaning:
@@ -275,7 +274,7 @@ export const errorTable = {
     type: "rate_limit_error",
     meaning:
       "More requests than this key, its organisation or the model's channel may have at a time",
-    fields: waiting,
+    fields: retryAfterField,
     retry: "later",
     mayFollowPaidCall: false
   },
@@ -283,7 +282,7 @@ export const errorTable = {
     status: 503,
     type: "server_error",
     meaning: "The gateway cannot take the request at the moment; nothing was ordered",
-    fields: waiting,
+    fields: retryAfterField,
     retry: "later",
     mayFollowPaidCall: false
   },

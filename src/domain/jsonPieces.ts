@@ -72,13 +72,13 @@ function* pieces(value: unknown, replace: Replace): Generator<string> {
   if (piece !== "") yield piece
 }
 
-const sorted = (value: unknown): unknown =>
+const sortFields = (value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
     : value
 
 /** JSON that does not depend on the order of an object's fields. */
-export const canonicalPieces = (value: unknown): Iterable<string> => pieces(value, sorted)
+export const canonicalPieces = (value: unknown): Iterable<string> => pieces(value, sortFields)
 
 /** JSON as it is sent: of most values one text, else its pieces. */
 export const jsonPieces = (value: object): string | Iterable<string> =>

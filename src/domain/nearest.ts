@@ -1,4 +1,4 @@
-/** Names that were meant by others: by how lenient readers see them, and by their letters. */
+/** Finds the name that a client meant: by what lenient readers take for the same name, and by spelling. */
 
 /**
  * A name without case, marks, separators, invisible characters and compatible forms of letters. Some
@@ -54,17 +54,17 @@ const foreignWord =
 /** A letter may look like two, as some do that were printed as one. */
 const LETTERS_PER_CHARACTER = 2
 
-/** What stands between letters that nobody knows, and how many letters these may be. */
-const knownParts = (key: string) =>
-  [...key.matchAll(/([^a-z0-9]*)([a-z0-9]*)/g)].map(([, unknown = "", known = ""]) => ({
-    most: [...unknown].length * LETTERS_PER_CHARACTER,
-    known
+/** Splits a key into runs of ASCII letters, each with the most letters that may stand before it. */
+const nameParts = (key: string) =>
+  [...key.matchAll(/([^a-z0-9]*)([a-z0-9]*)/g)].map(([, strange = "", letters = ""]) => ({
+    most: [...strange].length * LETTERS_PER_CHARACTER,
+    letters
   }))
 
 /** Whether the parts from `index` on can be the letters from `from` on. */
-const canBe = (
+const matchesParts = (
   letters: string,
-  parts: ReturnType<typeof knownParts>,
+  parts: ReturnType<typeof nameParts>,
   index = 0,
   from = 0
 ): boolean => {
@@ -72,8 +72,8 @@ const canBe = (
   if (part === undefined) return from === letters.length
   for (let skip = 0; skip <= part.most && from + skip <= letters.length; skip++) {
     const start = from + skip
-    if (!letters.startsWith(part.known, start)) continue
-    if (canBe(letters, parts, index + 1, start + part.known.length)) return true
+    if (!letters.startsWith(part.letters, start)) continue
+    if (matchesParts(letters, parts, index + 1, start + part.letters.length)) return true
   }
   return false
 }
@@ -87,12 +87,13 @@ export const resemblances = <A>(entries: Iterable<readonly [name: string, value:
   const byKey = new Map([...entries].map(([name, value]) => [fieldKey(name), value] as const))
   const longest = Math.max(0, ...[...byKey.keys()].map((key) => key.length))
   const find = (key: string): A | undefined => {
-    const parts = knownParts(key)
-    const least = parts.reduce((sum, { known }) => sum + known.length, 0)
+    const parts = nameParts(key)
+    const least = parts.reduce((sum, { letters }) => sum + letters.length, 0)
     if (least > longest) return undefined
     const maxEditsLeft = parts.reduce((sum, part) => sum + part.most, least)
     for (const [other, value] of byKey) {
-      if (other.length >= least && other.length <= maxEditsLeft && canBe(other, parts)) return value
+      if (other.length >= least && other.length <= maxEditsLeft && matchesParts(other, parts))
+        return value
     }
     return undefined
   }
@@ -106,6 +107,10 @@ export const resemblances = <A>(entries: Iterable<readonly [name: string, value:
   }
 }
 
+/** Finds the name that a key resembles. */
+export const similarNames = (names: Iterable<string>) =>
+  resemblances([...names].map((name) => [name, name] as const))
+
 /** Longer names are compared with none. */
 const MAX_LENGTH = 100
 /** One in three letters may be another, missing, too many or in its neighbour's place. */
@@ -114,51 +119,70 @@ const MAX_EDITS = 3
 /** Of the names with about as many letters; the others are not looked at. */
 const MAX_COMPARED = 500
 
-/**
- * Edits that lead from one name to the other; `most + 1` stands for all numbers above `most`. Letters
- * whose places are further apart than that are not compared.
- */
-const editsBetween = (left: string, right: string, maxEditsLeft: number): number => {
-  const width = right.length + 1
-  let beforeLast = new Uint8Array(width)
-  let previousRow = Uint8Array.from({ length: width }, (_, column) =>
-    Math.min(column, maxEditsLeft + 1)
+/** Three rows of the table of edits, which are used in turn. */
+interface EditRows {
+  beforeLast: Uint8Array
+  previous: Uint8Array
+  current: Uint8Array
+}
+
+/** Edits between the first `row` letters of one name and the first `column` letters of the other. */
+const editsAt = (
+  left: string,
+  right: string,
+  { beforeLast, previous, current }: EditRows,
+  row: number,
+  column: number
+): number => {
+  const isSame = left[row - 1] === right[column - 1]
+  const isSwapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
+  return Math.min(
+    (previous[column] ?? 0) + 1,
+    (current[column - 1] ?? 0) + 1,
+    (previous[column - 1] ?? 0) + (isSame ? 0 : 1),
+    isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY
   )
-  let current = new Uint8Array(width)
+}
+
+/**
+ * The edit distance of two names (Damerau-Levenshtein). `maxEdits + 1` stands for every greater one,
+ * so letters whose places are further apart than `maxEdits` are not compared.
+ */
+const editsBetween = (left: string, right: string, maxEdits: number): number => {
+  const tooMany = maxEdits + 1
+  const width = right.length + 1
+  const rows: EditRows = {
+    beforeLast: new Uint8Array(width),
+    previous: Uint8Array.from({ length: width }, (_, column) => Math.min(column, tooMany)),
+    current: new Uint8Array(width)
+  }
   for (let row = 1; row <= left.length; row++) {
-    current.fill(maxEditsLeft + 1)
-    current[0] = Math.min(row, maxEditsLeft + 1)
-    let least = current[0]
-    const end = Math.min(right.length, row + maxEditsLeft)
-    for (let column = Math.max(1, row - maxEditsLeft); column <= end; column++) {
-      const isSame = left[row - 1] === right[column - 1]
-      const isSwapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
-      const edits = Math.min(
-        (previousRow[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previousRow[column - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : maxEditsLeft + 1
-      )
-      current[column] = edits
+    rows.current.fill(tooMany)
+    let least = Math.min(row, tooMany)
+    rows.current[0] = least
+    const end = Math.min(right.length, row + maxEdits)
+    for (let column = Math.max(1, row - maxEdits); column <= end; column++) {
+      const edits = Math.min(tooMany, editsAt(left, right, rows, row, column))
+      rows.current[column] = edits
       least = Math.min(least, edits)
     }
-    if (least > maxEditsLeft) return maxEditsLeft + 1
-    const free = beforeLast
-    beforeLast = previousRow
-    previousRow = current
-    current = free
+    if (least > maxEdits) return tooMany
+    const { beforeLast, previous, current } = rows
+    rows.beforeLast = previous
+    rows.previous = current
+    rows.current = beforeLast
   }
-  return previousRow[right.length] ?? maxEditsLeft + 1
+  return rows.previous[right.length] ?? tooMany
 }
 
 /** The name that is spelled most like it, without case; null where none is near. */
 export const nearestName = (
-  wished: string,
+  misspelling: string,
   names: Iterable<string>,
   maxEdits = MAX_EDITS
 ): string | null => {
-  if (wished.length > MAX_LENGTH) return null
-  const word = wished.toLowerCase()
+  if (misspelling.length > MAX_LENGTH) return null
+  const word = misspelling.toLowerCase()
   let nearest: string | null = null
   let maxEditsLeft = Math.min(maxEdits, Math.floor(word.length / LETTERS_PER_EDIT))
   let compared = 0

@@ -9,14 +9,14 @@ export interface FieldFault {
   readonly message: string
 }
 
-/** What is said of a field in place of the library's words. */
-const namesByTag: Readonly<Record<string, string>> = {
+/** Our messages in place of the library's. */
+const messagesByTag: Readonly<Record<string, string>> = {
   MissingKey: "This field is required",
   UnexpectedKey: "There is no such field"
 }
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) => namesByTag[issue._tag] ?? SchemaIssue.defaultLeafHook(issue)
+  leafHook: (issue) => messagesByTag[issue._tag] ?? SchemaIssue.defaultLeafHook(issue)
 })
 
 /** `content[0].image_url`, as a client would write it. */
@@ -31,9 +31,12 @@ const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKe
 export const issueFaults = (issue: SchemaIssue.Issue): ReadonlyArray<FieldFault> =>
   formatIssue(issue).issues.map(({ path = [], message }) => ({ path: formatPath(path), message }))
 
-/** Enough to mend a body by. */
+/** Names that are written as one text, with blanks between them. */
+export const nameList = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
+
+/** An error lists at most so many faults. */
 export const MAX_FIELD_FAULTS = 20
-/** Of a name in an error. */
+/** Longest name in an error, in characters. */
 const MAX_NAME = 100
 
 /** Fails with all faults, the first of them in front; succeeds where there are none. */
@@ -53,33 +56,33 @@ export const withoutFaults = (
 }
 
 /**
- * Every field but those of `fields`, with the field that was meant: the one that `meant` has for
- * what it resembles, or one that is spelled much like it.
+ * Faults for every field that is not one of `fields`, each with the field that it may stand for: by
+ * `aliases`, by what it resembles, or by a similar spelling.
  */
 export const unknownFields = (
   value: object,
   fields: Readonly<Record<string, unknown>>,
-  meant: ReadonlyMap<string, string> = new Map()
+  aliases: ReadonlyMap<string, string> = new Map()
 ): ReadonlyArray<FieldFault> => {
-  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(fields, name))
-  if (unknown.length === 0) return []
+  const unknownNames = Object.keys(value).filter((name) => !Object.hasOwn(fields, name))
+  if (unknownNames.length === 0) return []
   const names = Object.keys(fields)
-  const resembled = resemblances([...meant, ...names.map((name) => [name, name] as const)])
-  return unknown.slice(0, MAX_FIELD_FAULTS).map((name) => {
+  const similarField = resemblances([...aliases, ...names.map((name) => [name, name] as const)])
+  return unknownNames.slice(0, MAX_FIELD_FAULTS).map((name) => {
     const path = name.slice(0, MAX_NAME).toWellFormed()
-    const near = resembled(fieldKey(path)) ?? nearestName(path, names)
-    const question = near === null ? "" : `; did you mean ${near}?`
+    const similarName = similarField(fieldKey(path)) ?? nearestName(path, names)
+    const question = similarName === null ? "" : `; did you mean ${similarName}?`
     return { path, message: `There is no such field${question}` }
   })
 }
 
-/** A check that says what is wrong with which field. */
+/** A check of a schema that reports each fault at its field. */
 export const fieldCheck = <A extends object>(faultsOf: (value: A) => ReadonlyArray<FieldFault>) =>
   Schema.makeFilter((value: A) =>
     faultsOf(value).map(({ path, message }) => ({ path: [path], issue: message }))
   )
 
-/** The rest of an object whose other fields belong to the vendor. */
+/** Further fields of an object, which belong to the vendor. */
 export const anyFields = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 /**
@@ -91,7 +94,7 @@ export const optional = <S extends Schema.Top>(schema: S, expected: string) =>
 
 const MAX_CALLBACK_URL = 2048
 
-/** Of an order that ends after its answer. */
+/** The field of orders that may end after they were answered. */
 export const CallbackUrl = optional(plainText(MAX_CALLBACK_URL), "an https URL").annotate({
   description:
     "An https URL that is told the end, signed with the organisation's callback secret; not sent to the vendor"

@@ -32,50 +32,56 @@ export const imageAddresses = ({
 }
 
 /** The first end of any of them, where one tells it. */
-const expiry = (addresses: ReadonlyArray<string | null>) => {
+const expiryField = (addresses: ReadonlyArray<string | null>) => {
   const ends = addresses.flatMap((address) => (address === null ? [] : (expiryOf(address) ?? [])))
   const earliest = ends.toSorted((one, other) => one.getTime() - other.getTime())[0]
   return earliest === undefined ? {} : { expires_at: earliest.toISOString() }
 }
 
-const failed = ({ id, errorCode, errorMessage }: AnsweredTask) => ({
+const failedAnswer = ({ id, errorCode, errorMessage }: AnsweredTask) => ({
   id,
   task_status: "failed" as const,
   error: { code: errorCode ?? "failed", message: errorMessage ?? "The task failed" }
 })
 
-const processing = ({ id }: AnsweredTask) => ({ id, task_status: "processing" as const })
+const processingAnswer = ({ id }: AnsweredTask) => ({ id, task_status: "processing" as const })
 
-const videoAnswer = (task: AnsweredTask, own: AddressOf | null) => {
+const videoAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
   const { id } = task
   if (publicState(task.state) === "succeeded" && task.videoUrl !== null) {
     return {
       id,
       task_status: "succeeded" as const,
-      content: { video_url: own === null ? task.videoUrl : own(0) },
+      content: { video_url: archiveUrl === null ? task.videoUrl : archiveUrl(0) },
       usage:
         task.completionTokens === null ? {} : { completion_tokens: Number(task.completionTokens) },
-      ...(own === null ? expiry([task.videoUrl]) : {})
+      ...(archiveUrl === null ? expiryField([task.videoUrl]) : {})
     }
   }
-  return publicState(task.state) === "failed" ? failed(task) : processing(task)
+  return publicState(task.state) === "failed" ? failedAnswer(task) : processingAnswer(task)
 }
 
-const imageAnswer = (task: AnsweredTask, own: AddressOf | null) => {
+const imageAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
   if (task.state === "succeeded" && task.result !== null) {
     const addresses = imageAddresses(task)
     const settledAt =
-      own === null ? expiry(addresses) : { data: addresses.map((_, n) => ({ url: own(n) })) }
+      archiveUrl === null
+        ? expiryField(addresses)
+        : { data: addresses.map((_, n) => ({ url: archiveUrl(n) })) }
     return { ...task.result, id: task.id, task_status: "succeeded" as const, ...settledAt }
   }
   // Images have no vendor's task to be rejected by: all that did not come is failed.
   return task.state === "processing" || task.state === "submitting"
-    ? processing(task)
-    : failed(task)
+    ? processingAnswer(task)
+    : failedAnswer(task)
 }
 
 /** `own` has the gateway's addresses of what is archived; null leaves the vendor's. */
-export const taskAnswer = (kind: TaskKind, task: AnsweredTask, own: AddressOf | null = null) => {
-  const addressOf = task.isArchived ? own : null
+export const taskAnswer = (
+  kind: TaskKind,
+  task: AnsweredTask,
+  archiveUrl: AddressOf | null = null
+) => {
+  const addressOf = task.isArchived ? archiveUrl : null
   return kind === "video" ? videoAnswer(task, addressOf) : imageAnswer(task, addressOf)
 }

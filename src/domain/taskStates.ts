@@ -90,11 +90,11 @@ const shownAs = (kind: TaskKind, state: TaskState): PublicState | null =>
 /** The stored states that the API shows as `shown`; null stands for every public state. */
 export const statesShownAs = (
   kind: TaskKind,
-  shown: PublicState | null
+  shownState: PublicState | null
 ): ReadonlyArray<TaskState> =>
   TaskState.literals.filter((state) => {
     const publicName = shownAs(kind, state)
-    return publicName !== null && (shown === null || publicName === shown)
+    return publicName !== null && (shownState === null || publicName === shownState)
   })
 
 /**
@@ -110,6 +110,6 @@ export const LAST_EVENT = 2
  * no gateway has given out, and for the end of a task that has not ended.
  */
 export const seenEvent = (lastEventId: string | undefined, state: PublicState): 0 | 1 | 2 => {
-  const seen = lastEventId === "1" ? 1 : lastEventId === "2" ? 2 : 0
-  return seen <= eventNumber(state) ? seen : 0
+  const lastSeen = lastEventId === "1" ? 1 : lastEventId === "2" ? 2 : 0
+  return lastSeen <= eventNumber(state) ? lastSeen : 0
 }

@@ -1,88 +1,84 @@
 /**
- * Fields of vendors' interfaces that no price of ours covers: they have more made than is held for,
- * have another model make it, have it delivered past the gateway, or say a field of the gateway's own
- * a second time. Bodies that are handed on may not have them. Names are matched by `resemblances`.
+ * Fields of vendors' interfaces that no price of ours covers. They order more than is held for, order
+ * it of another model, have it delivered past the gateway, or repeat a field of the gateway under
+ * another name. Bodies that are sent on unchanged may not have them. Names match as in `resemblances`.
  */
 import { Predicate } from "effect"
 import { type ImageDimension, imageDimensions } from "./image/imagePrices.ts"
-import { fieldKey, isPlain, resemblances } from "./nearest.ts"
-import { type FieldFault, MAX_FIELD_FAULTS } from "./requestFields.ts"
+import { fieldKey, isPlain, resemblances, similarNames } from "./nearest.ts"
+import { type FieldFault, MAX_FIELD_FAULTS, nameList } from "./requestFields.ts"
 
-type Values = (value: unknown) => boolean
+type ValuePredicate = (value: unknown) => boolean
 
-interface Refused {
+interface UnpricedRule {
   readonly names: ReadonlyArray<string>
   /** Values that change nothing. */
-  readonly harmless: Values
-  /** What an error says. */
+  readonly isHarmless: ValuePredicate
+  /** Second half of the error's message. */
   readonly advice: string
 }
 
 const oneOf =
-  (...values: ReadonlyArray<unknown>): Values =>
+  (...values: ReadonlyArray<unknown>): ValuePredicate =>
   (value) =>
     values.includes(value)
 
-/** What says nothing, or has nothing in it. */
-const noValues: Values = (value) =>
+/** Matches null, false and whatever is empty. */
+const noValues: ValuePredicate = (value) =>
   Predicate.isObjectOrArray(value) ? Object.keys(value).length === 0 : oneOf(null, false, "")(value)
 
-const isSwitchedOff: Values = (value) =>
+const isSwitchedOff: ValuePredicate = (value) =>
   Predicate.isObjectOrArray(value) && "mode" in value && value.mode === "off"
 
-const delivery = (product: string): Refused => ({
-  names: [
-    ...["async", "is_async", "async_mode", "enable_async", "asynchronous", "delivery_method"],
-    ...["callback", "callback_url", "callback_uri", "callback_address", "callback_config"],
-    ...["notify", "notify_url", "notify_uri", "notify_hook", "hook_url"],
-    ...["webhook", "webhooks", "webhook_url", "webhook_uri", "webhook_endpoint", "webhook_config"],
-    ...["upload_url", "upload_endpoint", "storage_uri", "gcs_uri", "output_uri", "output_gcs_uri"]
-  ],
-  harmless: oneOf(null, false, "", "sync"),
+const delivery = (product: string): UnpricedRule => ({
+  names: nameList(`
+    async is_async async_mode enable_async asynchronous delivery_method callback callback_url
+    callback_uri callback_address callback_config notify notify_url notify_uri notify_hook
+    hook_url webhook webhooks webhook_url webhook_uri webhook_endpoint webhook_config upload_url
+    upload_endpoint storage_uri gcs_uri output_uri output_gcs_uri
+  `),
+  isHarmless: oneOf(null, false, "", "sync"),
   advice: `${product} with the answer, not later and not elsewhere`
 })
 
-const tiers: Refused = {
+const tiers: UnpricedRule = {
   names: ["service_tier"],
-  harmless: oneOf(null, "", "auto", "default", "standard", "flex"),
+  isHarmless: oneOf(null, "", "auto", "default", "standard", "flex"),
   advice: "Orders are billed at the standard tier"
 }
 
-const imageWork: ReadonlyArray<Refused> = [
+const imageWork: ReadonlyArray<UnpricedRule> = [
   {
-    names: [
-      ...["n", "num", "number", "count", "quantity", "repeat", "repeats", "prompts"],
-      ...["batch", "batches", "batch_size", "batch_count", "batch_num", "num_batches", "n_iter"],
-      ...["samples", "n_samples", "num_samples", "sample_num", "sample_count"],
-      ...["num_images", "n_images", "image_num", "images_num", "image_count", "images_count"],
-      ...["number_of_images", "num_images_per_prompt", "images_per_prompt", "max_images"],
-      ...["image_number", "image_quantity", "num_pictures", "picture_count", "pic_num"],
-      ...["num_outputs", "n_outputs", "number_of_outputs", "output_num", "output_count"],
-      ...["num_results", "number_results", "number_of_results", "result_count"],
-      ...["num_generations", "generation_count", "num_variations", "variations", "variation_count"],
-      ...["candidates", "candidate_count", "num_candidates", "number_of_candidates"],
-      ...["enable_sequential", "enable_interleave", "frame_count"]
-    ],
-    harmless: oneOf(null, false, 1),
+    names: nameList(`
+      n num number count quantity repeat repeats prompts batch batches batch_size batch_count
+      batch_num num_batches n_iter samples n_samples num_samples sample_num sample_count
+      num_images n_images image_num images_num image_count images_count number_of_images
+      num_images_per_prompt images_per_prompt max_images image_number image_quantity num_pictures
+      picture_count pic_num num_outputs n_outputs number_of_outputs output_num output_count
+      num_results number_results number_of_results result_count num_generations generation_count
+      num_variations variations variation_count candidates candidate_count num_candidates
+      number_of_candidates enable_sequential enable_interleave frame_count
+    `),
+    isHarmless: oneOf(null, false, 1),
     advice: "n is the field for the number of images"
   },
   {
     names: ["sequential_image_generation"],
-    harmless: oneOf(null, false, "disabled"),
+    isHarmless: oneOf(null, false, "disabled"),
     advice: "n is the field for the number of images, which come one for each"
   },
   {
-    names: [
-      ...["stream", "streaming", "is_stream", "enable_stream", "stream_mode", "stream_output"],
-      ...["sse", "incremental_output", "partial_images", "partial_image_count"]
-    ],
-    harmless: oneOf(null, false, 0),
+    names: nameList(`
+      stream streaming is_stream enable_stream stream_mode stream_output sse incremental_output
+      partial_images partial_image_count
+    `),
+    isHarmless: oneOf(null, false, 0),
     advice: "stream and partial_images are the fields for this"
   },
   ...imageDimensions.map(
-    (dimension): Refused => ({
+    (dimension): UnpricedRule => ({
       names: [dimension],
-      harmless: () => false,
+      isHarmless: () => false,
       advice: `${dimension} is read at the top of the order alone, in this very spelling`
     })
   ),
@@ -95,21 +91,18 @@ const imageWork: ReadonlyArray<Refused> = [
  * go out where the price is the same for all values of the dimension.
  */
 const dimensionAliases: Readonly<Record<ImageDimension, ReadonlyArray<string>>> = {
-  quality: [
-    ...["image_quality", "img_quality", "output_quality", "picture_quality", "render_quality"],
-    ...["rendering_quality", "quality_level", "quality_mode", "quality_preset", "quality_tier"],
-    ...["definition", "hd", "is_hd", "enable_hd"]
-  ],
-  size: [
-    ...["image_size", "img_size", "image_sizes", "output_size", "picture_size", "pic_size"],
-    ...["target_size", "canvas_size", "sizes", "size_preset", "image_dimensions", "dimension"],
-    ...["dimensions", "resolution", "resolutions", "image_resolution", "output_resolution"],
-    ...["target_resolution", "width", "height", "w", "h", "image_width", "image_height"],
-    ...["output_width", "output_height", "target_width", "target_height", "img_width"],
-    ...["img_height", "aspect_ratio", "image_aspect_ratio", "aspect", "ratio", "image_ratio"],
-    ...["megapixels", "image_megapixels", "pixels", "max_pixels", "longest_side", "shortest_side"],
-    ...["upscale", "upscale_factor", "scale_factor", "hires_fix", "enable_hr", "hr_scale"]
-  ]
+  quality: nameList(`
+    image_quality img_quality output_quality picture_quality render_quality rendering_quality
+    quality_level quality_mode quality_preset quality_tier definition hd is_hd enable_hd
+  `),
+  size: nameList(`
+    image_size img_size image_sizes output_size picture_size pic_size target_size canvas_size
+    sizes size_preset image_dimensions dimension dimensions resolution resolutions
+    image_resolution output_resolution target_resolution width height w h image_width image_height
+    output_width output_height target_width target_height img_width img_height aspect_ratio
+    image_aspect_ratio aspect ratio image_ratio megapixels image_megapixels pixels max_pixels
+    longest_side shortest_side upscale upscale_factor scale_factor hires_fix enable_hr hr_scale
+  `)
 }
 const aliasedDimension = resemblances(
   imageDimensions.flatMap((dimension) =>
@@ -123,64 +116,62 @@ const MEDIA = "what else a model makes is not among the tokens that are billed"
 const isText = (modality: unknown): boolean =>
   typeof modality === "string" && fieldKey(modality) === "text"
 
-const textWork: ReadonlyArray<Refused> = [
+const textWork: ReadonlyArray<UnpricedRule> = [
   {
-    names: [
-      ...["n", "best_of", "num_choices", "num_completions", "num_generations", "num_responses"],
-      ...["candidate_count", "num_candidates", "num_return_sequences", "num_outputs"],
-      ...["n_samples", "num_samples", "use_beam_search", "num_beams", "beam_width", "beam_size"]
-    ],
-    harmless: oneOf(null, false, 1),
+    names: nameList(`
+      n best_of num_choices num_completions num_generations num_responses candidate_count
+      num_candidates num_return_sequences num_outputs n_samples num_samples use_beam_search
+      num_beams beam_width beam_size
+    `),
+    isHarmless: oneOf(null, false, 1),
     advice: "n is the field for the number of choices"
   },
-  { names: ["stream"], harmless: oneOf(null, false), advice: "stream is the field for this" },
+  { names: ["stream"], isHarmless: oneOf(null, false), advice: "stream is the field for this" },
   {
-    names: [
-      ...["web_search", "web_search_options", "enable_search", "force_search"],
-      "enable_code_interpreter"
-    ],
-    harmless: oneOf(null, false, ""),
+    names: nameList(
+      "web_search web_search_options enable_search force_search enable_code_interpreter"
+    ),
+    isHarmless: oneOf(null, false, ""),
     advice: TOOLS
   },
-  { names: ["plugins", "search_options"], harmless: noValues, advice: TOOLS },
+  { names: ["plugins", "search_options"], isHarmless: noValues, advice: TOOLS },
   {
     names: ["search_parameters"],
-    harmless: (value) => oneOf(null, false, "")(value) || isSwitchedOff(value),
+    isHarmless: (value) => oneOf(null, false, "")(value) || isSwitchedOff(value),
     advice: TOOLS
   },
   {
     names: ["tools", "tool_list", "builtin_tools", "built_in_tools", "server_tools"],
-    harmless: (value) => vendorToolIn(value, "") === null,
+    isHarmless: (value) => vendorToolIn(value, "") === null,
     advice: TOOLS
   },
   {
     names: ["modalities", "response_modalities", "output_modalities", "output_modality"],
-    harmless: (value) => noValues(value) || [value].flat().every(isText),
+    isHarmless: (value) => noValues(value) || [value].flat().every(isText),
     advice: `modalities may have text alone: ${MEDIA}`
   },
   {
-    names: [
-      ...["audio", "audio_config", "audio_params", "speech", "speech_config", "voice"],
-      ...["voice_config", "tts_config"]
-    ],
-    harmless: (value) => !Predicate.isObject(value) || noValues(value),
+    names: nameList(
+      "audio audio_config audio_params speech speech_config voice voice_config tts_config"
+    ),
+    isHarmless: (value) => !Predicate.isObject(value) || noValues(value),
     advice: `modalities may have text alone: ${MEDIA}`
   },
   {
-    names: [
-      ...["output_audio", "audio_output", "enable_audio", "enable_audio_output", "with_audio"],
-      ...["generate_audio", "return_audio", "stream_audio", "enable_tts", "use_tts"]
-    ],
-    harmless: noValues,
+    names: nameList(`
+      output_audio audio_output enable_audio enable_audio_output with_audio generate_audio
+      return_audio stream_audio enable_tts use_tts
+    `),
+    isHarmless: noValues,
     advice: `modalities may have text alone: ${MEDIA}`
   },
   delivery("Texts come"),
   tiers
 ]
 
-type Rules = (key: string) => Refused | undefined
+type Rules = (key: string) => UnpricedRule | undefined
 
-const rulesOf = (work: ReadonlyArray<Refused>): Rules =>
+const rulesOf = (work: ReadonlyArray<UnpricedRule>): Rules =>
   resemblances(work.flatMap((rule) => rule.names.map((name) => [name, rule] as const)))
 
 const imageRules = rulesOf(imageWork)
@@ -188,13 +179,13 @@ const textRules = rulesOf(textWork)
 
 /** Tools that the client runs, by their `type`; a tool without one is taken for such. */
 const clientTools: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"])
-/** What a tool says of itself: its type, or a field that makes it one of the vendor's. */
+/** Fields that make a tool one of the vendor's, and its type. */
 const toolFields = resemblances([
   ["type", "type"],
-  ...[
-    ...["web_search", "google_search", "google_search_retrieval", "enterprise_web_search"],
-    ...["code_execution", "code_interpreter", "url_context", "retrieval", "file_search", "mcp"]
-  ].map((name) => [name, "tool"] as const)
+  ...nameList(`
+    web_search google_search google_search_retrieval enterprise_web_search
+    code_execution code_interpreter url_context retrieval file_search mcp
+  `).map((name) => [name, "tool"] as const)
 ])
 
 /** Where something stands in the place of a tool that no client runs; null where it is one. */
@@ -231,36 +222,34 @@ interface Field {
   /** Whether a vendor may read it as a field of the body. */
   readonly isOfBody: boolean
   readonly value: unknown
-  /** It stands for all that was not looked at, as there is more than any order has. */
+  /** Stands for all fields that were not looked at, because there are more than any order has. */
   readonly isLimit?: boolean
 }
 
-/** Of a path in an error. */
+/** Longest path in an error, in characters. */
 const MAX_PATH = 200
 const cutPath = (path: string): string =>
   path.length > MAX_PATH ? path.slice(0, MAX_PATH).toWellFormed() : path.toWellFormed()
 /** Twice the values of any body: texts of JSON may have more in them. */
 const MAX_FIELDS = 100_000
-/** So many characters of a text of JSON take as long as a field. */
-const CHARACTERS = 10
-/** A name beyond ASCII takes as long as so many others. */
-const STRANGE_NAME = 40
+/** Characters of a text of JSON that take as long as a field. */
+const CHARACTERS_PER_FIELD = 10
+/** Names in ASCII that take as long as one beyond ASCII. */
+const FIELDS_PER_FOREIGN_NAME = 40
 
 type Names = ReadonlySet<string>
 
 /** Objects whose fields some vendor, relay or client library takes for those of the body. */
-const isBody = resemblances(
-  [
-    ...["extra_body", "extra_fields", "extra_params", "extra_parameters", "extra_args", "extra"],
-    ...["extra_kwargs", "additional_params", "additional_parameters", "additional_fields"],
-    ...["additional_model_request_fields", "body", "request", "request_body", "payload", "json"],
-    ...["data", "params", "parameters", "input", "inputs", "args", "arguments", "kwargs"],
-    ...["model_kwargs", "model_params", "model_parameters", "config", "configuration", "settings"],
-    ...["generation_config", "generation_params", "image_config", "image_generation_config"],
-    ...["provider_options", "provider_params", "vendor_options", "vendor_params", "overrides"],
-    ...["passthrough", "custom", "raw", "instances", "requests"],
-    ...["proto", "constructor", "prototype"]
-  ].map((name) => [name, true] as const)
+const bodyName = similarNames(
+  nameList(`
+    extra_body extra_fields extra_params extra_parameters extra_args extra extra_kwargs
+    additional_params additional_parameters additional_fields additional_model_request_fields body
+    request request_body payload json data params parameters input inputs args arguments kwargs
+    model_kwargs model_params model_parameters config configuration settings generation_config
+    generation_params image_config image_generation_config provider_options provider_params
+    vendor_options vendor_params overrides passthrough custom raw instances requests proto
+    constructor prototype
+  `)
 )
 
 /** Some vendors read a text of JSON as what it says; in a form there is no other way to nest. */
@@ -287,7 +276,10 @@ interface Place extends Pick<Field, "path" | "under" | "isOfBody" | "value"> {
 const isNested = (value: unknown): boolean => isJson(value) || Predicate.isObjectOrArray(value)
 
 /** The fields or items of a value, the last one first; of the items those in which fields can be. */
-function* insideOf({ path, under, isOfBody, value }: Place, own: Names | null): Generator<Place> {
+function* insideOf(
+  { path, under, isOfBody, value }: Place,
+  gatewayFields: Names | null
+): Generator<Place> {
   if (Array.isArray(value)) {
     for (let index = value.length - 1; index >= 0; index--) {
       const item: unknown = value[index]
@@ -296,27 +288,34 @@ function* insideOf({ path, under, isOfBody, value }: Place, own: Names | null): 
     }
   } else if (Predicate.isObject(value)) {
     for (const [name, inner] of Object.entries(value).toReversed()) {
-      if (own?.has(name)) continue
-      const step = own === null ? `.${name}` : name
+      if (gatewayFields?.has(name)) continue
+      const step = gatewayFields === null ? `.${name}` : name
       yield { path: cutPath(`${path}${step}`), name, under, isOfBody, value: inner }
     }
   }
 }
 
+/** The place of what is inside of the field that the keys lead to. */
+const placeInside = (place: Place, keys: ReadonlyArray<string>): Place => ({
+  ...place,
+  under: keys.at(-1) ?? place.under,
+  isOfBody: place.isOfBody && keys.every((key) => bodyName(key) !== undefined)
+})
+
 /**
- * Every field in a value, the outer ones first, but for its own of the names `own` and what is in
+ * Every field in a value, the outer ones first, without the top-level `gatewayFields` and what is in
  * them. A name such as `extra_body.n` or `extra_body[n]` is also the field within a field that some
  * vendors read. A path that is too long is cut.
  */
-export function* otherFields(body: unknown, own: Names = new Set()): Generator<Field> {
+export function* otherFields(body: unknown, gatewayFields: Names = new Set()): Generator<Field> {
   const places: Array<Place> = []
   let remainingFields = MAX_FIELDS
   let lastPath = ""
   /** The next place, after what is inside of the one before. */
-  const after = (place: Place, names: Names | null): Place | undefined => {
+  const nextPlace = (place: Place, names: Names | null): Place | undefined => {
     let { value } = place
     if (isJson(value)) {
-      remainingFields -= Math.floor(value.length / CHARACTERS)
+      remainingFields -= Math.floor(value.length / CHARACTERS_PER_FIELD)
       value = remainingFields > 0 ? readJson(value) : null
     }
     for (const inner of insideOf({ ...place, value }, names)) {
@@ -325,10 +324,14 @@ export function* otherFields(body: unknown, own: Names = new Set()): Generator<F
     return places.pop()
   }
   const top: Place = { path: "", name: null, under: null, isOfBody: true, value: body }
-  for (let place = after(top, own); place !== undefined; place = after(place, null)) {
-    const { path, name, value } = place
+  for (
+    let place = nextPlace(top, gatewayFields);
+    place !== undefined;
+    place = nextPlace(place, null)
+  ) {
+    const { path, name } = place
     lastPath = path
-    remainingFields -= name === null || isPlain(name) ? 1 : STRANGE_NAME
+    remainingFields -= name === null || isPlain(name) ? 1 : FIELDS_PER_FOREIGN_NAME
     if (places.length >= remainingFields) {
       yield { ...place, name: "", key: "", isLimit: true }
       return
@@ -336,24 +339,18 @@ export function* otherFields(body: unknown, own: Names = new Set()): Generator<F
     if (name === null) continue
     const key = fieldKey(name)
     yield { ...place, name, key }
-    let { under, isOfBody } = place
     const parts = namesInName(name)
-    for (const [index, part] of parts.length > 1 ? parts.entries() : []) {
-      const inner = fieldKey(part)
-      if (index === parts.length - 1) yield { path, name: part, key: inner, under, isOfBody, value }
-      isOfBody &&= isBody(inner) === true
-      under = inner
+    const keys = parts.length > 1 ? parts.map(fieldKey) : [key]
+    if (parts.length > 1) {
+      const outer = placeInside(place, keys.slice(0, -1))
+      yield { ...outer, name: parts.at(-1) ?? "", key: keys.at(-1) ?? "" }
     }
-    if (parts.length < 2) {
-      isOfBody &&= isBody(key) === true
-      under = key
-    }
-    place = { ...place, under, isOfBody }
+    place = placeInside(place, keys)
   }
   if (remainingFields <= 0) yield { ...top, path: lastPath, name: "", key: "", isLimit: true }
 }
 
-/** The fields that the gateway reads of an order, and those in which anything may stand. */
+/** The fields of an order that the gateway reads, and those in which a client may write anything. */
 export interface GatewayFields {
   /** Neither these nor what is in them is looked at. */
   readonly names: Names
@@ -363,10 +360,10 @@ export interface GatewayFields {
 
 export const gatewayFieldsOf = (
   names: ReadonlyArray<string>,
-  words: ReadonlyArray<string> = []
+  openFields: ReadonlyArray<string> = []
 ): GatewayFields => ({
-  names: new Set([...names, ...words]),
-  similarField: resemblances(names.map((name) => [name, name] as const))
+  names: new Set([...names, ...openFields]),
+  similarField: similarNames(names)
 })
 
 const isTheField = (name: string): string =>
@@ -375,12 +372,12 @@ const isTheField = (name: string): string =>
 /** The fields of an object that resemble others of its own, of which a vendor may read either. */
 export const otherSpellings = (
   value: object,
-  { names, similarField: meant }: GatewayFields
+  { names, similarField: fieldName }: GatewayFields
 ): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
   for (const name of Object.keys(value)) {
     if (names.has(name)) continue
-    const near = meant(fieldKey(name))
+    const near = fieldName(fieldKey(name))
     if (near === undefined) continue
     const path = cutPath(name)
     if (faults.push({ path, message: isTheField(near) }) === MAX_FIELD_FAULTS) break
@@ -389,12 +386,11 @@ export const otherSpellings = (
 }
 
 /** Fields that ask a router for another model than the order names. */
-const isOtherModelName = resemblances(
-  [
-    ...["models", "fallbacks", "fallback_models", "context_window_fallbacks"],
-    ...["content_policy_fallbacks", "model_list", "model_id", "model_name", "engine"],
-    ...["deployment", "deployment_id", "route", "preset"]
-  ].map((name) => [name, true] as const)
+const otherModelName = similarNames(
+  nameList(`
+    models fallbacks fallback_models context_window_fallbacks content_policy_fallbacks model_list
+    model_id model_name engine deployment deployment_id route preset
+  `)
 )
 /** Where a field begins so, some routers answer in the place of the model. */
 const MOCK = /^mock_/i
@@ -402,58 +398,64 @@ const MOCK = /^mock_/i
 /** Another field for the model, also where some vendors merge it into the body. */
 const isOtherModel = ({ name, key, under, value }: Field): boolean =>
   (under === null || under === "extrabody") &&
-  (isOtherModelName(key) === true || MOCK.test(name)) &&
+  (otherModelName(key) !== undefined || MOCK.test(name)) &&
   !noValues(value)
 
-const faultOf = (rules: Rules, field: Field, own: GatewayFields): string | null => {
+const faultOf = (rules: Rules, field: Field, gatewayFields: GatewayFields): string | null => {
   if (field.isLimit) return "Expected fewer values in texts of JSON"
   const rule = rules(field.key)
-  const advice = rule === undefined || rule.harmless(field.value) ? null : rule.advice
-  const meant = field.isOfBody ? own.similarField(field.key) : undefined
-  if (meant !== undefined && advice?.includes(meant) !== true) return isTheField(meant)
+  const advice = rule === undefined || rule.isHarmless(field.value) ? null : rule.advice
+  const fieldName = field.isOfBody ? gatewayFields.similarField(field.key) : undefined
+  if (fieldName !== undefined && advice?.includes(fieldName) !== true) return isTheField(fieldName)
   if (advice !== null) return advice
   return isOtherModel(field) ? isTheField("model") : null
 }
 
-const faultsOf = (rules: Rules, body: object, own: GatewayFields): ReadonlyArray<FieldFault> => {
+const faultsOf = (
+  rules: Rules,
+  body: object,
+  gatewayFields: GatewayFields
+): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
-  for (const field of otherFields(body, own.names)) {
-    const message = faultOf(rules, field, own)
+  for (const field of otherFields(body, gatewayFields.names)) {
+    const message = faultOf(rules, field, gatewayFields)
     if (message === null || faults.at(-1)?.path === field.path) continue
     if (faults.push({ path: field.path, message }) === MAX_FIELD_FAULTS) break
   }
   return faults
 }
 
-/** What of an image request would be made and is not paid for. */
-export const unpricedImageWork = (body: object, own: GatewayFields): ReadonlyArray<FieldFault> =>
-  faultsOf(imageRules, body, own)
+/** Faults for work that an image request would order without paying for it. */
+export const unpricedImageWork = (
+  body: object,
+  gatewayFields: GatewayFields
+): ReadonlyArray<FieldFault> => faultsOf(imageRules, body, gatewayFields)
 
 /** Fields by which a vendor may read a dimension that the price of an image depends on. */
 export const dimensionFaults = (
   body: object,
-  own: GatewayFields,
-  priced: ReadonlySet<ImageDimension>
+  gatewayFields: GatewayFields,
+  pricedDimensions: ReadonlySet<ImageDimension>
 ): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
-  if (priced.size === 0) return faults
-  for (const { path, key, value } of otherFields(body, own.names)) {
+  if (pricedDimensions.size === 0) return faults
+  for (const { path, key, value } of otherFields(body, gatewayFields.names)) {
     const dimension = aliasedDimension(key)
-    if (dimension === undefined || !priced.has(dimension) || noValues(value)) continue
+    if (dimension === undefined || !pricedDimensions.has(dimension) || noValues(value)) continue
     const message = `${dimension} is the field for this, as the price of this model depends on it`
     if (faults.push({ path, message }) === MAX_FIELD_FAULTS) break
   }
   return faults
 }
 
-/** What of a text request would be done and is not paid for. */
+/** Faults for work that a text request would order without paying for it. */
 export const unpricedTextWork = (
   body: Readonly<Record<string, unknown>>,
-  own: GatewayFields
+  gatewayFields: GatewayFields
 ): ReadonlyArray<FieldFault> => {
   const tool = vendorToolIn(body.tools, "tools")
   return [
-    ...faultsOf(textRules, body, own),
+    ...faultsOf(textRules, body, gatewayFields),
     ...(tool === null ? [] : [{ path: tool, message: TOOLS }])
   ]
 }

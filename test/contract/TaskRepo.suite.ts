@@ -58,7 +58,7 @@ export const taskRepoSuite = (
           const { organizationId, ids } = yield* submittedTasks("left", 2)
           const [id = "", lost = ""] = ids
           const job = { channelId: "taken to", protocol: "vp_e", upstreamModel: "other" }
-          const refusal = { reason: "rate_limited", status: 429 }
+          const refusal = { reason: "rate_limited" as const, status: 429 }
           const encodedCost = { ...quote, nanoPerSecond: "2", holdNano: "10" }
           const reassign = (holdId: string) =>
             ledger.reassign({ organizationId, holdId, job, cost: encodedCost, refusal })

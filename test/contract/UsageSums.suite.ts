@@ -155,7 +155,7 @@ export const usageSumsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         const { id: holdId } = request
         yield* ledger.hold(request)
         const job = jobAt(channel)
-        const refusal = { reason: "overloaded", status: 503 }
+        const refusal = { reason: "overloaded" as const, status: 503 }
         yield* ledger.reassign({ organizationId, holdId, job, cost: null, refusal })
         const usage = usageOf(chargeNano)
         yield* ledger.capture({ ...close(holdId), chargeNano, costNano, usage })

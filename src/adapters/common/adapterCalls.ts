@@ -263,13 +263,15 @@ const makeImageStreaming = (
   Effect.fnUntraced(function* (account, order, take) {
     const images = readStream(account, order, limits)
     let isWanted = true
-    const takePiece = (piece: ImagePiece) =>
-      Effect.map(take(piece), (wantsMore) => {
-        isWanted = wantsMore
-      })
+    const takePiece = (piece: ImagePiece | null) =>
+      piece === null || !isWanted
+        ? Effect.void
+        : Effect.map(take(piece), (wantsMore) => {
+            isWanted = wantsMore
+          })
     const takeEvent = (event: Uint8Array): Effect.Effect<boolean> => {
       const { piece, isLast } = images.read(event)
-      return Effect.map(piece === null ? Effect.void : takePiece(piece), () => isLast || !isWanted)
+      return Effect.map(takePiece(piece), () => isLast || !isWanted)
     }
     const request = yield* Effect.fromResult(generateRequest(account, order))
     const answer = yield* sendForEvents(wire, request, limits, takeEvent).pipe(
@@ -280,7 +282,7 @@ const makeImageStreaming = (
     if (answer !== null && !answer.isStream) {
       const pieces = images.whole(answer)
       if ("_tag" in pieces) return yield* judgeFailure(refusals(order), answer, pieces)
-      for (const piece of pieces) if (isWanted) yield* takePiece(piece)
+      yield* Effect.forEach(pieces, takePiece, { discard: true })
     }
     yield* reportSurplus(account, images.surplus())
     const failure = answer === null || !isWanted ? null : images.failure(answer)

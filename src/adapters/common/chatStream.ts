@@ -167,15 +167,15 @@ const makeProgress = (choices: number) => {
   return {
     observe: (chunk: Fields) => {
       const outputBytes = textBytesIn(chunk)
-      const said = choicesOf(chunk)
-      for (const { index, finish_reason } of said) {
+      const choicesInChunk = choicesOf(chunk)
+      for (const { index, finish_reason } of choicesInChunk) {
         started.add(index)
         if (typeof finish_reason === "string" && finish_reason !== "") finished.add(index)
       }
-      const isLast = said.length === 0 || finished.size === started.size
+      const isLast = choicesInChunk.length === 0 || finished.size === started.size
       const usage = isLast ? chatUsage(chunk.usage) : null
       if (outputBytes > 0) isCounted = false
-      isCounted ||= said.length === 0 && usage !== null
+      isCounted ||= choicesInChunk.length === 0 && usage !== null
       return { usage, outputBytes }
     },
     /** The vendor sent the event that ends the stream. */
@@ -202,27 +202,30 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
   let isFirst = true
   const toSeenEvent = (piece: TextPiece): SeenEvent => ({ piece, isLast: false })
 
+  /** The text that stands beside an error still reaches the client. */
+  const readError = (chunk: Fields, bytes: number): SeenEvent => {
+    const { error: _, ...content } = chunk
+    const answer = partialAnswer(eventHead, chunk, bytes)
+    failure = judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
+    return { piece: textBytesIn(content) === 0 ? null : dataPiece(content), isLast: true }
+  }
+
   const read = (event: Uint8Array): SeenEvent => {
-    const { data, isDataOnly: isDataAlone } = readEvent(event)
+    const { data, isDataOnly } = readEvent(event)
     if (data === null) return toSeenEvent({ event: heartbeat, usage: null, outputBytes: 0 })
     if (data.trim() === "[DONE]") {
       progress.end()
       return { piece: null, isLast: true }
     }
     const chunk = parseChunk(data, options)
-    if (chunk !== null && saysError(chunk)) {
-      const { error: _, ...said } = chunk
-      const answer = partialAnswer(eventHead, chunk, event.byteLength)
-      failure = judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
-      return { piece: textBytesIn(said) === 0 ? null : dataPiece(said), isLast: true }
-    }
+    if (chunk !== null && saysError(chunk)) return readError(chunk, event.byteLength)
     isFirst = false
     if (chunk === null || (!Array.isArray(chunk.choices) && chatUsage(chunk.usage) === null)) {
       return toSeenEvent(unknownPiece(event, chunk))
     }
     const counts = progress.observe(chunk)
     const isWanted = wantsUsage(body)
-    if (isDataAlone && (isWanted || !("usage" in chunk))) return toSeenEvent({ event, ...counts })
+    if (isDataOnly && (isWanted || !("usage" in chunk))) return toSeenEvent({ event, ...counts })
     const fullChunk = parseFully(data, chunk)
     return toSeenEvent({
       event: clientEvent(eventOf(JSON.stringify(fullChunk)), fullChunk, isWanted),

@@ -62,6 +62,19 @@ const encodeNamedEvent = (data: Fields): Uint8Array => {
   return plainName.test(name) ? Buffer.concat([utf8.encode(`event: ${name}\n`), event]) : event
 }
 
+/** The failure that an event reports; an error that contains an image proves that it was made. */
+const failureIn = (
+  account: ChannelAccount,
+  chunk: Fields,
+  bytes: number,
+  isFirst: boolean
+): VendorFailure => {
+  const answer = partialAnswer(eventHead, chunk, bytes)
+  return !isFreeOfImages(chunk) || isImage(chunk)
+    ? brokenAnswer(answer)
+    : judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
+}
+
 export const makeImageStream = (
   account: ChannelAccount,
   { body, edit = null }: ImageOrder,
@@ -74,22 +87,16 @@ export const makeImageStream = (
   let isFirst = true
   const toSeenEvent = (piece: ImagePiece | null): SeenEvent => ({ piece, isLast: false })
 
-  const failureIn = (chunk: Fields, bytes: number): VendorFailure => {
-    const answer = partialAnswer(eventHead, chunk, bytes)
-    // An error that contains an image proves that the image was made.
-    if (!isFreeOfImages(chunk) || isImage(chunk)) return brokenAnswer(answer)
-    return judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
+  /** Whether the image of a chunk is beyond the ordered number; counts it if it is finished. */
+  const isSurplusImage = (chunk: Fields): boolean => {
+    const isSurplus = finishedImages >= orderedImages
+    if (!isPartial(chunk)) finishedImages += 1
+    return isSurplus
   }
 
-  const read = (event: Uint8Array): SeenEvent => {
-    const { data, isPlain } = readEvent(event)
-    if (data === null) return toSeenEvent({ event: heartbeat, hasImage: false })
-    if (data.trim() === "[DONE]") return { piece: null, isLast: true }
-    const value = parseBody(Buffer.from(data), boundsOf(options))
-    if (!Predicate.isObject(value)) return toSeenEvent(null)
-    const chunk: Fields = { ...value }
+  const readChunk = (chunk: Fields, event: Uint8Array, isPlain: boolean): SeenEvent => {
     if (saysError(chunk)) {
-      const failure = failureIn(chunk, event.byteLength)
+      const failure = failureIn(account, chunk, event.byteLength, isFirst)
       if (!isPartialFailure(chunk)) {
         orderFailure = failure
         return { piece: null, isLast: true }
@@ -98,11 +105,7 @@ export const makeImageStream = (
     }
     isFirst = false
     const hasImage = isImage(chunk)
-    if (hasImage) {
-      const isBeyond = finishedImages >= orderedImages
-      if (!isPartial(chunk)) finishedImages += 1
-      if (isBeyond) return toSeenEvent(null)
-    }
+    if (hasImage && isSurplusImage(chunk)) return toSeenEvent(null)
     const chunkForClient = omitOtherImages(chunk, isImageField)
     const isUnchanged = chunkForClient === chunk && isPlain
     return toSeenEvent({
@@ -111,14 +114,22 @@ export const makeImageStream = (
     })
   }
 
+  const read = (event: Uint8Array): SeenEvent => {
+    const { data, isPlain } = readEvent(event)
+    if (data === null) return toSeenEvent({ event: heartbeat, hasImage: false })
+    if (data.trim() === "[DONE]") return { piece: null, isLast: true }
+    const value = parseBody(Buffer.from(data), boundsOf(options))
+    return Predicate.isObject(value) ? readChunk({ ...value }, event, isPlain) : toSeenEvent(null)
+  }
+
   const readWhole: ImageStream["whole"] = (answer) => {
     const images = imagesIn(decodeFully(answer), orderedImages)
     if (images === null) return imagesFailure(account, decodeFully(answer))
     const { created, data } = images.result
-    const made = (Array.isArray(data) ? data : []).filter(isImage)
-    finishedImages += made.length + images.surplus
+    const orderedData = (Array.isArray(data) ? data : []).filter(isImage)
+    finishedImages += orderedData.length + images.surplus
     const type = `${edit === null ? "image_generation" : "image_edit"}.completed`
-    return made.map((image) => ({
+    return orderedData.map((image) => ({
       event: encodeNamedEvent({ type, created_at: created, ...image }),
       hasImage: true
     }))

@@ -124,6 +124,60 @@ const callbackWithTimeout = <A, E>(
     })
   })
 
+/**
+ * Admits one answer to memory: its bytes count in the budget of the client that waits for it, and a
+ * large answer takes its turn in the queue. The connection is paused while either has to wait.
+ */
+const makeAdmission = (
+  answer: (typeof CurrentAnswer)["Service"],
+  largeAnswers: LargeAnswers,
+  bounds: { readonly maxBytes: number; readonly remainingMillis: () => number }
+) => {
+  let large: LargeAnswer | null = null
+  let reservation: Reservation | null = null
+  return {
+    reserve: (controller: Dispatcher.DispatchController, head: WireHead, length: number): void => {
+      reservation?.growTo(length)
+      if (reservation !== null || answer === null || length <= RESERVED_BYTES) return
+      const expected = Math.max(length, Number(head.headers["content-length"]) || 0)
+      let isPaused = false
+      reservation = answer.reserve(Math.min(expected, bounds.maxBytes), () => {
+        // A running HTTP parser must not be asked to read from another connection.
+        queueMicrotask(() => {
+          if (isPaused && large?.isReading() !== false) controller.resume()
+        })
+      })
+      isPaused = reservation.isWaiting()
+      if (isPaused) controller.pause()
+    },
+    enterQueue: (
+      controller: Dispatcher.DispatchController,
+      head: WireHead,
+      length: number
+    ): void => {
+      large?.noteArrived(length)
+      if (large !== null || length <= LARGE_BYTES) return
+      const resume = () => {
+        if (reservation?.isWaiting() !== true) controller.resume()
+      }
+      // A short wait in the queue keeps most of the time that is left for the vendor.
+      const maxWaitMillis = bounds.remainingMillis() * WAIT_SHARE
+      large = largeAnswers.enter(expectedBytes(head, bounds.maxBytes), resume, maxWaitMillis)
+      if (!large.isReading()) controller.pause()
+    },
+    /** The answer has arrived; true where it holds memory that has to be released. */
+    end: (): boolean => {
+      large?.end()
+      reservation?.begin()
+      return large !== null || reservation !== null
+    },
+    release: (): void => {
+      large?.release()
+      reservation?.release()
+    }
+  }
+}
+
 const makeExchange =
   (
     agent: Dispatcher,
@@ -138,14 +192,12 @@ const makeExchange =
       const partialOf = () => (head.status < 200 ? null : { head, bytes: length })
       const register = (resume: (effect: Effect.Effect<WireAnswer, WireFault>) => void) => {
         const chunks: Array<Uint8Array> = []
-        let large: LargeAnswer | null = null
-        /** The answer's bytes in the memory budget, where a client waits for the answer. */
-        let reservation: Reservation | null = null
-        const release = () => {
-          large?.release()
-          reservation?.release()
-        }
         const sentAt = performance.now()
+        const admission = makeAdmission(answer, largeAnswers, {
+          maxBytes,
+          remainingMillis: () => Duration.toMillis(timeout) - (performance.now() - sentAt)
+        })
+        const { release } = admission
         const fail = (cause: unknown, isSent: boolean) => {
           release()
           resume(Effect.fail(new WireFault({ cause, partial: partialOf(), isSent })))
@@ -162,34 +214,11 @@ const makeExchange =
               return abort()
             }
             chunks.push(chunk)
-            if (answer !== null && reservation === null && length > RESERVED_BYTES) {
-              const expected = Math.max(length, Number(head.headers["content-length"]) || 0)
-              let isPaused = false
-              reservation = answer.reserve(Math.min(expected, maxBytes), () => {
-                // A running HTTP parser must not be asked to read from another connection.
-                queueMicrotask(() => {
-                  if (isPaused && large?.isReading() !== false) controller.resume()
-                })
-              })
-              isPaused = reservation.isWaiting()
-              if (isPaused) controller.pause()
-            } else reservation?.growTo(length)
-            if (large !== null) large.noteArrived(length)
-            else if (length > LARGE_BYTES) {
-              // A short wait in the queue keeps most of the time that is left for the vendor.
-              const remainingMillis = Duration.toMillis(timeout) - (performance.now() - sentAt)
-              const expected = expectedBytes(head, maxBytes)
-              const resume = () => {
-                if (reservation?.isWaiting() !== true) controller.resume()
-              }
-              large = largeAnswers.enter(expected, resume, remainingMillis * WAIT_SHARE)
-              if (!large.isReading()) controller.pause()
-            }
+            admission.reserve(controller, head, length)
+            admission.enterQueue(controller, head, length)
           },
           onResponseEnd: () => {
-            large?.end()
-            reservation?.begin()
-            const isReserved = large !== null || reservation !== null
+            const isReserved = admission.end()
             // Once the client's connection has closed, the order needs the answer only for a moment.
             if (isReserved) answer?.onClose(() => setTimeout(release, LARGE_WAIT_MILLIS).unref())
             const raw = new RawAnswer(chunks, isReserved ? release : undefined)

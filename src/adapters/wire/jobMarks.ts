@@ -74,16 +74,12 @@ const fieldsOf = (body: unknown): FieldsByKind => {
     request: []
   }
   for (let level = [body]; level.length > 0; ) {
-    const inner: Array<unknown> = []
-    for (const value of level) {
-      if (!Predicate.isObjectOrArray(value)) continue
-      for (const [name, field] of Object.entries(value)) {
-        const kind = Array.isArray(value) ? null : kindOf(name)
-        if (kind !== null) for (const value of valuesOf(field)) fields[kind].push(value)
-        inner.push(field)
-      }
+    const objects = level.filter(Predicate.isObjectOrArray)
+    for (const [name, field] of objects.filter(Predicate.isObject).flatMap(Object.entries)) {
+      const kind = kindOf(name)
+      if (kind !== null) fields[kind].push(...valuesOf(field))
     }
-    level = inner
+    level = objects.flatMap((object): Array<unknown> => Object.values(object))
   }
   return fields
 }

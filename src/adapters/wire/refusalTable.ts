@@ -160,6 +160,12 @@ const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer
     : null
 }
 
+/** Whether the meaning of a code decides: below 300 always, else beside a fitting status and as a proof. */
+const isDecisive = (meaning: Meaning | null, status: number): meaning is Meaning =>
+  meaning !== null &&
+  (status < 300 ||
+    (meaning.proof !== null && (refusalStatuses.has(status) || busyStatuses.has(status))))
+
 const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
   const { status, body } = answer
   const answeredStatus = status < 300 ? 502 : status
@@ -175,9 +181,7 @@ const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
   if (refusalStatuses.has(status) && (meaning === null || meaning.proof === "refused")) {
     return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
   }
-  const isJudged = status < 300 || refusalStatuses.has(status) || busyStatuses.has(status)
-  if (!isJudged || meaning === null || (meaning.proof === null && status >= 300))
-    return unprovenVerdict
+  if (!isDecisive(meaning, status)) return unprovenVerdict
   // Where status and code both mean too much load, clients get the status.
   if (busyStatuses.has(status) && busyStatuses.has(meaning.status ?? 0)) {
     return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }

@@ -7,7 +7,7 @@ import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
-import type { PartialAnswer, VendorWire, WireFault, WireLate } from "./VendorWire.ts"
+import type { OpenAnswer, PartialAnswer, VendorWire, WireFault, WireLate } from "./VendorWire.ts"
 import { headOf, partialAnswer, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
 import { oversizedAnswer } from "./vendorFailures.ts"
 import { completeAnswer, toVendorFailure } from "./vendorHttp.ts"
@@ -96,6 +96,57 @@ const makeEventRoom = Effect.map(
         : awaitRoom(0)
 )
 
+/** Reads the body of an answer chunk by chunk, null at its end, and counts the bytes. */
+const makeBodyReader = (response: OpenAnswer, total: TimeBudget) => {
+  let bytes = 0
+  return {
+    bytes: () => bytes,
+    read: (budget: TimeBudget) =>
+      Effect.tap(
+        waitFor(total, budget, response.read, () => ({ head: response, bytes })),
+        (chunk) =>
+          Effect.sync(() => {
+            bytes += chunk?.byteLength ?? 0
+          })
+      )
+  }
+}
+
+type BodyReader = ReturnType<typeof makeBodyReader>
+
+/** Reads an answer until its first bytes decide whether it is a stream. */
+const readBeginning = Effect.fnUntraced(function* (
+  response: OpenAnswer,
+  body: BodyReader,
+  budget: TimeBudget
+) {
+  const { "content-type": contentType } = response.headers
+  const firstChunks: Array<Uint8Array> = []
+  let isStream = response.status < 300 ? startsStream(contentType, firstChunks) : false
+  while (isStream === null) {
+    const chunk = yield* body.read(budget)
+    if (chunk !== null) firstChunks.push(chunk)
+    isStream =
+      startsStream(contentType, firstChunks) ?? (chunk === null ? isEventStream(contentType) : null)
+  }
+  return { firstChunks, isStream }
+})
+
+/** Adds the remaining chunks; false where the answer is larger than `maxBytes` and was not read to its end. */
+const readToEnd = Effect.fnUntraced(function* (
+  chunks: Array<Uint8Array>,
+  body: BodyReader,
+  budget: TimeBudget,
+  maxBytes: number
+) {
+  while (body.bytes() <= maxBytes) {
+    const chunk = yield* body.read(budget)
+    if (chunk === null) return true
+    chunks.push(chunk)
+  }
+  return false
+})
+
 const exchange = Effect.fnUntraced(function* (
   wire: VendorWire["Service"],
   request: VendorRequest,
@@ -106,37 +157,12 @@ const exchange = Effect.fnUntraced(function* (
   const untilFirstBytes = makeTimeBudget(options.firstBytesTimeout)
   const response = yield* waitFor(total, untilFirstBytes, (left) => wire.open(request, left))
   const awaitRoom = yield* makeEventRoom
-  const firstChunks: Array<Uint8Array> = []
-  let bytes = 0
-  const read = (budget: TimeBudget) =>
-    Effect.tap(
-      waitFor(total, budget, response.read, () => ({ head: response, bytes })),
-      (chunk) =>
-        Effect.sync(() => {
-          bytes += chunk?.byteLength ?? 0
-        })
-    )
-  const { "content-type": contentType } = response.headers
-  let streamed = response.status < 300 ? startsStream(contentType, firstChunks) : false
-  while (streamed === null) {
-    const chunk = yield* read(untilFirstBytes)
-    if (chunk !== null) firstChunks.push(chunk)
-    streamed =
-      startsStream(contentType, firstChunks) ?? (chunk === null ? isEventStream(contentType) : null)
-  }
-  if (!streamed) {
-    let whole = false
-    while (!whole && bytes <= options.maxBytes) {
-      const chunk = yield* read(untilFirstBytes)
-      if (chunk !== null) firstChunks.push(chunk)
-      whole = chunk === null
-    }
+  const body = makeBodyReader(response, total)
+  const { firstChunks, isStream } = yield* readBeginning(response, body, untilFirstBytes)
+  if (!isStream) {
+    const isComplete = yield* readToEnd(firstChunks, body, untilFirstBytes, options.maxBytes)
     const raw = new RawAnswer(firstChunks)
-    const answer = yield* completeAnswer(
-      { ...response, raw, isComplete: whole },
-      request.body,
-      options
-    )
+    const answer = yield* completeAnswer({ ...response, raw, isComplete }, request.body, options)
     return { ...answer, isStream: false }
   }
 
@@ -145,10 +171,10 @@ const exchange = Effect.fnUntraced(function* (
   let events = 0
   for (let isOver = false; !isOver; ) {
     yield* awaitRoom(reader.pendingBytes(), options)
-    const budget = bytes === 0 ? untilFirstBytes : makeTimeBudget(options.idleTimeout)
-    const chunk = firstChunks.shift() ?? (yield* read(budget))
+    const budget = body.bytes() === 0 ? untilFirstBytes : makeTimeBudget(options.idleTimeout)
+    const chunk = firstChunks.shift() ?? (yield* body.read(budget))
     const completeEvents = chunk === null ? reader.remainder() : reader.push(chunk)
-    if (completeEvents === null) return yield* oversizedAnswer(head, bytes)
+    if (completeEvents === null) return yield* oversizedAnswer(head, body.bytes())
     isOver = chunk === null
     for (const event of completeEvents) {
       events += 1
@@ -158,6 +184,7 @@ const exchange = Effect.fnUntraced(function* (
       }
     }
   }
+  const bytes = body.bytes()
   return { ...partialAnswer(head, { events, bytes }, bytes), isStream: true }
 })
 

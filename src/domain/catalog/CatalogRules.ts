@@ -167,22 +167,26 @@ function* mountFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faul
   const models = new Map(catalog.models.map((model) => [model.id, model]))
   const seen = new Set<string>()
   for (const [index, mount] of catalog.mounts.entries()) {
-    const at = `mounts[${index}]`
+    const mountPath = `mounts[${index}]`
     const model = models.get(mount.model)
     if (model === undefined) {
-      yield { path: `${at}.model`, message: `no model is called ${quoted(mount.model)}` }
+      yield { path: `${mountPath}.model`, message: `no model is called ${quoted(mount.model)}` }
     } else if (mount.protocol !== null) {
-      const path = `${at}.protocol`
+      const path = `${mountPath}.protocol`
       if (model.modality === "video" && model.prices !== undefined) {
         yield* billingFaults(protocols, path, mount.protocol, model.prices.kind)
       }
       yield* textFaults(protocols, model.modality, path, mount.protocol)
     }
     if (!channels.has(mount.channel)) {
-      yield { path: `${at}.channel`, message: `no channel is called ${quoted(mount.channel)}` }
+      yield {
+        path: `${mountPath}.channel`,
+        message: `no channel is called ${quoted(mount.channel)}`
+      }
     }
     const pair = JSON.stringify([mount.model, mount.channel])
-    if (seen.has(pair)) yield { path: at, message: "this model is mounted on this channel twice" }
+    if (seen.has(pair))
+      yield { path: mountPath, message: "this model is mounted on this channel twice" }
     seen.add(pair)
   }
 }
@@ -190,11 +194,11 @@ function* mountFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faul
 /** Where orders go by weight, some mount must have one. */
 function* weightFaults({ mounts }: CatalogDocument): Faults {
   const indexedMounts = mounts.map((mount, index) => ({ ...mount, index }))
-  const equals = Map.groupBy(
+  const mountsOfEqualPriority = Map.groupBy(
     indexedMounts.filter(({ enabled }) => enabled),
     ({ model, priority }) => JSON.stringify([model, priority])
   )
-  for (const [first, ...others] of equals.values()) {
+  for (const [first, ...others] of mountsOfEqualPriority.values()) {
     if (first === undefined || [first, ...others].some(({ weight }) => weight > 0)) continue
     yield {
       path: `mounts[${first.index}].weight`,
@@ -299,11 +303,13 @@ export const compareLists = <A>(
   after: ReadonlyArray<A>,
   key: (entry: A) => string
 ): ListChange => {
-  const old = new Map(before.map((entry) => [key(entry), entry]))
-  const now = new Map(after.map((entry) => [key(entry), entry]))
+  const oldById = new Map(before.map((entry) => [key(entry), entry]))
+  const newById = new Map(after.map((entry) => [key(entry), entry]))
   return {
-    added: [...now.keys()].filter((id) => !old.has(id)),
-    changed: [...now.keys()].filter((id) => old.has(id) && !Equal.equals(old.get(id), now.get(id))),
-    removed: [...old.keys()].filter((id) => !now.has(id))
+    added: [...newById.keys()].filter((id) => !oldById.has(id)),
+    changed: [...newById.keys()].filter(
+      (id) => oldById.has(id) && !Equal.equals(oldById.get(id), newById.get(id))
+    ),
+    removed: [...oldById.keys()].filter((id) => !newById.has(id))
   }
 }

@@ -16,28 +16,30 @@ type Faults = Generator<FieldFault, void>
 export const DEFAULT_KEY = "default"
 
 /** The key of a channel that lists none. */
-const theOnly = { name: DEFAULT_KEY, enabled: true }
+const defaultChannelKey = { name: DEFAULT_KEY, enabled: true }
 
 export const keysOf = ({ api_keys = [] }: Channel): ReadonlyArray<ChannelKey> =>
-  api_keys.length === 0 ? [theOnly] : api_keys
+  api_keys.length === 0 ? [defaultChannelKey] : api_keys
 
 /** All keys of a channel that is written: its `api_key` is one of them. */
 export const writtenKeys = ({
   api_key = null,
   api_keys = []
 }: ChannelWrite): ReadonlyArray<ChannelKeyWrite> =>
-  api_keys.length === 0 || api_key !== null ? [{ ...theOnly, api_key }, ...api_keys] : api_keys
+  api_keys.length === 0 || api_key !== null
+    ? [{ ...defaultChannelKey, api_key }, ...api_keys]
+    : api_keys
 
 /** Two keys of one name at a channel: turns, rests and running tasks tell keys by their names. */
 export function* keyFaults({ channels }: CatalogWrite): Faults {
   for (const [index, { api_key = null, api_keys = [] }] of channels.entries()) {
     const seen = new Set(api_key === null ? [] : [DEFAULT_KEY])
-    for (const [place, { name }] of api_keys.entries()) {
+    for (const [keyIndex, { name }] of api_keys.entries()) {
       if (seen.has(name)) {
         const other =
           name === DEFAULT_KEY && api_key !== null ? "is the name of api_key" : "is listed twice"
         yield {
-          path: `channels[${index}].api_keys[${place}].name`,
+          path: `channels[${index}].api_keys[${keyIndex}].name`,
           message: `${JSON.stringify(name)} ${other}`
         }
       }
@@ -63,15 +65,16 @@ export function* originFaults({ channels }: CatalogWrite, storedKeys: StoredKeys
   for (const [index, { id, base_url, api_key = null, api_keys = [] }] of channels.entries()) {
     const stored = storedKeys.get(id)
     if (stored === undefined || stored.origin === originOf(base_url)) continue
-    const isKept = (name: string, value: ChannelKeyWrite["api_key"]) =>
+    const keepsStoredKey = (name: string, value: ChannelKeyWrite["api_key"]) =>
       (value ?? null) === null && stored.names.has(name)
-    const at = `channels[${index}]`
+    const channelPath = `channels[${index}]`
     const message = `The base address has another origin than ${stored.origin ?? "before"}, so its key has to be given again`
-    if (api_keys.length === 0 && isKept(DEFAULT_KEY, api_key)) {
-      yield { path: `${at}.api_key`, message }
+    if (api_keys.length === 0 && keepsStoredKey(DEFAULT_KEY, api_key)) {
+      yield { path: `${channelPath}.api_key`, message }
     }
-    for (const [place, key] of api_keys.entries()) {
-      if (isKept(key.name, key.api_key)) yield { path: `${at}.api_keys[${place}].api_key`, message }
+    for (const [keyIndex, key] of api_keys.entries()) {
+      if (keepsStoredKey(key.name, key.api_key))
+        yield { path: `${channelPath}.api_keys[${keyIndex}].api_key`, message }
     }
   }
 }
@@ -87,9 +90,9 @@ export function* keyWarnings({ channels }: CatalogDocument, storedKeys: StoredKe
     } else if (!keys.some(({ name, enabled }) => enabled && stored?.has(name))) {
       yield { path: `${path}s`, message: "no key of this channel is enabled" }
     } else {
-      for (const [place, { name }] of keys.entries()) {
+      for (const [keyIndex, { name }] of keys.entries()) {
         if (stored?.has(name)) continue
-        yield { path: `${path}s[${place}]`, message: "no key is stored under this name" }
+        yield { path: `${path}s[${keyIndex}]`, message: "no key is stored under this name" }
       }
     }
   }

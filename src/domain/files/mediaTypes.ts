@@ -7,7 +7,7 @@ export type MediaKind = (typeof mediaKinds)[number]
 const HEAD_BYTES = 64
 
 /** How files begin, in bytes as Latin letters; the first that fits is the one. */
-const beginnings: ReadonlyArray<readonly [RegExp, string]> = [
+const fileSignatures: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\x89PNG\r\n\p{Cc}\n/u, "image/png"],
   [/^\xff\xd8\xff/, "image/jpeg"],
   [/^GIF8[79]a/, "image/gif"],
@@ -32,7 +32,7 @@ const beginnings: ReadonlyArray<readonly [RegExp, string]> = [
 /** Its media type; null where it is no picture, sound or film that is known here. */
 export const mediaTypeOf = (bytes: Uint8Array): string | null => {
   const head = Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString("latin1")
-  return beginnings.find(([begin]) => begin.test(head))?.[1] ?? null
+  return fileSignatures.find(([signature]) => signature.test(head))?.[1] ?? null
 }
 
 /** Of a type that `mediaTypeOf` answered. */
@@ -45,8 +45,8 @@ export const DOWNLOAD_TYPE = "application/octet-stream"
  * The types that a browser shows and cannot run. Vendors choose the type of what is served under the
  * gateway's origin, so it has to be one of these, whole: a pattern would let an active one through.
  */
-const shownTypes: ReadonlySet<string> = new Set([
-  ...beginnings.map(([, type]) => type),
+const inlineTypes: ReadonlySet<string> = new Set([
+  ...fileSignatures.map(([, type]) => type),
   "image/jpg",
   "image/heif",
   "audio/mp3",
@@ -61,9 +61,9 @@ const shownTypes: ReadonlySet<string> = new Set([
 /** The type that a file is served as: one that is shown, or that of a download. */
 export const servedType = (type: string): string => {
   const essence = (type.split(";", 1)[0] ?? "").replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase()
-  return shownTypes.has(essence) ? essence : DOWNLOAD_TYPE
+  return inlineTypes.has(essence) ? essence : DOWNLOAD_TYPE
 }
 
 /** How a file of that type is to be opened; undefined where it is shown. */
-export const dispositionOf = (served: string): "attachment" | undefined =>
-  served === DOWNLOAD_TYPE ? "attachment" : undefined
+export const dispositionOf = (mediaType: string): "attachment" | undefined =>
+  mediaType === DOWNLOAD_TYPE ? "attachment" : undefined

@@ -1,7 +1,7 @@
 /** What a client may write in an edit of images, as JSON or as a form. */
 import { Schema } from "effect"
 import { type FileReference, filesIn, MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
-import { fieldKey, resemblances } from "../nearest.ts"
+import { fieldKey, similarNames } from "../nearest.ts"
 import {
   anyFields,
   type FieldFault,
@@ -17,17 +17,17 @@ import { imageDimensions } from "./imagePrices.ts"
 /** Images in one edit: more than any vendor takes. */
 const MAX_REFERENCES = 16
 
-const ONE = "a URL, {url}, {image_url}, the id of a file or {file_id}"
+const REFERENCE_FORMS = "a URL, {url}, {image_url}, the id of a file or {file_id}"
 
 const Reference = Schema.Union([MediaRef, Schema.Struct({ image_url: MediaUrl })]).annotate({
   description: "A URL, {url}, {image_url}, the id of a file or {file_id}",
-  expected: ONE
+  expected: REFERENCE_FORMS
 })
 type Reference = typeof Reference.Type
 
 const References = Schema.Union([Reference, Schema.Array(Reference)])
-const references = optional(References, `${ONE}, or an array of them`).annotate({
-  description: `The images to change: ${ONE}, or an array of them, ${MAX_REFERENCES} in all`
+const references = optional(References, `${REFERENCE_FORMS}, or an array of them`).annotate({
+  description: `The images to change: ${REFERENCE_FORMS}, or an array of them, ${MAX_REFERENCES} in all`
 })
 
 const EditFields = Schema.Struct({
@@ -35,7 +35,7 @@ const EditFields = Schema.Struct({
   image: references,
   images: references,
   image_url: references,
-  [MASK]: optional(Reference, ONE).annotate({
+  [MASK]: optional(Reference, REFERENCE_FORMS).annotate({
     description: "Where the first image is to change: what is transparent in it"
   })
 })
@@ -62,11 +62,11 @@ const countFaults = (body: Pictures): ReadonlyArray<FieldFault> => {
   return length > MAX_REFERENCES ? [{ path: "image", message }] : []
 }
 
-const similarField = resemblances(
-  [...Object.keys(EditFields.fields), ...imageDimensions, ...standardOptions].map(
-    (name) => [name, name] as const
-  )
-)
+const similarField = similarNames([
+  ...Object.keys(EditFields.fields),
+  ...imageDimensions,
+  ...standardOptions
+])
 
 /** How a form writes a quote or the end of a line in a name. */
 const escapes = /%(?:0[ad]|22)/gi

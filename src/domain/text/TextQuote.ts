@@ -76,7 +76,7 @@ interface TextCharge extends TokenCounts {
 const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
 /** Fewer tokens where all of them would cost more than the books can hold. */
-const affordable = (quote: TextQuote, used: TokenCounts): TokenCounts => {
+const limitTokens = (quote: TextQuote, used: TokenCounts): TokenCounts => {
   const { nanoPerInputToken, nanoPerOutputToken } = quote
   const inputTokens = smaller(used.inputTokens, MAX_AMOUNT_NANO / nanoPerInputToken)
   if (nanoPerOutputToken === 0n) return { inputTokens, outputTokens: used.outputTokens }
@@ -103,7 +103,7 @@ export interface WrittenText {
  */
 export const chargeText = (
   quote: TextQuote,
-  counted: TokenCounts | null,
+  reported: TokenCounts | null,
   { outputBytes, unreadTokens = 0n }: WrittenText
 ): TextCharge => {
   const chargeFor = (
@@ -111,7 +111,7 @@ export const chargeText = (
     basis: TextCharge["basis"],
     implausible: TokenCounts | null
   ): TextCharge => {
-    const { inputTokens, outputTokens } = affordable(quote, used)
+    const { inputTokens, outputTokens } = limitTokens(quote, used)
     return {
       inputTokens,
       outputTokens,
@@ -127,26 +127,26 @@ export const chargeText = (
     inputTokens: quote.inputTokens,
     outputTokens: tokensOfBytes(outputBytes) + unreadTokens
   }
-  if (counted === null) return chargeFor(formula, "formula", null)
-  if (counted.inputTokens + counted.outputTokens === 0n) {
+  if (reported === null) return chargeFor(formula, "formula", null)
+  if (reported.inputTokens + reported.outputTokens === 0n) {
     const isLong = quote.leastInput > 0n
-    return chargeFor(formula, "formula", isLong ? counted : null)
+    return chargeFor(formula, "formula", isLong ? reported : null)
   }
-  const hasOutput = counted.outputTokens > 0n || formula.outputTokens === 0n
-  if (!hasOutput || counted.inputTokens < quote.leastInput) {
-    return chargeFor(formula, "formula", counted)
+  const hasOutput = reported.outputTokens > 0n || formula.outputTokens === 0n
+  if (!hasOutput || reported.inputTokens < quote.leastInput) {
+    return chargeFor(formula, "formula", reported)
   }
   const writtenTokens = BigInt(outputBytes)
   const mostOutput = writtenTokens > quote.mostOutput ? writtenTokens : quote.mostOutput
   const maxCounts = {
-    inputTokens: smaller(counted.inputTokens, quote.mostInput),
-    outputTokens: smaller(counted.outputTokens, mostOutput)
+    inputTokens: smaller(reported.inputTokens, quote.mostInput),
+    outputTokens: smaller(reported.outputTokens, mostOutput)
   }
   const isPlausible =
-    maxCounts.inputTokens === counted.inputTokens &&
-    maxCounts.outputTokens === counted.outputTokens &&
-    costOf(quote, counted) <= MAX_AMOUNT_NANO
+    maxCounts.inputTokens === reported.inputTokens &&
+    maxCounts.outputTokens === reported.outputTokens &&
+    costOf(quote, reported) <= MAX_AMOUNT_NANO
   return isPlausible
-    ? chargeFor(counted, "upstream_usage", null)
-    : chargeFor(maxCounts, "largest_plausible", counted)
+    ? chargeFor(reported, "upstream_usage", null)
+    : chargeFor(maxCounts, "largest_plausible", reported)
 }

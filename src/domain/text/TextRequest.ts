@@ -8,6 +8,7 @@ import { MetadataField } from "../money/metadata.ts"
 import {
   anyFields,
   fieldCheck,
+  nameList,
   optional,
   optionalBoolean,
   optionalWholeNumber
@@ -115,12 +116,10 @@ const ChatFields = Schema.Struct({
 })
 
 /** Fields in which any name may stand: a client's own words, the forms of its tools, and schemas. */
-const wordFields = [
-  ...["tool_choice", "functions", "function_call", "response_format", "prediction"],
-  ...["logit_bias", "user", "stop"],
-  ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
-  ...["json_schema", "format", "grammar"]
-]
+const wordFields = nameList(`
+  tool_choice functions function_call response_format prediction logit_bias user stop guided_json
+  guided_regex guided_grammar guided_choice structured_outputs json_schema format grammar
+`)
 export const chatFields = gatewayFieldsOf(Object.keys(ChatFields.fields), wordFields)
 
 const pricedWork = (own: GatewayFields) =>

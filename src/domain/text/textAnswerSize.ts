@@ -23,13 +23,13 @@ export interface AnswerBounds {
 /** A field that allows more than there may be. */
 interface Excess extends FieldFault {
   /** What would be taken of it. */
-  readonly most: number
+  readonly maximum: number
 }
 
 export interface TextSize {
   readonly bytes: number
   /** What must be less, where the answer may have no more than so many bytes. */
-  readonly excess: (mostBytes: number) => Excess
+  readonly excess: (maxBytes: number) => Excess
 }
 
 /** Of an answer beside what it has of each token or vector. */
@@ -65,28 +65,29 @@ export const chatAnswerSize = (
   inputTokens = 0n
 ): TextSize => {
   let candidates = 0
-  let ofInput = 0
+  let inputCandidates = 0
   for (const { key, value } of otherFields(body, chatFields.names)) {
     if (likelihoodKeys.has(key)) candidates = Math.max(candidates, numberOf(value) + 1)
-    if (inputLikelihoodKeys.has(key)) ofInput = Math.max(ofInput, numberOf(value) + 1)
+    if (inputLikelihoodKeys.has(key))
+      inputCandidates = Math.max(inputCandidates, numberOf(value) + 1)
   }
   const perToken = TOKEN_BYTES + candidates * CANDIDATE_BYTES
-  const beside = FRAME_BYTES + Number(inputTokens) * ofInput * CANDIDATE_BYTES
+  const fixedBytes = FRAME_BYTES + Number(inputTokens) * inputCandidates * CANDIDATE_BYTES
   return {
-    bytes: beside + tokens * choices * perToken,
-    excess: (mostBytes) => {
-      const remainingBytes = Math.max(0, mostBytes - beside)
-      const limit = `as an answer of up to ${mebibytes(mostBytes)} is read`
+    bytes: fixedBytes + tokens * choices * perToken,
+    excess: (maxBytes) => {
+      const remainingBytes = Math.max(0, maxBytes - fixedBytes)
+      const limit = `as an answer of up to ${mebibytes(maxBytes)} is read`
       const maximum = Math.floor(remainingBytes / (tokens * perToken))
       if (choices > 1 && maximum > 0) {
         const message = `Expected at most ${maximum} for ${tokens} tokens each, ${limit}`
-        return { path: "n", message, most: maximum }
+        return { path: "n", message, maximum: maximum }
       }
       if (remainingBytes === 0)
-        return { path: "prompt_logprobs", message: `Expected less, ${limit}`, most: 0 }
+        return { path: "prompt_logprobs", message: `Expected less, ${limit}`, maximum: 0 }
       const each = Math.floor(remainingBytes / (choices * perToken))
       const message = `Expected at most ${each}, ${limit}`
-      return { path: boundBy ?? "max_tokens", message, most: each }
+      return { path: boundBy ?? "max_tokens", message, maximum: each }
     }
   }
 }
@@ -113,15 +114,15 @@ export const embeddingAnswerSize = (body: EmbeddingBody): TextSize => {
   const perVector = VECTOR_BYTES + dimensions * perNumber
   return {
     bytes: FRAME_BYTES + inputsOf(body.input) * perVector,
-    excess: (mostBytes) => {
-      const limit = `as an answer of up to ${mebibytes(mostBytes)} is read`
-      const maximum = Math.floor((mostBytes - FRAME_BYTES) / perVector)
+    excess: (maxBytes) => {
+      const limit = `as an answer of up to ${mebibytes(maxBytes)} is read`
+      const maximum = Math.floor((maxBytes - FRAME_BYTES) / perVector)
       if (maximum > 0) {
         const message = `Expected at most ${maximum} texts at a time for ${dimensions} dimensions, ${limit}`
-        return { path: "input", message, most: maximum }
+        return { path: "input", message, maximum: maximum }
       }
-      const each = Math.floor((mostBytes - FRAME_BYTES) / perNumber)
-      return { path: "dimensions", message: `Expected at most ${each}, ${limit}`, most: each }
+      const each = Math.floor((maxBytes - FRAME_BYTES) / perNumber)
+      return { path: "dimensions", message: `Expected at most ${each}, ${limit}`, maximum: each }
     }
   }
 }
@@ -138,18 +139,18 @@ const lateExcess = (
   const message =
     `Expected at most ${maximum}, or stream: true: ${tokens} tokens may take longer than the ` +
     `${Math.floor(wholeTextSeconds)} seconds that a whole answer is waited for`
-  return { path: boundBy, message, most: maximum }
+  return { path: boundBy, message, maximum: maximum }
 }
 
-const largeExcess = ({ bytes, excess }: TextSize, mostBytes: number): Excess | null =>
-  bytes > mostBytes ? excess(mostBytes) : null
+const largeExcess = ({ bytes, excess }: TextSize, maxBytes: number): Excess | null =>
+  bytes > maxBytes ? excess(maxBytes) : null
 
 /** Each field is told of once, by the least that is taken of it. */
-const faultsOf = (...found: ReadonlyArray<Excess | null>): ReadonlyArray<FieldFault> => {
+const faultsOf = (...excesses: ReadonlyArray<Excess | null>): ReadonlyArray<FieldFault> => {
   const least = new Map<string, FieldFault>()
-  const bounds = found
+  const bounds = excesses
     .filter((bound) => bound !== null)
-    .toSorted((one, other) => one.most - other.most)
+    .toSorted((one, other) => one.maximum - other.maximum)
   for (const { path, message } of bounds) {
     if (!least.has(path)) least.set(path, { path, message })
   }
@@ -165,8 +166,8 @@ export const checkChatAnswer = (
 ): Result.Result<void, InvalidRequest> => {
   if (body.stream === true) return Result.succeed(undefined)
   const size = chatAnswerSize(body, output, expected.inputTokens)
-  const late = lateExcess(output, bounds)
-  return withoutFaults(faultsOf(largeExcess(size, bounds.maxAnswerBytes), late))
+  const lateAnswer = lateExcess(output, bounds)
+  return withoutFaults(faultsOf(largeExcess(size, bounds.maxAnswerBytes), lateAnswer))
 }
 
 export const checkEmbeddingAnswer = (

@@ -4,7 +4,7 @@
  */
 import { Predicate } from "effect"
 import { type Limits, usualLimits } from "../catalog/ModelLimits.ts"
-import { resemblances } from "../nearest.ts"
+import { similarNames } from "../nearest.ts"
 import { otherFields } from "../unpricedWork.ts"
 import type { ExpectedTokens } from "./TextQuote.ts"
 import { type ChatBody, chatFields, type EmbeddingBody, MAX_OUTPUT_TOKENS } from "./TextRequest.ts"
@@ -17,12 +17,12 @@ const TOKENS_PER_MESSAGE = 4
 const MOST_TOKENS_PER_IMAGE = 16_384
 /** What a vendor may put before a request: a template, or how its tools are called. */
 const VENDOR_TOKENS = 1024
-/** The same of each message, and of each choice. */
+/** What a vendor may add to each message, and to each choice. */
 const VENDOR_TOKENS_EACH = 16
 /** Where the client sets no bound, vendors go on to their model's own, which is 128k at most today. */
 const UNBOUNDED_TIMES = 32
 
-/** Beside those of the gateway, what is set by a number or a word and is no text for the model. */
+/** Fields whose value is a setting and no text for the model. */
 const settingFields: ReadonlySet<string> = new Set([
   ...chatFields.names,
   "temperature",
@@ -57,46 +57,45 @@ const roles: ReadonlySet<string> = new Set([
 ])
 
 /** Other names of bounds of the output; a vendor may keep to any of them. */
-const isBound = resemblances(
-  [
-    "max_tokens",
-    "max_completion_tokens",
-    "max_output_tokens",
-    "max_new_tokens",
-    "max_gen_tokens",
-    "max_generation_tokens",
-    "max_tokens_to_sample",
-    "max_response_tokens",
-    "max_length",
-    "num_predict",
-    "n_predict",
-    "min_tokens",
-    "min_new_tokens",
-    "min_output_tokens",
-    "min_completion_tokens",
-    "min_length"
-  ].map((name) => [name, true] as const)
-)
+const outputBound = similarNames([
+  "max_tokens",
+  "max_completion_tokens",
+  "max_output_tokens",
+  "max_new_tokens",
+  "max_gen_tokens",
+  "max_generation_tokens",
+  "max_tokens_to_sample",
+  "max_response_tokens",
+  "max_length",
+  "num_predict",
+  "n_predict",
+  "min_tokens",
+  "min_new_tokens",
+  "min_output_tokens",
+  "min_completion_tokens",
+  "min_length"
+])
 /** What may be thought beside the answer; vendors bill it as output. */
-const isThought = resemblances(
-  ["thinking_budget", "budget_tokens", "reasoning_budget", "max_thinking_tokens"].map(
-    (name) => [name, true] as const
-  )
-)
+const thoughtBound = similarNames([
+  "thinking_budget",
+  "budget_tokens",
+  "reasoning_budget",
+  "max_thinking_tokens"
+])
 
 interface InputSize {
-  /** Held for, without media of unknown size. */
+  /** Tokens that are held for, without media of unknown size. */
   readonly tokens: bigint
-  /** At most, without media of unknown size. */
+  /** The most that a vendor may count, without media of unknown size. */
   readonly mostTokens: number
   readonly plainBytes: number
   readonly unsized: number
 }
 
 const messageSize = (message: ChatBody["messages"][number], imageTokens: number): InputSize => {
-  const { content, role, ...rest } = message
+  const { content, role, ...messageFields } = message
   const { bytes, plainBytes, media, inlineBytes, unsized } = contentSize(content)
-  const allBytes = bytes + (roles.has(role) ? 0 : bytesOf(role)) + fieldBytes(rest)
+  const allBytes = bytes + (roles.has(role) ? 0 : bytesOf(role)) + fieldBytes(messageFields)
   const tokens = TOKENS_PER_MESSAGE + media * imageTokens + inlineBytes
   return {
     tokens: BigInt(tokens) + tokensOfBytes(allBytes),
@@ -139,22 +138,31 @@ export interface ChatOutput {
   readonly isBounded: boolean
 }
 
+/** The larger of the two bounds that the gateway knows; no field where there is none. */
+const namedBound = (body: ChatBody) => {
+  const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens } = body
+  const tokens = Math.max(maxTokens ?? 0, maxCompletionTokens ?? 0)
+  const field = tokens === maxTokens ? "max_tokens" : "max_completion_tokens"
+  return { tokens, field: tokens === 0 ? null : field }
+}
+
 /** All bounds are handed on and a vendor may keep to any, so the largest one counts. */
 export const chatOutput = (body: ChatBody, limits: Limits = usualLimits): ChatOutput => {
-  const { max_tokens: ours, max_completion_tokens: other } = body
-  let bound = Math.max(ours ?? 0, other ?? 0)
-  let boundBy = bound === 0 ? null : bound === ours ? "max_tokens" : "max_completion_tokens"
-  let isBounded = bound > 0
-  if (!isBounded) bound = limits.output_tokens
+  const named = namedBound(body)
+  let isBounded = named.tokens > 0
+  let bound = isBounded ? named.tokens : limits.output_tokens
+  let boundBy: string | null = named.field
   let thoughts = 0
   for (const { key, path, value } of otherFields(body, chatFields.names)) {
-    const isOutput = isBound(key) === true
-    const tokens = isOutput || isThought(key) === true ? tokenNumber(value) : 0
-    if (isOutput && tokens > 0) isBounded = true
-    if (isOutput && tokens >= bound) {
+    const isOutput = outputBound(key) !== undefined
+    const tokens = isOutput || thoughtBound(key) !== undefined ? tokenNumber(value) : 0
+    if (tokens === 0) continue
+    if (isOutput) {
+      isBounded = true
+      if (tokens < bound) continue
       bound = tokens
       boundBy = path
-    } else if (!isOutput && tokens > thoughts) {
+    } else if (tokens > thoughts) {
       thoughts = tokens
       boundBy ??= path
     }
@@ -162,7 +170,8 @@ export const chatOutput = (body: ChatBody, limits: Limits = usualLimits): ChatOu
   return { tokens: bound + thoughts, choices: body.n ?? 1, boundBy, isBounded }
 }
 
-const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+const largest = (one: bigint, maxCompletionTokens: bigint): bigint =>
+  one > maxCompletionTokens ? one : maxCompletionTokens
 
 /** What is held for the output, and the most of it that a vendor may count. */
 const expectedOutput = (
@@ -186,9 +195,9 @@ const expectedOutput = (
  * its bounds and what may be thought beside the answer, for every choice.
  */
 export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): ExpectedTokens => {
-  const beside = otherBytes(body)
-  let tokens = tokensOfBytes(beside)
-  let maxTokens = VENDOR_TOKENS + beside
+  const otherFieldBytes = otherBytes(body)
+  let tokens = tokensOfBytes(otherFieldBytes)
+  let maxTokens = VENDOR_TOKENS + otherFieldBytes
   let [plainBytes, unsized] = [0, 0]
   for (const message of body.messages) {
     const size = messageSize(message, limits.image_tokens)
@@ -209,8 +218,8 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
 }
 
 /** No vendor reads more than the model's largest input, as far as the gateway knows that rightly. */
-const mostInputOf = (maxTokens: bigint, held: bigint, largestInput: bigint): bigint =>
-  maxTokens < largestInput ? maxTokens : largest(held, largestInput)
+const mostInputOf = (maxTokens: bigint, heldTokens: bigint, largestInput: bigint): bigint =>
+  maxTokens < largestInput ? maxTokens : largest(heldTokens, largestInput)
 
 const inputSize = (input: EmbeddingBody["input"]): InputSize => {
   const sizeOf = (tokens: bigint, textBytes: number, mostTokens: number): InputSize => ({
@@ -247,9 +256,9 @@ export const estimateEmbedding = (
   limits: Limits = usualLimits
 ): ExpectedTokens => {
   const { tokens, mostTokens, plainBytes } = inputSize(body.input)
-  const beside = otherBytes(body)
-  const inputTokens = tokens + tokensOfBytes(beside)
-  const maxTokens = BigInt(VENDOR_TOKENS + mostTokens + beside)
+  const otherFieldBytes = otherBytes(body)
+  const inputTokens = tokens + tokensOfBytes(otherFieldBytes)
+  const maxTokens = BigInt(VENDOR_TOKENS + mostTokens + otherFieldBytes)
   // Of a list, each text may be as large as the model takes.
   const texts = Array.isArray(body.input) ? BigInt(body.input.length) : 1n
   return {

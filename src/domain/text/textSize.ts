@@ -1,5 +1,6 @@
-/** How much text a request has in it, beside its media, told from its JSON. */
+/** How much text a request contains beside its media, read from its JSON. */
 import { Predicate } from "effect"
+import { nameList } from "../requestFields.ts"
 
 /** Content parts that carry an image have it under one of these. */
 const imageFields: ReadonlySet<string> = new Set(["image_url", "input_image", "image"])
@@ -7,9 +8,7 @@ const imageFields: ReadonlySet<string> = new Set(["image_url", "input_image", "i
 /** Content parts that carry a file have it under one of these. */
 const mediaFields: ReadonlySet<string> = new Set([
   ...imageFields,
-  ...["video_url", "audio_url", "file_url"],
-  ...["input_video", "input_audio", "input_file"],
-  ...["video", "audio", "file"]
+  ...nameList("video_url audio_url file_url input_video input_audio input_file video audio file")
 ])
 
 /** Kinds of content parts that a vendor reads the text of, and fetches nothing for. */
@@ -18,14 +17,13 @@ const textTypes: ReadonlySet<unknown> = new Set(["text", "input_text", "output_t
 /** Kinds of content parts, which are no text. */
 const partTypes: ReadonlySet<unknown> = new Set([...mediaFields, "text", "input_text", "refusal"])
 
-/** What is told apart in a content part. */
+/** The fields of a content part that the gateway reads. */
 export const partFields: ReadonlyArray<string> = ["text", ...mediaFields]
 
-/** Names inside a medium that say nothing to a model. */
-const mediumFields: ReadonlySet<string> = new Set([
-  ...["url", "data", "format", "detail", "filename"],
-  ...["file_data", "file_id", "mime_type", "media_type"]
-])
+/** Fields of a medium whose names are no text for a model. */
+const mediumFields: ReadonlySet<string> = new Set(
+  nameList("url data format detail filename file_data file_id mime_type media_type")
+)
 
 export interface TextSize {
   /** Of text, in UTF-8. */
@@ -44,12 +42,12 @@ const emptySize: TextSize = { bytes: 0, plainBytes: 0, media: 0, inlineBytes: 0,
 
 const ofBytes = (bytes: number): TextSize => ({ ...emptySize, bytes })
 
-const plainText = (text: string): TextSize => {
+const readableText = (text: string): TextSize => {
   const bytes = bytesOf(text)
   return { ...emptySize, bytes, plainBytes: bytes }
 }
 
-/** Of `[]` and `{}`. */
+/** Length of `[]` and `{}`. */
 const EMPTY_BYTES = 2
 
 export const bytesOf = (text: string): number => Buffer.byteLength(text, "utf8")
@@ -68,10 +66,10 @@ const addUp = (sizes: ReadonlyArray<TextSize>): TextSize => ({
 /** Bytes of the fields of an object with their names, but for those that `skipped` says. */
 export const fieldBytes = (
   fields: object,
-  skipped: (name: string, value: unknown) => boolean = () => false
+  isSkipped: (name: string, value: unknown) => boolean = () => false
 ): number =>
   sum(Object.entries(fields), ([name, value]) =>
-    skipped(name, value) ? 0 : bytesOf(name) + bytesIn(value)
+    isSkipped(name, value) ? 0 : bytesOf(name) + bytesIn(value)
   )
 
 /** Bytes of all texts in a value, of the names of its fields, and of its numbers and the like. */
@@ -82,7 +80,7 @@ export const bytesIn = (value: unknown): number => {
   return Math.max(inner, EMPTY_BYTES)
 }
 
-/** What a model wrote is found under any name here but these, which name or number the text. */
+/** A model's text may stand in any field but these, which name or number it. */
 const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
 
 /** Bytes of text in a message, or in a piece of one, that a model wrote. */
@@ -96,12 +94,12 @@ export const writtenBytes = (message: unknown): number => {
 
 /** What a vendor may read as a document of text, an SVG too, is none of these. */
 const mediumUrl = /^data:(?:image\/(?!svg)|audio\/|video\/|application\/pdf)[^,]{0,200};base64,/i
-/** Nothing in it says whether it is text. */
+/** A data URL without a media type may hold text as well. */
 const untypedUrl = /^data:(?:application\/octet-stream)?(?:;[^,]{0,200})?;base64,/i
 /** Longer ones are more text than address. */
 const MAX_ADDRESS_BYTES = 2048
 /** How files begin in base64: PNG, JPEG, GIF, RIFF, MP4, WebM, Ogg, FLAC, MP3, AMR and PDF. */
-const knownFile =
+const fileSignature =
   /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|AAAA..Z0eXB|GkXfo|T2dnUw|ZkxhQw|SUQz|IyFBTVI|JVBERi0)/
 
 /** A pattern for all of it would go back over a large text whose end is wrong; so for base64. */
@@ -115,19 +113,20 @@ const isBase64 = (text: string): boolean => {
 
 const imageUrl = /^data:image\//i
 /** How images begin in base64: PNG, JPEG and GIF. */
-const knownImage = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD)/
+const imageSignature = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD)/
 
 /**
  * The bytes of an image, sound, film or PDF, which are no text; null for a text. `trusted` needs no known
  * beginning, and `isImage` is what the field of it says.
  */
-const fileSize = (text: string, trusted: boolean, isImage: boolean): TextSize | null => {
-  const [typed] = mediumUrl.exec(text) ?? []
-  const [header = ""] = typed === undefined ? (untypedUrl.exec(text) ?? []) : [typed]
+const fileSize = (text: string, isTrusted: boolean, isImage: boolean): TextSize | null => {
+  const [mediaHeader] = mediumUrl.exec(text) ?? []
+  const [header = ""] = mediaHeader === undefined ? (untypedUrl.exec(text) ?? []) : [mediaHeader]
   const content = text.slice(header.length)
-  const isMedium = typed !== undefined || trusted || knownFile.test(content)
+  const isMedium = mediaHeader !== undefined || isTrusted || fileSignature.test(content)
   if (!isMedium || !isBase64(content)) return null
-  const isOfImage = typed === undefined ? isImage || knownImage.test(content) : imageUrl.test(typed)
+  const isOfImage =
+    mediaHeader === undefined ? isImage || imageSignature.test(content) : imageUrl.test(mediaHeader)
   const inlineBytes = isOfImage ? 0 : Math.ceil((content.length * 3) / 4)
   return { ...emptySize, media: 1, inlineBytes }
 }
@@ -142,10 +141,10 @@ const addressSize = (address: string, isImage: boolean): TextSize => {
   return { ...emptySize, bytes, ...(isOfImage ? { media: 1 } : { unsized: 1 }) }
 }
 
-/** Names inside a medium under which it says or describes itself. */
-const ownFields: ReadonlySet<string> = new Set([
-  ...["data", "file_data", "filename", "format", "detail", "mime_type", "media_type"]
-])
+/** Fields of a medium that hold its data or describe it. */
+const descriptiveFields: ReadonlySet<string> = new Set(
+  nameList("data file_data filename format detail mime_type media_type")
+)
 
 /** What a vendor knows a file by, such as `file-1` or `gs://films/1`, is one word. */
 const isFileName = (text: string): boolean => /^(?!data:)\S{1,512}$/i.test(text)
@@ -153,19 +152,19 @@ const isFileName = (text: string): boolean => /^(?!data:)\S{1,512}$/i.test(text)
 interface MediumPlace {
   /** Of the innermost field that it stands in. */
   readonly name: string
-  readonly trusted: boolean
+  readonly isTrusted: boolean
   /** Whether its field is one of images. */
   readonly isImage: boolean
 }
 
 /** The media under one field, and the text that stands with them. */
 const mediumSize = (value: unknown, place: MediumPlace): TextSize => {
-  const { name, trusted, isImage } = place
+  const { name, isTrusted, isImage } = place
   if (typeof value === "string") {
-    const file = fileSize(value, trusted, isImage)
+    const file = fileSize(value, isTrusted, isImage)
     if (file !== null) return file
     if (isWebAddress(value)) return addressSize(value, isImage)
-    const isElsewhere = !isImage && !ownFields.has(name) && isFileName(value)
+    const isElsewhere = !isImage && !descriptiveFields.has(name) && isFileName(value)
     return { ...ofBytes(bytesOf(value)), unsized: isElsewhere ? 1 : 0 }
   }
   if (!Predicate.isObjectOrArray(value)) return ofBytes(bytesIn(value))
@@ -175,7 +174,7 @@ const mediumSize = (value: unknown, place: MediumPlace): TextSize => {
     Object.entries(value).map(([inner, field]) => {
       const size = mediumSize(field, {
         name: isList ? name : inner,
-        trusted: trusted && (isList || inner === "data"),
+        isTrusted: isTrusted && (isList || inner === "data"),
         isImage
       })
       return {
@@ -188,7 +187,7 @@ const mediumSize = (value: unknown, place: MediumPlace): TextSize => {
 
 /** At least one medium. */
 const mediaOf = (name: string, value: unknown): TextSize => {
-  const place = { name, trusted: name === "input_audio", isImage: imageFields.has(name) }
+  const place = { name, isTrusted: name === "input_audio", isImage: imageFields.has(name) }
   const size = mediumSize(value, place)
   return size.media + size.unsized > 0 ? size : { ...size, media: 1 }
 }
@@ -206,7 +205,7 @@ const partSize = (part: object): TextSize => {
   return addUp(
     Object.entries(part).map(([name, value]) => {
       if (mediaFields.has(name) && value !== null) return mediaOf(name, value)
-      if (name === "text" && typeof value === "string") return plainText(value)
+      if (name === "text" && typeof value === "string") return readableText(value)
       const isNamed = name !== "text" && name !== "type"
       const ownBytes = name === "type" && partTypes.has(value) ? 0 : bytesIn(value)
       const size = ofBytes(ownBytes + (isNamed ? bytesOf(name) : 0))
@@ -219,4 +218,4 @@ const partSize = (part: object): TextSize => {
 export const contentSize = (
   content: string | ReadonlyArray<object> | null | undefined
 ): TextSize =>
-  typeof content === "string" ? plainText(content) : addUp((content ?? []).map(partSize))
+  typeof content === "string" ? readableText(content) : addUp((content ?? []).map(partSize))

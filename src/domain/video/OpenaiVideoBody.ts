@@ -42,7 +42,7 @@ const Fields = Schema.Struct({
 })
 
 /** What the gateway's own orders and others call the fields of this one. */
-const meantFields: ReadonlyMap<string, string> = new Map(
+const fieldAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     seconds: ["duration", "duration_seconds", "length"],
     size: ["resolution", "ratio", "aspect_ratio", "quality"],
@@ -54,7 +54,7 @@ const meantFields: ReadonlyMap<string, string> = new Map(
 /** Body of `POST /v1/videos`, as JSON or as a form. */
 export const OpenaiVideoBody: Schema.Codec<typeof Fields.Type, typeof Fields.Encoded> =
   Schema.StructWithRest(Fields, anyFields)
-    .check(fieldCheck((body) => unknownFields(body, Fields.fields, meantFields)))
+    .check(fieldCheck((body) => unknownFields(body, Fields.fields, fieldAliases)))
     .annotate({
       identifier: "OpenaiVideoOrder",
       description: "A video in the words of OpenAI's API; other fields than these are refused"

@@ -59,13 +59,14 @@ const dash = new RegExp(`[${DASH}]`, "u")
 const lookAlikes =
   /[\u00aa-\u00ba\u017f\u02b0-\u02e3\u1d2c-\u1dbf\u2070-\u24ff\ufb00-\ufb06\ufe50-\uff5e\u{1d400}-\u{1f1ff}]+/gu
 
-const plain = (text: string): string => text.replace(lookAlikes, (match) => match.normalize("NFKC"))
+const toPlainForms = (text: string): string =>
+  text.replace(lookAlikes, (match) => match.normalize("NFKC"))
 
 /** The texts a reader may take for this one: without invisible characters, in their plain forms. */
 const readings = (text: string): ReadonlySet<string> => {
   if (!dash.test(text)) return new Set()
   const visible = text.replace(invisible, "")
-  return new Set([text, visible, plain(text), plain(visible)])
+  return new Set([text, visible, toPlainForms(text), toPlainForms(visible)])
 }
 
 /** The name of a flag that some reader may see in the text; null where none does. */
@@ -77,7 +78,7 @@ const flagIn = (text: string): string | null => {
   return null
 }
 
-const plainValue = (written: string): string => written.normalize("NFKC").replace("\u2212", "-")
+const plainValue = (flagText: string): string => flagText.normalize("NFKC").replace("\u2212", "-")
 
 /** The text between the flags, and what the flags said; fails on the first that is refused. */
 const cutFlags = (
@@ -103,8 +104,8 @@ const cutFlags = (
 /** What holds two pieces together: the line break that stood around the flag, or a space. */
 const gapBetween = (left: string, right: string): string => {
   const trailingSpace = left.slice(left.trimEnd().length)
-  const after = right.slice(0, right.length - right.trimStart().length)
-  return trailingSpace.includes("\n") || after.includes("\n") ? "\n" : " "
+  const leadingSpace = right.slice(0, right.length - right.trimStart().length)
+  return trailingSpace.includes("\n") || leadingSpace.includes("\n") ? "\n" : " "
 }
 
 const joinPieces = (pieces: ReadonlyArray<string>): string =>

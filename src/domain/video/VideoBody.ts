@@ -10,6 +10,7 @@ import {
   CallbackUrl,
   type FieldFault,
   fieldCheck,
+  nameList,
   optional,
   optionalBoolean,
   optionalWholeNumber,
@@ -125,21 +126,21 @@ const VideoFields = Schema.Struct({
 })
 
 /** What other interfaces call the fields of this one. */
-const meantFields: ReadonlyMap<string, string> = new Map(
+const fieldAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    duration: [
-      ...["seconds", "second", "length", "video_length", "video_duration", "duration_seconds"],
-      ...["n_seconds", "num_frames", "frames", "duration_ms"]
-    ],
+    duration: nameList(`
+      seconds second length video_length video_duration duration_seconds n_seconds num_frames
+      frames duration_ms
+    `),
     resolution: ["size", "quality", "definition", "video_size", "video_quality"],
     ratio: ["aspect", "aspect_ratio", "video_ratio"],
     generate_audio: ["sound", "with_audio", "has_audio", "enable_audio", "with_sound"],
     prompt: ["text", "input", "description", "query", "message", "instruction"],
     content: ["contents", "messages", "blocks", "parts"],
-    image: [
-      ...["img", "img_url", "input_image", "init_image", "image_uri", "input_reference"],
-      ...["first_frame", "first_frame_image", "start_image", "image_base64"]
-    ],
+    image: nameList(`
+      img img_url input_image init_image image_uri input_reference first_frame first_frame_image
+      start_image image_base64
+    `),
     images: ["image_urls", "image_list", "reference_images", "input_images", "img_urls"],
     video: ["input_video", "reference_video", "video_uri"],
     videos: ["video_urls", "reference_videos"],
@@ -150,14 +151,14 @@ const meantFields: ReadonlyMap<string, string> = new Map(
   }).flatMap(([field, others]) => others.map((other) => [other, field] as const))
 )
 
-const ofVendor =
+const VENDOR_FIELD =
   "Only of models that have it: `parameters` of `GET /v1/models` tells what it may be"
-const vendorText = optional(Schema.String, "a text").annotate({ description: ofVendor })
-const vendorBoolean = optionalBoolean.annotate({ description: ofVendor })
+const vendorText = optional(Schema.String, "a text").annotate({ description: VENDOR_FIELD })
+const vendorBoolean = optionalBoolean.annotate({ description: VENDOR_FIELD })
 
 /** Those of the built-in protocols; a protocol that is added may have more. */
 const ParameterFields = Schema.Struct({
-  seed: optionalWholeNumber("a whole number").annotate({ description: ofVendor }),
+  seed: optionalWholeNumber("a whole number").annotate({ description: VENDOR_FIELD }),
   negative_prompt: vendorText,
   camera_fixed: vendorBoolean,
   watermark: vendorBoolean,
@@ -196,4 +197,4 @@ export const unknownVideoFields = (
   body: VideoBody,
   parameters: VendorParameters
 ): ReadonlyArray<FieldFault> =>
-  unknownFields(body, { ...VideoFields.fields, ...parameters }, meantFields)
+  unknownFields(body, { ...VideoFields.fields, ...parameters }, fieldAliases)

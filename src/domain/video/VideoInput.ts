@@ -110,7 +110,7 @@ const checkFlags = (flagValues: FlagValues): Result.Result<void, InvalidRequest>
 }
 
 /** The vendor's fields that flags stand for, where the body does not say them. */
-const flaggedOf = (flagValues: FlagValues, fields: Readonly<Record<string, unknown>>) =>
+const parametersOfFlags = (flagValues: FlagValues, fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     parameterFlags.flatMap((name) => {
       const flag = flagValues[name]
@@ -125,11 +125,11 @@ const flaggedOf = (flagValues: FlagValues, fields: Readonly<Record<string, unkno
  */
 export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, InvalidRequest> =>
   Result.gen(function* () {
-    const gathered = gatherBlocks(body)
-    if (textOf(gathered).length > MAX_PROMPT) {
+    const allBlocks = gatherBlocks(body)
+    if (textOf(allBlocks).length > MAX_PROMPT) {
       return yield* refuse("content", `Expected at most ${MAX_PROMPT} characters of text in all`)
     }
-    const { blocks, flagValues } = yield* takeFlags(gathered)
+    const { blocks, flagValues } = yield* takeFlags(allBlocks)
     yield* checkFlags(flagValues)
     if (countInputs(blocks).images > MAX_MEDIA) {
       return yield* refuse("images", `Expected at most ${MAX_MEDIA} images in all`)
@@ -143,7 +143,7 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
       )
     }
     const fields = vendorFieldsOf(body)
-    const flagged = flaggedOf(flagValues, fields)
+    const flagged = parametersOfFlags(flagValues, fields)
     return {
       blocks,
       seconds: body.duration ?? secondsOfFlag(flagValues.duration),

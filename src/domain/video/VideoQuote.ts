@@ -242,8 +242,8 @@ export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge =
       ? chargeFor(countedTokens, "upstream_usage", null)
       : chargeFor(maxTokens, "largest_plausible", { input: null, output: countedTokens })
   }
-  const rendered = quote.smart && usage.outputSeconds !== null ? usage.outputSeconds : null
-  const outputSeconds = rendered ?? quote.outputSeconds
+  const renderedSeconds = quote.smart && usage.outputSeconds !== null ? usage.outputSeconds : null
+  const outputSeconds = renderedSeconds ?? quote.outputSeconds
   const tokens = BigInt(quote.inputSeconds + outputSeconds) * quote.tokensPerSecond
   return chargeFor(
     tokens <= maxTokens ? tokens : maxTokens,

@@ -45,12 +45,12 @@ const checkSeconds = (
   const nearest = Number.isFinite(requested)
     ? Math.min(Math.max(Math.round(requested), min), max)
     : defaultSecondsOf(row)
-  const or = smart ? `, or ${SMART_SECONDS} to let the model choose` : ""
+  const alternative = smart ? `, or ${SMART_SECONDS} to let the model choose` : ""
   return Result.fail(
     new VideoSkuInvalid({
       message:
         `duration ${JSON.stringify(seconds)} is not offered: this model takes whole seconds from ` +
-        `${min} to ${max}${or}. The nearest is ${nearest}.`,
+        `${min} to ${max}${alternative}. The nearest is ${nearest}.`,
       param: "duration",
       allowed: { min, max, smart },
       nearest
@@ -66,17 +66,20 @@ const rowsIn = (requested: string): number | null => {
   return Number(digits) * (unit?.toLowerCase() === "k" ? 540 : 1)
 }
 
-type Offered = readonly [Resolution, ...ReadonlyArray<Resolution>]
+type OfferedResolutions = readonly [Resolution, ...ReadonlyArray<Resolution>]
 
-const defaultResolutionOf = (offeredResolutions: Offered): Resolution =>
+const defaultResolutionOf = (offeredResolutions: OfferedResolutions): Resolution =>
   offeredResolutions.includes(DEFAULT_RESOLUTION) ? DEFAULT_RESOLUTION : offeredResolutions[0]
 
-const nearestResolution = (requested: string, offered: Offered): Resolution => {
+const nearestResolution = (
+  requested: string,
+  offeredResolutions: OfferedResolutions
+): Resolution => {
   const resolutionName = Resolution.literals.find((name) => name.toLowerCase() === requested)
   const rows = resolutionName === undefined ? rowsIn(requested) : tiers[resolutionName].height
-  if (rows === null) return defaultResolutionOf(offered)
+  if (rows === null) return defaultResolutionOf(offeredResolutions)
   const distance = (resolution: Resolution) => Math.abs(tiers[resolution].height - rows)
-  return offered.reduce((best, next) => (distance(next) < distance(best) ? next : best))
+  return offeredResolutions.reduce((best, next) => (distance(next) < distance(best) ? next : best))
 }
 
 const checkResolution = (
@@ -85,19 +88,19 @@ const checkResolution = (
 ): Result.Result<Resolution | null, VideoSkuInvalid> => {
   const [first, ...others] = row.resolutions
   if (first === undefined) return Result.succeed(null)
-  const offered = [first, ...others] as const
-  if (resolution === null) return Result.succeed(defaultResolutionOf(offered))
+  const offeredResolutions = [first, ...others] as const
+  if (resolution === null) return Result.succeed(defaultResolutionOf(offeredResolutions))
   const requested = resolution.toLowerCase()
-  const match = offered.find((name) => name.toLowerCase() === requested)
+  const match = offeredResolutions.find((name) => name.toLowerCase() === requested)
   if (match !== undefined) return Result.succeed(match)
-  const nearest = nearestResolution(requested, offered)
+  const nearest = nearestResolution(requested, offeredResolutions)
   return Result.fail(
     new VideoSkuInvalid({
       message:
         `resolution ${JSON.stringify(resolution)} is not offered: this model takes ` +
-        `${offered.join(", ")}. The nearest is ${nearest}.`,
+        `${offeredResolutions.join(", ")}. The nearest is ${nearest}.`,
       param: "resolution",
-      allowed: offered,
+      allowed: offeredResolutions,
       nearest
     })
   )

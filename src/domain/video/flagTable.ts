@@ -5,7 +5,7 @@
 import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
 
-/** What a flag that is taken says; each has one place in the order. */
+/** The field of the order that an accepted flag sets. */
 export type FlagField = "duration" | "resolution" | "ratio" | "generateAudio" | ParameterFlag
 
 /** Flags of vendors' own, by the name of the field that says the same. */
@@ -18,9 +18,9 @@ export const isParameterFlag = (name: string): name is ParameterFlag =>
 interface FlagRow {
   /** The long name first. `_` stands for `_`, `-` or nothing. */
   readonly names: readonly [string, ...ReadonlyArray<string>]
-  /** Taken out of the text; the last one of a field counts. */
+  /** Set where the flag is accepted and removed from the text; the last one of a field counts. */
   readonly field?: FlagField
-  /** Refused: the `param` of the error, and what the client is to do. */
+  /** Set where the flag is refused: the `param` of the error, and what the client is to do. */
   readonly refused?: readonly [param: string, advice: string]
 }
 
@@ -51,25 +51,31 @@ const flagTable: ReadonlyArray<FlagRow> = [
   },
   {
     names: [
-      ...(["draft", "service_tier", "priority", "tools", "return_last_frame"] as const),
-      ...["execution_expires_after", "callback_url", "safety_identifier"]
+      "draft",
+      "service_tier",
+      "priority",
+      "tools",
+      "return_last_frame",
+      "execution_expires_after",
+      "callback_url",
+      "safety_identifier"
     ],
     refused: leaveOut
   }
 ]
 
 /** Flags and gateway write the same word in several ways, such as `camerafixed` and `camera_fixed`. */
-const plainName = (written: string): string =>
-  written.normalize("NFKC").toLowerCase().replace(/[-_]/g, "")
+const plainName = (flagName: string): string =>
+  flagName.normalize("NFKC").toLowerCase().replace(/[-_]/g, "")
 
 const rows: ReadonlyMap<string, FlagRow> = new Map(
   flagTable.flatMap((row) => row.names.map((name) => [plainName(name), row] as const))
 )
 
 /** The field a name stands for, or why a flag of that name is refused. */
-export const meaningOf = (written: string): Result.Result<FlagField, InvalidRequest> => {
-  const { field, refused: [param, advice] = leaveOut } = rows.get(plainName(written)) ?? {}
-  const message = `The flag --${written} in the text is not taken: ${advice}`
+export const meaningOf = (flagName: string): Result.Result<FlagField, InvalidRequest> => {
+  const { field, refused: [param, advice] = leaveOut } = rows.get(plainName(flagName)) ?? {}
+  const message = `The flag --${flagName} in the text is not taken: ${advice}`
   return field === undefined
     ? Result.fail(new InvalidRequest({ message, param }))
     : Result.succeed(field)

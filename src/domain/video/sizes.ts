@@ -148,10 +148,10 @@ const refuse = (message: string, allowed: ReadonlyArray<string>, nearest: string
 export const checkSize = (
   { size, picture }: SizeRequest,
   offers: ReadonlyArray<SizeOffer>,
-  rendered: Resolution
+  renderedResolution: Resolution
 ): Result.Result<void, VideoSkuInvalid> => {
   const resolutionsOf = ({ resolutions }: SizeOffer) =>
-    resolutions.length === 0 ? [rendered] : resolutions
+    resolutions.length === 0 ? [renderedResolution] : resolutions
   const isOffered = ({ resolution, ratio }: Frame) =>
     offers.some(
       (offer) =>

@@ -56,11 +56,11 @@ export const parametersOf = (
   const { parameters, modelsWith = {} }: VideoParameters =
     row.relays && family !== null ? relayedParameters[family] : row
   const knownFamily = familyOf(familiesOf(row, listed), upstreamModel)
-  const isOf = (name: string): boolean =>
+  const isSupported = (name: string): boolean =>
     knownFamily === null
       ? (modelsWith[name]?.test(upstreamModel) ?? true)
       : knownFamily.parameters.includes(name)
-  return Object.fromEntries(Object.entries(parameters).filter(([name]) => isOf(name)))
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => isSupported(name)))
 }
 
 /** Every field that a protocol has for some model. */
@@ -94,16 +94,16 @@ export const offeredParameters = (
   )
 }
 
-const takenBy = (rows: Rows, field: string): string => {
+const protocolsWith = (rows: Rows, field: string): string => {
   const names = [...rows]
     .filter(([, row]) => Object.hasOwn(allOf(row), field))
     .map(([name]) => name)
   return names.length === 1 ? `${names[0]} has one` : `${names.join(", ")} have one`
 }
 
-const failWith = (faults: ReadonlyArray<FieldFault>, behind = "") => {
+const failWith = (faults: ReadonlyArray<FieldFault>, suffix = "") => {
   const [first = { path: "", message: "" }] = faults
-  const message = `${first.path}: ${first.message}${behind}`
+  const message = `${first.path}: ${first.message}${suffix}`
   return Result.fail(new InvalidRequest({ message, param: first.path, faults }))
 }
 
@@ -117,23 +117,23 @@ export const checkFields = (
   offered: VendorParameters,
   { model, rows }: { readonly model: string | null; readonly rows: Rows }
 ): Result.Result<void, InvalidRequest> => {
-  const unknown = unknownVideoFields(body, offered)
-  const unsupportedFlags = flagged.filter((name) => !Object.hasOwn(offered, name))
-  if (unknown.length === 0 && unsupportedFlags.length === 0) return Result.void
+  const unknownFieldFaults = unknownVideoFields(body, offered)
+  const flagsWithoutField = flagged.filter((name) => !Object.hasOwn(offered, name))
+  if (unknownFieldFaults.length === 0 && flagsWithoutField.length === 0) return Result.void
   const otherModelsFields = parametersAnywhere(rows)
   const fields = new Map(Object.entries(body))
   const faults = [
-    ...unknown
+    ...unknownFieldFaults
       // Null says nothing in a field that other models have.
       .filter(({ path }) => fields.get(path) !== null || !Object.hasOwn(otherModelsFields, path))
       .map(({ path, message }) =>
         Object.hasOwn(otherModelsFields, path)
-          ? { path, message: `This model has no such field; ${takenBy(rows, path)}` }
+          ? { path, message: `This model has no such field; ${protocolsWith(rows, path)}` }
           : { path, message }
       ),
-    ...unsupportedFlags.filter(isParameterFlag).map((name) => ({
+    ...flagsWithoutField.filter(isParameterFlag).map((name) => ({
       path: "prompt",
-      message: `The flag ${flagOf(name)} in the text is not taken: this model has no field for it; ${takenBy(rows, name)}`
+      message: `The flag ${flagOf(name)} in the text is not taken: this model has no field for it; ${protocolsWith(rows, name)}`
     }))
   ].slice(0, MAX_FIELD_FAULTS)
   if (faults.length === 0) return Result.void

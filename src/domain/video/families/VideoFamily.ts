@@ -35,8 +35,8 @@ export interface VideoForm<Mode extends string = string> {
 export type SoundOfModel = "switch" | "always" | "never" | "unset"
 
 /** Whether an order's sound can be had: a wish that no field has must not be dropped, as it orders another video. */
-export const canSound = (sound: SoundOfModel, wanted: boolean | null): boolean =>
-  wanted === null || sound === "switch" || sound === (wanted ? "always" : "never")
+export const canSound = (sound: SoundOfModel, hasSound: boolean | null): boolean =>
+  hasSound === null || sound === "switch" || sound === (hasSound ? "always" : "never")
 
 export interface VideoFamily<Mode extends string = string> {
   /** As people who know the vendor call it. */
@@ -79,7 +79,7 @@ export interface PlacedOrder<Mode extends string = string> {
 
 type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
 
-const placedAs =
+const toPlacedMedium =
   (defaultRole: ImageRole) =>
   (block: MediaBlock): PlacedMedium =>
     block.type === "image"
@@ -119,7 +119,7 @@ export const placeMedia = <Mode extends string>(
       ? ["first_frame", "reference_image"]
       : ["reference_image"]
   for (const meaning of meanings) {
-    const placedMedia = media.map(placedAs(meaning))
+    const placedMedia = media.map(toPlacedMedium(meaning))
     const form = formFor(forms, placedMedia)
     if (form !== undefined) return Result.succeed({ mode: form.mode, media: placedMedia })
   }

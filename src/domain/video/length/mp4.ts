@@ -23,95 +23,94 @@ const UNKNOWN_UNITS = { 4: 2 ** 32 - 1, 8: 2 ** 64 - 1 }
 const externalTypes: ReadonlySet<string> = new Set(["cmov", "rmra"])
 
 /** Reads boxes, and remembers whether the file is one that players may read in different ways. */
-const makeReader = (file: FileBytes) => {
-  let isDoubtful = false
-  const doubt = (): null => {
-    isDoubtful = true
+class BoxReader {
+  private readonly file: FileBytes
+  /** Whether players may read the file in different ways. */
+  isDoubtful = false
+
+  constructor(file: FileBytes) {
+    this.file = file
+  }
+
+  markDoubtful(): null {
+    this.isDoubtful = true
     return null
   }
 
+  /** The box that begins at an offset; null where it does not fit before `end`. */
+  private boxAt(at: number, end: number): Box | null {
+    const head = this.file.read(at, HEAD_BYTES)
+    if (head === null) return null
+    const statedSize = head.readUInt32BE(0)
+    const longSize = statedSize === 1 ? this.file.read(at + HEAD_BYTES, 8) : null
+    const headBytes = longSize === null ? HEAD_BYTES : HEAD_BYTES + 8
+    // A box of no size reaches to the end.
+    const size = longSize === null ? statedSize || end - at : Number(longSize.readBigUInt64BE())
+    if (size < headBytes || at + size > end) return this.markDoubtful()
+    const type = head.toString("latin1", 4, 8)
+    if (externalTypes.has(type)) this.markDoubtful()
+    return { type, start: at + headBytes, end: at + size }
+  }
+
   /** The boxes in a box. What does not fit there is read by some players and by others not. */
-  const childrenOf = (parent: Box | null): ReadonlyArray<Box> => {
+  childrenOf(parent: Box | null): ReadonlyArray<Box> {
     const children: Array<Box> = []
     if (parent === null) return children
-    const { end } = parent
     let at = parent.start
-    while (at + HEAD_BYTES <= end) {
-      const head = file.read(at, HEAD_BYTES)
-      if (head === null) break
-      const statedSize = head.readUInt32BE(0)
-      const long = statedSize === 1 ? file.read(at + HEAD_BYTES, 8) : null
-      const headBytes = long === null ? HEAD_BYTES : HEAD_BYTES + 8
-      // A box of no size reaches to the end.
-      const size = long === null ? statedSize || end - at : Number(long.readBigUInt64BE())
-      if (size < headBytes || at + size > end) {
-        doubt()
-        break
-      }
-      const type = head.toString("latin1", 4, 8)
-      if (externalTypes.has(type)) doubt()
-      children.push({ type, start: at + headBytes, end: at + size })
-      at += size
+    while (at + HEAD_BYTES <= parent.end) {
+      const box = this.boxAt(at, parent.end)
+      if (box === null) break
+      children.push(box)
+      at = box.end
     }
     return children
   }
 
-  const ofType = (boxes: ReadonlyArray<Box>, type: string) =>
-    boxes.filter((box) => box.type === type)
-
-  /** The box of a type of which there is one at most: of two, players take either. */
-  const only = (boxes: ReadonlyArray<Box>, type: string): Box | null => {
-    const [first = null, second] = ofType(boxes, type)
-    return second === undefined ? first : doubt()
+  ofType(boxes: ReadonlyArray<Box>, type: string): ReadonlyArray<Box> {
+    return boxes.filter((box) => box.type === type)
   }
 
-  const at = (parent: Box | null, ...path: ReadonlyArray<string>): Box | null =>
-    path.reduce((inside, type) => only(childrenOf(inside), type), parent)
+  /** The box of a type of which there is one at most: of two, players take either. */
+  singleBox(boxes: ReadonlyArray<Box>, type: string): Box | null {
+    const [first = null, second] = this.ofType(boxes, type)
+    return second === undefined ? first : this.markDoubtful()
+  }
+
+  /** The only box of a type in another. */
+  childOf(parent: Box | null, type: string): Box | null {
+    return this.singleBox(this.childrenOf(parent), type)
+  }
 
   /** A number within a box; null where there is none, or it ends before. */
-  const numberAt = (box: Box | null, offset: number, bytes: 4 | 8 = 4): number | null => {
+  numberAt(box: Box | null, offset: number, bytes: 4 | 8 = 4): number | null {
     if (box === null || box.start + offset + bytes > box.end) return null
-    const read = file.read(box.start + offset, bytes)
-    if (read === null) return null
-    return bytes === 4 ? read.readUInt32BE(0) : Number(read.readBigUInt64BE(0))
+    const content = this.file.read(box.start + offset, bytes)
+    if (content === null) return null
+    return bytes === 4 ? content.readUInt32BE(0) : Number(content.readBigUInt64BE(0))
   }
 
   /** Whether the times in a box have 8 bytes, by its version. */
-  const isLong = (box: Box | null): boolean => (numberAt(box, 0) ?? 0) >>> 24 === 1
+  isLong(box: Box | null): boolean {
+    return (this.numberAt(box, 0) ?? 0) >>> 24 === 1
+  }
 
   /** A length in a header; 0 where it has none or does not know it. */
-  const unitsAt = (box: Box | null, short: number, long: number): number => {
-    const [offset, bytes] = isLong(box) ? ([long, 8] as const) : ([short, 4] as const)
-    const units = numberAt(box, offset, bytes) ?? 0
+  unitsAt(box: Box | null, shortOffset: number, longOffset: number): number {
+    const [offset, bytes] = this.isLong(box)
+      ? ([longOffset, 8] as const)
+      : ([shortOffset, 4] as const)
+    const units = this.numberAt(box, offset, bytes) ?? 0
     return units === UNKNOWN_UNITS[bytes] ? 0 : units
   }
 
   /** A table of `count` entries; null where it does not fit in its box. */
-  const tableAt = (
-    { start, end }: Box,
-    offset: number,
-    count: number,
-    entryBytes: number
-  ): Buffer | null => {
+  tableAt({ start, end }: Box, offset: number, count: number, entryBytes: number): Buffer | null {
     const length = count * entryBytes
-    return start + offset + length > end ? doubt() : file.read(start + offset, length)
-  }
-
-  return {
-    childrenOf,
-    ofType,
-    only,
-    at,
-    numberAt,
-    isLong,
-    unitsAt,
-    tableAt,
-    doubt,
-    isDoubtful: () => isDoubtful
+    return start + offset + length > end
+      ? this.markDoubtful()
+      : this.file.read(start + offset, length)
   }
 }
-
-type Reader = ReturnType<typeof makeReader>
 
 const secondsOf = (units: number, unitsPerSecond: number): number =>
   unitsPerSecond === 0 ? 0 : units / unitsPerSecond
@@ -132,7 +131,7 @@ const foldTable = (
 }
 
 /** In the scale of the movie: what an edit shows, whatever it takes it from. */
-const editUnits = (reader: Reader, list: Box | null): number => {
+const editUnits = (reader: BoxReader, list: Box | null): number => {
   if (list === null) return 0
   const isLong = reader.isLong(list)
   const entryBytes = isLong ? 20 : 12
@@ -149,20 +148,24 @@ const longerDelay = (longest: number, bytes: Buffer, at: number): number =>
   Math.max(longest, Math.abs(bytes.readInt32BE(at)))
 
 /** Units of all frames, by the table of how many have which length. */
-const tableUnits = (reader: Reader, frames: ReadonlyArray<Box>, unitsPerSecond: number): number => {
+const tableUnits = (
+  reader: BoxReader,
+  frames: ReadonlyArray<Box>,
+  unitsPerSecond: number
+): number => {
   const pairsOf = (type: string): Buffer | null => {
-    const table = reader.only(frames, type)
+    const table = reader.singleBox(frames, type)
     return table === null ? null : reader.tableAt(table, 8, reader.numberAt(table, 4) ?? 0, 8)
   }
   const lengths = pairsOf("stts")
   // Frames without a length get one from their player, and a delay may lead past the last frame.
-  const sizes = reader.only(frames, "stsz") ?? reader.only(frames, "stz2")
+  const sizes = reader.singleBox(frames, "stsz") ?? reader.singleBox(frames, "stz2")
   const listedFrames = foldTable(lengths, 8, (sum, bytes, at) => sum + bytes.readUInt32BE(at))
-  if ((reader.numberAt(sizes, 8) ?? 0) > listedFrames && listedFrames > 0) reader.doubt()
+  if ((reader.numberAt(sizes, 8) ?? 0) > listedFrames && listedFrames > 0) reader.markDoubtful()
   const delay = foldTable(pairsOf("ctts"), 8, (longest, bytes, at) =>
     longerDelay(longest, bytes, at + 4)
   )
-  if (secondsOf(delay, unitsPerSecond) > toleranceOf(0)) reader.doubt()
+  if (secondsOf(delay, unitsPerSecond) > toleranceOf(0)) reader.markDoubtful()
   return foldTable(
     lengths,
     8,
@@ -179,18 +182,18 @@ interface Track {
 }
 
 const readTrack = (
-  reader: Reader,
+  reader: BoxReader,
   track: Box,
   movieUnits: number
 ): readonly [id: number, Track] => {
   const children = reader.childrenOf(track)
-  const header = reader.only(children, "tkhd")
-  const media = reader.childrenOf(reader.only(children, "mdia"))
-  const mediaHeader = reader.only(media, "mdhd")
+  const header = reader.singleBox(children, "tkhd")
+  const media = reader.childrenOf(reader.singleBox(children, "mdia"))
+  const mediaHeader = reader.singleBox(media, "mdhd")
   const unitsPerSecond = reader.numberAt(mediaHeader, reader.isLong(mediaHeader) ? 20 : 12) ?? 0
-  const table = reader.childrenOf(reader.at(reader.only(media, "minf"), "stbl"))
+  const table = reader.childrenOf(reader.childOf(reader.singleBox(media, "minf"), "stbl"))
   const frames = tableUnits(reader, table, unitsPerSecond)
-  const edits = editUnits(reader, reader.at(reader.only(children, "edts"), "elst"))
+  const edits = editUnits(reader, reader.childOf(reader.singleBox(children, "edts"), "elst"))
   const claims = [
     secondsOf(reader.unitsAt(header, 20, 28), movieUnits),
     secondsOf(edits, movieUnits),
@@ -211,9 +214,9 @@ interface Movie {
   readonly frameUnits: ReadonlyMap<number, number>
 }
 
-const readMovie = (reader: Reader, moov: Box): Movie => {
+const readMovie = (reader: BoxReader, moov: Box): Movie => {
   const children = reader.childrenOf(moov)
-  const header = reader.only(children, "mvhd")
+  const header = reader.singleBox(children, "mvhd")
   const unitsPerSecond = reader.numberAt(header, reader.isLong(header) ? 20 : 12) ?? 0
   const extensions = reader.ofType(children, "mvex").flatMap((box) => reader.childrenOf(box))
   const tracks = reader
@@ -221,7 +224,7 @@ const readMovie = (reader: Reader, moov: Box): Movie => {
     .map((track) => readTrack(reader, track, unitsPerSecond))
   const byId = new Map(tracks)
   // Fragments of tracks of the same number belong to either.
-  if (byId.size < tracks.length) reader.doubt()
+  if (byId.size < tracks.length) reader.markDoubtful()
   return {
     statedSeconds: secondsOf(reader.unitsAt(header, 16, 24), unitsPerSecond),
     tracks: byId,
@@ -247,10 +250,10 @@ const HAS_DELAY = 0x800
 const ENTRY_FIELDS = [HAS_OWN_UNITS, 0x200, 0x400, HAS_DELAY]
 
 /** Flags of a box, which stand behind its version. */
-const flagsOf = (reader: Reader, box: Box): number => (reader.numberAt(box, 0) ?? 0) & 0xffffff
+const flagsOf = (reader: BoxReader, box: Box): number => (reader.numberAt(box, 0) ?? 0) & 0xffffff
 
 /** Units of the frames of a run, and the longest that one of them is shown after its turn. */
-const readRun = (reader: Reader, run: Box, frameUnits: number) => {
+const readRun = (reader: BoxReader, run: Box, frameUnits: number) => {
   const flags = flagsOf(reader, run)
   const has = (flag: number): boolean => (flags & flag) !== 0
   const count = reader.numberAt(run, 4) ?? 0
@@ -271,9 +274,9 @@ const readRun = (reader: Reader, run: Box, frameUnits: number) => {
 }
 
 /** The track a fragment is of, when it begins where it says so, and the units of its frames. */
-const readFragment = (reader: Reader, movie: Movie, fragment: Box) => {
+const readFragment = (reader: BoxReader, movie: Movie, fragment: Box) => {
   const children = reader.childrenOf(fragment)
-  const header = reader.only(children, "tfhd")
+  const header = reader.singleBox(children, "tfhd")
   if (header === null) return null
   const flags = flagsOf(reader, header)
   const id = reader.numberAt(header, 4) ?? 0
@@ -285,17 +288,17 @@ const readFragment = (reader: Reader, movie: Movie, fragment: Box) => {
   const runs = reader.ofType(children, "trun").map((run) => readRun(reader, run, frameUnits))
   const unitsPerSecond = movie.tracks.get(id)?.unitsPerSecond ?? 0
   const delay = longestOf(runs.map((run) => run.delay))
-  if (secondsOf(delay, unitsPerSecond) > toleranceOf(0)) reader.doubt()
+  if (secondsOf(delay, unitsPerSecond) > toleranceOf(0)) reader.markDoubtful()
   return {
     id,
-    begin: reader.unitsAt(reader.only(children, "tfdt"), 4, 4),
+    begin: reader.unitsAt(reader.singleBox(children, "tfdt"), 4, 4),
     units: sumOf(runs.map(({ units }) => units))
   }
 }
 
 /** Seconds of the longest track: by all its frames, and by the end of its last fragment. */
 const fragmentClaims = (
-  reader: Reader,
+  reader: BoxReader,
   movie: Movie,
   moofs: ReadonlyArray<Box>
 ): ReadonlyArray<number> => {
@@ -318,7 +321,7 @@ const fragmentClaims = (
 }
 
 /** Seconds to the end of what the index of segments lists. */
-const indexSeconds = (reader: Reader, index: Box): number => {
+const indexSeconds = (reader: BoxReader, index: Box): number => {
   const isLong = reader.isLong(index)
   const offset = isLong ? 28 : 20
   const count = (reader.numberAt(index, offset) ?? 0) & 0xffff
@@ -333,9 +336,9 @@ const indexSeconds = (reader: Reader, index: Box): number => {
  * hostile file.
  */
 export const mp4Seconds = (file: FileBytes): number | null => {
-  const reader = makeReader(file)
+  const reader = new BoxReader(file)
   const boxes = reader.childrenOf({ type: "", start: 0, end: file.length })
-  const moov = reader.only(boxes, "moov")
+  const moov = reader.singleBox(boxes, "moov")
   if (moov === null) return null
   const movie = readMovie(reader, moov)
   const tracks = [...movie.tracks.values()]
@@ -346,12 +349,12 @@ export const mp4Seconds = (file: FileBytes): number | null => {
     longestOf(reader.ofType(boxes, "sidx").map((index) => indexSeconds(reader, index)))
   ]
   const ofTracks = longestOf(tracks.map(({ claims }) => longestOf(claims)))
-  const stated = [movie.statedSeconds, ofTracks]
+  const statedClaims = [movie.statedSeconds, ofTracks]
   const isFragmented = movie.withFragments.length > 0 || boxes.some(({ type }) => type === "moof")
-  const claims = isFragmented ? [...stated, ...totals] : stated
-  const agree =
+  const claims = isFragmented ? [...statedClaims, ...totals] : statedClaims
+  const areClaimsConsistent =
     tracks.every(({ claims }) => areAlike(claims)) &&
-    areAlike(stated) &&
-    areAlike(isFragmented ? [...totals, longestOf(claims)] : stated)
-  return agree && !reader.isDoubtful() ? longestOf(claims) : null
+    areAlike(statedClaims) &&
+    areAlike(isFragmented ? [...totals, longestOf(claims)] : statedClaims)
+  return areClaimsConsistent && !reader.isDoubtful ? longestOf(claims) : null
 }

@@ -81,6 +81,45 @@ const ticksOf = (file: FileBytes, { start, begin }: Element): number => {
   return ticks?.readInt16BE(0) ?? 0
 }
 
+interface Times {
+  nanosPerTick: number
+  /** The length in ticks, as the file states it. */
+  statedTicks: number
+  /** Begin of the cluster and of the block that were read last. */
+  clusterTicks: number
+  blockTicks: number
+  /** The end of the latest block. */
+  lastTicks: number
+}
+
+/** Adds what an element says of times; false where players differ in how they read it. */
+const readTimes = (file: FileBytes, element: Element, times: Times): boolean => {
+  switch (element.id) {
+    case TIMESTAMP_SCALE:
+      times.nanosPerTick = numberOf(file, element)
+      return true
+    case DURATION:
+      times.statedTicks = floatOf(file, element)
+      return true
+    case TRACK_SCALE:
+      // The field was withdrawn from the standard, so only some players stretch a track by it.
+      return floatOf(file, element) === 1
+    case CLUSTER_TIMESTAMP:
+      times.clusterTicks = numberOf(file, element)
+      return true
+    case SIMPLE_BLOCK:
+    case BLOCK:
+      times.blockTicks = times.clusterTicks + ticksOf(file, element)
+      times.lastTicks = Math.max(times.lastTicks, times.blockTicks)
+      return true
+    case BLOCK_DURATION:
+      times.lastTicks = Math.max(times.lastTicks, times.blockTicks + numberOf(file, element))
+      return true
+    default:
+      return true
+  }
+}
+
 /**
  * Seconds of the longest film that a player could show; null where players may differ by more than
  * rounding, and where the file is of another kind. Any number may come of a hostile file.
@@ -89,31 +128,21 @@ export const webmSeconds = (file: FileBytes): number | null => {
   const first = elementAt(file, 0)
   if (first?.id !== EBML) return null
   const seenIds = new Set([EBML])
-  let nanosPerTick = DEFAULT_NANOS_PER_TICK
-  let statedTicks = 0
-  let clusterTicks = 0
-  let blockTicks = 0
-  let lastTicks = 0
+  const times: Times = {
+    nanosPerTick: DEFAULT_NANOS_PER_TICK,
+    statedTicks: 0,
+    clusterTicks: 0,
+    blockTicks: 0,
+    lastTicks: 0
+  }
   for (let at = first.start + first.size; at < file.length; ) {
     const element = elementAt(file, at)
-    if (element === null) return null
-    const { id } = element
-    if (uniqueIds.has(id)) {
-      if (seenIds.has(id)) return null
-      seenIds.add(id)
-    }
-    if (id === TIMESTAMP_SCALE) nanosPerTick = numberOf(file, element)
-    if (id === DURATION) statedTicks = floatOf(file, element)
-    // It was withdrawn, so only some players stretch a track by it.
-    if (id === TRACK_SCALE && floatOf(file, element) !== 1) return null
-    if (id === CLUSTER_TIMESTAMP) clusterTicks = numberOf(file, element)
-    if (id === SIMPLE_BLOCK || id === BLOCK) {
-      blockTicks = clusterTicks + ticksOf(file, element)
-      lastTicks = Math.max(lastTicks, blockTicks)
-    }
-    if (id === BLOCK_DURATION) lastTicks = Math.max(lastTicks, blockTicks + numberOf(file, element))
-    at = element.start + (containerIds.has(id) ? 0 : element.size)
+    if (element === null || seenIds.has(element.id)) return null
+    if (uniqueIds.has(element.id)) seenIds.add(element.id)
+    if (!readTimes(file, element, times)) return null
+    at = element.start + (containerIds.has(element.id) ? 0 : element.size)
   }
+  const { statedTicks, lastTicks, nanosPerTick } = times
   const claims = [statedTicks, lastTicks].map((ticks) => (ticks * nanosPerTick) / NANOS_PER_SECOND)
   const knownClaims = claims.filter((seconds) => seconds > 0)
   return areAlike(knownClaims) ? longestOf(knownClaims) : null
