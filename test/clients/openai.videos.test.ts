@@ -68,6 +68,43 @@ const decodeEvent = (event: unknown): string =>
 
 const decodeRefused = Schema.decodeUnknownSync(Refused)
 
+/** A finished video that is ordered at our own path. */
+const orderOwn = Effect.fnUntraced(function* (who: Customer) {
+  const id = yield* createVideo(who, { model: "film-1", ratio: "9:16" })
+  yield* finishVideo(who, id)
+  return id
+})
+
+/** A finished video that is ordered by the package of OpenAI. */
+const orderAsOpenai = Effect.fnUntraced(function* (who: Customer, client: OpenAI) {
+  const { id } = yield* done(() => client.videos.create(order))
+  yield* finishVideo(who, `vt_${uuidOf(id)}`)
+  return id
+})
+
+const listVideos = async (client: OpenAI, query: OpenAI.VideoListParams) => {
+  const videos: Array<Video> = []
+  for await (const video of client.videos.list(query)) videos.push(video)
+  return videos
+}
+
+const idsOf = (videos: ReadonlyArray<Video>) => videos.map(({ id }) => id)
+
+const assertFinished = (video: Video, isOwn: boolean): void => {
+  const expected = {
+    object: "video",
+    status: "completed",
+    progress: 100,
+    model: "film-1",
+    seconds: "5",
+    size: isOwn ? "720x1280" : "1280x720",
+    task_status: "succeeded"
+  } as const
+  assert.deepInclude(video, expected)
+  assert.typeOf(video.created_at, isOwn ? "string" : "number")
+  assert.property(video, "content")
+}
+
 layer(layerTestGateway("postgres", webhookSettings, { catalogFor: demoCatalog }), {
   excludeTestServices: true,
   timeout: "60 seconds"
@@ -264,50 +301,17 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: demoCatalog })
       const client = yield* openaiOf(who)
       const ids: Array<string> = []
       for (let each = 0; each < 5; each++) {
-        const isOwn = each % 2 === 1
-        const id = isOwn
-          ? yield* createVideo(who, { model: "film-1", ratio: "9:16" })
-          : (yield* done(() => client.videos.create(order))).id
-        ids.push(id)
-        yield* finishVideo(who, isOwn ? id : `vt_${uuidOf(id)}`)
+        ids.push(yield* each % 2 === 1 ? orderOwn(who) : orderAsOpenai(who, client))
       }
-      const listed = (query: OpenAI.VideoListParams) =>
-        done(async () => {
-          const videos: Array<Video> = []
-          for await (const video of client.videos.list(query)) videos.push(video)
-          return videos
-        })
+      const listed = (query: OpenAI.VideoListParams) => done(() => listVideos(client, query))
       const all = yield* listed({ limit: 2 })
-      assert.deepStrictEqual(
-        all.map(({ id }) => id),
-        ids.toReversed()
-      )
+      assert.deepStrictEqual(idsOf(all), ids.toReversed())
       const oldest = yield* listed({ limit: 2, order: "asc" })
-      assert.deepStrictEqual(
-        oldest.map(({ id }) => id),
-        ids
-      )
-      for (const [place, video] of oldest.entries()) {
-        const isOwn = place % 2 === 1
-        const expected = {
-          object: "video",
-          status: "completed",
-          progress: 100,
-          model: "film-1",
-          seconds: "5",
-          size: isOwn ? "720x1280" : "1280x720",
-          task_status: "succeeded"
-        } as const
-        assert.deepInclude(video, expected)
-        assert.typeOf(video.created_at, isOwn ? "string" : "number")
-        assert.property(video, "content")
-      }
+      assert.deepStrictEqual(idsOf(oldest), ids)
+      for (const [place, video] of oldest.entries()) assertFinished(video, place % 2 === 1)
       for (const prefix of ["vt", "video"]) {
         const after = `${prefix}_${uuidOf(ids[2] ?? "")}`
-        assert.deepStrictEqual(
-          (yield* listed({ after, order: "asc" })).map(({ id }) => id),
-          ids.slice(3)
-        )
+        assert.deepStrictEqual(idsOf(yield* listed({ after, order: "asc" })), ids.slice(3))
       }
       const unknown = yield* rejection(() => client.videos.list({ after: "video_1" }))
       assert.deepInclude(unknown, { status: 400, param: "after" })

@@ -265,6 +265,49 @@ const expectedOf = (placed: ReadonlyArray<Placed>, catalog: Catalog): ReplaySum 
   return sum
 }
 
+/** Null where the order has no price in the catalog. */
+const quoteIn = (catalog: Catalog, ordered: Ordered): Placed | null => {
+  const { prices, cost } = pricesIn(catalog, ordered)
+  const quote = prices === undefined ? null : quoteOf(prices, ordered)
+  return quote === null ? null : { ordered, quote, cost: pricedBy(cost, quote.kind, ordered) }
+}
+
+/** Holds, moves and mostly charges the order; null where it is left open or given back. */
+const placeOrder = Effect.fnUntraced(function* (
+  dice: Dice,
+  { hold, close }: Effect.Success<ReturnType<typeof organization>>,
+  { ordered, quote, cost }: Placed
+) {
+  const ledger = yield* Ledger
+  const request = hold(quote.holdNano, {
+    model: ordered.model,
+    job: { channelId: "first", protocol: "any", upstreamModel: "u" },
+    quote: encodeQuote(quote),
+    cost: null
+  })
+  yield* ledger.hold(request)
+  yield* ledger.reassign({
+    organizationId: request.organizationId,
+    holdId: request.id,
+    job: { channelId: ordered.channelId, protocol: "any", upstreamModel: "u" },
+    cost: cost === null ? null : encodeQuote(cost),
+    refusal: { reason: "overloaded", status: 503 }
+  })
+  if (dice.chance(10)) return null
+  if (dice.chance(10)) {
+    yield* ledger.release({ ...close(request.id), orphan: null, forgetKey: false })
+    return null
+  }
+  const knownCost = dice.chance(90) ? cost : null
+  yield* ledger.capture({
+    ...close(request.id),
+    chargeNano: chargeOf(quote, ordered),
+    costNano: knownCost === null ? null : chargeOf(knownCost, ordered),
+    usage: usageOf(quote, ordered)
+  })
+  return { ordered, quote, cost: knownCost }
+})
+
 const present = Effect.map(DateTime.now, (now) => DateTime.formatIsoDateUtc(now).slice(0, 7))
 
 export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
@@ -273,7 +316,6 @@ export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     () =>
       Effect.gen(function* () {
         const dice = diceOf(SEED)
-        const ledger = yield* Ledger
         const charged = yield* ChargedUnits
         const owners = yield* Effect.all([organization(RICH), organization(RICH)])
         const prefix = owners[0].organizationId
@@ -281,39 +323,10 @@ export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         const begun = yield* present
         const placed: Array<Placed> = []
         for (let index = 0; index < ORDERS; index++) {
-          const { hold, close } = dice.pick(owners)
-          const ordered = drawOrder(dice, prefix)
-          const { prices, cost: costs } = pricesIn(own, ordered)
-          const quote = prices === undefined ? null : quoteOf(prices, ordered)
-          if (quote === null) continue
-          const cost = pricedBy(costs, quote.kind, ordered)
-          const request = hold(quote.holdNano, {
-            model: ordered.model,
-            job: { channelId: "first", protocol: "any", upstreamModel: "u" },
-            quote: encodeQuote(quote),
-            cost: null
-          })
-          yield* ledger.hold(request)
-          yield* ledger.reassign({
-            organizationId: request.organizationId,
-            holdId: request.id,
-            job: { channelId: ordered.channelId, protocol: "any", upstreamModel: "u" },
-            cost: cost === null ? null : encodeQuote(cost),
-            refusal: { reason: "overloaded", status: 503 }
-          })
-          if (dice.chance(10)) continue
-          if (dice.chance(10)) {
-            yield* ledger.release({ ...close(request.id), orphan: null, forgetKey: false })
-            continue
-          }
-          const known = dice.chance(90) ? cost : null
-          yield* ledger.capture({
-            ...close(request.id),
-            chargeNano: chargeOf(quote, ordered),
-            costNano: known === null ? null : chargeOf(known, ordered),
-            usage: usageOf(quote, ordered)
-          })
-          placed.push({ ordered, quote, cost: known })
+          const owner = dice.pick(owners)
+          const offer = quoteIn(own, drawOrder(dice, prefix))
+          const charged = offer === null ? null : yield* placeOrder(dice, owner, offer)
+          if (charged !== null) placed.push(charged)
         }
         const isOwn = ({ model }: { readonly model: string }) => model.startsWith(prefix)
         // A month may begin meanwhile.
@@ -329,9 +342,11 @@ export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           [totals.chargeBeforeNano, 0]
         )
         // What an order cost is as it was, wherever that was known.
-        for (const sum of groups.filter(({ withoutCost }) => withoutCost === 0)) {
-          assert.strictEqual(replayUnder(own, [sum]).totals.costAfterNano, sum.costNano)
-        }
+        const costed = groups.filter(({ withoutCost }) => withoutCost === 0)
+        assert.deepStrictEqual(
+          costed.map((sum) => replayUnder(own, [sum]).totals.costAfterNano),
+          costed.map(({ costNano }) => costNano)
+        )
         assert.deepStrictEqual(
           models.map(({ model }) => model),
           [...new Set(placed.map(({ ordered }) => ordered.model))].toSorted()

@@ -6,7 +6,7 @@ import { Ledger } from "../../src/services/Ledger.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
 import { layerStoresOn, ordered, usageOf } from "../support/ledger.ts"
-import { diceOf } from "../support/randomOrders.ts"
+import { type Dice, diceOf } from "../support/randomOrders.ts"
 
 /** `LEDGER_OPERATIONS=100000` is the long form. */
 const OPERATIONS = Number(process.env.LEDGER_OPERATIONS ?? 4000)
@@ -49,6 +49,60 @@ const request = (organizationId: string, memberId: string, id: string, amountNan
   job: { channelId: "ch", protocol: "ip_a", upstreamModel: "u" },
   task: null,
   key: null
+})
+
+interface OpenHold {
+  readonly organization: string
+  readonly id: string
+}
+
+/** Charges a hold or gives it back; one that is still listed as open is closed once more later. */
+const closeHold = Effect.fnUntraced(function* (
+  dice: Dice,
+  ledger: Ledger["Service"],
+  { organization, id }: OpenHold
+) {
+  const close = {
+    organizationId: organization,
+    holdId: id,
+    by: "sweep" as const,
+    task: null,
+    answer: null
+  }
+  const charge = BigInt(1 + dice.roll(60))
+  yield* dice.chance(50)
+    ? ledger.capture({ ...close, chargeNano: charge, usage: usageOf(charge) })
+    : ledger.release({ ...close, orphan: null, forgetKey: false })
+})
+
+/** One client's share of the operations, drawn by its own dice. */
+const runClient = Effect.fnUntraced(function* (
+  organizations: ReadonlyArray<{ readonly id: string; readonly members: ReadonlyArray<string> }>,
+  index: number
+) {
+  const ledgers = yield* TwoLedgers
+  const dice = diceOf(SEED + index)
+  const open: Array<OpenHold> = []
+  for (let step = 0; step < OPERATIONS / CLIENTS; step++) {
+    const ledger = dice.pick(ledgers)
+    const { id: organization, members } = organizations[dice.roll(organizations.length)] ?? {
+      id: "",
+      members: []
+    }
+    const oldest = open[0]
+    if (dice.chance(10)) {
+      yield* ledger.deposit(organization, 50n, `${index} ${step}`)
+    } else if (oldest !== undefined && dice.chance(60)) {
+      if (dice.chance(80)) open.shift()
+      yield* closeHold(dice, ledger, oldest)
+    } else {
+      const id = `im_${index}_${step}`
+      const member = members[dice.roll(members.length)] ?? ""
+      const amount = BigInt(1 + dice.roll(50))
+      const held = yield* Effect.result(ledger.hold(request(organization, member, id, amount)))
+      if (Result.isSuccess(held)) open.push({ organization, id })
+    }
+  }
 })
 
 layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
@@ -273,41 +327,6 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
               return { id, members }
             })
           )
-          const client = Effect.fnUntraced(function* (index: number) {
-            const dice = diceOf(SEED + index)
-            const open: Array<{ readonly organization: string; readonly id: string }> = []
-            for (let step = 0; step < OPERATIONS / CLIENTS; step++) {
-              const ledger = dice.pick(ledgers)
-              const { id: organization, members } = organizations[
-                dice.roll(organizations.length)
-              ] ?? { id: "", members: [] }
-              const oldest = open[0]
-              if (dice.chance(10)) {
-                yield* ledger.deposit(organization, 50n, `${index} ${step}`)
-              } else if (oldest !== undefined && dice.chance(60)) {
-                if (dice.chance(80)) open.shift()
-                const close = {
-                  organizationId: oldest.organization,
-                  holdId: oldest.id,
-                  by: "sweep" as const,
-                  task: null,
-                  answer: null
-                }
-                const charge = BigInt(1 + dice.roll(60))
-                yield* dice.chance(50)
-                  ? ledger.capture({ ...close, chargeNano: charge, usage: usageOf(charge) })
-                  : ledger.release({ ...close, orphan: null, forgetKey: false })
-              } else {
-                const id = `im_${index}_${step}`
-                const member = members[dice.roll(members.length)] ?? ""
-                const amount = BigInt(1 + dice.roll(50))
-                const held = yield* Effect.result(
-                  ledger.hold(request(organization, member, id, amount))
-                )
-                if (Result.isSuccess(held)) open.push({ organization, id })
-              }
-            }
-          })
           let reads = 0
           const watch = sql`SELECT count(*) AS n FROM ledger_audit`.pipe(
             Effect.flatMap(Schema.decodeUnknownEffect(Count)),
@@ -322,7 +341,7 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
           )
           yield* Effect.raceFirst(
             Effect.all(
-              Array.from({ length: CLIENTS }, (_, index) => client(index)),
+              Array.from({ length: CLIENTS }, (_, index) => runClient(organizations, index)),
               { concurrency: "unbounded", discard: true }
             ),
             watch

@@ -106,6 +106,22 @@ const told = ({ kind, reason, vendorId, orderId, lines }: ReconciledEntry) => ({
   lines
 })
 
+/** Reads page after page of two entries. */
+const allEntries = Effect.fnUntraced(function* (id: string, kind: ReconciledEntry["kind"] | null) {
+  const reconciliations = yield* Reconciliations
+  const entries: Array<ReconciledEntry> = []
+  let [after, hasMore]: [string | null, boolean] = [null, true]
+  while (hasMore) {
+    const page: Page<ReconciledEntry> = yield* reconciliations.entries(id, kind, {
+      after,
+      limit: 2
+    })
+    entries.push(...page.data)
+    ;[after, hasMore] = [page.data.at(-1)?.id ?? null, page.hasMore]
+  }
+  return entries
+})
+
 export const reconciliationsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
   it.effect("each id and each order is found as what it is, and summed up", () =>
     Effect.gen(function* () {
@@ -272,16 +288,9 @@ export const reconciliationsSuite = (it: Vitest.MethodsNonLive<Stores>): void =>
       )
       const all: Array<string> = []
       for (const kind of [null, ...entryKinds]) {
-        let [after, hasMore]: [string | null, boolean] = [null, true]
-        while (hasMore) {
-          const page: Page<ReconciledEntry> = yield* reconciliations.entries(made.id, kind, {
-            after,
-            limit: 2
-          })
-          if (kind !== null) assert.isTrue(page.data.every((entry) => entry.kind === kind))
-          all.push(...page.data.map(({ vendorId }) => `${kind} ${vendorId}`))
-          ;[after, hasMore] = [page.data.at(-1)?.id ?? null, page.hasMore]
-        }
+        const entries = yield* allEntries(made.id, kind)
+        if (kind !== null) assert.isTrue(entries.every((entry) => entry.kind === kind))
+        all.push(...entries.map(({ vendorId }) => `${kind} ${vendorId}`))
       }
       assert.lengthOf(all, 20)
       assert.lengthOf(new Set(all), 20)

@@ -201,6 +201,67 @@ const texts = [
   ["embeddings", { model: "vector-1", input: [prompt] }]
 ] as const
 
+const telemetryTo = (url: string): Record<string, string> => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_METRIC_EXPORT_INTERVAL: "1000",
+  OTEL_BSP_SCHEDULE_DELAY: "200"
+})
+
+/** Every model of the table and those of the texts, with the keys that must not be kept anywhere. */
+const catalogAt = (simulatorUrl: string, baseUrl: string | null) => {
+  const media = protocolCatalog(simulatorUrl, channelKey)
+  const { channels, models, mounts } = textCatalog()(simulatorUrl)
+  const textModels = new Set(texts.map(([, { model }]): string => model))
+  const textChannels = channels
+    .filter(({ id }) => id === "ch-t")
+    .map((one) => ({ ...one, api_key: channelKey }))
+  return {
+    channels: [...media.channels, ...textChannels].map((channel) => ({
+      ...channel,
+      base_url: baseUrl ?? channel.base_url,
+      app_id: (channel.app_id ?? null) === null ? null : appId
+    })),
+    models: [...media.models, ...models.filter(({ id }) => textModels.has(id))],
+    mounts: [...media.mounts, ...mounts.filter(({ model }) => textModels.has(model))]
+  }
+}
+
+/** The ids of all holds, read page by page from the ledger. */
+const holdIds = Effect.fnUntraced(function* <E, R>(
+  read: (query: string) => Effect.Effect<{ readonly text: string }, E, R>
+) {
+  const ids = new Set<string>()
+  let after = ""
+  for (let hasMore = true; hasMore; ) {
+    const { text } = yield* read(`limit=100${after}`)
+    for (const [, id = ""] of text.matchAll(/"hold_id":"([^"]+)"/g)) ids.add(id)
+    const last = [...text.matchAll(/"id":"([^"]+)"/g)].at(-1)?.[1] ?? ""
+    hasMore = text.includes('"has_more":true')
+    after = `&after=${encodeURIComponent(last)}`
+  }
+  return ids
+})
+
+/** The collector has everything that matters, and no canary. */
+const assertExports = (
+  { spans, logs, snapshots, exports }: Effect.Success<ReturnType<typeof makeCollector>>,
+  canaries: Canaries
+): void => {
+  const names = new Set(spans.map(({ name }) => name))
+  for (const name of ["vp_a.submit", "vendor POST", "poll vp_a", "hold", "capture"]) {
+    assert.isTrue(names.has(name), name)
+  }
+  assert.isTrue(spans.some(({ name, status }) => name === "vp_d.submit" && status === 2))
+  assert.isTrue(logs.some(({ level }) => level === "Debug"))
+  assert.isNotEmpty(snapshots)
+  const leaks = exports.flatMap(({ path, headers, bytes }) =>
+    found(canaries, JSON.stringify(headers) + Buffer.from(bytes).toString()).map(
+      (name) => `${name} in ${path}`
+    )
+  )
+  assert.deepStrictEqual([...new Set(leaks)], [])
+}
+
 it.live.each([...databasesInTurn(import.meta.filename)])(
   "%s: no key, prompt, media or signed address is printed, traced, counted, stored or shown",
   (kind) =>
@@ -209,14 +270,7 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       const { env, database } = yield* environment(kind)
       // One of the two prints its traces, and the other sends them away with its logs and metrics.
       const collector = kind === "postgres" ? yield* makeCollector() : null
-      const telemetry: Record<string, string> =
-        collector === null
-          ? {}
-          : {
-              OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-              OTEL_METRIC_EXPORT_INTERVAL: "1000",
-              OTEL_BSP_SCHEDULE_DELAY: "200"
-            }
+      const telemetry = collector === null ? {} : telemetryTo(collector.url)
       const gateway = yield* startProcess({ entry, env: { ...env, ...telemetry } })
       const [, url = ""] = yield* gateway.waitForLine(/listens on (http:\S+)/)
       const admin = (path: string, options?: CallOptions) =>
@@ -293,30 +347,8 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       )
       /** With every channel at another address than the simulator's, when there is one. */
       const load = Effect.fnUntraced(function* (baseUrl: string | null) {
-        const images = protocolCatalog(simulator.url, channelKey)
-        const { channels, models, mounts } = textCatalog()(simulator.url)
-        const named = new Set(texts.map(([, { model }]): string => model))
-        const catalog = {
-          channels: [
-            ...images.channels,
-            ...channels
-              .filter(({ id }) => id === "ch-t")
-              .map((one) => ({ ...one, api_key: channelKey }))
-          ],
-          models: [...images.models, ...models.filter(({ id }) => named.has(id))],
-          mounts: [...images.mounts, ...mounts.filter(({ model }) => named.has(model))]
-        }
-        const answer = yield* admin("/catalog", {
-          method: "PUT",
-          json: {
-            ...catalog,
-            channels: catalog.channels.map((channel) => ({
-              ...channel,
-              base_url: baseUrl ?? channel.base_url,
-              app_id: (channel.app_id ?? null) === null ? null : appId
-            }))
-          }
-        })
+        const json = catalogAt(simulator.url, baseUrl)
+        const answer = yield* admin("/catalog", { method: "PUT", json })
         assert.strictEqual(answer.status, 200, answer.text)
       })
 
@@ -353,15 +385,7 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
         assert.deepStrictEqual(hits, [], `${what}: ${text}`)
       }
 
-      const ids = new Set<string>()
-      let after = ""
-      for (let more = true; more; ) {
-        const { text } = yield* admin(`${at}/ledger?limit=100${after}`)
-        for (const [, id = ""] of text.matchAll(/"hold_id":"([^"]+)"/g)) ids.add(id)
-        const last = [...text.matchAll(/"id":"([^"]+)"/g)].at(-1)?.[1] ?? ""
-        more = text.includes('"has_more":true')
-        after = `&after=${encodeURIComponent(last)}`
-      }
+      const ids = yield* holdIds((query) => admin(`${at}/ledger?${query}`))
       assert.strictEqual(ids.size, orders)
       for (const path of [
         ...[...ids].map((id) => `/tasks/${id}`),
@@ -384,23 +408,7 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       for (const sign of [...(collector === null ? spans : []), " DEBUG ", "METRICS"]) {
         assert.isTrue(printed.includes(sign), sign)
       }
-      if (collector !== null) {
-        const names = new Set(collector.spans.map(({ name }) => name))
-        for (const name of ["vp_a.submit", "vendor POST", "poll vp_a", "hold", "capture"]) {
-          assert.isTrue(names.has(name), name)
-        }
-        assert.isTrue(
-          collector.spans.some(({ name, status }) => name === "vp_d.submit" && status === 2)
-        )
-        assert.isTrue(collector.logs.some(({ level }) => level === "Debug"))
-        assert.isNotEmpty(collector.snapshots)
-        const sent = collector.exports.flatMap(({ path, headers, bytes }) =>
-          found(canaries, JSON.stringify(headers) + Buffer.from(bytes).toString()).map(
-            (name) => `${name} in ${path}`
-          )
-        )
-        assert.deepStrictEqual([...new Set(sent)], [])
-      }
+      if (collector !== null) assertExports(collector, canaries)
       const lines = printed
         .split("\n")
         .map((line) => [...found(canaries, line), line.slice(0, 300)])

@@ -63,6 +63,53 @@ const outcomeOf = Effect.fnUntraced(function* <A, E, R>(order: Effect.Effect<A, 
   }
 })
 
+type Outcome = Effect.Success<ReturnType<typeof outcomeOf>>
+
+/** Whether the order was sent to the vendor: then its hold must be the price of what was sent. */
+const assertVideoPrice = (outcome: Outcome, listed: string, label: string): boolean => {
+  assert.isAtMost(outcome.requests.length, 1, label)
+  assert.strictEqual(outcome.released, outcome.accepted ? 0 : outcome.holds.length, label)
+  const [request] = outcome.requests
+  assert.strictEqual(outcome.accepted, outcome.booked !== null, label)
+  if (request === undefined) return false
+  const reading = readWire(request.path, request.body)
+  assert.isNotNull(reading, label)
+  assert.deepStrictEqual(reading.strays, [], label)
+  assert.deepStrictEqual(outcome.holds.map(toDecimal), [priceOf(listed, reading)], label)
+  if (outcome.booked === null) return true
+  const { seconds, resolution, inputs } = outcome.booked
+  const { images, videos, audios } = reading
+  assert.deepStrictEqual(
+    { seconds, tier: resolution ?? "720p", inputs },
+    { seconds: reading.seconds, tier: reading.tier, inputs: { images, videos, audios } },
+    label
+  )
+  return true
+}
+
+/** Whether the order was sent to the vendor: then its hold must be the price of what was sent. */
+const assertImagePrice = (outcome: Outcome, protocol: string, label: string): boolean => {
+  const [request] = outcome.requests
+  if (request === undefined) {
+    assert.isFalse(outcome.accepted, label)
+    assert.deepStrictEqual(outcome.holds, [], label)
+    return false
+  }
+  assert.strictEqual(outcome.requests.length, 1, label)
+  assert.strictEqual(outcome.released, outcome.accepted ? 0 : 1, label)
+  const counts = JSON.stringify(request.body).match(/"(?:n|num_images|batch_size)":/gi) ?? []
+  assert.isAtMost(counts.length, 1, label)
+  const reading = readImageCount(request.path, request.body)
+  // Only the common standard form has 1 for its own default.
+  if (protocol !== "ip_a") assert.isNotNull(reading, label)
+  const count = reading ?? 1
+  assert.isTrue(typeof count === "number" && Number.isInteger(count), label)
+  const price = toDecimal(BigInt(Number(count)) * 170_000_000n)
+  assert.deepStrictEqual(outcome.holds.map(toDecimal), [price], label)
+  if (outcome.booked !== null) assert.strictEqual(outcome.booked.n, count, label)
+  return true
+}
+
 const videoWays = ways.filter(({ modality }) => modality === "video")
 const imageWays = ways.filter(({ modality }) => modality === "image")
 const share = Math.ceil(ORDERS / ways.length)
@@ -85,24 +132,7 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
             const body = decodeVideo(JSON.parse(text))
             if (Result.isFailure(body)) continue
             const outcome = yield* outcomeOf(orders.video(caller, body.success))
-            assert.isAtMost(outcome.requests.length, 1, label)
-            assert.strictEqual(outcome.released, outcome.accepted ? 0 : outcome.holds.length, label)
-            const [request] = outcome.requests
-            assert.strictEqual(outcome.accepted, outcome.booked !== null, label)
-            if (request === undefined) continue
-            sent++
-            const asked = readWire(request.path, request.body)
-            assert.isNotNull(asked, label)
-            assert.deepStrictEqual(asked.strays, [], label)
-            assert.deepStrictEqual(outcome.holds.map(toDecimal), [priceOf(listed, asked)], label)
-            if (outcome.booked === null) continue
-            const { seconds, resolution, inputs } = outcome.booked
-            const { images, videos, audios } = asked
-            assert.deepStrictEqual(
-              { seconds, tier: resolution ?? "720p", inputs },
-              { seconds: asked.seconds, tier: asked.tier, inputs: { images, videos, audios } },
-              label
-            )
+            if (assertVideoPrice(outcome, listed, label)) sent++
           }
           assert.isAtLeast(sent, LEAST_SENT, `PRICE_SEED=${SEED}`)
         })
@@ -121,26 +151,7 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
             const body = decodeImage(JSON.parse(text))
             if (Result.isFailure(body)) continue
             const outcome = yield* outcomeOf(orders.images(caller, body.success))
-            const [request] = outcome.requests
-            if (request === undefined) {
-              assert.isFalse(outcome.accepted, label)
-              assert.deepStrictEqual(outcome.holds, [], label)
-              continue
-            }
-            assert.strictEqual(outcome.requests.length, 1, label)
-            assert.strictEqual(outcome.released, outcome.accepted ? 0 : 1, label)
-            const named =
-              JSON.stringify(request.body).match(/"(?:n|num_images|batch_size)":/gi) ?? []
-            assert.isAtMost(named.length, 1, label)
-            sent++
-            const asked = readImageCount(request.path, request.body)
-            // Only the common standard form has 1 for its own default.
-            if ((mounted ?? listed) !== "ip_a") assert.isNotNull(asked, label)
-            const count = asked ?? 1
-            assert.isTrue(typeof count === "number" && Number.isInteger(count), label)
-            const price = toDecimal(BigInt(Number(count)) * 170_000_000n)
-            assert.deepStrictEqual(outcome.holds.map(toDecimal), [price], label)
-            if (outcome.booked !== null) assert.strictEqual(outcome.booked.n, count, label)
+            if (assertImagePrice(outcome, mounted ?? listed, label)) sent++
           }
           assert.isAtLeast(sent, LEAST_SENT, `PRICE_SEED=${SEED}`)
         })

@@ -67,6 +67,23 @@ const chargedFor = Effect.fnUntraced(function* (json: Readonly<Record<string, un
 /** Questions about the paused tasks soon come far apart, and leave the vendor to the others. */
 const settings = { ...quickSettings, maxAskIntervalSeconds: 60 }
 
+/** Orders n images, of which the vendor takes `most` at once. */
+const assertImagesCost = Effect.fnUntraced(function* (
+  model: string,
+  n: number | undefined,
+  most: number
+) {
+  const gateway = yield* Gateway
+  const who = yield* gateway.customer("1.7")
+  const answer = yield* orderImages(who, { model, n, size: "512x512" })
+  const isTaken = (n ?? 1) <= most
+  assert.strictEqual(answer.status, isTaken ? 200 : 400, answer.text)
+  const spent = isTaken ? BigInt(n ?? 1) * 170_000_000n : 0n
+  const balance = toDecimal(1_700_000_000n - spent)
+  assert.deepInclude(yield* gateway.balance(who), { balance, held: "0" }, `n = ${n}`)
+  if (!isTaken) assert.propertyVal(yield* errorOf(answer), "code", "upstream_error")
+})
+
 layer(layerTestGateway("postgres", settings, { catalogFor: catalogWithGaps }), {
   excludeTestServices: true,
   timeout: "60 seconds"
@@ -215,16 +232,7 @@ layer(layerTestGateway("postgres", settings, { catalogFor: catalogWithGaps }), {
     ([model, most]) =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
-        for (const n of [undefined, 1, 3, 6, 10]) {
-          const who = yield* gateway.customer("1.7")
-          const answer = yield* orderImages(who, { model, n, size: "512x512" })
-          const taken = (n ?? 1) <= most
-          assert.strictEqual(answer.status, taken ? 200 : 400, answer.text)
-          const spent = taken ? BigInt(n ?? 1) * 170_000_000n : 0n
-          const balance = toDecimal(1_700_000_000n - spent)
-          assert.deepInclude(yield* gateway.balance(who), { balance, held: "0" }, `n = ${n}`)
-          if (!taken) assert.propertyVal(yield* errorOf(answer), "code", "upstream_error")
-        }
+        for (const n of [undefined, 1, 3, 6, 10]) yield* assertImagesCost(model, n, most)
         const who = yield* gateway.customer("1.7")
         yield* orderImages(who, { model, n: 3, prompt: "x sim:fewer" })
         assert.deepInclude(yield* gateway.balance(who), { balance: "1.19", held: "0" })

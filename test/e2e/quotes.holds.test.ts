@@ -58,6 +58,49 @@ interface Attempt {
 const decodeVideo = Schema.decodeUnknownResult(VideoBody)
 const decodeImage = Schema.decodeUnknownResult(ImageBody)
 
+const attemptOf = Effect.fnUntraced(function* (
+  modality: (typeof ways)[number]["modality"],
+  json: unknown
+): Effect.fn.Return<Result.Result<Attempt, unknown>, never, Quotes | Orders> {
+  const quotes = yield* Quotes
+  const orders = yield* Orders
+  return modality === "video"
+    ? Result.map(decodeVideo(json), (body) => ({
+        quote: quotes.video(caller, body),
+        order: Effect.asVoid(orders.video(caller, body))
+      }))
+    : Result.map(decodeImage(json), (body) => ({
+        quote: quotes.images(caller, body),
+        order: Effect.asVoid(orders.images(caller, body))
+      }))
+})
+
+/** Whether the order is taken: then it must hold what was quoted, and else fail as its quote. */
+const assertQuoted = Effect.fnUntraced(function* (attempt: Attempt, label: string) {
+  const { amounts } = yield* Holds
+  const requests = yield* Requests
+  amounts.clear()
+  yield* requests.clear
+  const quoted = yield* Effect.result(attempt.quote)
+  assert.deepStrictEqual([...amounts.values()], [], label)
+  assert.deepStrictEqual(yield* requests.all, [], label)
+  const ordered = yield* Effect.result(attempt.order)
+  if (Result.isFailure(quoted)) {
+    assert.isTrue(Result.isFailure(ordered), label)
+    if (Result.isSuccess(ordered)) return false
+    assert.deepStrictEqual<unknown>(ordered.failure, quoted.failure, label)
+    assert.deepStrictEqual([...amounts.values()], [], label)
+    return false
+  }
+  const { quote } = quoted.success
+  assert.deepStrictEqual([...amounts.values()], [quote.holdNano], label)
+  if (quote.kind === "token_video" || quote.kind === "second_video") {
+    const unreported = { completionTokens: null, outputSeconds: null }
+    assert.strictEqual(chargeVideo(quote, unreported).chargeNano, quote.holdNano, label)
+  }
+  return true
+})
+
 layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
   "a quote's hold",
   (it) => {
@@ -65,46 +108,13 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
       "is the one the order takes, and its refusal the order's: %s",
       ([model, modality, index]) =>
         Effect.gen(function* () {
-          const { amounts } = yield* Holds
-          const requests = yield* Requests
-          const quotes = yield* Quotes
-          const orders = yield* Orders
           const dice = diceOf(SEED + index)
           let held = 0
           for (let order = 0; order < ORDERS; order++) {
             const text = (modality === "video" ? randomVideoBody : randomImageBody)(dice, model)
             const label = `QUOTE_SEED=${SEED}, order ${order} of ${model}: ${text}`
-            const attempt: Result.Result<Attempt, unknown> =
-              modality === "video"
-                ? Result.map(decodeVideo(JSON.parse(text)), (body) => ({
-                    quote: quotes.video(caller, body),
-                    order: Effect.asVoid(orders.video(caller, body))
-                  }))
-                : Result.map(decodeImage(JSON.parse(text)), (body) => ({
-                    quote: quotes.images(caller, body),
-                    order: Effect.asVoid(orders.images(caller, body))
-                  }))
-            if (Result.isFailure(attempt)) continue
-            amounts.clear()
-            yield* requests.clear
-            const quoted = yield* Effect.result(attempt.success.quote)
-            assert.deepStrictEqual([...amounts.values()], [], label)
-            assert.deepStrictEqual(yield* requests.all, [], label)
-            const ordered = yield* Effect.result(attempt.success.order)
-            if (Result.isFailure(quoted)) {
-              assert.isTrue(Result.isFailure(ordered), label)
-              if (Result.isSuccess(ordered)) continue
-              assert.deepStrictEqual<unknown>(ordered.failure, quoted.failure, label)
-              assert.deepStrictEqual([...amounts.values()], [], label)
-              continue
-            }
-            const { quote } = quoted.success
-            assert.deepStrictEqual([...amounts.values()], [quote.holdNano], label)
-            if (quote.kind === "token_video" || quote.kind === "second_video") {
-              const unreported = { completionTokens: null, outputSeconds: null }
-              assert.strictEqual(chargeVideo(quote, unreported).chargeNano, quote.holdNano, label)
-            }
-            held++
+            const attempt = yield* attemptOf(modality, JSON.parse(text))
+            if (Result.isSuccess(attempt) && (yield* assertQuoted(attempt.success, label))) held++
           }
           assert.isAtLeast(held, ORDERS / 20, `QUOTE_SEED=${SEED}`)
         })

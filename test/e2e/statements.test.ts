@@ -76,6 +76,19 @@ const mandatory: Readonly<Record<string, "filled" | "may be empty">> = {
   ServiceName: "filled"
 }
 
+const assertFocusRow = (row: Readonly<Record<string, string>>): void => {
+  for (const [column, rule] of Object.entries(mandatory)) {
+    assert.property(row, column)
+    if (rule === "filled") assert.notStrictEqual(row[column], "", column)
+  }
+  if (row.ChargeCategory !== "Usage") return
+  assert.deepStrictEqual([row.ChargeClass, row.PricingUnit], ["", row.ConsumedUnit])
+  assert.strictEqual(
+    BigInt(row.PricingQuantity ?? "") * toNano(row.ListUnitPrice ?? ""),
+    toNano(row.ListCost ?? "")
+  )
+}
+
 for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
@@ -130,18 +143,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.strictEqual(sumOf(charged.map(({ amount }) => amount ?? "")), `-${charges.gross}`)
 
         const focus = yield* csvRows((yield* read("text/csv", "/focus")).text)
-        for (const row of focus) {
-          for (const [column, rule] of Object.entries(mandatory)) {
-            assert.property(row, column)
-            if (rule === "filled") assert.notStrictEqual(row[column], "", column)
-          }
-          if (row.ChargeCategory !== "Usage") continue
-          assert.deepStrictEqual([row.ChargeClass, row.PricingUnit], ["", row.ConsumedUnit])
-          assert.strictEqual(
-            BigInt(row.PricingQuantity ?? "") * toNano(row.ListUnitPrice ?? ""),
-            toNano(row.ListCost ?? "")
-          )
-        }
+        for (const row of focus) assertFocusRow(row)
         // A text is two rows, as input and output have prices of their own.
         assert.lengthOf(focus, 5 + 2)
         assert.strictEqual(

@@ -254,6 +254,21 @@ const makeWatchedPool = Effect.fnUntraced(function* (
   return { organizationId, open, place, settle, poolNow }
 })
 
+/** Settles one of the open orders, or places another. */
+const takeStep = Effect.fnUntraced(function* (
+  pool: Effect.Success<ReturnType<typeof makeWatchedPool>>,
+  dice: Dice
+) {
+  if (pool.open.length === 0 || !dice.chance(40)) {
+    return (yield* pool.place(drawOrder(dice))) ? "taken" : "refused"
+  }
+  const index = dice.roll(pool.open.length)
+  const order = pool.open[index]?.order
+  const settlement = order === undefined || dice.chance(15) ? null : drawSettlement(dice, order)
+  yield* pool.settle(index, settlement)
+  return settlement === null || settlement.implausible === null ? "settled" : "implausible"
+})
+
 const unit = NANO_PER_UNIT
 
 for (const kind of ["memory", "postgres"] as const) {
@@ -265,7 +280,7 @@ for (const kind of ["memory", "postgres"] as const) {
         () =>
           Effect.gen(function* () {
             const ledger = yield* Ledger
-            const met = { taken: 0, refused: 0, implausible: 0 }
+            const met = { taken: 0, refused: 0, settled: 0, implausible: 0 }
             for (let run = 0; run < casesOn[kind]; run++) {
               const label = `PROPERTY_SEED=${SEED}, case ${run} (${kind})`
               const dice = diceOf(SEED + run)
@@ -274,19 +289,7 @@ for (const kind of ["memory", "postgres"] as const) {
                 BigInt(dice.pick([0, 0, 5, 40])) * unit,
                 label
               )
-              for (let step = 0; step < STEPS; step++) {
-                const settled = pool.open.length > 0 && dice.chance(40)
-                if (!settled) {
-                  met[(yield* pool.place(drawOrder(dice))) ? "taken" : "refused"]++
-                  continue
-                }
-                const index = dice.roll(pool.open.length)
-                const order = pool.open[index]?.order
-                const settlement =
-                  order === undefined || dice.chance(15) ? null : drawSettlement(dice, order)
-                if (settlement !== null && settlement.implausible !== null) met.implausible++
-                yield* pool.settle(index, settlement)
-              }
+              for (let step = 0; step < STEPS; step++) met[yield* takeStep(pool, dice)]++
               if (run % 50 === 0) {
                 assert.deepStrictEqual(yield* ledger.verifyOf([pool.organizationId]), [], label)
               }

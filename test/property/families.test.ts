@@ -10,6 +10,7 @@ import type { InputRole } from "../../src/domain/video/families/VideoFamily.ts"
 import type { ImageRole } from "../../src/domain/video/VideoBody.ts"
 import type { VideoBlock } from "../../src/domain/video/VideoInput.ts"
 import type { VideoOrder } from "../../src/services/ProtocolAdapter.ts"
+import type { AcceptedEntry } from "../../src/simulator/Book.ts"
 import { type SeenRequest, Simulator } from "../../src/simulator/Simulator.ts"
 import {
   accountAt,
@@ -97,36 +98,79 @@ const tierRoles: Readonly<Record<string, ReadonlyArray<InputRole>>> = {
   "start-end2video": ["first_frame", "last_frame"]
 }
 
+type SentRole = InputRole | null | undefined
+
 /** The role that an address goes out with; undefined where it stands nowhere. */
-const sentRole = ({ path, body }: SeenRequest, url: string): InputRole | null | undefined => {
+const sentRole = ({ path, body }: SeenRequest, url: string): SentRole => {
   const mode = path.split("/").at(-1) ?? ""
-  const walk = (value: unknown, name: string, index: number): InputRole | null | undefined => {
-    if (value === url) {
-      if (name === "images") return tierRoles[mode]?.[index] ?? "reference_image"
-      if (name === "reference_urls") {
-        return url.endsWith("mp4") ? "reference_video" : "reference_image"
-      }
-      return places[name] ?? null
+
+  const roleAt = (place: string, index: number): InputRole | null => {
+    if (place === "images") return tierRoles[mode]?.[index] ?? "reference_image"
+    if (place === "reference_urls") {
+      return url.endsWith("mp4") ? "reference_video" : "reference_image"
     }
+    return places[place] ?? null
+  }
+
+  const roleInField = (item: Json, field: string, index: number): SentRole => {
+    const value = item[field]
+    if (field.endsWith("_url") && typeof value === "object") {
+      const isHere = JSON.stringify(value).includes(url)
+      return isHere ? (places[String(item.role ?? "")] ?? null) : undefined
+    }
+    const type = typeof item.role === "string" ? item.role : item.type
+    return roleIn(value, field === "url" && typeof type === "string" ? type : field, index)
+  }
+
+  const roleIn = (value: unknown, place: string, index: number): SentRole => {
+    if (value === url) return roleAt(place, index)
     if (Array.isArray(value)) {
-      return value.map((item, at) => walk(item, name, at)).find((role) => role !== undefined)
+      return value.map((item, at) => roleIn(item, place, at)).find((role) => role !== undefined)
     }
     if (typeof value !== "object" || value === null) return undefined
     const item: Json = { ...value }
-    const type = typeof item.role === "string" ? item.role : item.type
-    for (const [field, inner] of Object.entries(item)) {
-      const isItem = field === "url" && typeof type === "string"
-      const isBlock = field.endsWith("_url") && typeof inner === "object"
-      const found = isBlock
-        ? JSON.stringify(inner).includes(url)
-          ? (places[String(item.role ?? "")] ?? null)
-          : undefined
-        : walk(inner, isItem ? type : field, index)
-      if (found !== undefined) return found
-    }
-    return undefined
+    return Object.keys(item)
+      .map((field) => roleInField(item, field, index))
+      .find((role) => role !== undefined)
   }
-  return walk(body, "", 0)
+  return roleIn(body, "", 0)
+}
+
+/** Every medium goes out in the role that it was ordered with. */
+const assertRoles = (order: Case["order"], request: SeenRequest, label: string): void => {
+  for (const block of order.blocks) {
+    if (block.type === "text") continue
+    const sent = sentRole(request, block.url)
+    assert.isDefined(sent, label)
+    const expected = block.type === "image" ? block.role : `reference_${block.type}`
+    if (expected !== null) assert.strictEqual(sent, expected, label)
+  }
+}
+
+/** What the vendor has booked is what was ordered. */
+const assertBooked = (
+  order: Case["order"],
+  booked: AcceptedEntry["order"],
+  label: string
+): void => {
+  const count = (type: string) => order.blocks.filter((block) => block.type === type).length
+  assert.deepStrictEqual(
+    { ...booked.inputs },
+    { images: count("image"), videos: count("video"), audios: count("audio") },
+    label
+  )
+  assert.strictEqual(booked.seconds, order.seconds, label)
+  assert.strictEqual(
+    String(booked.resolution ?? "720p").toLowerCase(),
+    order.resolution?.toLowerCase(),
+    label
+  )
+  if (order.generateAudio !== null) {
+    assert.strictEqual(booked.generate_audio, order.generateAudio, label)
+  }
+  if (order.ratio !== null && booked.ratio !== null) {
+    assert.strictEqual(booked.ratio, order.ratio, label)
+  }
 }
 
 const judge = Effect.fnUntraced(function* ({ protocol, order, seed }: Case) {
@@ -145,33 +189,11 @@ const judge = Effect.fnUntraced(function* ({ protocol, order, seed }: Case) {
     assert.strictEqual((yield* simulator.book).length, booked, label)
     return "refused"
   }
-  for (const block of order.blocks) {
-    if (block.type === "text") continue
-    const sent = sentRole(request, block.url)
-    assert.isDefined(sent, label)
-    const wanted = block.type === "image" ? block.role : `reference_${block.type}`
-    if (wanted !== null) assert.strictEqual(sent, wanted, label)
-  }
+  assertRoles(order, request, label)
   const entry = (yield* simulator.book).at(-1)
   assert.isTrue(entry !== undefined && "order" in entry, label)
   if (entry === undefined || !("order" in entry)) return "refused"
-  const count = (type: string) => order.blocks.filter((block) => block.type === type).length
-  const made = entry.order
-  assert.deepStrictEqual(
-    { ...made.inputs },
-    { images: count("image"), videos: count("video"), audios: count("audio") },
-    label
-  )
-  assert.strictEqual(made.seconds, order.seconds, label)
-  assert.strictEqual(
-    String(made.resolution ?? "720p").toLowerCase(),
-    order.resolution?.toLowerCase(),
-    label
-  )
-  if (order.generateAudio !== null)
-    assert.strictEqual(made.generate_audio, order.generateAudio, label)
-  if (order.ratio !== null && made.ratio !== null)
-    assert.strictEqual(made.ratio, order.ratio, label)
+  assertBooked(order, entry.order, label)
   return "made"
 })
 

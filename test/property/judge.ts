@@ -260,15 +260,16 @@ const leastCharge = (pieces: ReadonlySet<string>, { plan }: Case, prices: Prices
   return BigInt(Math.floor(bytes / BYTES_PER_TOKEN / LENIENCE)) * prices.outputToken
 }
 
-const roundFaults = (round: Round, one: Case, paid: bigint, prices: Prices): Array<Rule> => {
-  const { plan, mark } = one
-  const [first] = round.answers
-  const pieces = new Set(round.answers.flatMap((answer) => [...productIn(answer, mark)]))
-  const faults: Array<Rule> = []
-  const demand = (holds: boolean, rule: Rule) => {
-    if (!holds) faults.push(rule)
-  }
+type Demand = (holds: boolean, rule: Rule) => void
 
+const judgeCharge = (
+  round: Round,
+  one: Case,
+  paid: bigint,
+  pieces: ReadonlySet<string>,
+  demand: Demand
+): void => {
+  const { plan } = one
   const free = freeRule(plan, round)
   const isFree = pieces.size > 0 && paid === 0n && plan.answer.usage !== "zero"
   if (free !== null) demand(!isFree, free)
@@ -276,30 +277,61 @@ const roundFaults = (round: Round, one: Case, paid: bigint, prices: Prices): Arr
   demand(round.charge === 0n || isEarned, "charged without a product")
   const isOwed = hasSucceeded(round, plan) && plan.answer.usage !== "zero"
   demand(round.charge > 0n || !isOwed, "unread answer not charged")
+}
 
+const judgeDoubt = (
+  round: Round,
+  { plan }: Case,
+  pieces: ReadonlySet<string>,
+  demand: Demand
+): void => {
+  const [first] = round.answers
   const hasRecord = round.charge > 0n || round.orphans > 0
   const isWithClient = first.status === 200 && pieces.size > 0
   demand(hasRecord || isWithClient || !isInDoubt(round, plan), "doubt without an orphan")
-  const isTold =
+  const isFinal =
     errorCode(first) === "upstream_error" && /^x-should-retry: false$/m.test(first.headers)
   const isClear = round.orders === 0 || accountStatuses.has(plan.answer.status)
-  demand(hasRecord || isClear || !isTold, "doubt told to the client without an orphan")
+  demand(hasRecord || isClear || !isFinal, "doubt told to the client without an orphan")
+}
 
-  demand(!round.answers.some((answer) => codeOf(answer) === "internal_error"), "internal error")
-  demand(!round.answers.some(({ status }) => status === null), "no answer")
-  demand(!round.answers.some(({ status, isWhole }) => status !== null && !isWhole), "answer cut")
+const judgeAnswers = ({ answers }: Round, demand: Demand): void => {
+  demand(!answers.some((answer) => codeOf(answer) === "internal_error"), "internal error")
+  demand(!answers.some(({ status }) => status === null), "no answer")
+  demand(!answers.some(({ status, isWhole }) => status !== null && !isWhole), "answer cut")
+}
+
+const judgeImages = (
+  { charge }: Round,
+  { n }: Plan,
+  pieces: ReadonlySet<string>,
+  prices: Prices,
+  demand: Demand
+): void => {
+  demand(pieces.size <= n, "more images than ordered")
+  demand(charge === 0n || charge === prices.image * BigInt(n), "images charged wrongly")
+}
+
+const judgeVideo = (round: Round, plan: Plan, demand: Demand): void => {
+  const isTaken = isAccepted(round, plan)
+  demand(!isTaken || !strangeIds.has(plan.answer.id), "task id taken that names no task")
+  const bodies = round.answers.map(({ body }) => body.toString()).join()
+  demand(!/"video_url":"(?!https?:)/.test(bodies), "film at an address that is not http")
+}
+
+const roundFaults = (round: Round, one: Case, paid: bigint, prices: Prices): Array<Rule> => {
+  const { plan, mark } = one
+  const pieces = new Set(round.answers.flatMap((answer) => [...productIn(answer, mark)]))
+  const faults: Array<Rule> = []
+  const demand: Demand = (holds, rule) => {
+    if (!holds) faults.push(rule)
+  }
+  judgeCharge(round, one, paid, pieces, demand)
+  judgeDoubt(round, one, pieces, demand)
+  judgeAnswers(round, demand)
   demand(round.held === 0n, "hold left open")
-  if (plan.kind === "image") {
-    demand(pieces.size <= plan.n, "more images than ordered")
-    const right = prices.image * BigInt(plan.n)
-    demand(round.charge === 0n || round.charge === right, "images charged wrongly")
-  }
-  if (plan.kind === "video") {
-    const isTaken = isAccepted(round, plan)
-    demand(!isTaken || !strangeIds.has(plan.answer.id), "task id taken that names no task")
-    const told = round.answers.map(({ body }) => body.toString()).join()
-    demand(!/"video_url":"(?!https?:)/.test(told), "film at an address that is not http")
-  }
+  if (plan.kind === "image") judgeImages(round, plan, pieces, prices, demand)
+  if (plan.kind === "video") judgeVideo(round, plan, demand)
   if (paid > 0n) demand(paid >= leastCharge(pieces, one, prices), "text charged too little")
   return faults
 }

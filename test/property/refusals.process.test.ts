@@ -21,6 +21,7 @@ import { type ChannelAccount, ProtocolAdapter } from "../../src/services/Protoco
 import { orderOf } from "../adapters/support.ts"
 import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import type { HttpAnswer } from "../support/http.ts"
 import { leastInput, protocolCatalog, ways } from "../support/protocolCatalog.ts"
 import { diceOf } from "../support/randomOrders.ts"
 import { TALK_PRICES } from "../support/textCatalog.ts"
@@ -91,46 +92,57 @@ const makeReader = Effect.gen(function* () {
     const upstreamModel = way?.upstream ?? "m"
     const messages = [{ role: "user", content: "hi" }] as const
     const chat = { model, messages, stream: isStreamed }
-    const calls = {
-      video: video
-        .get(protocol)
-        ?.submit(account, orderOf({ upstreamModel, listedProtocol: way?.listed ?? "" })),
-      image: isStreamed
-        ? image
-            .get(protocol)
-            ?.stream?.(account, { upstreamModel, body: { model, prompt: "x" } }, () =>
-              Effect.succeed(true)
-            )
-        : image.get(protocol)?.generate(account, { upstreamModel, body: { model, prompt: "x" } }),
-      chat: isStreamed
+    const media = { upstreamModel, body: { model, prompt: "x" } }
+    const imageCall = () =>
+      isStreamed
+        ? image.get(protocol)?.stream?.(account, media, () => Effect.succeed(true))
+        : image.get(protocol)?.generate(account, media)
+    const chatCall = () =>
+      isStreamed
         ? text.get(protocol)?.stream(account, { upstreamModel, body: chat }, () => Effect.void)
-        : text.get(protocol)?.complete(account, { upstreamModel, body: chat }),
-      embedding: text.get(protocol)?.embed(account, { upstreamModel, body: { model, input: "hi" } })
+        : text.get(protocol)?.complete(account, { upstreamModel, body: chat })
+    const listedProtocol = way?.listed ?? ""
+    const calls = {
+      video: () => video.get(protocol)?.submit(account, orderOf({ upstreamModel, listedProtocol })),
+      image: imageCall,
+      chat: chatCall,
+      embedding: () =>
+        text.get(protocol)?.embed(account, { upstreamModel, body: { model, input: "hi" } })
     }
-    const call = calls[kind]
+    const call = calls[kind]()
     assert.isDefined(call, `${protocol} has no call for ${kind}`)
     return yield* Effect.result<unknown, VendorFailure, never>(call)
   })
 })
 
-const faultOf = (one: Case, failure: VendorFailure | null): string | null => {
-  const { isMade, follows, jobId } = one.answer
-  if (failure === null) return isMade ? null : "read as a success"
+/** What is wrong with how the answer to an order that was made is read. */
+const faultOfMade = (failure: VendorFailure, jobId: string | null): string | null => {
   const doubt = doubtOf(failure)
-  const { retryable } = upstreamErrorOf(failure)
-  if (isMade) {
-    if (doubt === null) return "no orphan, though it was made"
-    if (mayFailOver(failure)) return "a second vendor, though it was made"
-    if (isAboutKey(failure)) return "a second key, though it was made"
-    if (retryable) return "the client may order again, though it was made"
-    return jobId === null || doubt.upstreamId === jobId ? null : `an orphan of ${doubt.upstreamId}`
-  }
-  if (doubt !== null) return "an orphan, though it was refused"
+  if (doubt === null) return "no orphan, though it was made"
+  if (mayFailOver(failure)) return "a second vendor, though it was made"
+  if (isAboutKey(failure)) return "a second key, though it was made"
+  if (upstreamErrorOf(failure).retryable) return "the client may order again, though it was made"
+  return jobId === null || doubt.upstreamId === jobId ? null : `an orphan of ${doubt.upstreamId}`
+}
+
+const faultOfRefused = (failure: VendorFailure, follows: Said["follows"]): string | null => {
+  if (doubtOf(failure) !== null) return "an orphan, though it was refused"
   if (follows === null) return null
   if (mayFailOver(failure) !== (follows !== "nothing")) return "the next mount is not called as due"
   if (isAboutKey(failure) !== (follows === "next key")) return "the next key is not called as due"
-  return follows === "nothing" && !retryable ? "the client may not order again" : null
+  const mayRetry = upstreamErrorOf(failure).retryable
+  return follows === "nothing" && !mayRetry ? "the client may not order again" : null
 }
+
+const faultOf = ({ answer }: Case, failure: VendorFailure | null): string | null => {
+  if (failure === null) return answer.isMade ? null : "read as a success"
+  return answer.isMade
+    ? faultOfMade(failure, answer.jobId)
+    : faultOfRefused(failure, answer.follows)
+}
+
+const endOf = ({ answer }: Case): string =>
+  answer.isMade ? "made" : (answer.follows ?? "by status")
 
 describe("an answer that may be a refusal", () => {
   it.effect(
@@ -138,20 +150,20 @@ describe("an answer that may be a refusal", () => {
     () =>
       Effect.gen(function* () {
         const drawn = Array.from({ length: CASES }, (_, index) => drawCase(SEED + index))
-        const counts = new Map<string, number>()
+        const ends: Array<string> = []
         const faults: Array<string> = []
         const read = yield* makeReader
         for (const one of [...namedCases, ...drawn]) {
           const result = yield* read(one)
           const fault = faultOf(one, Result.isFailure(result) ? result.failure : null)
           if (fault !== null) faults.push(`${fault}: ${told(one)}`)
-          const seen = one.answer.isMade ? "made" : (one.answer.follows ?? "by status")
-          counts.set(seen, (counts.get(seen) ?? 0) + 1)
+          ends.push(endOf(one))
         }
         assert.deepStrictEqual(faults.slice(0, 8), [], `${faults.length} of ${CASES}`)
         if (CASES < 100) return
-        for (const seen of ["made", "nothing", "next mount", "next key"]) {
-          assert.isAtLeast(counts.get(seen) ?? 0, CASES / 50, `${seen} hardly occurs`)
+        for (const end of ["made", "nothing", "next mount", "next key"]) {
+          const count = ends.filter((one) => one === end).length
+          assert.isAtLeast(count, CASES / 50, `${end} hardly occurs`)
         }
       }),
     60_000 + CASES * 10
@@ -245,6 +257,40 @@ const Orphans = Schema.Struct({
   )
 })
 
+type Demand = (holds: boolean, rule: string) => void
+
+/** An order and its repeat, each with its answer. */
+interface Sent {
+  readonly answer: Said
+  readonly first: HttpAnswer
+  readonly repeat: HttpAnswer
+  /** The side and key of every call that the order caused. */
+  readonly seen: ReadonlyArray<string>
+  readonly orphans: (typeof Orphans.Type)["data"]
+}
+
+const judgeMade = ({ answer, first, repeat, seen, orphans }: Sent, demand: Demand): void => {
+  const { jobId } = answer
+  demand(first.status >= 400, "a success though the answer was none")
+  demand(seen.length === 1, "a second order though the first was made")
+  demand(first.headers.get("x-should-retry") === "false", "the client may order again")
+  demand(orphans.length === 1, "no orphan")
+  demand(jobId === null || orphans[0]?.upstream_id === jobId, "an orphan without its id")
+  const isReplayed = repeat.headers.get("idempotency-replayed") === "true"
+  demand(isReplayed, "the key stands for nothing")
+}
+
+const judgeRefused = ({ answer, first, seen, orphans }: Sent, demand: Demand): void => {
+  const { follows } = answer
+  demand(orphans.length === 0, "an orphan though it was refused")
+  if (follows === null) return
+  demand(seen.length === (follows === "nothing" ? 1 : 2), "not as many orders as due")
+  demand((first.status === 200) === (follows !== "nothing"), "not made by the next one")
+  const [before = "", after = ""] = seen
+  const isSameChannel = before.split(" ")[0] === after.split(" ")[0]
+  demand(follows === "nothing" || isSameChannel === (follows === "next key"), "elsewhere")
+}
+
 layer(layerTestGateway("postgres", { ...quickSettings, breakerCalls: 1_000_000 }), {
   excludeTestServices: true,
   timeout: "60 seconds"
@@ -282,34 +328,16 @@ layer(layerTestGateway("postgres", { ...quickSettings, breakerCalls: 1_000_000 }
             yield* gateway.admin(`/orphans?organization_id=${who.organizationId}&limit=100`)
           )
           const repeat = yield* gateway.call(paths[one.kind], options)
-          const { isMade, follows, jobId } = one.answer
-          const demand = (holds: boolean, rule: string) => {
-            if (!holds) {
-              faults.push(
-                `${rule}: ${told(one)}; ${first.status} ${first.text}; ${seen.join(", ")}`
-              )
-            }
+          const demand: Demand = (holds, rule) => {
+            if (holds) return
+            faults.push(`${rule}: ${told(one)}; ${first.status} ${first.text}; ${seen.join(", ")}`)
           }
-          if (isMade) {
-            demand(first.status >= 400, "a success though the answer was none")
-            demand(seen.length === 1, "a second order though the first was made")
-            demand(first.headers.get("x-should-retry") === "false", "the client may order again")
-            demand(data.length === 1, "no orphan")
-            demand(jobId === null || data[0]?.upstream_id === jobId, "an orphan without its id")
+          const sent = { answer: one.answer, first, repeat, seen, orphans: data }
+          if (one.answer.isMade) {
+            judgeMade(sent, demand)
             demand(orders[lane]?.length === 1, "the repeat of the key orders again")
-            demand(
-              repeat.headers.get("idempotency-replayed") === "true",
-              "the key stands for nothing"
-            )
-          } else {
-            demand(data.length === 0, "an orphan though it was refused")
-            if (follows === null) return
-            demand(seen.length === (follows === "nothing" ? 1 : 2), "not as many orders as due")
-            demand((first.status === 200) === (follows !== "nothing"), "not made by the next one")
-            const [before = "", after = ""] = seen
-            const isSameChannel = before.split(" ")[0] === after.split(" ")[0]
-            demand(follows === "nothing" || isSameChannel === (follows === "next key"), "elsewhere")
-          }
+          } else judgeRefused(sent, demand)
+          if (!one.answer.isMade && one.answer.follows === null) return
           const { held } = yield* gateway.balance(who)
           demand(held === "0" || (one.kind === "video" && first.status === 200), "held for ever")
         })

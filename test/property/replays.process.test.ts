@@ -155,6 +155,37 @@ const shapeOf = ({ status, headers, text }: HttpAnswer) => ({
   text
 })
 
+/** The key is answered the first answer again, and refused another order under its name. */
+const assertReplayed = Effect.fnUntraced(function* (
+  key: string,
+  idempotencyKey: string,
+  order: Order,
+  label: string
+) {
+  const again = yield* send(key, idempotencyKey, order)
+  const other = yield* send(key, idempotencyKey, order, otherOf(order))
+  assert.strictEqual(again.status, order.repeat ?? order.status, label)
+  if (order.repeat === undefined) {
+    assert.strictEqual(again.headers.get("idempotency-replayed"), "true", label)
+  }
+  assert.strictEqual(other.status, 422, label)
+})
+
+/** The key is refused as for a fresh order, so that it learns nothing of the first one. */
+const assertForbidden = Effect.fnUntraced(function* (
+  key: string,
+  idempotencyKey: string,
+  order: Order,
+  label: string
+) {
+  const again = yield* send(key, idempotencyKey, order)
+  const other = yield* send(key, idempotencyKey, order, otherOf(order))
+  const fresh = yield* send(key, freshKey(), order)
+  assert.strictEqual(fresh.status, 403, label)
+  assert.deepStrictEqual(shapeOf(again), shapeOf(fresh), label)
+  assert.deepStrictEqual(shapeOf(other), shapeOf(fresh), label)
+})
+
 for (const kind of ["embedded", "postgres"] as const) {
   layer(layerTestGateway(kind, undefined, { catalogFor: textCatalog() }), {
     excludeTestServices: true,
@@ -181,22 +212,9 @@ for (const kind of ["embedded", "postgres"] as const) {
             for (const [what, { may, options }] of Object.entries(keys)) {
               // A member's own keys differ from each other as a colleague's do.
               if (whose === "own" && what !== "other models") continue
-              const told = `${whose} key: ${what}`
+              const label = `${whose} key: ${what}`
               const key = yield* makeKey(memberId, options(order))
-              const again = yield* send(key, used, order)
-              const other = yield* send(key, used, order, otherOf(order))
-              if (may) {
-                assert.strictEqual(again.status, order.repeat ?? order.status, told)
-                if (order.repeat === undefined) {
-                  assert.strictEqual(again.headers.get("idempotency-replayed"), "true", told)
-                }
-                assert.strictEqual(other.status, 422, told)
-                continue
-              }
-              const fresh = yield* send(key, freshKey(), order)
-              assert.strictEqual(fresh.status, 403, told)
-              assert.deepStrictEqual(shapeOf(again), shapeOf(fresh), told)
-              assert.deepStrictEqual(shapeOf(other), shapeOf(fresh), told)
+              yield* (may ? assertReplayed : assertForbidden)(key, used, order, label)
             }
           }
           assert.strictEqual((yield* gateway.balance(who)).available, available)

@@ -112,6 +112,22 @@ export const makeSecretsModel = (table: Addresses, channelIds: ReadonlyArray<str
     }))
   ]
 
+  /** The keys that are written, and those of before that go to the same place. */
+  const keysAfter = (channel: ChannelJson, place: string, before: Account | undefined) => {
+    const keys = new Map<string, string>()
+    for (const { name, value } of writtenKeys(channel)) {
+      const stored = before?.place === place ? before.keys.get(name) : undefined
+      const secret = value ?? stored
+      if (secret !== undefined) keys.set(name, secret)
+      if (value !== null) givenFor.set(value, place)
+    }
+    return keys
+  }
+
+  const dropKeys = (keys: Map<string, string>, names: ReadonlySet<string>): void => {
+    for (const name of keys.keys()) if (!names.has(name)) keys.delete(name)
+  }
+
   return {
     givenFor,
     placeOf,
@@ -136,20 +152,10 @@ export const makeSecretsModel = (table: Addresses, channelIds: ReadonlyArray<str
       for (const channel of channels) {
         const { id, base_url: address, app_id: appId = null } = channel
         const all = accounts.get(id) ?? []
-        const before = all.at(-1)
         const place = placeOf(address)
-        const keys = new Map<string, string>()
-        for (const { name, value } of writtenKeys(channel)) {
-          const kept = before?.place === place ? before.keys.get(name) : undefined
-          const secret = value ?? kept
-          if (secret !== undefined) keys.set(name, secret)
-          if (value !== null) givenFor.set(value, place)
-        }
-        const names = writtenKeys(channel).map(({ name }) => name)
-        for (const one of all) {
-          if (one.place !== place) continue
-          for (const name of one.keys.keys()) if (!names.includes(name)) one.keys.delete(name)
-        }
+        const keys = keysAfter(channel, place, all.at(-1))
+        const names = new Set(writtenKeys(channel).map(({ name }) => name))
+        for (const one of all) if (one.place === place) dropKeys(one.keys, names)
         all.push({ address, place, appId, keys })
         accounts.set(id, all)
       }
