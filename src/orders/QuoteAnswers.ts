@@ -113,7 +113,9 @@ export const layerQuotes = Layer.effect(
       const { quote } = yield* resolved
       const [pool, applying] = yield* failAsOverloaded(
         // The organisation of a key is there for as long as it is.
-        Effect.orDie(Effect.all([ledger.pool(caller.organizationId), budgets.listApplicable(caller)]))
+        Effect.orDie(
+          Effect.all([ledger.pool(caller.organizationId), budgets.listApplicable(caller)])
+        )
       )
       const capAvailableNano = leastLeft(applying.filter(({ isCap }) => isCap))
       const budgetAvailableNano = leastLeft(applying.filter(({ isCap }) => !isCap))

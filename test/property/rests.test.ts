@@ -109,7 +109,7 @@ const callsOf = (
 
 type Moment = ReturnType<typeof played>[number]
 
-const assertRest = (rest: DueRest, { all, resting }: Moment): void => {
+const assertRest = (rest: DueCooldown, { all, resting }: Moment): void => {
   const { failed, made } = callsOf(
     all,
     (one) =>
@@ -129,7 +129,7 @@ const assertRest = (rest: DueRest, { all, resting }: Moment): void => {
   }
 }
 
-const assertRestForAll = (rest: DueRest, all: Moment["all"]): void => {
+const assertRestForAll = (rest: DueCooldown, all: Moment["all"]): void => {
   const failing = new Set(
     all
       .filter((one) => isIn(rest, one.model) && one.failed > 0)
@@ -193,7 +193,7 @@ const check = (moments: ReadonlyArray<Moment>): void => {
 }
 
 /** Checks a history; an error names the seed that repeats it. */
-const checkHistory = (seed: number): ReadonlyArray<DueRest> => {
+const checkHistory = (seed: number): ReadonlyArray<DueCooldown> => {
   const history = drawHistory(diceOf(seed))
   const moments = played(history)
   try {
