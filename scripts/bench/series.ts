@@ -101,7 +101,7 @@ const bench = Effect.fnUntraced(function* (url: string) {
       for (const by of groups) {
         const to = new Date(yield* Clock.currentTimeMillis)
         const read = sums.read({
-          ...{ step, by, to, afterName: null, most: MOST },
+          ...{ step, by, to, afterName: null, limit: MOST },
           from: new Date(to.getTime() - days * Duration.toMillis(A_DAY)),
           filter: {
             ...{ organizationId, memberId: null, keyId: null, model: null },

@@ -1,4 +1,4 @@
-/** What a member may know of its own: the pool, the month, usage, and the receipt of each charge. */
+/** A member's own account: the pool, the month, usage, and the receipt of each charge. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { chargeUnits } from "../../domain/money/charges.ts"
@@ -45,10 +45,10 @@ const BalanceView = Schema.Struct({
   description: "The organisation's pool and the member's month"
 })
 
-/** A member's series is of its own orders. */
-const ownSeriesGroups = ["model", "modality", "key", "tag"] as const
+/** The groups of a member's series, which is of the member's own orders alone. */
+const memberSeriesGroups = ["model", "modality", "key", "tag"] as const
 
-/** What a series is asked by. */
+/** The query of a series of usage. */
 export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: Groups) => ({
   from: Schema.optionalKey(
     plainText().annotate({
@@ -74,7 +74,7 @@ export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: 
   )
 })
 
-/** Of `model` and its like there is the one that was asked by. */
+/** Of `model`, `modality`, `key` and `tag` a line has the field that the series is grouped by. */
 export const seriesFields = {
   start: time("When the hour, day or month begins, ISO 8601 in UTC"),
   model: Schema.optionalKey(text("The model")),
@@ -93,7 +93,7 @@ export const seriesFields = {
   currency
 }
 
-/** All of its lines at once. */
+/** A complete series, without pages. */
 export const series = <S extends Schema.Top>(line: S) =>
   Schema.Struct({
     object: constant("list", "Always `list`"),
@@ -133,7 +133,7 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
       )
     ),
   HttpApiEndpoint.get("series", "/usage/series", {
-    query: seriesQuery(ownSeriesGroups),
+    query: seriesQuery(memberSeriesGroups),
     success: series(SeriesLine),
     error: errors.InvalidRequest
   })

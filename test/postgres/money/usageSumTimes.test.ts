@@ -63,7 +63,7 @@ for (const [timeZone, rows] of Object.entries(times)) {
           // From the last moment that is in it, so that it is found from everywhere in it.
           const lines = yield* sums.read({
             ...{ step, by: null, from: new Date(ordered), to: new Date(begin.getTime() + 1) },
-            ...{ filter: { ...any, organizationId }, afterName: null, most: 9 }
+            ...{ filter: { ...any, organizationId }, afterName: null, limit: 9 }
           })
           assert.deepStrictEqual(
             lines.map(({ start }) => start),
