@@ -10,9 +10,9 @@ import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
 import { currency } from "../../http/api/orders/QuotesApi.ts"
 import { ReceiptView } from "../../http/api/receipts.ts"
 import {
-  AS_CSV,
   amount,
   arrayOf,
+  CSV_DESCRIPTION,
   constant,
   decimalOrNull,
   exposureFields,
@@ -22,7 +22,7 @@ import {
   nullable,
   oneOf,
   poolFields,
-  SOME_TIME,
+  TIME_FORMAT,
   text,
   time,
   timeOrNull,
@@ -52,12 +52,12 @@ const memberSeriesGroups = ["model", "modality", "key", "tag"] as const
 export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: Groups) => ({
   from: Schema.optionalKey(
     plainText().annotate({
-      description: `Where it begins. ${SOME_TIME}; some 48 hours, 31 days or 12 months back when left out`
+      description: `Where it begins. ${TIME_FORMAT}; some 48 hours, 31 days or 12 months back when left out`
     })
   ),
   to: Schema.optionalKey(
     plainText().annotate({
-      description: `Where it ends: a day is included, a time is not. ${SOME_TIME}; now when left out`
+      description: `Where it ends: a day is included, a time is not. ${TIME_FORMAT}; now when left out`
     })
   ),
   interval: oneOf(
@@ -129,7 +129,7 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
     .annotateMerge(
       operation(
         "List usage",
-        `The member's own charges, the newest order first, whenever it was charged. ${AS_CSV}`
+        `The member's own charges, the newest order first, whenever it was charged. ${CSV_DESCRIPTION}`
       )
     ),
   HttpApiEndpoint.get("series", "/usage/series", {
