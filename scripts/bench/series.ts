@@ -80,7 +80,7 @@ const measureReading = Effect.fnUntraced(function* (
     by,
     to,
     afterName: null,
-    most: MOST,
+    limit: MOST,
     from: new Date(to.getTime() - days * Duration.toMillis(A_DAY)),
     filter: { organizationId, memberId: null, keyId: null, model: null, channelId: null, tag: null }
   })

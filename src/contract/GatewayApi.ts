@@ -1,5 +1,4 @@
-/** The whole HTTP interface, free of server code. */
-
+/** The complete HTTP contract, without server code, for clients. */
 import { OpenApi } from "effect/http-api"
 import { ModelsGroup } from "../features/catalog/ModelsApi.ts"
 import { FilesGroup } from "../features/files/FilesApi.ts"

@@ -1,25 +1,25 @@
-/** What the OpenAPI document has beside what its groups declare. */
+/** Completes the OpenAPI document beyond the declarations of its groups. */
 import { Predicate } from "effect"
 import { webhookDocument } from "../features/webhooks/webhookDocument.ts"
 
 /**
- * Objects may gain fields, and clients that were made from this document must not break by it. Only
- * what an operator sends and reads stays closed: an unknown field in its bodies is an error.
+ * Removes `additionalProperties: false`, since objects may gain fields, which must not break clients that
+ * were generated from this document. Operators' paths keep it, as unknown fields in their bodies are errors.
  */
-const opened = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(opened)
+const withOpenObjects = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withOpenObjects)
   if (!Predicate.isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key, inner]) => key !== "additionalProperties" || inner !== false)
       .filter(([key]) => key !== "x-effect-stream")
-      .map(([key, inner]) => [key, key.startsWith("/admin/") ? inner : opened(inner)])
+      .map(([key, inner]) => [key, key.startsWith("/admin/") ? inner : withOpenObjects(inner)])
   )
 }
 
 export const openObjects = (document: Record<string, unknown>): Record<string, unknown> => ({
   ...document,
-  components: opened(document.components),
-  paths: opened(document.paths),
+  components: withOpenObjects(document.components),
+  paths: withOpenObjects(document.paths),
   webhooks: webhookDocument
 })

@@ -1,4 +1,4 @@
-/** What customers order by, and what surrounds every route. */
+/** The layers of ordering routes, of middlewares, and of routes outside the contract. */
 import { Layer } from "effect"
 import { layerOperationsHandlers } from "./handlers/operationsHandlers.ts"
 import { layerImagesHandlers } from "./handlers/orders/imageHandlers.ts"
@@ -15,7 +15,7 @@ import { layerEdge } from "./server/envelope.ts"
 import { layerRequestRules } from "./server/requestRules.ts"
 import { layerNoIds } from "./server/wrongPaths.ts"
 
-/** The routes of orders, of quotes, and of the gateway itself. */
+/** The handlers of orders, of quotes, and of the gateway's own health. */
 export const layerOrderHandlers = Layer.mergeAll(
   layerVideosHandlers,
   layerOpenaiVideosHandlers,
@@ -26,7 +26,7 @@ export const layerOrderHandlers = Layer.mergeAll(
   layerOperationsHandlers
 )
 
-/** Who may call, within which bounds, and what is audited. */
+/** The middlewares of the contract: authentication, roles, the rules of bodies, and the audit. */
 export const layerMiddlewares = Layer.mergeAll(
   layerAuthorization,
   layerRequestRules,
@@ -34,5 +34,5 @@ export const layerMiddlewares = Layer.mergeAll(
   layerAdminAuditing
 )
 
-/** Routes beside the contract, and what every answer has. */
+/** Routes outside the contract, and the middleware around every route. */
 export const layerSurroundings = Layer.mergeAll(layerConsolePages, layerNoIds, layerEdge)

@@ -1,4 +1,4 @@
-/** What an order would hold and charge, and whether there is money for it now. Nothing is taken. */
+/** Quotes an order: its hold, its charge, and whether there is money for it at this moment. No money is moved. */
 import { Context, Effect, Layer, Struct } from "effect"
 import {
   type BudgetExceeded,
@@ -21,30 +21,34 @@ import { type Budget, Budgets } from "../services/money/Budgets.ts"
 import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 
-/** What is left to spend at this moment; another order may take it the next. */
+/** The money that is available at this moment; another order may take it the next. */
 interface Affordable {
   readonly pool: boolean
   readonly poolAvailableNano: bigint
   readonly cap: boolean
   /** Null: the member has no cap. */
   readonly capAvailableNano: bigint | null
-  /** By the tightest of the other budgets; null where there is none. */
+  /** Of the tightest of the other budgets. */
   readonly budget: boolean
+  /** Null: there is no other budget. */
   readonly budgetAvailableNano: bigint | null
 }
 
-/** The least that these leave; null where there are none. */
-const leastLeft = (budgets: ReadonlyArray<Budget>): bigint | null =>
+/** The amount that the tightest of the budgets leaves; null where there are none. */
+const leastAvailable = (budgets: ReadonlyArray<Budget>): bigint | null =>
   budgets
     .map(({ amountNano, heldNano, capturedNano }) => amountNano - heldNano - capturedNano)
-    .reduce<bigint | null>((least, left) => (least === null || left < least ? left : least), null)
+    .reduce<bigint | null>(
+      (least, available) => (least === null || available < least ? available : least),
+      null
+    )
 
 export interface Quoted {
   readonly quote: Quote
   readonly affordable: Affordable
 }
 
-/** Quotes are refused as the orders they are about, but for want of money. */
+/** A quote is refused with the errors of its order, except for those about missing money. */
 export type QuoteRefusal =
   | Exclude<OrderRefusal, InsufficientBalance | MemberCapExceeded | BudgetExceeded>
   | VideoSkuInvalid
@@ -65,8 +69,8 @@ export class Quotes extends Context.Service<
   Quotes,
   {
     /**
-     * Whose order a body with this model is. The key needs the scope of the route that would take
-     * the order; a model of any other modality is refused as on that route.
+     * The model's modality, which decides the route of its order. The key needs the scope of that route; a
+     * model of a modality without quotes is refused as on its route.
      */
     modality(caller: Caller, modelId: string): Effect.Effect<QuotedModality, QuoteRefusal>
     video(caller: Caller, body: VideoBody): Effect.Effect<Quoted, QuoteRefusal>
@@ -76,7 +80,7 @@ export class Quotes extends Context.Service<
   }
 >()("gateway/orders/Quotes") {}
 
-const quotable: ReadonlyArray<QuotedModality> = Struct.keys(scopes)
+const quotedModalities: ReadonlyArray<QuotedModality> = Struct.keys(scopes)
 
 const isQuoted = (modality: string | undefined): modality is QuotedModality =>
   modality !== undefined && Object.hasOwn(scopes, modality)
@@ -94,7 +98,7 @@ export const layerQuotes = Layer.effect(
       function* (caller, modelId) {
         const modality = (yield* failAsOverloaded(catalog.snapshot)).models.get(modelId)?.modality
         if (!isQuoted(modality)) {
-          const offered = quotable.filter((modality) => caller.scopes.has(scopes[modality]))
+          const offered = quotedModalities.filter((modality) => caller.scopes.has(scopes[modality]))
           const { model } = yield* checkModel(caller, modelId, offered)
           return yield* new ModalityMismatch({
             message: `Models of modality ${model.modality} have no quotes`,
@@ -106,20 +110,21 @@ export const layerQuotes = Layer.effect(
       }
     )
 
-    const withMoney = Effect.fn("Quotes.quote")(function* <E>(
+    const quoteWithMoney = Effect.fn("Quotes.quote")(function* <E>(
       caller: Caller,
       resolved: Effect.Effect<{ readonly quote: Quote }, E>
     ) {
       const { quote } = yield* resolved
       const [pool, applying] = yield* failAsOverloaded(
-        // The organisation of a key is there for as long as it is.
+        // A key's organisation exists for as long as the key does.
         Effect.orDie(
           Effect.all([ledger.pool(caller.organizationId), budgets.listApplicable(caller)])
         )
       )
-      const capAvailableNano = leastLeft(applying.filter(({ isCap }) => isCap))
-      const budgetAvailableNano = leastLeft(applying.filter(({ isCap }) => !isCap))
-      const isWithin = (left: bigint | null) => left === null || quote.holdNano <= left
+      const capAvailableNano = leastAvailable(applying.filter(({ isCap }) => isCap))
+      const budgetAvailableNano = leastAvailable(applying.filter(({ isCap }) => !isCap))
+      const isWithin = (available: bigint | null) =>
+        available === null || quote.holdNano <= available
       return {
         quote,
         affordable: {
@@ -135,10 +140,12 @@ export const layerQuotes = Layer.effect(
 
     return Quotes.of({
       modality,
-      video: (caller, body) => withMoney(caller, resolve.video(caller, body)),
-      images: (caller, body) => withMoney(caller, resolve.images(caller, { body, edit: null })),
-      chat: (caller, body) => withMoney(caller, resolve.text(caller, chatRequest(body))),
-      embeddings: (caller, body) => withMoney(caller, resolve.text(caller, embeddingRequest(body)))
+      video: (caller, body) => quoteWithMoney(caller, resolve.video(caller, body)),
+      images: (caller, body) =>
+        quoteWithMoney(caller, resolve.images(caller, { body, edit: null })),
+      chat: (caller, body) => quoteWithMoney(caller, resolve.text(caller, chatRequest(body))),
+      embeddings: (caller, body) =>
+        quoteWithMoney(caller, resolve.text(caller, embeddingRequest(body)))
     })
   })
 )

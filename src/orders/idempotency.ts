@@ -1,4 +1,4 @@
-/** Requests with an `Idempotency-Key`: what they order is ordered once. */
+/** Places the order of requests with the same `Idempotency-Key` once. */
 import { Effect, Result } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
@@ -15,7 +15,7 @@ import {
 } from "../services/IdempotencyKeys.ts"
 import { type ModelRefusal, makeModelCheck } from "./OrderChecks.ts"
 
-/** What an order came to, and whether this request or an earlier one of its key made it. */
+/** The result of an order, and whether it is replayed from an earlier request with the same key. */
 export interface OrderResult<A> {
   readonly answer: Result.Result<A, UpstreamError>
   readonly isReplay: boolean
@@ -25,13 +25,13 @@ interface OrderingPath<A> {
   readonly path: string
   /** The modalities of its models. */
   readonly modalities: ReadonlyArray<Modality>
-  /** Reads the answer to the earlier request; null for one that no request to the path has. */
+  /** The answer to repeats, by the stored result; null for a result that no order of the path has. */
   readonly replayOf: (recalled: Recalled) => A | null
 }
 
 /**
- * Makes functions that order once for each key. Where the key stands for an earlier request, the
- * answer is that of the earlier one, which may be a colleague's.
+ * Makes functions that place one order for each key. Where the key stands for an earlier request, which may
+ * be a colleague's, its answer is replayed.
  */
 export const makeWithIdempotency = Effect.gen(function* () {
   const idempotencyKeys = yield* IdempotencyKeys
@@ -49,7 +49,7 @@ export const makeWithIdempotency = Effect.gen(function* () {
       }
       const answer = replayOf(recalled)
       return answer === null
-        ? // The fingerprint has the path in it, so a key cannot stand for a request to another one.
+        ? // The fingerprint contains the path, so a key cannot stand for a request to another path.
           Effect.die(new Error(`a key stands for ${recalled._tag}`))
         : Effect.succeed({ answer: Result.succeed(answer), isReplay: true })
     }
@@ -67,8 +67,8 @@ export const makeWithIdempotency = Effect.gen(function* () {
         )
       }
       return Effect.gen(function* () {
-        // An API key that may not order this is refused as if nobody had: also that there is an
-        // earlier request, or another one, is for those who may see its answer.
+        // An API key that may not order the model is refused before the look-up, as even the existence of
+        // an earlier request is for those who may see its answer.
         if (models !== null && !models.has(body.model)) {
           yield* checkModel(caller, body.model, modalities)
         }

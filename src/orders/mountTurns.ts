@@ -1,4 +1,4 @@
-/** Which of its mounts an order goes to, and to which after one that certainly made nothing. */
+/** Chooses the mount an order is sent to, and the next one after a mount that certainly made nothing. */
 import { type Array as Arr, Effect, Metric, Random, Result } from "effect"
 import type { BreakerState } from "../channels/ChannelHealth.ts"
 import { ChannelUnavailable, type RateLimited } from "../domain/Errors.ts"
@@ -27,7 +27,7 @@ export const drawMounts = Effect.fnUntraced(function* <
 >(mounts: Arr.NonEmptyReadonlyArray<Mount>): Effect.fn.Return<ReadonlyArray<Mount>> {
   if (mounts.length === 1) return mounts
   const timed = yield* Effect.forEach(mounts, (mount) =>
-    // The least of exponential times is each one's as often as its rate says.
+    // Of exponentially distributed times, each is the least with a probability proportional to its rate.
     Effect.map(Random.next, (chance) => ({
       mount,
       time: mount.weight === 0 ? Number.POSITIVE_INFINITY : -Math.log1p(-chance) / mount.weight
@@ -46,8 +46,8 @@ const coolingDown = {
     "The channel of this model takes no orders of this organisation for a moment, because its vendor fails at them and not at those of others; nothing was ordered"
 }
 
-/** Why no mount is left; where channels cool down, with the time until the first of them may be tried. */
-const noneLeft = (cooldown: CoolingDown | null) =>
+/** The error without a next mount; where channels cool down, with the time until one may be tried again. */
+const noMountLeft = (cooldown: CoolingDown | null) =>
   new ChannelUnavailable(
     cooldown === null
       ? { message: "No other channel of this model can be called for this order", param: "model" }
@@ -58,7 +58,7 @@ const noneLeft = (cooldown: CoolingDown | null) =>
         }
   )
 
-/** A mount whose turn it is. */
+/** The mount that an order is sent to next. */
 export interface Turn<Product> {
   readonly mount: MountedCall<Product>
   /** The cooldowns of its channel that the call tries to end; most often none. */
@@ -76,25 +76,26 @@ export const makeTurns = <Product>(
   moveTo: MoveTo,
   breakerStateOf: (channelId: string) => Effect.Effect<BreakerState>
 ): NextTurn<Product> => {
-  let next = 0
-  let called = 0
+  let nextIndex = 0
+  let callCount = 0
   let refusal: RateLimited | null = null
-  let shortest: CoolingDown | null = null
+  let shortestCooldown: CoolingDown | null = null
   const turn: NextTurn<Product> = () => {
-    const mount = called < MAX_CHANNELS ? mounts[next] : undefined
-    next += 1
-    if (mount === undefined) return Effect.fail(refusal ?? noneLeft(shortest))
-    const refused = moveTo(mount.job.channelId)
-    if (refused !== null) {
-      refusal ??= refused
+    const mount = callCount < MAX_CHANNELS ? mounts[nextIndex] : undefined
+    nextIndex += 1
+    if (mount === undefined) return Effect.fail(refusal ?? noMountLeft(shortestCooldown))
+    const permitRefusal = moveTo(mount.job.channelId)
+    if (permitRefusal !== null) {
+      refusal ??= permitRefusal
       return turn()
     }
     return Effect.flatMap(breakerStateOf(mount.job.channelId), (state) => {
       if (state._tag === "Open") {
-        if (shortest === null || state.secondsLeft < shortest.secondsLeft) shortest = state
+        if (shortestCooldown === null || state.secondsLeft < shortestCooldown.secondsLeft)
+          shortestCooldown = state
         return turn()
       }
-      called += 1
+      callCount += 1
       return Effect.succeed({
         mount,
         trials: state._tag === "HalfOpen" ? state.trials : noTrials
@@ -105,23 +106,23 @@ export const makeTurns = <Product>(
 }
 
 /**
- * Another mount is called within this share of an order's time: a vendor may take three quarters, and
- * must have answered before the order is given up.
+ * Another mount is called only within this share of an order's time: a vendor may take three quarters of
+ * it, and must answer before the hold is given back.
  */
 const SHARE_FOR_FAILOVER = 0.25
 
-/** The mount an order is at. */
+/** The mount that an order is at present sent to. */
 export interface CurrentMount<Product> {
   readonly mount: () => Pick<MountedCall<Product>, "job" | "cost">
-  /** The turn that was taken and whose mount is not called yet; null where there is none. */
+  /** The turn whose mount is not called yet; null where there is none. */
   readonly uncalledTurn: () => Turn<Product> | null
   /**
-   * Calls one mount after the other until one makes the order, or may have made it. The books know of
-   * each before it is called: after a crash they tell who may have made it.
+   * Calls one mount after the other until one makes the order, or may have made it. Each stands in the
+   * books before it is called, so that after a crash they name the vendor that may have made it.
    */
   readonly call: (
     callMount: (turn: Turn<Product>) => Effect.Effect<Product, VendorFailure>,
-    /** False when the order is not open any more. */
+    /** Writes the next mount into the books; false when the order is closed. */
     reassign: (
       to: Pick<MountedCall<Product>, "job" | "cost">,
       refusal: Refusal
@@ -144,9 +145,9 @@ export const makeCurrentMount = Effect.fnUntraced(function* <Product>(
     const failOver = Effect.fnUntraced(function* (failure: VendorFailure) {
       const spentSeconds = ((yield* monotonicMillis) - startedAt) / 1000
       if (order.hasBegun() || spentSeconds > seconds * SHARE_FOR_FAILOVER) return false
-      const following = yield* Effect.result(nextTurn())
-      if (Result.isFailure(following)) return false
-      uncalled = following.success
+      const next = yield* Effect.result(nextTurn())
+      if (Result.isFailure(next)) return false
+      uncalled = next.success
       const refusal = refusalOf(failure)
       if (!(yield* reassign(uncalled.mount, refusal))) return false
       const { channelId: channel } = turn.mount.job

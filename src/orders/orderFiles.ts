@@ -1,4 +1,4 @@
-/** An organisation's files in its orders: found before anything is held, and given to the vendor. */
+/** Finds the organisation's files that an order refers to, before the hold, and sends them to the vendor. */
 import { Effect, type Scope, Stream } from "effect"
 import { InvalidRequest, Overloaded } from "../domain/Errors.ts"
 import type { FileAddresses } from "../domain/files/fileReferences.ts"
@@ -18,27 +18,30 @@ export type OrderedFiles = ReadonlyMap<string, MediaFile>
 
 export const noFiles: OrderedFiles = new Map()
 
-const mediaNames: Record<MediaKind, string> = {
+const mediaLabels: Record<MediaKind, string> = {
   image: "a picture",
   audio: "a sound",
   video: "a film"
 }
 
-/** One answer for a file that is not there, and for one of another organisation. */
+/** The fault of a reference; an unknown file and one of another organisation have the same. */
 const faultOf = ({ path, kind, id }: FileReference, file: MediaFile | undefined) => {
   if (file === undefined) {
     return { path, message: `No file is called ${JSON.stringify(id)}; it may have expired` }
   }
   return mediaKindOf(file.contentType) === kind
     ? null
-    : { path, message: `Expected ${mediaNames[kind]}, and the file is of type ${file.contentType}` }
+    : {
+        path,
+        message: `Expected ${mediaLabels[kind]}, and the file is of type ${file.contentType}`
+      }
 }
 
-/** A vendor can load files of the bucket wherever clients are sent to it. */
-const isSentAsAddress = (settings: Settings, { isInBucket }: MediaFile): boolean =>
+/** Whether the vendor loads the file from the bucket, as clients do; others are sent within the order. */
+const isSentAsUrl = (settings: Settings, { isInBucket }: MediaFile): boolean =>
   settings.archiveRedirect && isInBucket
 
-/** Finds what an order refers to, without reading it. */
+/** Finds the files that an order refers to, without reading them. */
 export const makeFindFiles = Effect.gen(function* () {
   const files = yield* Files
   const settings = yield* Settings
@@ -59,7 +62,7 @@ export const makeFindFiles = Effect.gen(function* () {
     yield* Effect.fromResult(withoutFaults(faults.slice(0, MAX_FIELD_FAULTS)))
     const inlineBytes = references
       .flatMap(({ id }) => byId.get(id) ?? [])
-      .filter((file) => !isSentAsAddress(settings, file))
+      .filter((file) => !isSentAsUrl(settings, file))
       .reduce((sum, { bytes }) => sum + bytes, 0)
     if (inlineBytes <= maxMediaBodyBytes) return byId
     return yield* new InvalidRequest({
@@ -69,15 +72,15 @@ export const makeFindFiles = Effect.gen(function* () {
   })
 })
 
-/** Longer than a queue at a vendor, and the longest that a bucket may sign for. */
-const MAX_ADDRESS_SECONDS = 7 * 24 * 3600
+/** The longest lifetime that a bucket signs an address for; no vendor's queue is as long. */
+const MAX_URL_SECONDS = 7 * 24 * 3600
 /** The time for reading all files of an order together, before anything is held. */
 const READ_TIMEOUT = "1 minute"
-/** Files that are sent within orders get this share of the budget for bodies: all together, and of one organisation. */
-const SHARE_OF_BODIES = 0.5
-const SHARE_OF_ORGANIZATION = 0.25
+/** The shares of the memory budget for bodies that files within orders may take: all, and those of one organisation. */
+const FILES_SHARE = 0.5
+const ORGANIZATION_SHARE = 0.25
 
-const noRoom = new Overloaded({
+const budgetExhausted = new Overloaded({
   message:
     "Other orders' files take all the room there is for them; send this one again in a moment",
   retryAfterSeconds: 1
@@ -88,30 +91,30 @@ const unreadable = new Overloaded({
 })
 
 /**
- * Gives files to a vendor: by an address that opens for as long as a task may take, where the vendor can
- * load it, and else within the order. Their room is kept until the scope closes.
+ * Makes the addresses by which a vendor gets files: a presigned URL that is valid for as long as a task may
+ * take, or a data URL within the order. The memory of data URLs is reserved until the scope closes.
  */
-export const makeGiveFiles = Effect.gen(function* () {
+export const makeFileAddresses = Effect.gen(function* () {
   const bytes = yield* makeFileBytes
   const settings = yield* Settings
   const { bodyBudgetBytes, taskDeadlineSeconds } = settings
-  const addressSeconds = Math.min(MAX_ADDRESS_SECONDS, Math.ceil(taskDeadlineSeconds))
-  const room = makeShares({
-    perOwner: Math.floor(bodyBudgetBytes * SHARE_OF_ORGANIZATION),
-    total: Math.floor(bodyBudgetBytes * SHARE_OF_BODIES)
+  const urlSeconds = Math.min(MAX_URL_SECONDS, Math.ceil(taskDeadlineSeconds))
+  const budget = makeShares({
+    perOwner: Math.floor(bodyBudgetBytes * ORGANIZATION_SHARE),
+    total: Math.floor(bodyBudgetBytes * FILES_SHARE)
   })
 
-  /** The file as base64. It is encoded piece by piece, so that no turn of the event loop is long. */
+  /** The file as a data URL. It is encoded chunk by chunk, so that no turn of the event loop is long. */
   const dataUrl = Effect.fnUntraced(function* (organizationId: string, file: MediaFile) {
     const texts = [`data:${file.contentType};base64,`]
     let unencoded = Buffer.alloc(0)
     let length = 0
-    const pieces = yield* bytes.read({ ...file, organizationId }, null)
-    yield* Stream.runForEachArray(pieces, (arrived) =>
+    const content = yield* bytes.read({ ...file, organizationId }, null)
+    yield* Stream.runForEachArray(content, (chunks) =>
       Effect.sync(() => {
-        const joined = Buffer.concat([unencoded, ...arrived])
+        const joined = Buffer.concat([unencoded, ...chunks])
         length += joined.length - unencoded.length
-        // Three bytes are four characters.
+        // Base64 encodes three bytes as four characters.
         const end = joined.length - (joined.length % 3)
         texts.push(joined.toString("base64", 0, end))
         unencoded = joined.subarray(end)
@@ -123,8 +126,8 @@ export const makeGiveFiles = Effect.gen(function* () {
   }, Effect.scoped)
 
   const addressOf = (organizationId: string, file: MediaFile) =>
-    isSentAsAddress(settings, file)
-      ? bytes.presign({ ...file, organizationId }, addressSeconds)
+    isSentAsUrl(settings, file)
+      ? bytes.presign({ ...file, organizationId }, urlSeconds)
       : dataUrl(organizationId, file)
 
   return Effect.fnUntraced(function* (
@@ -132,14 +135,18 @@ export const makeGiveFiles = Effect.gen(function* () {
     files: OrderedFiles
   ): Effect.fn.Return<FileAddresses, Overloaded, Scope.Scope> {
     if (files.size === 0) return new Map()
-    const inline = [...files.values()].filter((file) => !isSentAsAddress(settings, file))
+    const inline = [...files.values()].filter((file) => !isSentAsUrl(settings, file))
     const size = inline.reduce((sum, file) => sum + Math.ceil(file.bytes / 3) * 4, 0)
-    if (size > 0 && !(yield* room.reserve(organizationId, size))) return yield* noRoom
+    if (size > 0 && !(yield* budget.reserve(organizationId, size))) return yield* budgetExhausted
     const addresses = yield* Effect.forEach(files.values(), (file) =>
       Effect.map(addressOf(organizationId, file), (address) => [file.id, address] as const)
     ).pipe(
       Effect.timeout(READ_TIMEOUT),
-      Effect.tapError(({ message }) => Effect.logError("order: reading its files failed", message)),
+      Effect.tapError(({ message }) =>
+        Effect.logError("order: reading its files failed", message).pipe(
+          Effect.annotateLogs({ organization_id: organizationId })
+        )
+      ),
       Effect.mapError(() => unreadable),
       failAsOverloaded
     )

@@ -1,4 +1,4 @@
-/** What traces and metrics tell of an order, by OpenTelemetry's names for generative models where it has some. */
+/** Traces and metrics of an order, by OpenTelemetry's names for generative models where it has some. */
 import { Cause, Clock, Effect, Exit, Metric, Predicate } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import { annotateSpan, linkOrderToSpan, withSpan } from "../runtime/spans.ts"
@@ -28,22 +28,22 @@ const errorTypeOf = (exit: Exit.Exit<unknown, unknown>): string | null => {
 
 const NANOS = 1e9
 
-/** Labels a metric once for each set of labels, as each labelling looks its series up anew. */
+/** Memoizes by labels: creating a metric with attributes looks it up in the registry every time. */
 const memoizeByLabels = (metric: Metric.Histogram<number>) => {
   const byLabels = new Map<string, Metric.Histogram<number>>()
   return (labels: Readonly<Record<string, string>>) => {
     const key = Object.values(labels).join("\n")
-    const labelled = byLabels.get(key) ?? Metric.withAttributes(metric, labels)
-    byLabels.set(key, labelled)
-    return labelled
+    const series = byLabels.get(key) ?? Metric.withAttributes(metric, labels)
+    byLabels.set(key, series)
+    return series
   }
 }
 
 const orderSecondsOf = memoizeByLabels(orderSeconds)
 const vendorCallSecondsOf = memoizeByLabels(vendorCallSeconds)
 
-/** Measures how long the effect took and why it failed, by labels that have few values. */
-const timed =
+/** Measures the duration of the effect, with the reason of a failure as a label. */
+const withDuration =
   (metricOf: ReturnType<typeof memoizeByLabels>, labels: Readonly<Record<string, string>>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiber<A, E, R>((fiber) => {
@@ -60,45 +60,45 @@ const timed =
       })
     })
 
-type Ordered = Pick<OrderTerms, "kind" | "model">
+type OrderSubject = Pick<OrderTerms, "kind" | "model">
 
-/** Around all of an order. */
-export const observedOrder = (id: string, { kind, model }: Ordered) => {
+/** Wraps an order in its span and its metric. */
+export const observedOrder = (id: string, { kind, model }: OrderSubject) => {
   const operation = operationOf(model.modality)
-  const names = { "gen_ai.operation.name": operation, "gen_ai.request.model": model.id }
+  const attributes = { "gen_ai.operation.name": operation, "gen_ai.request.model": model.id }
   const inSpan = withSpan(`${operation} ${model.id}`, {
     kind: "internal",
     attributes: () => ({
-      ...names,
+      ...attributes,
       ...outputOf(model.modality),
       "media.order.kind": kind,
       "media.task.id": id
     })
   })
-  const inTime = timed(orderSecondsOf, names)
+  const inMetric = withDuration(orderSecondsOf, attributes)
   return <A, E, R>(order: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    inTime(inSpan(Effect.andThen(linkOrderToSpan(id), order)))
+    inMetric(inSpan(Effect.andThen(linkOrderToSpan(id), order)))
 }
 
-/** Around one paid call at a channel. */
+/** Wraps one paid call at a channel in its span and its metric. */
 export const observedCall = (
-  { model }: Ordered,
+  { model }: OrderSubject,
   { channelId, protocol, upstreamModel }: VendorJob
 ) => {
-  const names = {
+  const attributes = {
     "gen_ai.operation.name": operationOf(model.modality),
     "gen_ai.provider.name": protocol,
     "gen_ai.request.model": upstreamModel
   }
   const inSpan = withSpan(`call ${channelId}`, {
     kind: "internal",
-    attributes: () => ({ ...names, "media.channel": channelId })
+    attributes: () => ({ ...attributes, "media.channel": channelId })
   })
-  const inTime = timed(vendorCallSecondsOf, names)
-  return <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => inTime(inSpan(call))
+  const inMetric = withDuration(vendorCallSecondsOf, attributes)
+  return <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => inMetric(inSpan(call))
 }
 
-/** Adds to the order's span who made it and what was used. */
+/** Annotates the order's span with the provider and the usage. */
 export const annotateUsage = (
   { protocol, upstreamModel }: VendorJob,
   { unit, input, output }: UsageEntry

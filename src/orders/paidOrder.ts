@@ -1,7 +1,7 @@
 /**
- * The one way of a paid order: permits, the hold, the vendor's call, and then the finish or the hold
- * given back, before anything is answered. What differs between kinds of orders stands in a value.
- * Each step is safe to stop after: what a crash leaves open is given back by the sweep.
+ * Runs every paid order in the same steps: permits, the hold, the vendor's call, and then the finish or the
+ * return of the hold, before anything is answered. A `PaidOrder` has what differs between kinds. The process
+ * may crash after any step: a sweep gives back the holds that are left open.
  */
 import { Cause, Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -30,12 +30,12 @@ import {
 } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
 import { logOrderError, makeOrderEnds, type OpenOrder } from "./orderEnds.ts"
-import { makeGiveFiles } from "./orderFiles.ts"
+import { makeFileAddresses } from "./orderFiles.ts"
 import { observedCall, observedOrder } from "./orderTelemetry.ts"
 import type { ChargeNow, OrderTerms, PaidOrder } from "./orderValue.ts"
 import { makePermits } from "./permits.ts"
 
-/** What the paid call of an order is for, as the call log has it. */
+/** The purpose of an order's paid call in the call log. */
 const callPurposes = { video: "submit", image: "image", text: "text" } as const satisfies Record<
   OrderKind,
   CallSubject["purpose"]
@@ -59,7 +59,7 @@ export const makePaidOrders = Effect.gen(function* () {
   const health = yield* ChannelHealth
   const watched = watchedBy(health)
   const withPermits = yield* makePermits
-  const giveFiles = yield* makeGiveFiles
+  const addressesOf = yield* makeFileAddresses
   const ends = yield* makeOrderEnds
 
   const openOrder = (
@@ -106,7 +106,7 @@ export const makePaidOrders = Effect.gen(function* () {
       })
     )
 
-  /** A store that cannot be reached leaves the order where it was refused. */
+  /** Moves the order to the next mount; where the store cannot be reached, the order ends at the present one. */
   const reassign =
     (open: OpenOrder): Parameters<CurrentMount<unknown>["call"]>[1] =>
     ({ job, cost }, refusal) => {
@@ -121,7 +121,7 @@ export const makePaidOrders = Effect.gen(function* () {
         )
     }
 
-  const inClientsName = ({ at, terms }: OpenOrder, error: UpstreamError) =>
+  const withClientModel = ({ at, terms }: OpenOrder, error: UpstreamError) =>
     renameModelInError(
       { model: terms.model.id, upstreamModel: at.mount().job.upstreamModel },
       error
@@ -169,8 +169,8 @@ export const makePaidOrders = Effect.gen(function* () {
   }
 
   /**
-   * What becomes of a call that brought no product. Where its answer of success could not be read, the
-   * vendor has done its part as far as anybody can tell: the books say so before the client is told.
+   * Ends an order whose call brought no product. An answer of success that could not be read is charged, as
+   * the vendor has probably made the product; the charge stands in the books before the client is answered.
    */
   const afterFailure = <Product, Answer>(
     order: PaidOrder<Product, Answer>,
@@ -181,15 +181,15 @@ export const makePaidOrders = Effect.gen(function* () {
       onSuccess: (failure) => {
         const unread = isUnreadableAnswer(failure) ? order.chargeUnread(failure, open.run.id) : null
         if (unread !== null) return Effect.andThen(open.reach("made"), ends.finish(open, unread))
-        const error = inClientsName(open, upstreamErrorOf(failure))
+        const error = withClientModel(open, upstreamErrorOf(failure))
         return Effect.tapDefect(ends.giveBack(open, error, doubtOf(failure)), () =>
           ends.abandon(open)
         )
       },
-      onFailure: (rest) =>
+      onFailure: (defectOrInterrupt) =>
         Effect.andThen(
           Cause.hasDies(cause) ? ends.abandon(open) : Effect.void,
-          Effect.failCause(rest)
+          Effect.failCause(defectOrInterrupt)
         )
     })
 
@@ -206,7 +206,7 @@ export const makePaidOrders = Effect.gen(function* () {
       yield* open.reach("made")
       const finish = yield* order.finish(product, open.run.id)
       const answer = yield* Effect.mapError(ends.finish(open, finish), (error) =>
-        inClientsName(open, error)
+        withClientModel(open, error)
       )
       yield* open.reach("finished")
       return answer
@@ -229,16 +229,16 @@ export const makePaidOrders = Effect.gen(function* () {
   }
 
   /**
-   * Runs an order and answers what came of it, once that stands in the books. On every failure the
-   * whole hold is back before the error is answered. The key stands for this order from its hold on,
-   * unless nothing came of it.
+   * Runs an order and returns its answer once its charge stands in the books. On every failure the hold is
+   * given back before the error is returned. The idempotency key stands for this order from the hold on,
+   * unless a failure that may be retried has freed it.
    */
   return Effect.fnUntraced(function* <Product, Answer>(
     order: PaidOrder<Product, Answer>,
     key: RequestKey | null
   ) {
     const { organizationId } = order.caller
-    const addresses = yield* giveFiles(organizationId, order.files)
+    const addresses = yield* addressesOf(organizationId, order.files)
     const id = `${orderPrefixes[order.kind]}_${yield* random.uuidV7()}`
     const mounts = yield* drawMounts(order.mounts)
     return yield* withPermits(organizationId, (moveTo) =>

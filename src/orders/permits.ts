@@ -1,4 +1,4 @@
-/** How many orders run at a time: of an organisation, and at a channel. */
+/** Limits how many orders run at a time, for an organisation and at a channel. */
 import { Effect } from "effect"
 import { RateLimited } from "../domain/Errors.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -7,14 +7,14 @@ import { makeShares } from "../runtime/Shares.ts"
 /** One organisation gets this share of a channel's permits, so that it leaves some to the others. */
 const SHARE_OF_CHANNEL = 0.5
 
-const busy = (what: string, param: "model" | null) =>
+const busy = (limit: string, param: "model" | null) =>
   new RateLimited({
-    message: `${what} at a time; send this one again when another is answered`,
+    message: `${limit} at a time; send this one again when another is answered`,
     param,
     retryAfterSeconds: 1
   })
 
-/** Moves the order's permit to another channel; answers why the channel has none for it. */
+/** Moves the order's permit to another channel; returns the refusal where the channel has none left. */
 export type MoveTo = (channelId: string) => RateLimited | null
 
 /**
@@ -30,7 +30,7 @@ export const makePermits = Effect.map(Settings, ({ channelInFlight, organization
   })
   const callsOfChannel = makeShares({ perOwner: channelInFlight })
 
-  /** An order's permit at channels, of which it has one at a time. */
+  /** An order's permit at a channel; it has one at a time. */
   const makeChannelPermit = (organizationId: string) => {
     let held: { readonly organization: string; readonly channelId: string } | null = null
     const release = (): void => {
@@ -43,13 +43,14 @@ export const makePermits = Effect.map(Settings, ({ channelInFlight, organization
       release()
       const organization = `${organizationId} ${channelId}`
       if (!callsOfOrganization.tryReserve(organization)) {
-        const bound = "as many orders as it may have at the channel of this model"
-        return busy(`This organisation has ${bound}`, "model")
+        return busy(
+          "This organisation has as many orders as it may have at the channel of this model",
+          "model"
+        )
       }
       if (!callsOfChannel.tryReserve(channelId)) {
         callsOfOrganization.release(organization)
-        const bound = "busy with as many orders as it may have"
-        return busy(`The channel of this model is ${bound}`, "model")
+        return busy("The channel of this model is busy with as many orders as it may have", "model")
       }
       held = { organization, channelId }
       return null
@@ -64,8 +65,8 @@ export const makePermits = Effect.map(Settings, ({ channelInFlight, organization
       const running = Effect.suspend((): Effect.Effect<A, E | RateLimited, R> => {
         isRunning = runningOrders.tryReserve(organizationId)
         if (isRunning) return order(moveTo)
-        const bound = `${organizationInFlight} orders running at this gateway`
-        return Effect.fail(busy(`This organisation may have ${bound}`, null))
+        const limit = `This organisation may have ${organizationInFlight} orders running at this gateway`
+        return Effect.fail(busy(limit, null))
       })
       return Effect.onExitPrimitive(running, () => {
         release()

@@ -24,16 +24,16 @@ export const UsageRecord = Schema.Struct({
   output: Schema.BigInt,
   unit: Schema.Literals(chargeUnits),
   unitPriceNano: Schema.BigInt,
-  /** Price of an input token, where input is charged apart; `unitPriceNano` is of output then. */
+  /** Price of an input token, where input has a price of its own; `unitPriceNano` is then that of output. */
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   chargeNano: Schema.BigInt,
-  /** What the vendor bills for it, which members are not told; null where it is not known. */
+  /** The vendor's bill for it, which members do not see; null where it is unknown. */
   costNano: Schema.NullOr(Schema.BigInt),
   basis: Schema.Literals(chargeBases),
   taskId: Schema.NullOr(Schema.String),
-  /** The client's notes with the order; null where it made none. */
+  /** The client's metadata of the order; null without any. */
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
-  /** That its order was taken in and counts in, as `2026-10`. */
+  /** The month in which it was ordered, and in which it counts, as `2026-10`. */
   month: Schema.String,
   createdAt: Schema.Date
 })
@@ -45,27 +45,27 @@ interface ReceiptEntry
   readonly kind: keyof typeof accountsOf | "correction"
 }
 
-/** A charge with everything it follows from. */
+/** A charge with everything that it was calculated from. */
 export interface Receipt {
   readonly record: UsageRecord
-  /** Frozen with the hold. */
+  /** The price, stored with the hold. */
   readonly quote: Quote
   readonly holdNano: bigint
   /** What was charged above the hold. */
   readonly overageNano: bigint
-  /** In time. */
+  /** In order of time. */
   readonly entries: ReadonlyArray<ReceiptEntry>
-  /** Where it was made, which is the operator's to know, and the channels that were asked before. */
+  /** The job at the channel that made it, which only operators see, and the refusals of other channels before. */
   readonly job: VendorJob
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly heldAt: Date
-  /** What was given back of the charge since, in time. */
+  /** The corrections of the charge, in order of time. */
   readonly corrections: ReadonlyArray<Adjustment>
 }
 
 const PREFIX = "us_"
 
-/** An order has at most one usage record, which is called by the order. */
+/** The id of an order's usage record; an order has at most one. */
 export const usageId = (orderId: string): string => PREFIX + orderId
 
 /** Null where the id cannot be that of a usage record. */
@@ -102,7 +102,10 @@ export const receiptOf = (
       entry("capture", chargeNano, createdAt),
       entry("release", holdNano, createdAt),
       ...corrections.map(({ id, amountNano, createdAt }) => ({
-        ...{ id, kind: "correction" as const, amountNano, createdAt },
+        id,
+        kind: "correction" as const,
+        amountNano,
+        createdAt,
         ...transferAccounts.correction
       }))
     ]
@@ -116,15 +119,15 @@ export class UsageLog extends Context.Service<
   UsageLog,
   {
     /**
-     * Newest order first, whenever it was charged; of one member, or of the whole organisation, and
-     * with a tag alone of the orders that carry it.
+     * Lists charges by the time of their orders, newest first, of one member or of the complete
+     * organisation; with a tag, only those of orders that have it.
      */
     list(
       organizationId: string,
-      of: { readonly memberId: string | null; readonly tag: Tag | null },
+      filter: { readonly memberId: string | null; readonly tag: Tag | null },
       page: PageRequest
     ): Effect.Effect<Page<UsageRecord>, InvalidRequest>
-    /** Of one member, or of the whole organisation; what belongs to anybody else is not found. */
+    /** The receipt of a charge of one member, or of the complete organisation; other charges are not found. */
     receipt(
       organizationId: string,
       memberId: string | null,

@@ -21,7 +21,7 @@ const always: Omit<SumQuery, "by" | "filter"> = {
   from: new Date("1970-01-01"),
   to: new Date("2999-12-31"),
   afterName: null,
-  most: 1000
+  limit: 1000
 }
 
 type Line = readonly [name: string, count: number, failed: number, charge: bigint, returned: bigint]
@@ -105,7 +105,7 @@ export const usageSumsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(yield* linesOf("model", {}, { afterName: "m1" }), [
         ["m2", 1, 1, 20n, 0n]
       ])
-      assert.lengthOf(yield* linesOf("key", {}, { most: 2 }), 2)
+      assert.lengthOf(yield* linesOf("key", {}, { limit: 2 }), 2)
       const members: ReadonlyArray<Line> = [
         [first, 2, 0, 30n, 3n],
         [second, 1, 1, 7n, 3n]

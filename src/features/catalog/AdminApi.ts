@@ -14,9 +14,9 @@ import { AllowedRoles, BodyLimit, LookUp } from "../../http/api/middlewares.ts"
 import { OperatorReceiptView, vendorCost } from "../../http/api/receipts.ts"
 import {
   AmountOrNull,
-  AS_CSV,
   amount,
   arrayOf,
+  CSV_DESCRIPTION,
   decimalOrNull,
   flag,
   integer,
@@ -222,7 +222,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
   }).annotateMerge(
     operation(
       "Read the usage",
-      `Every charge of the organisation, the newest order first, whenever it was charged. ${AS_CSV}`
+      `Every charge of the organisation, the newest order first, whenever it was charged. ${CSV_DESCRIPTION}`
     )
   ),
   HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {

@@ -14,7 +14,7 @@ import {
 } from "../../http/api/middlewares.ts"
 import {
   constant,
-  fileReading,
+  fileRequest,
   flag,
   integer,
   listWithEnds,
@@ -89,7 +89,7 @@ export class FilesGroup extends HttpApiGroup.make("files")
       .annotateMerge(operation("Read a file's data", "What is known of it.")),
     HttpApiEndpoint.get("content", "/files/:id/content", {
       params: fileId,
-      headers: fileReading.headers,
+      headers: fileRequest.headers,
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" }),
       error: [errors.NotFound, errors.Overloaded]
     }).annotateMerge(

@@ -1,4 +1,4 @@
-/** What a member may know of its own: the pool, the month, usage, and the receipt of each charge. */
+/** A member's own account: the pool, the month, usage, and the receipt of each charge. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { chargeUnits } from "../../domain/money/charges.ts"
@@ -10,9 +10,9 @@ import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
 import { currency } from "../../http/api/orders/QuotesApi.ts"
 import { ReceiptView } from "../../http/api/receipts.ts"
 import {
-  AS_CSV,
   amount,
   arrayOf,
+  CSV_DESCRIPTION,
   constant,
   decimalOrNull,
   exposureFields,
@@ -22,7 +22,7 @@ import {
   nullable,
   oneOf,
   poolFields,
-  SOME_TIME,
+  TIME_FORMAT,
   text,
   time,
   timeOrNull,
@@ -45,19 +45,19 @@ const BalanceView = Schema.Struct({
   description: "The organisation's pool and the member's month"
 })
 
-/** A member's series is of its own orders. */
-const ownSeriesGroups = ["model", "modality", "key", "tag"] as const
+/** The groups of a member's series, which is of the member's own orders alone. */
+const memberSeriesGroups = ["model", "modality", "key", "tag"] as const
 
-/** What a series is asked by. */
+/** The query of a series of usage. */
 export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: Groups) => ({
   from: Schema.optionalKey(
     plainText().annotate({
-      description: `Where it begins. ${SOME_TIME}; some 48 hours, 31 days or 12 months back when left out`
+      description: `Where it begins. ${TIME_FORMAT}; some 48 hours, 31 days or 12 months back when left out`
     })
   ),
   to: Schema.optionalKey(
     plainText().annotate({
-      description: `Where it ends: a day is included, a time is not. ${SOME_TIME}; now when left out`
+      description: `Where it ends: a day is included, a time is not. ${TIME_FORMAT}; now when left out`
     })
   ),
   interval: oneOf(
@@ -74,7 +74,7 @@ export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: 
   )
 })
 
-/** Of `model` and its like there is the one that was asked by. */
+/** Of `model`, `modality`, `key` and `tag` a line has the field that the series is grouped by. */
 export const seriesFields = {
   start: time("When the hour, day or month begins, ISO 8601 in UTC"),
   model: Schema.optionalKey(text("The model")),
@@ -93,7 +93,7 @@ export const seriesFields = {
   currency
 }
 
-/** All of its lines at once. */
+/** A complete series, without pages. */
 export const series = <S extends Schema.Top>(line: S) =>
   Schema.Struct({
     object: constant("list", "Always `list`"),
@@ -129,11 +129,11 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
     .annotateMerge(
       operation(
         "List usage",
-        `The member's own charges, the newest order first, whenever it was charged. ${AS_CSV}`
+        `The member's own charges, the newest order first, whenever it was charged. ${CSV_DESCRIPTION}`
       )
     ),
   HttpApiEndpoint.get("series", "/usage/series", {
-    query: seriesQuery(ownSeriesGroups),
+    query: seriesQuery(memberSeriesGroups),
     success: series(SeriesLine),
     error: errors.InvalidRequest
   })

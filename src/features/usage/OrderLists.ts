@@ -1,4 +1,4 @@
-/** Orders of every kind as operators and members look for them, and what they come to. Amounts are nano-units. */
+/** Lists of orders of every kind, for operators and members, and their totals. Amounts are nano-units. */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
@@ -14,39 +14,39 @@ export const ListedOrder = Schema.Struct({
   keyId: Schema.String,
   model: Schema.String,
   modality: Schema.String,
-  /** Where it is, or was made. */
+  /** The job at the channel that has, or had, the order. */
   job: VendorJob,
-  /** The vendor's id of it, where it is known. */
+  /** The vendor's id of the job; null where it is unknown. */
   upstreamId: Schema.NullOr(Schema.String),
   state: HoldHistory.fields.state,
   holdNano: Schema.BigInt,
   chargeNano: Schema.BigInt,
   overageNano: Schema.BigInt,
-  /** What was given back of the charge since. */
+  /** The sum of the corrections of the charge. */
   returnedNano: Schema.BigInt,
   costNano: Schema.NullOr(Schema.BigInt),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
   promptDigest: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   closedAt: Schema.NullOr(Schema.Date),
-  /** When it is given back, if it does not end before. */
+  /** When the hold is given back if the order has not ended before. */
   expiresAt: Schema.Date,
   isTask: Schema.Boolean,
-  /** What follows is of tasks alone, and null of all else. */
+  /** The following fields are of tasks, and null for all other orders. */
   taskState: Schema.NullOr(TaskState),
   summary: Schema.Unknown,
   errorCode: Schema.NullOr(Schema.String),
   errorMessage: Schema.NullOr(Schema.String),
-  /** When the vendor took it. */
+  /** When the vendor accepted the task. */
   acceptedAt: Schema.NullOr(Schema.Date),
-  /** When its owner deleted it. */
+  /** When its owner deleted the task. */
   erasedAt: Schema.NullOr(Schema.Date),
   askedAt: Schema.NullOr(Schema.Date),
   nextPollAt: Schema.NullOr(Schema.Date)
 })
 export type ListedOrder = typeof ListedOrder.Type
 
-/** Null is any. */
+/** Conditions on orders; null matches all. */
 export interface OrderFilter {
   readonly organizationId: string | null
   readonly memberId: string | null
@@ -55,22 +55,22 @@ export interface OrderFilter {
   readonly modality: string | null
   readonly channelId: string | null
   readonly state: ListedOrder["state"] | null
-  /** Ordered then or later. */
+  /** The first moment of ordering. */
   readonly from: Date | null
-  /** Ordered before it. */
+  /** The moment after the last one. */
   readonly to: Date | null
   readonly tag: Tag | null
-  /** Tasks alone have one. */
+  /** Matches tasks alone. */
   readonly upstreamId: string | null
   readonly promptDigest: string | null
   readonly tasksOnly: boolean
   readonly taskState: TaskState | null
 }
 
-/** What sums of orders may be asked by. The times are the beginnings of days in the deployment's zone. */
+/** The conditions that totals can have. Their times are the beginnings of days in the deployment's time zone. */
 export type OrderSumFilter = Omit<OrderFilter, "upstreamId" | "promptDigest" | "taskState">
 
-/** Whose an order is. */
+/** The member that an order belongs to. */
 export interface OrderOwner {
   readonly organizationId: string
   readonly memberId: string
@@ -80,22 +80,22 @@ export interface OrderOwner {
 export const noSuchOrder = new NotFound({ message: "No such order" })
 
 export interface OrderPage extends Page<ListedOrder> {
-  /** Where the next page goes on; null on the last one. */
+  /** The cursor of the next page; null on the last one. */
   readonly next: string | null
 }
 
-/** Of all orders that a filter is about. */
+/** Totals over every order that matches the filter, not only over a page. */
 export const OrderTotals = Schema.Struct({
   processing: Schema.Int,
   succeeded: Schema.Int,
   failed: Schema.Int,
-  /** Of those that are open. */
+  /** The holds of open orders. */
   heldNano: Schema.BigIntFromString,
   chargeNano: Schema.BigIntFromString,
-  /** Given back of charges in the time of the filter, also of earlier orders. */
+  /** Corrections made in the time of the filter, also those of earlier orders. */
   returnedNano: Schema.BigIntFromString,
   costNano: Schema.BigIntFromString,
-  /** Charges whose cost is not known. */
+  /** The number of charges with an unknown cost. */
   withoutCost: Schema.Int
 })
 export type OrderTotals = typeof OrderTotals.Type
@@ -104,16 +104,17 @@ export class OrderLists extends Context.Service<
   OrderLists,
   {
     /**
-     * Newest first, of one organisation or of all. A page looks at a bounded number of orders, so that
-     * it may have fewer entries than asked for, or none, and a next one all the same. The cursor is
-     * the id of any order that the list could come to, shown or not; of a member's list it is its own.
+     * Lists orders newest first. A page scans a bounded number of orders, so that it may have fewer entries
+     * than its limit, or none, and there may be a next page all the same. The cursor is the id of any order
+     * that the list may scan, shown or not; in a member's list, of one of the member's own.
      */
     list(filter: OrderFilter, page: PageRequest): Effect.Effect<OrderPage, InvalidRequest>
-    /** One order of a member. */
+    /** Finds one order of a member. */
     find(owner: OrderOwner, id: string): Effect.Effect<ListedOrder, NotFound>
     /**
-     * At one moment, read off sums and off what is open: as quick however many orders there are. The
-     * sums do not tell tasks from other orders, so of tasks only what is open is told, or videos.
+     * Adds up stored sums and open orders at one moment, in a time that does not grow with the number of
+     * orders. The sums do not tell tasks from other orders, so totals of tasks are exact only for open ones,
+     * or for videos.
      */
     totals(filter: OrderSumFilter): Effect.Effect<OrderTotals>
   }

@@ -1,4 +1,4 @@
-/** Orders of every kind, and those of them that are tasks, as operators look for them. */
+/** Lists of all orders, and of those that are tasks, for operators. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
@@ -112,6 +112,13 @@ const orderQuery = {
   ...totalsQuery
 }
 
+export const taskQuery = {
+  ...orderQuery,
+  task_state: Schema.optionalKey(
+    TaskState.annotate({ description: "Only those in this state, which may be an inner one" })
+  )
+}
+
 const PAGES =
   "A page looks at a few thousand orders at most: where filters leave few of them it may have fewer entries than asked for, even none, while `has_more` is true; `after` with the value of `next` goes on."
 const SUMS = "Totals go by whole days"
@@ -128,12 +135,7 @@ export class OrderListsGroup extends HttpApiGroup.make("orderLists").add(
     )
   ),
   HttpApiEndpoint.get("listTasks", "/tasks", {
-    query: {
-      ...orderQuery,
-      task_state: Schema.optionalKey(
-        TaskState.annotate({ description: "Only those in this state, which may be an inner one" })
-      )
-    },
+    query: taskQuery,
     success: listOf(TaskEntryView),
     error: errors.InvalidRequest
   }).annotateMerge(

@@ -1,7 +1,7 @@
 /**
- * Lists of orders in PostgreSQL. Each is read along an index whose ids stand in order of time, kind by
- * kind, and what no index serves is told apart on the way: of each kind a page looks at so many rows,
- * and no more.
+ * Lists of orders in PostgreSQL. Each is read along an index whose ids are in order of time, kind by kind.
+ * Conditions that no index serves are checked row by row, so a page scans a bounded number of rows of each
+ * kind.
  */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -27,11 +27,11 @@ import {
   totalsOfState
 } from "./OrderLists.ts"
 
-/** Rows of one kind that a page looks at. */
-const LOOKED_AT = 2000
+/** The most rows of one kind that a page scans. */
+const MAX_SCANNED_ROWS = 2000
 
-/** An id is minted before its order waits for its place and its commit. */
-const LONGEST_WAIT_MILLIS = 600_000
+/** The longest time from minting an order's id to its commit, as the order waits for permits in between. */
+const MAX_COMMIT_DELAY_MILLIS = 600_000
 
 const orderColumns = columnsOf(ListedOrder, "o", {
   upstreamId: "coalesce(t.upstream_id, p.upstream_id)",
@@ -64,9 +64,9 @@ const Row = Schema.Struct({
   ...ListedOrder.fields,
   kind: Schema.String,
   uuid: Schema.String,
-  /** Which of the rows that were looked at, from 1. */
-  nth: Schema.Int,
-  isWanted: Schema.Boolean
+  /** The position among the scanned rows of its kind, from 1. */
+  position: Schema.Int,
+  isMatch: Schema.Boolean
 })
 type Row = typeof Row.Type
 
@@ -75,19 +75,21 @@ const Owner = Schema.Struct({
   memberId: Schema.NullOr(Schema.String)
 })
 
-/** Of each kind the rows come up to a place, and a page ends where the first of the kinds does. */
+/** The rows of each kind reach down to some id; the page ends where the first kind does, as later rows are unknown. */
 const pageOf = (rows: ReadonlyArray<Row>, limit: number): OrderPage => {
   const [end] = [...Map.groupBy(rows, ({ kind }) => kind).values()]
-    .flatMap((ofKind) => {
-      const last = ofKind.at(-1)
-      return last !== undefined && (ofKind.length > limit || last.nth === LOOKED_AT) ? [last] : []
+    .flatMap((rowsOfKind) => {
+      const last = rowsOfKind.at(-1)
+      return last !== undefined && (rowsOfKind.length > limit || last.position === MAX_SCANNED_ROWS)
+        ? [last]
+        : []
     })
-    .toSorted((one, other) => (one.uuid < other.uuid ? 1 : -1))
-  const wanted = rows.filter(
-    ({ isWanted, uuid }) => isWanted && (end === undefined || uuid >= end.uuid)
+    .toSorted((a, b) => (a.uuid < b.uuid ? 1 : -1))
+  const matches = rows.filter(
+    ({ isMatch, uuid }) => isMatch && (end === undefined || uuid >= end.uuid)
   )
-  const data = wanted.slice(0, limit)
-  const last = wanted.length > limit ? data.at(-1) : end
+  const data = matches.slice(0, limit)
+  const last = matches.length > limit ? data.at(-1) : end
   return { data, hasMore: last !== undefined, next: last?.id ?? null }
 }
 
@@ -96,10 +98,10 @@ export const layerOrderLists = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const only = (column: string, value: string | null) =>
+    const equals = (column: string, value: string | null) =>
       value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
 
-    /** A key is its member's, and a member its organisation's; null where they do not go together. */
+    /** The owner of the filter's key or member; null where key, member and organisation contradict each other. */
     const ownerOf = Effect.fnUntraced(function* (filter: OrderFilter) {
       const { keyId, memberId, organizationId } = filter
       if (keyId === null && memberId === null) return { organizationId, memberId }
@@ -112,80 +114,91 @@ export const layerOrderLists = Layer.effect(
                     FROM api_keys WHERE id = ${keyId}`
         )
       )
-      const fits =
+      const isConsistent =
         owner !== undefined &&
         owner.organizationId === (organizationId ?? owner.organizationId) &&
         owner.memberId === (memberId ?? owner.memberId)
-      return fits ? owner : null
+      return isConsistent ? owner : null
     })
 
-    /** The table whose index leads through the list, and what of it is the list's. */
-    const wayOf = (
+    /** The table whose index the list is read along, and the condition on its rows. */
+    const indexOf = (
       filter: OrderFilter,
       owner: Pick<OrderFilter, "organizationId" | "memberId">
     ) => {
       const { upstreamId, tag, tasksOnly, taskState } = filter
       const { organizationId, memberId } = owner
-      const own = sql`${only("w.organization_id", organizationId)} AND ${only("w.member_id", memberId)}`
+      const isOfOwner = sql`${equals("w.organization_id", organizationId)} AND ${equals("w.member_id", memberId)}`
       if (upstreamId !== null) {
-        return { table: "tasks", id: "w.id", such: sql`w.upstream_id = ${upstreamId} AND ${own}` }
+        return {
+          table: "tasks",
+          id: "w.id",
+          condition: sql`w.upstream_id = ${upstreamId} AND ${isOfOwner}`
+        }
       }
-      // Where a page ends may be an order of another member, which a member is not told of.
+      // A cursor along the tags may be an order of another member, which a member's list must not name.
       if (tag !== null && organizationId !== null && memberId === null) {
-        const such = sql`w.organization_id = ${organizationId} AND w.name = ${tag.name}
+        const condition = sql`w.organization_id = ${organizationId} AND w.name = ${tag.name}
                      AND w.value = ${tag.value}`
-        return { table: "order_tags", id: "w.order_id", such }
+        return { table: "order_tags", id: "w.order_id", condition }
       }
-      return { table: tasksOnly || taskState !== null ? "tasks" : "orders", id: "w.id", such: own }
+      return {
+        table: tasksOnly || taskState !== null ? "tasks" : "orders",
+        id: "w.id",
+        condition: isOfOwner
+      }
     }
 
-    const isOf = (table: string, { memberId, keyId, model, modality }: OrderSumFilter) => sql`
-      ${only(`${table}.member_id`, memberId)} AND ${only(`${table}.key_id`, keyId)}
-      AND ${only(`${table}.model`, model)} AND ${only(`${table}.modality`, modality)}`
-    const within = (time: string, { from, to }: OrderSumFilter) => sql`
+    const equalsFields = (
+      table: string,
+      { memberId, keyId, model, modality }: OrderSumFilter
+    ) => sql`
+      ${equals(`${table}.member_id`, memberId)} AND ${equals(`${table}.key_id`, keyId)}
+      AND ${equals(`${table}.model`, model)} AND ${equals(`${table}.modality`, modality)}`
+    const isWithin = (time: string, { from, to }: OrderSumFilter) => sql`
       ${from === null ? sql`true` : sql`${sql.literal(time)} >= ${from}`}
       AND ${to === null ? sql`true` : sql`${sql.literal(time)} < ${to}`}`
 
-    const isWanted = (filter: OrderFilter) => sql`(
-      ${isOf("o", filter)} AND ${within("o.created_at", filter)}
-      AND ${only("o.job ->> 'channelId'", filter.channelId)} AND ${only("o.state", filter.state)}
-      AND ${only("t.state", filter.taskState)} AND ${only("o.prompt_digest", filter.promptDigest)}
+    const isMatch = (filter: OrderFilter) => sql`(
+      ${equalsFields("o", filter)} AND ${isWithin("o.created_at", filter)}
+      AND ${equals("o.job ->> 'channelId'", filter.channelId)} AND ${equals("o.state", filter.state)}
+      AND ${equals("t.state", filter.taskState)} AND ${equals("o.prompt_digest", filter.promptDigest)}
       AND ${filter.tag === null ? sql`true` : sql`o.metadata ->> ${filter.tag.name} = ${filter.tag.value}`}
       AND ${filter.tasksOnly ? sql`o.is_task` : sql`true`})`
 
-    const newest = (
+    const selectPage = (
       filter: OrderFilter,
       owner: Pick<OrderFilter, "organizationId" | "memberId">,
       { after, limit }: PageRequest
     ) => {
-      const { table, id, such } = wayOf(filter, owner)
-      const [column, way] = [sql.literal(id), sql.literal(table)]
-      const at = (time: Date | null, shift: number) =>
-        time === null ? [] : [uuidBeginning(new Date(time.getTime() + shift))]
+      const { table, id, condition } = indexOf(filter, owner)
+      const column = sql.literal(id)
+      const uuidAt = (time: Date | null, shiftMillis: number) =>
+        time === null ? [] : [uuidBeginning(new Date(time.getTime() + shiftMillis))]
       const cursor = after === null ? [] : [after.slice(after.indexOf("_") + 1)]
-      const [first = ""] = at(filter.from, -LONGEST_WAIT_MILLIS)
-      const [last = "~"] = [...cursor, ...at(filter.to, CLOCKS_APART_MILLIS)].toSorted()
+      const [first = ""] = uuidAt(filter.from, -MAX_COMMIT_DELAY_MILLIS)
+      const [last = "~"] = [...cursor, ...uuidAt(filter.to, CLOCKS_APART_MILLIS)].toSorted()
       return sql`
-        SELECT ${sql.literal(orderColumns)}, f.prefix AS kind, f.nth, f.is_wanted AS "isWanted",
+        SELECT ${sql.literal(orderColumns)}, f.prefix AS kind, f.position, f.is_match AS "isMatch",
                substr(f.id, length(f.prefix) + 1) AS uuid
           FROM (
-            SELECT kinds.prefix, looked.*
+            SELECT kinds.prefix, scanned.*
               FROM ${sql.literal(orderKinds)}
              CROSS JOIN LATERAL (
-               SELECT n.id, n.organization_id, n.nth, ${isWanted(filter)} AS is_wanted
+               SELECT n.id, n.organization_id, n.position, ${isMatch(filter)} AS is_match
                  FROM (SELECT w.organization_id, ${column} AS id,
-                              row_number() OVER (ORDER BY ${column} DESC)::int AS nth
-                         FROM ${way} w
-                        WHERE ${such} AND ${column} >= prefix || ${first}::text
+                              row_number() OVER (ORDER BY ${column} DESC)::int AS position
+                         FROM ${sql.literal(table)} w
+                        WHERE ${condition} AND ${column} >= prefix || ${first}::text
                           AND ${column} < prefix || ${last}::text
-                        ORDER BY ${column} DESC LIMIT ${LOOKED_AT}) n
+                        ORDER BY ${column} DESC LIMIT ${MAX_SCANNED_ROWS}) n
                 CROSS JOIN LATERAL (SELECT * FROM orders
                                      WHERE organization_id = n.organization_id AND id = n.id OFFSET 0) o
                  LEFT JOIN LATERAL (SELECT state FROM tasks
                                      WHERE organization_id = n.organization_id AND id = n.id OFFSET 0) t
                    ON ${filter.taskState === null ? sql`false` : sql`true`}
-                WHERE ${isWanted(filter)} OR n.nth = ${LOOKED_AT}
-                ORDER BY n.id DESC LIMIT ${limit + 1}) looked) f
+                WHERE ${isMatch(filter)} OR n.position = ${MAX_SCANNED_ROWS}
+                ORDER BY n.id DESC LIMIT ${limit + 1}) scanned) f
          CROSS JOIN LATERAL (SELECT * FROM orders
                               WHERE organization_id = f.organization_id AND id = f.id OFFSET 0) o
           LEFT JOIN LATERAL (SELECT * FROM tasks
@@ -196,19 +209,19 @@ export const layerOrderLists = Layer.effect(
          ORDER BY uuid DESC`
     }
 
-    /** Both at one moment: an order that is closed counts as the one or as the other. */
+    /** Reads open and closed orders in one statement, so that an order that closes meanwhile counts once. */
     const totalsOf = (filter: OrderSumFilter) => {
       const { organizationId, tag, from, to } = filter
-      // Whole months are fewer lines.
+      // Without times the sums of months are read, which are fewer rows than those of days.
       const step = from === null && to === null ? "month" : "day"
       return sql`
         SELECT open.*, closed.*
           FROM (
             SELECT count(*)::int AS processing, coalesce(sum(o.hold), 0)::text AS "heldNano"
               FROM open_orders() o
-             WHERE ${only("o.organization_id", organizationId)} AND ${isOf("o", filter)}
-               AND ${only("o.job ->> 'channelId'", filter.channelId)}
-               AND ${within("o.created_at", filter)}
+             WHERE ${equals("o.organization_id", organizationId)} AND ${equalsFields("o", filter)}
+               AND ${equals("o.job ->> 'channelId'", filter.channelId)}
+               AND ${isWithin("o.created_at", filter)}
                AND ${tag === null ? sql`true` : sql`o.metadata ->> ${tag.name} = ${tag.value}`}
                AND ${filter.tasksOnly ? sql`o.is_task` : sql`true`}) open
          CROSS JOIN (
@@ -217,28 +230,28 @@ export const layerOrderLists = Layer.effect(
              CROSS JOIN LATERAL (
                SELECT * FROM usage_sums u
                 WHERE organization_id = g.id AND tag_name = ${tag?.name ?? ""} AND step = ${step}
-                  AND tag_value = ${tag?.value ?? ""} AND ${within("start", filter)}
-                  AND ${isOf("u", filter)} AND ${only("channel_id", filter.channelId)}
+                  AND tag_value = ${tag?.value ?? ""} AND ${isWithin("start", filter)}
+                  AND ${equalsFields("u", filter)} AND ${equals("channel_id", filter.channelId)}
                OFFSET 0) s
-             WHERE ${only("g.id", organizationId)}) closed`
+             WHERE ${equals("g.id", organizationId)}) closed`
     }
 
     return OrderLists.of({
       list: Effect.fn("OrderLists.list")(function* (filter, page) {
         const { after } = page
         if (after !== null) {
-          const known = isOrderId(after)
+          const found = isOrderId(after)
             ? yield* repeatable(
                 sql`SELECT 1 FROM orders
-                     WHERE id = ${after} AND ${only("organization_id", filter.organizationId)}
-                       AND ${only("member_id", filter.memberId)}`
+                     WHERE id = ${after} AND ${equals("organization_id", filter.organizationId)}
+                       AND ${equals("member_id", filter.memberId)}`
               )
             : []
-          if (known.length === 0) return yield* unknownCursor
+          if (found.length === 0) return yield* unknownCursor
         }
         const owner = yield* ownerOf(filter)
         if (owner === null) return { data: [], hasMore: false, next: null }
-        return pageOf(yield* rowsOf(Row)(repeatable(newest(filter, owner, page))), page.limit)
+        return pageOf(yield* rowsOf(Row)(repeatable(selectPage(filter, owner, page))), page.limit)
       }),
       find: Effect.fn("OrderLists.find")(function* ({ organizationId, memberId }, id) {
         const [order] = isOrderId(id)

@@ -1,4 +1,4 @@
-/** A member's own orders, of every kind, and what they came to. */
+/** A member's own orders of every kind, with their charges. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
@@ -12,8 +12,13 @@ import { OrderView } from "./OrderListsApi.ts"
 
 export const OwnOrderView = Schema.Struct({
   ...Struct.omit(OrderView.fields, [
-    ...(["organization_id", "member_id", "channel", "protocol"] as const),
-    ...(["upstream_model", "upstream_id", "cost"] as const)
+    "organization_id",
+    "member_id",
+    "channel",
+    "protocol",
+    "upstream_model",
+    "upstream_id",
+    "cost"
   ]),
   error_message: textOrNull("What the vendor said of the failure; null of all but failed tasks"),
   usage_id: textOrNull("Its receipt, at `/v1/usage/{usage_id}`; null where nothing was charged"),

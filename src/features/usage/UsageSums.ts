@@ -1,52 +1,52 @@
 /**
- * What orders came to, summed up by time. The sums are kept in the commits that close and correct
- * orders, so that they are the records' at every moment and cost the same however many those are.
+ * Sums of usage by time. They are written in the commits that close and correct orders, so that they always
+ * agree with the records, and reading them takes the same time however many records there are.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { SumGroup, SumStep } from "../../domain/money/usageSums.ts"
 
-/** Null is any. */
+/** Conditions on the orders of a sum; null matches all. */
 export interface SumFilter {
   readonly organizationId: string | null
   readonly memberId: string | null
   readonly keyId: string | null
   readonly model: string | null
   readonly channelId: string | null
-  /** Orders with such a note, or with this text in it. */
+  /** Orders with the tag; a value of null matches every value. */
   readonly tag: { readonly name: string; readonly value: string | null } | null
 }
 
 export interface SumQuery {
-  /** Null takes the whole time as one. */
+  /** Null sums up the complete time. */
   readonly step: SumStep | null
   readonly by: SumGroup | null
-  /** Of the hour, day or month that it is in. */
+  /** A moment within the first hour, day or month. */
   readonly from: Date
-  /** What begins then or later does not count. */
+  /** Hours, days and months that begin at this moment or later are not included. */
   readonly to: Date
   readonly filter: SumFilter
-  /** Lines with a later name only; null is all of them. */
+  /** The cursor: only rows with a later name; null for all. */
   readonly afterName: string | null
-  readonly most: number
+  readonly limit: number
 }
 
-/** An order counts when it was ordered, and what was given back when it was. Amounts are nano-units. */
+/** An order counts at the time it was placed, and a correction at the time it was made. Amounts are nano-units. */
 export const UsageSum = Schema.Struct({
   start: Schema.Date,
-  /** Empty where lines are not told apart. */
+  /** The name of the group; empty without groups. */
   name: Schema.String,
-  /** Charges. */
+  /** The number of charges. */
   count: Schema.Int,
-  /** Orders that ended without a charge. */
+  /** The number of orders that ended without a charge. */
   failed: Schema.Int,
   chargeNano: Schema.BigIntFromString,
-  /** What vendors bill, of the charges whose cost is known. */
+  /** The vendors' bill for the charges with a known cost. */
   costNano: Schema.BigIntFromString,
-  /** Charges whose cost is not known. */
+  /** The number of charges with an unknown cost. */
   withoutCost: Schema.Int,
-  /** What was given back of charges. */
+  /** The sum of corrections. */
   returnedNano: Schema.BigIntFromString,
-  /** What was charged for. */
+  /** The charged units. */
   tokens: Schema.BigIntFromString,
   seconds: Schema.BigIntFromString,
   images: Schema.BigIntFromString
@@ -56,7 +56,7 @@ export type UsageSum = typeof UsageSum.Type
 export class UsageSums extends Context.Service<
   UsageSums,
   {
-    /** In order of time and name; what comes to nothing has no line. */
+    /** Reads the sums in order of time and name; sums of nothing have no row. */
     read(query: SumQuery): Effect.Effect<ReadonlyArray<UsageSum>>
   }
 >()("gateway/features/usage/UsageSums") {}

@@ -1,4 +1,4 @@
-/** What orders came to, by time and by name, of all organisations. */
+/** Sums of usage and costs of all organisations, for operators. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { sumGroups } from "../../domain/money/usageSums.ts"
@@ -25,14 +25,14 @@ const day = (description: string) =>
     Schema.makeFilter(isDay, { expected: "a day such as 2026-01-31" })
   )
 
-/** Amounts that members are not told. */
+/** Amounts for operators alone. */
 const costFields = {
   cost: amount("What vendors bill for it, as far as their mounts tell"),
   without_cost: integer("Charges whose mount told no cost, which count as costing nothing"),
   margin: amount("Charges less what was given back of charges, and less costs")
 }
 
-/** Of `model`, `channel`, `organization` and `day` there is the one that was asked by. */
+/** Of `model`, `channel`, `organization` and `day` a line has the field that the costs are grouped by. */
 export const CostView = Schema.Struct({
   model: Schema.optionalKey(text("The model")),
   channel: Schema.optionalKey(text("The channel that made it")),
@@ -56,18 +56,18 @@ const SumView = Schema.Struct({
   description: "What the orders of a time came to and cost"
 })
 
-const ofOne = (whose: string) =>
+const ownerFilter = (whose: string) =>
   Schema.optionalKey(plainText().annotate({ description: `Only of this ${whose}` }))
 
 export class UsageSumsGroup extends HttpApiGroup.make("usageSums").add(
   HttpApiEndpoint.get("readSeries", "/usage/series", {
     query: {
       ...seriesQuery(sumGroups),
-      organization_id: ofOne("organisation"),
-      member_id: ofOne("member"),
-      key_id: ofOne("key"),
-      model: ofOne("model"),
-      channel: ofOne("channel")
+      organization_id: ownerFilter("organisation"),
+      member_id: ownerFilter("member"),
+      key_id: ownerFilter("key"),
+      model: ownerFilter("model"),
+      channel: ownerFilter("channel")
     },
     success: series(SumView),
     error: errors.InvalidRequest

@@ -36,12 +36,12 @@ export const layerUsageSums = Layer.effect(
     const { timeZone } = yield* Settings
 
     return UsageSums.of({
-      read: Effect.fn("UsageSums.read")(({ step, by, from, to, filter, afterName, most }) => {
+      read: Effect.fn("UsageSums.read")(({ step, by, from, to, filter, afterName, limit }) => {
         const { organizationId, tag } = filter
         const storedStep = step ?? "day"
         const start = step === null ? sql`${from}::timestamptz` : sql`s.start`
         const name = by === null ? "''" : groupColumns[by]
-        const only = (column: string, value: string | null) =>
+        const equals = (column: string, value: string | null) =>
           value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
         return rowsOf(UsageSum)(
           repeatable(sql`
@@ -53,13 +53,13 @@ export const layerUsageSums = Layer.effect(
                 WHERE organization_id = o.id AND tag_name = ${tag?.name ?? ""} AND step = ${storedStep}
                   AND start >= date_trunc(${storedStep}, ${from}::timestamptz, ${timeZone})
                   AND start < ${to}::timestamptz
-                  AND ${only("tag_value", tag?.value ?? null)}
-                  AND ${only("member_id", filter.memberId)} AND ${only("key_id", filter.keyId)}
-                  AND ${only("model", filter.model)} AND ${only("channel_id", filter.channelId)}
+                  AND ${equals("tag_value", tag?.value ?? null)}
+                  AND ${equals("member_id", filter.memberId)} AND ${equals("key_id", filter.keyId)}
+                  AND ${equals("model", filter.model)} AND ${equals("channel_id", filter.channelId)}
                OFFSET 0) s
-             WHERE ${only("o.id", organizationId)}
+             WHERE ${equals("o.id", organizationId)}
                AND ${afterName === null ? sql`true` : sql`${sql.literal(name)} COLLATE "C" > ${afterName}`}
-             GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ${most}`)
+             GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ${limit}`)
         )
       })
     })

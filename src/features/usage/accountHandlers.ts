@@ -19,7 +19,7 @@ import { Ledger } from "../../services/Ledger.ts"
 import { Accounts } from "../../services/operators/Accounts.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
 import { AccountGroup } from "./AccountApi.ts"
-import { makeSeriesAnswers } from "./seriesAnswers.ts"
+import { makeReadSeries } from "./seriesAnswers.ts"
 
 export const layerAccountHandlers = HttpApiBuilder.group(
   customerApi(AccountGroup),
@@ -28,7 +28,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
     const ledger = yield* Ledger
     const usageLog = yield* UsageLog
     const accounts = yield* Accounts
-    const seriesOf = yield* makeSeriesAnswers
+    const readSeries = yield* makeReadSeries
     const { currency } = yield* Settings
     return handlers.handleAll({
       usage: Effect.fn("account.usage")(function* ({ query }) {
@@ -41,13 +41,17 @@ export const layerAccountHandlers = HttpApiBuilder.group(
       }),
       series: Effect.fn("account.series")(function* ({ query }) {
         const { organizationId, memberId } = yield* CurrentCaller
-        return yield* seriesOf(query, {
-          ...{ organizationId, memberId, keyId: null, model: null, channelId: null }
+        return yield* readSeries(query, {
+          organizationId,
+          memberId,
+          keyId: null,
+          model: null,
+          channelId: null
         })
       }),
       readKey: Effect.fn("account.readKey")(function* () {
         const { organizationId, memberId, keyId } = yield* CurrentCaller
-        // A key that has just opened this route is there, and so is whose it is.
+        // The key has just been authenticated, so the key, its member and its organisation exist.
         const [key, member, organization] = yield* Effect.orDie(
           Effect.all([
             accounts.key(keyId),
@@ -56,10 +60,16 @@ export const layerAccountHandlers = HttpApiBuilder.group(
           ])
         )
         return {
-          ...{ object: "key" as const, id: key.id, name: key.name },
-          ...{ organization_id: organization.id, organization_name: organization.name },
-          ...{ member_id: member.id, member_name: member.name },
-          ...{ scopes: key.scopes, models: key.models, currency },
+          object: "key" as const,
+          id: key.id,
+          name: key.name,
+          organization_id: organization.id,
+          organization_name: organization.name,
+          member_id: member.id,
+          member_name: member.name,
+          scopes: key.scopes,
+          models: key.models,
+          currency,
           requests_per_minute: key.requestsPerMinute,
           expires_at: isoOrNull(key.expiresAt)
         }
@@ -70,7 +80,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
       }),
       balance: Effect.fn("account.balance")(function* () {
         const { organizationId, memberId } = yield* CurrentCaller
-        // The organisation of a key is there for as long as it is.
+        // A key's organisation exists for as long as the key does.
         const pool = yield* Effect.orDie(ledger.pool(organizationId))
         const month = yield* ledger.memberMonth(organizationId, memberId)
         return {

@@ -1,4 +1,4 @@
-/** What was ordered and charged: lists, sums over time, receipts. */
+/** Lists of orders, sums of usage over time, and receipts. */
 import { Layer } from "effect"
 import { layerAccountHandlers } from "./accountHandlers.ts"
 import { layerOrderLists } from "./OrderListsPostgres.ts"

@@ -1,5 +1,4 @@
-/** A member's own orders, of every kind. */
-
+/** Answers members with their own orders. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { customerApi } from "../../http/api/contractOf.ts"
@@ -13,10 +12,10 @@ import { type ListedOrder, OrderLists } from "./OrderLists.ts"
 import { OrdersGroup } from "./OrdersApi.ts"
 import { orderStates, orderView } from "./orderViews.ts"
 
-const ownView = (currency: string) => {
-  const asOrder = orderView(currency)
+const makeOwnOrderView = (currency: string) => {
+  const commonView = orderView(currency)
   return (order: ListedOrder) => ({
-    ...asOrder(order),
+    ...commonView(order),
     error_message: order.errorMessage,
     usage_id: order.state === "captured" ? usageId(order.id) : null,
     accepted_at: isoOrNull(order.acceptedAt),
@@ -30,17 +29,25 @@ export const layerOrdersHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const lists = yield* OrderLists
     const { currency, timeZone } = yield* Settings
-    const view = ownView(currency)
+    const view = makeOwnOrderView(currency)
     return handlers.handleAll({
       list: Effect.fn("orders.list")(function* ({ query }) {
         const { organizationId, memberId } = yield* CurrentCaller
         const { after = null, limit, model = null, modality = null, state } = query
         const filter = {
           ...(yield* timeRange(query, timeZone)),
-          ...{ organizationId, memberId, keyId: null, model, modality, channelId: null },
+          organizationId,
+          memberId,
+          keyId: null,
+          model,
+          modality,
+          channelId: null,
           state: state === undefined ? null : orderStates[state],
           tag: tagOf(query),
-          ...{ upstreamId: null, promptDigest: null, tasksOnly: false, taskState: null }
+          upstreamId: null,
+          promptDigest: null,
+          tasksOnly: false,
+          taskState: null
         }
         const page = yield* lists.list(filter, { after, limit })
         return listViewWithNext(page, view)

@@ -1,4 +1,4 @@
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
@@ -9,33 +9,17 @@ import { formatNanoOrNull, isoOrNull, tagOf } from "../../http/handlers/views.ts
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type ListedOrder, type OrderFilter, OrderLists, type OrderTotals } from "./OrderLists.ts"
-import { OrderListsGroup } from "./OrderListsApi.ts"
+import { OrderListsGroup, type taskQuery } from "./OrderListsApi.ts"
 import { orderStates, orderView } from "./orderViews.ts"
 
-interface Query {
-  readonly after?: string
-  readonly limit: number
-  readonly tag?: string
-  readonly organization_id?: string
-  readonly member_id?: string
-  readonly key_id?: string
-  readonly model?: string
-  readonly modality?: string
-  readonly channel?: string
-  readonly state?: keyof typeof orderStates
-  readonly from?: string
-  readonly to?: string
-  readonly upstream_id?: string
-  readonly prompt_digest?: string
-  readonly task_state?: NonNullable<OrderFilter["taskState"]>
-  readonly totals: "true" | "false"
-}
+type Query = Schema.Struct.Type<typeof taskQuery>
 
-const operatorView = (currency: string) => {
-  const asOrder = orderView(currency)
+const makeOrderView = (currency: string) => {
+  const commonView = orderView(currency)
   return (order: ListedOrder) => ({
-    ...asOrder(order),
-    ...{ organization_id: order.organizationId, member_id: order.memberId },
+    ...commonView(order),
+    organization_id: order.organizationId,
+    member_id: order.memberId,
     channel: order.job.channelId,
     protocol: order.job.protocol,
     upstream_model: order.job.upstreamModel,
@@ -45,10 +29,10 @@ const operatorView = (currency: string) => {
   })
 }
 
-const taskView = (currency: string) => {
-  const asOrder = operatorView(currency)
+const makeTaskView = (currency: string) => {
+  const operatorView = makeOrderView(currency)
   return (task: ListedOrder) => ({
-    ...asOrder(task),
+    ...operatorView(task),
     object: "task" as const,
     task_state: task.taskState ?? "submitting",
     deadline: task.expiresAt.toISOString(),
@@ -60,7 +44,9 @@ const taskView = (currency: string) => {
 
 const totalsView = (currency: string, totals: OrderTotals) => ({
   count: totals.processing + totals.succeeded + totals.failed,
-  ...{ processing: totals.processing, succeeded: totals.succeeded, failed: totals.failed },
+  processing: totals.processing,
+  succeeded: totals.succeeded,
+  failed: totals.failed,
   held: formatNano(totals.heldNano),
   charge: formatNano(totals.chargeNano),
   returned: formatNano(totals.returnedNano),
@@ -69,8 +55,8 @@ const totalsView = (currency: string, totals: OrderTotals) => ({
   currency
 })
 
-/** Sums know of no such thing. */
-const notSummed = (param: string, expected: string) =>
+/** The error of a filter that totals cannot have. */
+const notInTotals = (param: string, expected: string) =>
   new InvalidRequest({ message: `${param}: Expected ${expected}, as totals are asked for`, param })
 
 export const layerOrderListsHandlers = HttpApiBuilder.group(
@@ -105,23 +91,23 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
         DateTime.toEpochMillis
       ) === at.getTime()
 
-    /** Refused before anything is read. */
+    /** The totals where the query wants them; filters that they cannot have are refused. */
     const totalsOf = Effect.fnUntraced(function* (query: Query, filter: OrderFilter) {
       if (query.totals === "false") return {}
       const day = "a day such as 2027-01-31"
-      if (!isDay(filter.from)) return yield* notSummed("from", day)
-      if (!isDay(filter.to)) return yield* notSummed("to", day)
-      if (filter.upstreamId !== null) return yield* notSummed("upstream_id", "nothing")
-      if (filter.promptDigest !== null) return yield* notSummed("prompt_digest", "nothing")
-      if (filter.taskState !== null) return yield* notSummed("task_state", "nothing")
-      // Images that are tasks stand in one sum with those that their clients wait for.
+      if (!isDay(filter.from)) return yield* notInTotals("from", day)
+      if (!isDay(filter.to)) return yield* notInTotals("to", day)
+      if (filter.upstreamId !== null) return yield* notInTotals("upstream_id", "nothing")
+      if (filter.promptDigest !== null) return yield* notInTotals("prompt_digest", "nothing")
+      if (filter.taskState !== null) return yield* notInTotals("task_state", "nothing")
+      // The sums of images do not tell tasks from orders without a task.
       if (filter.tasksOnly && filter.modality !== "video" && filter.state !== "open") {
-        return yield* notSummed("modality", "video, or state=processing")
+        return yield* notInTotals("modality", "video, or state=processing")
       }
       return { totals: totalsView(currency, yield* lists.totals(filter)) }
     })
 
-    const answered = Effect.fnUntraced(function* <View extends { readonly id: string }>(
+    const answerList = Effect.fnUntraced(function* <View extends { readonly id: string }>(
       query: Query,
       tasksOnly: boolean,
       view: (order: ListedOrder) => View
@@ -138,10 +124,10 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       listOrders: Effect.fn("orderLists.listOrders")(({ query }) =>
-        answered(query, false, operatorView(currency))
+        answerList(query, false, makeOrderView(currency))
       ),
       listTasks: Effect.fn("orderLists.listTasks")(({ query }) =>
-        answered(query, true, taskView(currency))
+        answerList(query, true, makeTaskView(currency))
       )
     })
   })

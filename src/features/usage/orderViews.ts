@@ -1,29 +1,31 @@
-/** Orders as their lists tell them, to operators and to those who ordered. */
+/** The view of an order that operators' and members' lists have in common. */
 import { formatNano } from "../../domain/money/Money.ts"
 import { orderPrefixes } from "../../domain/orderIds.ts"
 import { isoOrNull } from "../../http/handlers/views.ts"
 import type { ListedOrder } from "./OrderLists.ts"
 
-/** Where an order stands in the books, by what its client is told. */
+/** The states of holds by the states that clients see. */
 export const orderStates = {
   processing: "open",
   succeeded: "captured",
   failed: "released"
 } as const
-const shownAs = { open: "processing", captured: "succeeded", released: "failed" } as const
+const publicStateOf = { open: "processing", captured: "succeeded", released: "failed" } as const
 
 const kindOf = (id: string) => {
   if (id.startsWith(orderPrefixes.video)) return "video" as const
   return id.startsWith(orderPrefixes.image) ? ("image" as const) : ("text" as const)
 }
 
-/** What everybody may know who may know of the order at all. */
+/** The fields of an order without its owner, its vendor and its cost. */
 export const orderView = (currency: string) => (order: ListedOrder) => ({
   id: order.id,
   object: "order" as const,
   kind: kindOf(order.id),
-  ...{ key_id: order.keyId, model: order.model, modality: order.modality },
-  state: shownAs[order.state],
+  key_id: order.keyId,
+  model: order.model,
+  modality: order.modality,
+  state: publicStateOf[order.state],
   is_task: order.isTask,
   error_code: order.errorCode,
   hold: formatNano(order.holdNano),

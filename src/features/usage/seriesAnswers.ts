@@ -1,4 +1,4 @@
-/** Sums of usage, as they are asked for and answered. */
+/** Reads the series of usage that a query names, and answers its lines. */
 import { Clock, Effect } from "effect"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
@@ -7,12 +7,12 @@ import { parseTime } from "../../http/handlers/money/times.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type SumFilter, type UsageSum, UsageSums } from "./UsageSums.ts"
 
-/** More than anybody reads, and a few milliseconds of work. */
+/** The most lines of a series, which take the database a few milliseconds. */
 const MAX_LINES = 10_000
 
 const DAY_MILLIS = 86_400_000
-/** How far back a series goes that does not say where it begins. */
-const usualDays: Record<SumStep, number> = { hour: 2, day: 31, month: 366 }
+/** The length of a series without a `from`. */
+const defaultDays: Record<SumStep, number> = { hour: 2, day: 31, month: 366 }
 
 export interface SeriesQuery<By extends SumGroup> {
   readonly from?: string
@@ -24,24 +24,26 @@ export interface SeriesQuery<By extends SumGroup> {
 
 const tagOf = (tag: string | undefined): SumFilter["tag"] => {
   if (tag === undefined) return null
-  const at = tag.indexOf("=")
-  return at < 0 ? { name: tag, value: null } : { name: tag.slice(0, at), value: tag.slice(at + 1) }
+  const separator = tag.indexOf("=")
+  return separator < 0
+    ? { name: tag, value: null }
+    : { name: tag.slice(0, separator), value: tag.slice(separator + 1) }
 }
 
-/** The units, where all of them are of one kind. */
+/** The charged units; null where they are of several kinds. */
 const unitsOf = ({ tokens, seconds, images }: UsageSum) => {
-  const counted = [
+  const charged = [
     { unit: "token" as const, units: Number(tokens) },
     { unit: "second" as const, units: Number(seconds) },
     { unit: "image" as const, units: Number(images) }
   ].filter(({ units }) => units > 0)
-  const [only] = counted
-  if (only === undefined) return { unit: null, units: 0 }
-  return counted.length === 1 ? only : { unit: null, units: null }
+  const [first] = charged
+  if (first === undefined) return { unit: null, units: 0 }
+  return charged.length === 1 ? first : { unit: null, units: null }
 }
 
-/** What only operators are told. */
-export const costView = ({ chargeNano, returnedNano, costNano, withoutCost }: UsageSum) => ({
+/** The amounts of a sum; members' contracts leave costs and margin out. */
+export const amountsView = ({ chargeNano, returnedNano, costNano, withoutCost }: UsageSum) => ({
   charge: formatNano(chargeNano),
   returned: formatNano(returnedNano),
   cost: formatNano(costNano),
@@ -49,14 +51,14 @@ export const costView = ({ chargeNano, returnedNano, costNano, withoutCost }: Us
   margin: formatNano(chargeNano - returnedNano - costNano)
 })
 
-export const makeSeriesAnswers = Effect.gen(function* () {
+export const makeReadSeries = Effect.gen(function* () {
   const sums = yield* UsageSums
   const { currency, timeZone } = yield* Settings
 
-  /** Costs are told as well, which a contract without fields for them leaves out. */
+  /** Reads the series; `owner` limits it to the orders of a member, a key or others. */
   return Effect.fnUntraced(function* <By extends SumGroup>(
     { by, interval, ...query }: SeriesQuery<By>,
-    own: Omit<SumFilter, "tag">
+    owner: Omit<SumFilter, "tag">
   ) {
     const tag = tagOf(query.tag)
     if (by === "tag" && tag === null) {
@@ -72,14 +74,19 @@ export const makeSeriesAnswers = Effect.gen(function* () {
         : yield* parseTime("to", query.to, { timeZone, laterDays: 1 })
     const from =
       query.from === undefined
-        ? new Date(to.getTime() - usualDays[interval] * DAY_MILLIS)
+        ? new Date(to.getTime() - defaultDays[interval] * DAY_MILLIS)
         : yield* parseTime("from", query.from, { timeZone, laterDays: 0 })
     if (from >= to) {
       return yield* new InvalidRequest({ message: "to: Expected to be after from", param: "to" })
     }
     const lines = yield* sums.read({
-      ...{ step: interval, by: by ?? null, from, to, afterName: null, most: MAX_LINES + 1 },
-      filter: { ...own, tag }
+      step: interval,
+      by: by ?? null,
+      from,
+      to,
+      afterName: null,
+      limit: MAX_LINES + 1,
+      filter: { ...owner, tag }
     })
     if (lines.length > MAX_LINES) {
       return yield* new InvalidRequest({
@@ -94,7 +101,7 @@ export const makeSeriesAnswers = Effect.gen(function* () {
         ...(by === undefined ? {} : { [by]: line.name }),
         count: line.count,
         failed: line.failed,
-        ...costView(line),
+        ...amountsView(line),
         ...unitsOf(line),
         currency
       }))

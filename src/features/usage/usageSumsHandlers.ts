@@ -6,12 +6,12 @@ import { parseTime } from "../../http/handlers/money/times.ts"
 import { listView } from "../../http/handlers/respond.ts"
 import { cutPage } from "../../runtime/Page.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { costView, makeSeriesAnswers } from "./seriesAnswers.ts"
+import { amountsView, makeReadSeries } from "./seriesAnswers.ts"
 import { UsageSums } from "./UsageSums.ts"
 import { UsageSumsGroup } from "./UsageSumsApi.ts"
 
-/** Of all organisations. */
-const everything = {
+/** Matches the orders of all organisations. */
+const allOrders = {
   organizationId: null,
   memberId: null,
   keyId: null,
@@ -25,11 +25,11 @@ export const layerUsageSumsHandlers = HttpApiBuilder.group(
   "usageSums",
   Effect.fn(function* (handlers) {
     const sums = yield* UsageSums
-    const seriesOf = yield* makeSeriesAnswers
+    const readSeries = yield* makeReadSeries
     const { currency, timeZone } = yield* Settings
     return handlers.handleAll({
       readSeries: Effect.fn("usageSums.readSeries")(({ query }) =>
-        seriesOf(query, {
+        readSeries(query, {
           organizationId: query.organization_id ?? null,
           memberId: query.member_id ?? null,
           keyId: query.key_id ?? null,
@@ -46,26 +46,26 @@ export const layerUsageSumsHandlers = HttpApiBuilder.group(
           })
         }
         const isByDay = by === "day"
-        // Days are read from the one after the last, and names after the last one.
-        const first =
+        // The cursor is the last day of the page before, or its last name.
+        const start =
           isByDay && after !== null
             ? yield* parseTime("after", after, { timeZone, laterDays: 1 })
             : yield* parseTime("from", from, { timeZone, laterDays: 0 })
         const lines = yield* sums.read({
           step: isByDay ? "day" : null,
           by: isByDay ? null : by,
-          from: first,
+          from: start,
           to: yield* parseTime("to", to, { timeZone, laterDays: 1 }),
-          filter: everything,
+          filter: allOrders,
           afterName: isByDay ? null : after,
-          most: limit + 1
+          limit: limit + 1
         })
         const dayOf = (start: Date) =>
           DateTime.formatIsoDate(DateTime.makeZonedUnsafe(start, { timeZone }))
         return listView(cutPage(lines, limit), (line) => ({
           [by]: isByDay ? dayOf(line.start) : line.name,
           count: line.count,
-          ...costView(line),
+          ...amountsView(line),
           currency
         }))
       })

@@ -15,7 +15,7 @@ import {
   nullable,
   oneOf,
   pageQuery,
-  strictly,
+  strictParsing,
   Timestamp,
   text,
   textOrNull,
@@ -290,4 +290,4 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     )
   )
   .annotateEndpoints(RequiredScope, "webhooks")
-  .annotate(HttpApi.PayloadParseOptions, strictly) {}
+  .annotate(HttpApi.PayloadParseOptions, strictParsing) {}

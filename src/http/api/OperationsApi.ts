@@ -21,7 +21,7 @@ export const ReadinessReport = Schema.Struct({
   }).annotate({ description: "Each thing it depends on" })
 }).annotate({ identifier: "Readiness", description: "Whether requests should come here" })
 
-/** What balancers read without a key, and monitoring with the operator's token. */
+/** The endpoints of load balancers, which need no key, and of monitoring, which needs an operator's token. */
 export class OperationsGroup extends HttpApiGroup.make("operations").add(
   HttpApiEndpoint.get("health", "/healthz", {
     success: Schema.Struct({

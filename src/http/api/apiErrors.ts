@@ -1,6 +1,6 @@
 /**
- * How errors travel: `{"error":{"message","type","param","code", ...}}` on the wire, the error of
- * that code in a program. One schema a code writes the answer and lets the typed client read it.
+ * The schemas of errors, which are `{"error":{"message","type","param","code", ...}}` on the wire and the
+ * error class of that code in a program. The server encodes with them, and the typed client decodes.
  */
 import { Schema, SchemaTransformation } from "effect"
 import * as Errors from "../../domain/Errors.ts"
@@ -9,25 +9,27 @@ import { text, textOrNull } from "./shared.ts"
 
 const { passthrough, transform } = SchemaTransformation
 
-type Named<A> = Readonly<Record<string, A>>
+type FieldsOf<A> = Readonly<Record<string, A>>
 
-const renaming =
+const renameFields =
   (names: ReadonlyMap<string, string>) =>
-  <A>(fields: Named<A>): Named<A> =>
+  <A>(fields: FieldsOf<A>): FieldsOf<A> =>
     Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [names.get(name) ?? name, value])
     )
 
-/** The fields of an error are named on the wire as the rest of the API is. */
+/** The names of fields on the wire, where they differ from those in a program. */
 const wireNames: ReadonlyArray<readonly [string, string]> = [
   ["_tag", "code"],
   ["retryAfterSeconds", "retry_after"]
 ]
-const onWire = renaming(new Map(wireNames))
-const inProgram = renaming(new Map(wireNames.map(([inside, outside]) => [outside, inside])))
+const toWireFields = renameFields(new Map(wireNames))
+const toProgramFields = renameFields(
+  new Map(wireNames.map(([programName, wireName]) => [wireName, programName]))
+)
 
-/** The body of an error, as the table describes it. */
-const bodyOf = (code: ErrorCode): Schema.Codec<{ readonly error: Named<unknown> }> => {
+/** The schema of an error's body, from its row in the error table. */
+const bodyOf = (code: ErrorCode): Schema.Codec<{ readonly error: FieldsOf<unknown> }> => {
   const { type, fields, meaning }: ErrorRow = errorTable[code]
   return Schema.Struct({
     error: Schema.Struct({
@@ -37,7 +39,7 @@ const bodyOf = (code: ErrorCode): Schema.Codec<{ readonly error: Named<unknown> 
         "Path of the offending field, such as `content[0].image_url`; null when none is"
       ),
       code: Schema.Literal(code).annotate({ description: "The error, for a program to read" }),
-      ...onWire(fields)
+      ...toWireFields(fields)
     }).annotate({ description: "What went wrong" })
   }).annotate({ description: meaning, identifier: `error_${code}` })
 }
@@ -47,35 +49,38 @@ interface ErrorClass extends Schema.Top {
 }
 
 /**
- * An error, written and read as the body of its code. What the body says is decoded once more by the
- * error itself, so that nothing has to be believed of it.
+ * The codec between an error and the body of its code. A body that was received is decoded once more by the
+ * error's own schema, so that none of its fields is trusted.
  */
 const wireError = <S extends ErrorClass>(
   error: S,
   body?: ReturnType<typeof bodyOf>,
-  fixedFields: Named<unknown> = {}
+  fixedFields: FieldsOf<unknown> = {}
 ) => {
   const code = error.fields._tag.schema.literal
   return (body ?? bodyOf(code)).pipe(
     Schema.decodeTo(
       Schema.Record(Schema.String, Schema.Unknown),
       transform({
-        decode: ({ error: { type: _, ...fields } }) => ({ ...inProgram(fields), ...fixedFields }),
-        encode: (fields) => ({ error: { ...onWire(fields), type: errorTable[code].type } })
+        decode: ({ error: { type: _, ...fields } }) => ({
+          ...toProgramFields(fields),
+          ...fixedFields
+        }),
+        encode: (fields) => ({ error: { ...toWireFields(fields), type: errorTable[code].type } })
       })
     ),
     Schema.decodeTo(error, passthrough({ strict: false }))
   )
 }
 
-/** One component of the document for all statuses. */
+/** One body for all statuses, so that the OpenAPI document has one component for it. */
 const upstreamBody = bodyOf("upstream_error")
 
-/** The vendor's own status where it says something about the request, a gateway's elsewhere. */
+/** The error of a vendor at a status: its own status where that is about the request, 502 or 504 elsewhere. */
 export const upstreamErrorAt = (status: number) =>
   wireError(Errors.UpstreamError, upstreamBody, { status }).annotate({ httpApiStatus: status })
 
-/** Every error as it is answered; of the upstream's, the status is beside the body. */
+/** The codec of every error. */
 export const errors = {
   ModalityMismatch: wireError(Errors.ModalityMismatch),
   ModalityNotReady: wireError(Errors.ModalityNotReady),
@@ -108,10 +113,10 @@ export const errors = {
 
 export const AnsweredError = Schema.Union(Object.values(errors))
 
-/** Of routes that take a body. */
+/** Errors of routes with a body. */
 export const bodyErrors = [errors.PayloadTooLarge, errors.UnsupportedMediaType] as const
 
-/** Of routes that order something. */
+/** Errors of ordering routes. */
 export const orderErrors = [
   ...bodyErrors,
   errors.ModelNotFound,

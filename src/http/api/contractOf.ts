@@ -1,7 +1,7 @@
 /**
- * The contract of some groups, with everything that stands around them: middlewares, prefix and how
- * bodies are parsed. Handlers of a feature are built on the contract of its own group, so that a room
- * needs no other one; `GatewayApi` is the same of all groups together.
+ * Builds the contract of some groups with their middlewares, prefix and parse options. A feature's handlers
+ * are built on the contract of its own group, so that a feature imports no other one; `GatewayApi` has all
+ * groups.
  */
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import {
@@ -12,11 +12,11 @@ import {
   RequestRules
 } from "./middlewares.ts"
 import { OperationsGroup } from "./OperationsApi.ts"
-import { strictly } from "./shared.ts"
+import { strictParsing } from "./shared.ts"
 
 type Groups = readonly [HttpApiGroup.Constraint, ...Array<HttpApiGroup.Constraint>]
 
-/** Everything under `/v1`, which an API key opens. */
+/** The contract of groups under `/v1`, which need an API key. */
 export const customerApi = <const G extends Groups>(...groups: G) =>
   HttpApi.make("media-gateway")
     .add(...groups)
@@ -24,17 +24,17 @@ export const customerApi = <const G extends Groups>(...groups: G) =>
     .middleware(Authorization)
     .prefix("/v1")
 
-/** Everything under `/admin/v1`: who is let in, what a role may write, and what is audited. */
+/** The contract of groups under `/admin/v1`, which need an operator's token and a role, and are audited. */
 export const operatorApi = <const G extends Groups>(...groups: G) =>
   HttpApi.make("media-gateway")
     .add(...groups)
-    .annotate(HttpApi.PayloadParseOptions, strictly)
-    // The last one is the first that a request comes to.
+    .annotate(HttpApi.PayloadParseOptions, strictParsing)
+    // A request passes the middlewares from the last one to the first.
     .middleware(RequestRules)
     .middleware(AdminRoles)
     .middleware(AdminAuditing)
     .middleware(AdminAuthorization)
     .prefix("/admin/v1")
 
-/** How the gateway itself is doing; open to everyone or closed by its own means. */
+/** The contract of health, readiness and metrics; its endpoints authenticate on their own. */
 export const operationsApi = HttpApi.make("media-gateway").add(OperationsGroup)

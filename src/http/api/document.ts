@@ -21,7 +21,7 @@ export const operation = (summary: string, description: string, examples?: Examp
     }
   })
 
-// Bodies of each protocol, as the demo catalog can be ordered from
+// Bodies for each protocol, of models in the demo catalog
 
 const PROMPT = "a lighthouse at dusk, waves below"
 const IMAGE = "https://example.com/lighthouse.png"

@@ -1,8 +1,8 @@
-/** Bodies of `multipart/form-data`: what routes that take them declare, and within what bounds. */
+/** Declares bodies of `multipart/form-data`, and their limits. */
 import type { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
-/** Of a part without a file: the longest prompt in any script. */
+/** The limit of a part without a file: the longest prompt in any script. */
 export const MAX_FIELD_BYTES = 512 * 1024
 export const MAX_PARTS = 100
 

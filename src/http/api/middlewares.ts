@@ -7,7 +7,7 @@ import type { Caller, Scope } from "../../services/Access.ts"
 import type { Operator, Role } from "../../services/operators/Operators.ts"
 import { errors } from "./apiErrors.ts"
 
-/** The holder of the key a request came with. */
+/** The holder of the request's API key. */
 export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()(
   "gateway/http/CurrentCaller"
 ) {}
@@ -21,10 +21,10 @@ export class RequiredScope extends Context.Service<RequiredScope, Scope | Readon
 ) {}
 
 /**
- * A long-polling route, `always` or where the request has a `wait` (`asked`): such requests do no work
+ * A long-polling route, `always` or when the request has a `wait` (`with-wait`): such requests do no work
  * meanwhile, and have permits of their own.
  */
-export class HeldOpen extends Context.Service<HeldOpen, "always" | "asked">()(
+export class HeldOpen extends Context.Service<HeldOpen, "always" | "with-wait">()(
   "gateway/http/HeldOpen"
 ) {}
 
@@ -34,12 +34,12 @@ export class HeldOpen extends Context.Service<HeldOpen, "always" | "asked">()(
  */
 export class LookUp extends Context.Service<LookUp, boolean>()("gateway/http/LookUp") {}
 
-/** A route of a file, which a `token` in its address opens as a key does. */
+/** A route of a file, for which a `token` in its query authenticates as an API key does. */
 export class TakesLinks extends Context.Service<TakesLinks, TaskKind>()(
   "gateway/http/TakesLinks"
 ) {}
 
-/** A route that is free of charge: its calls have a rate limit of their own, of that name. */
+/** A route that is free of charge, and has the rate limit of this name beside that of all requests. */
 export class FreeCall extends Context.Service<FreeCall, "quotes" | "models" | "uploads">()(
   "gateway/http/FreeCall"
 ) {}
@@ -57,7 +57,7 @@ export class Authorization extends HttpApiMiddleware.Service<
   requiredForClient: true
 }) {}
 
-/** Who makes a request of the administrative interface. */
+/** The operator who sent the request. */
 export class CurrentOperator extends Context.Service<CurrentOperator, Operator>()(
   "gateway/http/CurrentOperator"
 ) {}
@@ -78,7 +78,7 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<
   requiredForClient: true
 }) {}
 
-/** Who may make a request that writes, beside owners, who may all; reading is for every role. */
+/** The roles that may call a writing route, beside owners, who may call all; every role may read. */
 export class AllowedRoles extends Context.Service<AllowedRoles, ReadonlyArray<Role>>()(
   "gateway/http/AllowedRoles"
 ) {}
@@ -89,15 +89,15 @@ export class AdminRoles extends HttpApiMiddleware.Service<
 >()("gateway/http/AdminRoles", { error: errors.PermissionDenied }) {}
 
 /**
- * Largest body a route takes: with media in it, with texts alone, or a list, which its handler reads as
- * it comes; routes without it take the small default. Of a route that reads the files of its forms over,
- * it is that of the forms, and other bodies are texts.
+ * The limit of a route's body: with media, with texts alone, or a list, which its handler reads as a stream;
+ * routes without the annotation have the small default. A route that skips the files of its forms has this
+ * limit for forms, and that of texts for other bodies.
  */
 export class BodyLimit extends Context.Service<BodyLimit, "media" | "texts" | "list" | "small">()(
   "gateway/http/BodyLimit"
 ) {}
 
-/** Numbers a route takes in arrays, beside the values that any body may have. */
+/** The most numbers in arrays that a route takes, beside the values that any body may have. */
 export class ArrayNumbers extends Context.Service<ArrayNumbers, number>()(
   "gateway/http/ArrayNumbers"
 ) {}
@@ -111,10 +111,10 @@ export class RequestJson extends Context.Service<
 /** A file of a form. */
 export interface FormFile {
   readonly field: string
-  /** As the client named it. */
+  /** The file name that the client sent. */
   readonly name: string
   readonly contentType: string
-  /** Empty where the route reads its files over. */
+  /** Empty where the route skips its files. */
   readonly bytes: Buffer
 }
 
@@ -124,7 +124,7 @@ export interface FormParts {
   readonly files: ReadonlyArray<FormFile>
 }
 
-/** A route that keeps the files of its forms, within `BodyLimit`; others read them over. */
+/** A route that reads the files of its forms, within `BodyLimit`; others skip them. */
 export class KeepsFiles extends Context.Service<KeepsFiles, boolean>()("gateway/http/KeepsFiles") {}
 
 /** The parsed form of the request, which can be read once; null for other bodies. */
@@ -143,7 +143,7 @@ export class RequestRules extends HttpApiMiddleware.Service<
   error: [errors.InvalidRequest, errors.InternalError, errors.Overloaded]
 }) {}
 
-/** Every write of a group that has this middleware is audited, whether it is done or refused. */
+/** Audits every write of a group with this middleware, whether it succeeds or is refused. */
 export class AdminAuditing extends HttpApiMiddleware.Service<
   AdminAuditing,
   { requires: CurrentOperator }

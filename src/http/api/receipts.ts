@@ -1,4 +1,4 @@
-/** The receipt of one charge, as its member and as an operator read it. */
+/** The receipt of a charge, for its member and for operators. */
 import { Schema } from "effect"
 import {
   currency,

@@ -1,15 +1,15 @@
-/** Shapes several resources share. */
+/** Schemas that several resources have in common. */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { publicStates } from "../../domain/taskStates.ts"
 
-/** What a field means, and what it may look like. */
+/** The annotations of a field: its description, and an example. */
 const annotationsOf = <A>(description: string, example?: A) =>
   example === undefined ? { description } : { description, examples: [example] }
 
-// Fields that are only ever answered
+// Fields of answers
 
 export const text = (description: string, example?: string) =>
   Schema.String.annotate(annotationsOf(description, example))
@@ -31,7 +31,7 @@ export const textOrNull = (description: string, example?: string) =>
   nullable(Schema.String, description, example)
 export const arrayOf = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.Array(schema).annotate({ description })
-/** The same in every answer of its kind. */
+/** A field with one value. */
 export const constant = <L extends string>(literal: L, description: string) =>
   Schema.Literal(literal).annotate(annotationsOf(description, literal))
 
@@ -46,8 +46,8 @@ export const time = (description: string) => text(description, "2026-01-31T12:00
 export const Timestamp = time("ISO 8601 time, UTC")
 export const timeOrNull = (description: string) => nullable(Timestamp, description)
 
-/** What `from` and `to` take. */
-export const SOME_TIME = "A day, or an ISO 8601 time such as 2027-01-31T12:00:00Z"
+/** The format of `from` and `to`. */
+export const TIME_FORMAT = "A day, or an ISO 8601 time such as 2027-01-31T12:00:00Z"
 
 /** A pool as its members and operators see it. */
 export const poolFields = {
@@ -67,13 +67,13 @@ export const exposureFields = {
 /** Decimal string or null. */
 export const AmountOrNull = Schema.NullOr(Amount)
 
-/** How the operator's bodies are read: an unknown field may be a mistyped one. */
-export const strictly = { onExcessProperty: "error", errors: "all" } as const
+/** Refuses unknown fields in operators' bodies, as they may be mistyped. */
+export const strictParsing = { onExcessProperty: "error", errors: "all" } as const
 
 const DEFAULT_PAGE = 20
 const MAX_PAGE = 100
 
-/** A number in an address: digits and nothing else. */
+/** A number of a path or a query, in digits alone. */
 export const wholeNumber = (minimum: number, maximum: number, description: string) => {
   const expected = `a whole number from ${minimum} to ${maximum}`
   return Schema.String.check(Schema.isPattern(/^\d{1,9}$/, { expected }))
@@ -105,7 +105,7 @@ export const list = <S extends Schema.Top>(entry: S) =>
     has_more: flag("Whether a further page exists")
   })
 
-/** With the ends of the page, as SDKs of such lists expect. */
+/** A list with the ids of the page's ends, as SDKs such as OpenAI's expect. */
 export const listWithEnds = <S extends Schema.Top>(entry: S) =>
   Schema.Struct({
     ...list(entry).fields,
@@ -117,8 +117,8 @@ export const expiresAt = Schema.optionalKey(
   time("Until when the vendor keeps it, where it says so; ISO 8601 in UTC")
 )
 
-/** A file, with `Range` and the headers by which a client asks for what it does not have yet. */
-export const fileReading = {
+/** The request of a file, with `Range` and the headers of conditional requests. */
+export const fileRequest = {
   query: {
     token: Schema.optionalKey(
       text("Opens the file without a key, as part of a link that a task told")
@@ -132,8 +132,8 @@ export const fileReading = {
   success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" })
 }
 
-/** Of lists that come as a table, too. */
-export const AS_CSV =
+/** The description of lists that are available as CSV. */
+export const CSV_DESCRIPTION =
   "With `Accept: text/csv` the page comes as CSV with a header row, and a `link` header with " +
   '`rel="next"` names the following page.'
 
@@ -141,10 +141,10 @@ export const metadata = Schema.Record(Schema.String, Schema.String).annotate({
   description: "What the client noted with the order"
 })
 
-/** A name, an equals sign and a text. */
+/** The most characters of a tag: a name, an equals sign and a text. */
 export const MAX_TAG = 600
 
-/** A list of usage, or of the usage that carries one note. */
+/** The query of a list of usage, which may be filtered by a tag. */
 export const usageQuery = {
   ...pageQuery,
   tag: Schema.optionalKey(
@@ -178,7 +178,6 @@ export const UsageEntry = Schema.Struct({
   )
 }).annotate({ identifier: "UsageRecord", description: "One charge" })
 
-/** One channel an order was sent to. */
 export const AttemptView = Schema.Struct({
   channel: text("The channel"),
   protocol: text("The protocol it was called by"),
@@ -189,7 +188,6 @@ export const AttemptView = Schema.Struct({
 }).annotate({ identifier: "Attempt", description: "One channel an order was sent to" })
 export type AttemptView = typeof AttemptView.Type
 
-/** Makes a repeat of the request answer what the first one was answered. */
 const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[\x21-\x7e]{1,255}$/, { expected: "1 to 255 visible ASCII characters" })
 ).annotate({
@@ -199,7 +197,7 @@ const IdempotencyKey = Schema.String.check(
 
 export const idempotencyHeader = { "idempotency-key": Schema.optionalKey(IdempotencyKey) }
 
-// Tasks, which are read until they end
+// Tasks
 
 export const MAX_WAIT_SECONDS = 60
 
@@ -212,8 +210,8 @@ export const TaskFailure = Schema.Struct({
   message: text("What the vendor says about it")
 })
 
-/** A task is read by its id, and its answer held back for a while. */
-export const taskReading = {
+/** The request of a task, by long polling where it has a `wait`. */
+export const taskRequest = {
   params: { task_id: taskId },
   query: {
     wait: wholeNumber(0, MAX_WAIT_SECONDS, "Seconds to hold the answer back").pipe(
@@ -222,8 +220,8 @@ export const taskReading = {
   }
 }
 
-/** The events of a task follow those that its client has seen. */
-export const taskFollowing = {
+/** The request of a task's events behind the last one that the client has seen. */
+export const taskEventsRequest = {
   params: { task_id: taskId },
   headers: {
     "last-event-id": Schema.optionalKey(
@@ -239,7 +237,7 @@ const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) &&
   !Number.isNaN(Date.parse(text))
 
-/** What a list of one's own tasks is asked by. */
+/** The query of a list of the member's own tasks. */
 export const taskListQuery = {
   ...pageQuery,
   order: oneOf(["desc", "asc"], "The newest first, or the oldest; `desc` when left out").pipe(
@@ -254,7 +252,6 @@ export const taskListQuery = {
   )
 }
 
-/** What a list says of a task beside what reading it says. */
 export const deletedTask = (kind: "video" | "image") =>
   Schema.Struct({
     id: taskId,
@@ -262,12 +259,13 @@ export const deletedTask = (kind: "video" | "image") =>
     deleted: flag("Whether it was deleted")
   }).annotate({ identifier: kind === "video" ? "DeletedVideo" : "DeletedImages" })
 
-export const listedFields = {
+/** The fields that a task has only in lists. */
+export const listEntryFields = {
   model: text("The model that was ordered"),
   created_at: Timestamp
 }
 
-/** The present state at once, then the end, after which the stream ends. */
+/** An event of a task: its present state, sent at once, or its end, after which the stream ends. */
 export const taskEvent = <View extends Schema.Top>(
   kind: "video" | "image",
   path: string,
@@ -287,7 +285,7 @@ export const taskEvent = <View extends Schema.Top>(
     })
   })
 
-export const FOLLOWING =
+export const EVENTS_DESCRIPTION =
   "Server-sent events: where the task stands at once, and its end when it comes, after which the " +
   "stream ends. Comments in between are signs of life, and a gateway that stops ends the stream: " +
   "with `Last-Event-ID` the next one goes on from there, as a browser's EventSource does by " +

@@ -1,4 +1,4 @@
-/** The images of a task as they are stored: addresses, or the images themselves in the archive. */
+/** Stores the images of a task: their addresses, or the images themselves in the archive. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { DOWNLOAD_TYPE, mediaTypeOf } from "../../domain/files/mediaTypes.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
@@ -11,7 +11,7 @@ import type { TaskResult } from "../../services/TaskRepo.ts"
 export interface TaskImages {
   /** Without the vendor's texts, which may repeat the prompt. */
   readonly result: TaskResult
-  /** The files that the archive has already; null where there are addresses to copy from. */
+  /** The files in the archive; null where addresses are stored, from which the archive copies later. */
   readonly files: ReadonlyArray<ArchivedFile> | null
 }
 
@@ -33,15 +33,15 @@ const isImage = Schema.is(
   ])
 )
 
-/** An address, or the image itself. */
+/** The address of an image, or its bytes. */
 const contentOf = (image: Readonly<{ url: string } | { b64_json: string }>) => {
   const text = "url" in image ? image.url : image.b64_json
   const medium = "url" in image ? mediumOf(text) : { content: text, encoding: "base64" as const }
   return medium === null ? text : new Uint8Array(Buffer.from(medium.content, medium.encoding))
 }
 
-/** The vendor made images that no task can show. */
-const inBase64 = new VendorLost({
+/** The vendor answered with images that the gateway has nowhere to store. */
+const unstorableImages = new VendorLost({
   reason: "broken_answer",
   message: "The vendor answered with images in base64, which are not kept for a task",
   status: 200,
@@ -49,14 +49,13 @@ const inBase64 = new VendorLost({
 })
 
 /** Images that this gateway could not store are not charged. */
-const notStored = (message: string) =>
-  new VendorRefused({
-    effectiveStatus: 502,
-    status: 200,
-    body: null,
-    message,
-    retryAfterSeconds: null
-  })
+const storageFailed = new VendorRefused({
+  effectiveStatus: 502,
+  status: 200,
+  body: null,
+  message: "The images that were made could not be kept",
+  retryAfterSeconds: null
+})
 
 export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
   Effect.fnUntraced(function* (
@@ -67,14 +66,14 @@ export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
     const { created, data, usage } = fieldsOf(images)
     const entries: ReadonlyArray<unknown> = Array.isArray(data) ? data : []
     const contents = entries.filter(isImage).map(contentOf)
-    const facts = { created, ...(usage === undefined ? {} : { usage }) }
+    const commonFields = { created, ...(usage === undefined ? {} : { usage }) }
     const addresses = contents.filter((content) => typeof content === "string")
     const inline = contents.filter((content) => typeof content !== "string")
     if (inline.length === 0) {
-      return { result: { ...facts, data: addresses.map((url) => ({ url })) }, files: null }
+      return { result: { ...commonFields, data: addresses.map((url) => ({ url })) }, files: null }
     }
     if (bucket === null || addresses.length > 0) {
-      return yield* inBase64
+      return yield* unstorableImages
     }
     const files = yield* Effect.forEach(inline, (bytes, n) => {
       const contentType = mediaTypeOf(bytes) ?? DOWNLOAD_TYPE
@@ -85,9 +84,9 @@ export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
             Effect.annotateLogs({ task: id })
           )
         ),
-        Effect.mapError(() => notStored("The images that were made could not be kept"))
+        Effect.mapError(() => storageFailed)
       )
     })
-    return { result: { ...facts, data: files.map(() => ({})) }, files }
+    return { result: { ...commonFields, data: files.map(() => ({})) }, files }
   })
 )

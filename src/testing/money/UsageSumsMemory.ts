@@ -98,7 +98,7 @@ export const layerUsageSumsMemory = Layer.effect(
     return UsageSums.of({
       read: Effect.fn("UsageSums.read")((query) =>
         Effect.sync(() => {
-          const { step, from, to, afterName, most } = query
+          const { step, from, to, afterName, limit } = query
           const first = startOf(from, step)
           const lines = new Map<string, UsageSum>()
           for (const { order, at, amounts } of allAmounts()) {
@@ -115,7 +115,7 @@ export const layerUsageSumsMemory = Layer.effect(
           return [...lines]
             .toSorted(([one], [other]) => (one < other ? -1 : 1))
             .map(([, line]) => line)
-            .slice(0, most)
+            .slice(0, limit)
         })
       )
     })

@@ -68,7 +68,7 @@ for (const [timeZone, rows] of Object.entries(times)) {
             to: new Date(begin.getTime() + 1),
             filter: { ...any, organizationId },
             afterName: null,
-            most: 9
+            limit: 9
           })
           assert.deepStrictEqual(
             lines.map(({ start }) => start),

@@ -1,4 +1,4 @@
-/** Fields that creating and changing organisations, members and keys have in common. */
+/** Fields that the bodies of creating and of changing an account have in common. */
 import { Schema, SchemaTransformation } from "effect"
 import { plainText } from "../../../domain/plainText.ts"
 import { Scope } from "../../../services/Access.ts"

@@ -1,7 +1,7 @@
-/** Ids in paths, filters of the operators' lists, and totals over everything that matches these. */
+/** Ids in paths, filters of operators' lists, and totals over every entry that matches the filters. */
 import { Effect, Schema } from "effect"
 import { plainText } from "../../../domain/plainText.ts"
-import { list, SOME_TIME, text } from "../shared.ts"
+import { list, TIME_FORMAT, text } from "../shared.ts"
 
 export const idParams = (owner: string) => ({
   id: plainText().annotate({ description: `The ${owner}'s id` })
@@ -25,11 +25,11 @@ export const nameFilter = {
 
 export const timeQuery = {
   from: Schema.optionalKey(
-    plainText().annotate({ description: `Only those of then or later. ${SOME_TIME}` })
+    plainText().annotate({ description: `Only those of then or later. ${TIME_FORMAT}` })
   ),
   to: Schema.optionalKey(
     plainText().annotate({
-      description: `Only those before: a day is included, a time is not. ${SOME_TIME}`
+      description: `Only those before: a day is included, a time is not. ${TIME_FORMAT}`
     })
   )
 }

@@ -19,24 +19,24 @@ import {
 import {
   arrayOf,
   deletedTask,
+  EVENTS_DESCRIPTION,
   expiresAt,
-  FOLLOWING,
-  fileReading,
+  fileRequest,
   idempotencyHeader,
-  listedFields,
+  listEntryFields,
   listWithEnds,
   TaskFailure,
   taskEvent,
-  taskFollowing,
+  taskEventsRequest,
   taskId,
   taskListQuery,
-  taskReading,
+  taskRequest,
   taskStatus,
   text,
   wholeNumber
 } from "../shared.ts"
 
-/** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */
+/** Entries of `url`, or of `b64_json` where the order names it and the protocol has it. */
 const ImageFields = {
   created: Schema.Number.annotateKey({ description: "Unix seconds" }),
   data: arrayOf(
@@ -50,7 +50,7 @@ const ImageAnswer = Schema.StructWithRest(Schema.Struct(ImageFields), anyFields)
   description: "The images; of ip_a, with whatever else the vendor says"
 })
 
-/** Of ip_a: unfinished images as they were asked for, and each one that is finished. */
+/** The events of ip_a: the partial images that the order asks for, and each finished image. */
 const ImageEvents = HttpApiSchema.StreamSse({
   events: Sse.EventEncoded.mapFields(({ id, event, data }) => ({
     id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
@@ -60,7 +60,7 @@ const ImageEvents = HttpApiSchema.StreamSse({
 })
 
 const file = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))
-/** The same as a form: `image` or `image[]` for each picture. */
+/** The edit as a form, with one `image` or `image[]` for each picture. */
 const ImageEditForm = Schema.Struct({
   ...orderFields,
   image: file("A picture as a file, or its address"),
@@ -98,9 +98,9 @@ const ImageTaskView = Schema.Union([
 ])
 
 const ListedImages = Schema.Union([
-  Schema.Struct({ ...processing, ...listedFields }),
-  Schema.StructWithRest(Schema.Struct({ ...succeeded, ...listedFields }), anyFields),
-  Schema.Struct({ ...failed, ...listedFields })
+  Schema.Struct({ ...processing, ...listEntryFields }),
+  Schema.StructWithRest(Schema.Struct({ ...succeeded, ...listEntryFields }), anyFields),
+  Schema.Struct({ ...failed, ...listEntryFields })
 ]).annotate({ identifier: "ListedImages", description: "An image task, as reading it tells" })
 
 const ImageTaskEvent = taskEvent("image", "/v1/images/{task_id}", ImageTaskView, {
@@ -114,7 +114,7 @@ const Accepted = Schema.Struct(processing).annotate({
   httpApiStatus: 202
 })
 
-const ordering = {
+const orderEndpoint = {
   headers: {
     ...idempotencyHeader,
     prefer: Schema.optionalKey(
@@ -129,7 +129,7 @@ const ordering = {
 } as const
 
 export class ImagesGroup extends HttpApiGroup.make("images").add(
-  HttpApiEndpoint.post("generate", "/images/generations", { ...ordering, payload: ImageBody })
+  HttpApiEndpoint.post("generate", "/images/generations", { ...orderEndpoint, payload: ImageBody })
     .annotate(RequiredScope, "images")
     .annotate(BodyLimit, "media")
     .annotateMerge(
@@ -140,7 +140,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
       )
     ),
   HttpApiEndpoint.post("edit", "/images/edits", {
-    ...ordering,
+    ...orderEndpoint,
     payload: [ImageEditBody, asForm(ImageEditForm)]
   })
     .annotate(RequiredScope, "images")
@@ -165,13 +165,13 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
       )
     ),
   HttpApiEndpoint.get("read", "/images/:task_id", {
-    ...taskReading,
+    ...taskRequest,
     success: ImageTaskView,
     error: errors.TaskNotFound
   })
     .annotate(LookUp, true)
     .annotate(RequiredScope, "images")
-    .annotate(HeldOpen, "asked")
+    .annotate(HeldOpen, "with-wait")
     .annotateMerge(
       operation(
         "Read an image task",
@@ -179,14 +179,14 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
       )
     ),
   HttpApiEndpoint.get("events", "/images/:task_id/events", {
-    ...taskFollowing,
+    ...taskEventsRequest,
     success: [HttpApiSchema.StreamSse({ events: ImageTaskEvent }), HttpApiSchema.NoContent],
     error: errors.TaskNotFound
   })
     .annotate(LookUp, true)
     .annotate(RequiredScope, "images")
     .annotate(HeldOpen, "always")
-    .annotateMerge(operation("Follow an image task", FOLLOWING)),
+    .annotateMerge(operation("Follow an image task", EVENTS_DESCRIPTION)),
   HttpApiEndpoint.delete("remove", "/images/:task_id", {
     params: { task_id: taskId },
     success: deletedTask("image"),
@@ -201,7 +201,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     ),
   HttpApiEndpoint.get("content", "/images/:task_id/content/:n", {
     params: { task_id: taskId, n: wholeNumber(0, MAX_IMAGES - 1, "Its place in `data`") },
-    ...fileReading,
+    ...fileRequest,
     error: [errors.InvalidRequest, errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
   })
     .annotate(LookUp, true)

@@ -1,4 +1,4 @@
-/** Videos in the words of OpenAI's API: the same tasks as in ours, read under the same paths. */
+/** Videos in the form of OpenAI's API: the same tasks as in the gateway's own, read under the same paths. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OpenaiVideoBody } from "../../../domain/video/OpenaiVideoBody.ts"
@@ -19,7 +19,7 @@ import {
 
 const CREATED = 1780000000
 
-/** What OpenAI's object has beside its id and its times. */
+/** The fields of OpenAI's video object without its id and its times. */
 export const openaiVideoFields = {
   object: constant("video", "Always `video`"),
   model: text("The model that was ordered"),
@@ -35,7 +35,7 @@ export const openaiVideoFields = {
   remixed_from_video_id: Schema.Null.annotate({ description: "Always null" })
 }
 
-/** The same task as `fields` tell it, as OpenAI's object. */
+/** A task's own fields together with those of OpenAI's video object. */
 export const asOpenaiVideo = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct({
     ...fields,
@@ -58,7 +58,7 @@ export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
     headers: idempotencyHeader,
     payload: [OpenaiVideoBody, asForm(OpenaiVideoBody)],
     success: OpenaiVideo,
-    // Where the task that a key stands for was deleted, its repeat orders nothing.
+    // A repeat is not found where the task of its idempotency key was deleted.
     error: [
       errors.VideoUnsupportedProtocol,
       errors.VideoSkuInvalid,

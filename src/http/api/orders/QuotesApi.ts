@@ -22,10 +22,7 @@ import {
   text
 } from "../shared.ts"
 
-/**
- * The body of an ordering route: the model's modality decides of which, and the handler decodes it as
- * that route does.
- */
+/** The body of an ordering route; the model's modality decides which, and the handler decodes it as that route does. */
 export const QuoteBody = Schema.StructWithRest(
   Schema.Struct({
     model: Schema.NonEmptyString.annotate({
@@ -55,7 +52,7 @@ const Affordable = Schema.Struct({
   budget_available: decimalOrNull("What the tightest of them leaves; null where there is none")
 }).annotate({ description: "Whether the order would be taken now; another one may come first" })
 
-// Receipts have the next two fields as well, and the tier and the inputs below
+// The next two fields, the tier and the inputs below are also those of receipts
 export const currency = text("Currency of every amount", "CNY")
 export const formula = text(
   "How the hold was reckoned, in one line",
@@ -137,7 +134,7 @@ const usualSeconds = nullable(
 const UNIT = "What is counted"
 const INPUTS = "What the hold was reckoned from"
 
-/** One shape for each way of billing, told apart by `kind`. */
+/** A union of one shape for each kind of billing, discriminated by `kind`. */
 export const QuoteView = Schema.Union([
   Schema.Struct({
     ...common,
@@ -172,10 +169,7 @@ export const QuoteView = Schema.Union([
 ])
 export type QuoteView = typeof QuoteView.Type
 
-/**
- * Takes nothing and calls nobody. The key needs the scope of the route that would take the order, by
- * the model's modality.
- */
+/** A quote moves no money and calls no vendor. The key needs the scope of the ordering route. */
 export class QuotesGroup extends HttpApiGroup.make("quotes").add(
   HttpApiEndpoint.post("quote", "/quotes", {
     payload: QuoteBody,

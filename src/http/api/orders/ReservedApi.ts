@@ -1,4 +1,4 @@
-/** Endpoints of modalities that are not open yet: no order comes of a call. */
+/** Endpoints of modalities that are not open yet, which refuse every order. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { bodyErrors, errors } from "../apiErrors.ts"
@@ -6,7 +6,7 @@ import { operation } from "../document.ts"
 import { asForm } from "../forms.ts"
 import { BodyLimit, RequiredScope } from "../middlewares.ts"
 
-/** Nothing but the model is looked at. */
+/** Only the model is read. */
 export const ReservedBody = Schema.Struct({
   model: Schema.NonEmptyString.annotate({
     description: "Name of the model in the catalog",
@@ -14,7 +14,7 @@ export const ReservedBody = Schema.Struct({
   })
 })
 
-/** The same as a form, with a file that is read over and not kept. */
+/** The same as a form, whose file is skipped. */
 const ReservedForm = asForm(ReservedBody)
 
 const notReady = (summary: string, modality: string) =>

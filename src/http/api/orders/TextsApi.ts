@@ -8,7 +8,7 @@ import { chatExamples, embeddingExamples, operation } from "../document.ts"
 import { ArrayNumbers, BodyLimit, RequiredScope } from "../middlewares.ts"
 import { idempotencyHeader } from "../shared.ts"
 
-/** As many as the largest interfaces of the standard form take in one request, and some more. */
+/** More tokens than any vendor's interface of the standard form takes in one request. */
 const MAX_INPUT_TOKENS = 350_000
 
 const tokens = (description: string, example: number) =>
@@ -51,7 +51,7 @@ const EmbeddingAnswer = Schema.StructWithRest(
   anyFields
 )
 
-/** What an event stream says, event by event. */
+/** An event of a streamed answer. */
 const Event = Sse.EventEncoded.mapFields(({ id, event, data }) => ({
   id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
   event: event.annotate({ description: "Its kind, which is `message`" }),

@@ -6,19 +6,19 @@ import { operation, videoExamples } from "../document.ts"
 import { BodyLimit, HeldOpen, LookUp, RequiredScope, TakesLinks } from "../middlewares.ts"
 import {
   deletedTask,
+  EVENTS_DESCRIPTION,
   expiresAt,
-  FOLLOWING,
-  fileReading,
+  fileRequest,
   idempotencyHeader,
   integer,
-  listedFields,
+  listEntryFields,
   listWithEnds,
   TaskFailure,
   taskEvent,
-  taskFollowing,
+  taskEventsRequest,
   taskId,
   taskListQuery,
-  taskReading,
+  taskRequest,
   taskStatus,
   text
 } from "../shared.ts"
@@ -47,7 +47,7 @@ const Accepted = Schema.Struct(processing).annotate({
   description: "The vendor works on it"
 })
 
-/** In the words of its id: OpenAI's objects come first, as they are ours and more. */
+/** The view depends on the id's dialect. OpenAI's objects come first in the union, as they have all fields of the others. */
 const VideoTaskView = Schema.Union([
   asOpenaiVideo(processing).annotate({ identifier: "OpenaiProcessingVideo" }),
   asOpenaiVideo(succeeded).annotate({ identifier: "OpenaiCompletedVideo" }),
@@ -63,15 +63,15 @@ const VideoTaskView = Schema.Union([
   })
 ])
 
-const ownListed = { ...openaiVideoFields, ...listedFields }
+const listedVideoFields = { ...openaiVideoFields, ...listEntryFields }
 
 const ListedVideo = Schema.Union([
   asOpenaiVideo(processing),
   asOpenaiVideo(succeeded),
   asOpenaiVideo(failed),
-  Schema.Struct({ ...processing, ...ownListed }),
-  Schema.Struct({ ...succeeded, ...ownListed }),
-  Schema.Struct({ ...failed, ...ownListed })
+  Schema.Struct({ ...processing, ...listedVideoFields }),
+  Schema.Struct({ ...succeeded, ...listedVideoFields }),
+  Schema.Struct({ ...failed, ...listedVideoFields })
 ]).annotate({
   identifier: "ListedVideo",
   description: "A video task, as reading it tells, and what OpenAI's API tells of one"
@@ -118,13 +118,13 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
       )
     ),
   HttpApiEndpoint.get("read", "/videos/:task_id", {
-    ...taskReading,
+    ...taskRequest,
     success: VideoTaskView,
     error: errors.TaskNotFound
   })
     .annotate(LookUp, true)
     .annotate(RequiredScope, "videos")
-    .annotate(HeldOpen, "asked")
+    .annotate(HeldOpen, "with-wait")
     .annotateMerge(
       operation(
         "Read a video task",
@@ -132,14 +132,14 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
       )
     ),
   HttpApiEndpoint.get("events", "/videos/:task_id/events", {
-    ...taskFollowing,
+    ...taskEventsRequest,
     success: [HttpApiSchema.StreamSse({ events: VideoTaskEvent }), HttpApiSchema.NoContent],
     error: errors.TaskNotFound
   })
     .annotate(LookUp, true)
     .annotate(RequiredScope, "videos")
     .annotate(HeldOpen, "always")
-    .annotateMerge(operation("Follow a video task", FOLLOWING)),
+    .annotateMerge(operation("Follow a video task", EVENTS_DESCRIPTION)),
   HttpApiEndpoint.delete("remove", "/videos/:task_id", {
     params: { task_id: taskId },
     success: deletedTask("video"),
@@ -154,8 +154,8 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     ),
   HttpApiEndpoint.get("content", "/videos/:task_id/content", {
     params: { task_id: taskId },
-    ...fileReading,
-    query: { ...fileReading.query, variant },
+    ...fileRequest,
+    query: { ...fileRequest.query, variant },
     error: [errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
   })
     .annotate(LookUp, true)

@@ -50,7 +50,9 @@ const isWaiting = (
   { wait }: Readonly<Record<string, unknown>>
 ): boolean => {
   const heldOpen = Context.getOrUndefined(annotations, HeldOpen)
-  return heldOpen === "always" || (heldOpen === "asked" && wait !== undefined && Number(wait) !== 0)
+  return (
+    heldOpen === "always" || (heldOpen === "with-wait" && wait !== undefined && Number(wait) !== 0)
+  )
 }
 
 /** True of orders and quotes. Reads are not limited by refusals, so that paid results stay readable. */
