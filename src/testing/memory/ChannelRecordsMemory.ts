@@ -1,4 +1,4 @@
-/** How channels are doing, in memory. */
+/** Records of channels in memory: cooldowns, counts of calls and failures. */
 import { Clock, Effect, Layer } from "effect"
 import {
   type CallEnds,
@@ -21,7 +21,7 @@ import {
 const HOUR_SECONDS = 3600
 const SLOT_MILLIS = 10_000
 
-const summed = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCount> => {
+const sumCounts = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCount> => {
   const sums = new Map<string, ChannelCount>()
   for (const { channelId, name, count } of counts) {
     const key = JSON.stringify([channelId, name])
@@ -30,14 +30,17 @@ const summed = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCount>
   return [...sums.values()]
 }
 
-const summedEnds = (ends: ReadonlyArray<StoredEnds>): ReadonlyArray<CallEnds> => {
+const sumEnds = (ends: ReadonlyArray<StoredEnds>): ReadonlyArray<CallEnds> => {
   const sums = new Map<string, CallEnds>()
   for (const { channelId, model, organizationId, made, failed } of ends) {
     const key = JSON.stringify([channelId, model, organizationId])
     const sum = sums.get(key) ?? { made: 0, failed: 0 }
     sums.set(key, {
-      ...{ channelId, model, organizationId },
-      ...{ made: sum.made + made, failed: sum.failed + failed }
+      channelId,
+      model,
+      organizationId,
+      made: sum.made + made,
+      failed: sum.failed + failed
     })
   }
   return [...sums.values()]
@@ -48,26 +51,29 @@ export const layerChannelRecordsMemory = Layer.effect(
   Effect.gen(function* () {
     const state = yield* MemoryStore
     const { rests, channelFailures } = state
-    const at = <A>(of: Restable, run: (name: string, now: number) => A): Effect.Effect<A> =>
-      Effect.map(Clock.currentTimeMillis, (now) => run(restName(of), now))
-    const since = (now: number, seconds: number) =>
+    const withName = <A>(
+      scope: Restable,
+      run: (name: string, now: number) => A
+    ): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, (now) => run(restName(scope), now))
+    const countsSince = (now: number, seconds: number) =>
       state.channelCounts.filter((one) => one.at > now - seconds * 1000)
 
-    const withoutStrangers = (now: number): void => {
+    /** Deletes old cooldowns of single organisations; those of whole channels stay for the operators. */
+    const pruneRests = (now: number): void => {
       for (const [name, rest] of rests) {
         if (rest.organizationId === null || (rest.until !== null && rest.isAlone)) continue
         if ((rest.until ?? rest.endedAt ?? now) < now - HOUR_SECONDS * 1000) rests.delete(name)
       }
     }
 
-    /** Changes what is stored of it, where there is something. */
+    /** Changes the stored cooldown, where there is one. */
     const change = (
-      of: Restable,
-      by: (rest: StoredRest, now: number) => Partial<StoredRest> | null
+      scope: Restable,
+      changeOf: (rest: StoredRest, now: number) => Partial<StoredRest> | null
     ): Effect.Effect<void> =>
-      at(of, (name, now) => {
+      withName(scope, (name, now) => {
         const rest = rests.get(name)
-        const changed = rest === undefined ? null : by(rest, now)
+        const changed = rest === undefined ? null : changeOf(rest, now)
         if (rest !== undefined && changed !== null) {
           changeRest(state, rest, { ...rest, ...changed }, now)
         }
@@ -77,7 +83,7 @@ export const layerChannelRecordsMemory = Layer.effect(
       add: ({ counts, ends, failures }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const at = now - (now % SLOT_MILLIS)
-          const stored = since(now, HOUR_SECONDS)
+          const stored = countsSince(now, HOUR_SECONDS)
           state.channelCounts = [...stored, ...counts.map((count) => ({ ...count, at }))]
           state.callEnds = [
             ...state.callEnds.filter((one) => one.at > now - WINDOW_SECONDS * 1000),
@@ -89,7 +95,7 @@ export const layerChannelRecordsMemory = Layer.effect(
               channelFailures.set(failure.channelId, failure)
             }
           }
-          withoutStrangers(now)
+          pruneRests(now)
         }),
       latestEnds: (channelIds) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
@@ -102,7 +108,7 @@ export const layerChannelRecordsMemory = Layer.effect(
                 (organizationId === null || organizationId === one.organizationId) &&
                 (endedAt ?? 0) > one.at
             )
-          return summedEnds(
+          return sumEnds(
             state.callEnds.filter(
               (one) =>
                 channelIds.includes(one.channelId) &&
@@ -117,29 +123,29 @@ export const layerChannelRecordsMemory = Layer.effect(
             until === null ? [] : [{ ...rest, secondsLeft: Math.max(0, until - now) / 1000 }]
         )
       ),
-      beginRest: (of, why, { least, most }) =>
-        at(of, (name, now) => {
+      beginRest: (scope, cause, { least, most }) =>
+        withName(scope, (name, now) => {
           const before = rests.get(name)
           const until = before?.until ?? null
           if (until !== null && until > now) return
-          const goesOn = before !== undefined && until !== null
-          const seconds = goesOn ? Math.min(before.seconds * 2, most) : least
+          const isContinued = before !== undefined && until !== null
+          const seconds = isContinued ? Math.min(before.seconds * 2, most) : least
           const rest: StoredRest = {
-            ...of,
-            ...why,
+            ...scope,
+            ...cause,
             seconds,
-            isAlone: goesOn ? before.isAlone : why.isAlone,
+            isAlone: isContinued ? before.isAlone : cause.isAlone,
             until: now + seconds * 1000,
             triedUntil: null,
             triedBy: null,
             failedBy: null,
             endedAt: null,
-            since: goesOn ? before.since : new Date(now)
+            since: isContinued ? before.since : new Date(now)
           }
           changeRest(state, before, rest, now)
         }),
-      takeTrial: (of, by) =>
-        at(of, (name, now) => {
+      takeTrial: (scope, by) =>
+        withName(scope, (name, now) => {
           const rest = rests.get(name)
           if (rest === undefined || rest.until === null || rest.until > now) return false
           const { triedBy, triedUntil } = rest
@@ -149,12 +155,12 @@ export const layerChannelRecordsMemory = Layer.effect(
           rests.set(name, { ...rest, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
           return true
         }),
-      failTrial: (of, by, mostSeconds) =>
-        at(of, (name, now) => {
+      failTrial: (scope, by, maxSeconds) =>
+        withName(scope, (name, now) => {
           const rest = rests.get(name)
           if (rest === undefined || rest.until === null || rest.until > now) return false
           const isLonger = rest.failedBy !== null && rest.failedBy !== by
-          const seconds = isLonger ? Math.min(rest.seconds * 2, mostSeconds) : rest.seconds
+          const seconds = isLonger ? Math.min(rest.seconds * 2, maxSeconds) : rest.seconds
           rests.set(name, {
             ...rest,
             seconds,
@@ -165,16 +171,16 @@ export const layerChannelRecordsMemory = Layer.effect(
           })
           return isLonger
         }),
-      giveTrialBack: (of) => change(of, () => ({ triedUntil: null, triedBy: null })),
-      endRest: (of) =>
-        change(of, (rest, now) =>
+      giveTrialBack: (scope) => change(scope, () => ({ triedUntil: null, triedBy: null })),
+      endRest: (scope) =>
+        change(scope, (rest, now) =>
           rest.until === null
             ? null
             : { until: null, triedUntil: null, triedBy: null, failedBy: null, endedAt: now }
         ),
-      contradict: (of) => change(of, () => ({ isAlone: false })),
+      contradict: (scope) => change(scope, () => ({ isAlone: false })),
       hour: Effect.map(Clock.currentTimeMillis, (now) => ({
-        counts: summed(since(now, HOUR_SECONDS)),
+        counts: sumCounts(countsSince(now, HOUR_SECONDS)),
         failures: [...channelFailures.values()]
       })),
       openTasks: Effect.sync(() => {
