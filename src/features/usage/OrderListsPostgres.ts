@@ -7,8 +7,8 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isOrderId, uuidBeginning } from "../../domain/orderIds.ts"
 import {
-  CLOCKS_APART_MILLIS,
   columnsOf,
+  MAX_CLOCK_SKEW_MILLIS,
   repeatable,
   rowOf,
   rowsOf
@@ -164,7 +164,7 @@ export const layerOrderLists = Layer.effect(
         time === null ? [] : [uuidBeginning(new Date(time.getTime() + shift))]
       const cursor = after === null ? [] : [after.slice(after.indexOf("_") + 1)]
       const [first = ""] = at(filter.from, -LONGEST_WAIT_MILLIS)
-      const [last = "~"] = [...cursor, ...at(filter.to, CLOCKS_APART_MILLIS)].toSorted()
+      const [last = "~"] = [...cursor, ...at(filter.to, MAX_CLOCK_SKEW_MILLIS)].toSorted()
       return sql`
         SELECT ${sql.literal(orderColumns)}, f.prefix AS kind, f.nth, f.is_wanted AS "isWanted",
                substr(f.id, length(f.prefix) + 1) AS uuid
