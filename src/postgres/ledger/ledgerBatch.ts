@@ -1,4 +1,4 @@
-/** What becomes of the movements of a batch, and the one call that makes it so. */
+/** Executes a batch of movements by one call of `move_funds`, and decodes the outcomes. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SpentBudget } from "../../domain/money/budgets.ts"
@@ -30,8 +30,8 @@ const Outcomes = Schema.Struct({
   hold_available: amounts
 })
 
-/** What became of one movement; the amounts are those the outcome is about. */
-export type Moved =
+/** The outcome of one movement, with the amounts that it is about. */
+export type MovementOutcome =
   | {
       readonly _tag: "Close"
       readonly outcome: typeof CloseResult.Type
@@ -43,65 +43,65 @@ export type Moved =
 
 const decodeOutcomes = decodeRows(Outcomes)
 
-/** Its text never changes, so that a connection prepares it once. */
+/** The text of the statement is constant, so that a connection prepares it once. */
 const moveFunds = `SELECT * FROM move_funds(p_time_zone => $1, ${columnNames
   .map((name, index) => `${name} => $${index + 2}`)
   .join(", ")})`
 
 /** The value's position, from 1; a new value comes last. */
 const positionIn = (positions: Map<string, number>, value: string): number => {
-  const known = positions.get(value) ?? positions.size + 1
-  positions.set(value, known)
-  return known
+  const position = positions.get(value) ?? positions.size + 1
+  positions.set(value, position)
+  return position
 }
 
-/** The movements as the function takes them, and where each went among those of its kind. */
-const arranged = (movements: ReadonlyArray<Movement>) => {
+/** Groups movements by kind, and notes the position of each in its group. */
+const groupByKind = (movements: ReadonlyArray<Movement>) => {
   const organizations = new Map<string, number>()
-  const held = new Map<string, number>()
+  const holdPositions = new Map<string, number>()
   const closes: Array<Movements["closes"][number]> = []
   const holds: Array<Movements["holds"][number]> = []
   const places = movements.map((movement) => {
     const place = positionIn(organizations, movement.request.organizationId)
     if (movement._tag !== "Hold") return closes.push({ ...movement, place }) - 1
-    // A hold that comes twice goes once.
-    const index = positionIn(held, `${place} ${movement.request.id}`) - 1
+    // A hold that is in the batch twice is sent once.
+    const index = positionIn(holdPositions, `${place} ${movement.request.id}`) - 1
     if (index < holds.length) return index
     holds.push({ ...movement, place })
     return index
   })
-  return { places, moved: { organizations: [...organizations.keys()], closes, holds } }
+  return { places, groups: { organizations: [...organizations.keys()], closes, holds } }
 }
 
-const answered = <A>(answers: ReadonlyArray<A> | null, place: number): A => {
+const outcomeAt = <A>(answers: ReadonlyArray<A> | null, place: number): A => {
   const answer = answers?.[place]
   if (answer === undefined) throw new Error("move_funds left a movement out")
   return answer
 }
 
-/** One call, one commit, for movements of any organisations; answers in their order. */
+/** Executes movements of any organisations in one transaction; answers in their order. */
 export const moveTogether = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   timeZone: string,
   movements: ReadonlyArray<Movement>
 ) {
-  const { places, moved } = arranged(movements)
-  const [row] = yield* decodeOutcomes(sql.unsafe(moveFunds, [timeZone, ...columnsOf(moved)]))
+  const { places, groups } = groupByKind(movements)
+  const [row] = yield* decodeOutcomes(sql.unsafe(moveFunds, [timeZone, ...columnsOf(groups)]))
   if (row === undefined) return []
-  return movements.map(({ _tag }, index): Moved => {
+  return movements.map(({ _tag }, index): MovementOutcome => {
     const place = places[index] ?? -1
     if (_tag !== "Hold") {
       return {
         _tag: "Close",
-        outcome: answered(row.close_outcomes, place),
-        state: answered(row.close_states, place),
+        outcome: outcomeAt(row.close_outcomes, place),
+        state: outcomeAt(row.close_states, place),
         captured: row.close_captured?.[place] ?? 0n,
         overage: row.close_overage?.[place] ?? 0n
       }
     }
     return {
       _tag,
-      outcome: answered(row.hold_outcomes, place),
+      outcome: outcomeAt(row.hold_outcomes, place),
       available: row.hold_available?.[place] ?? 0n,
       budget: row.hold_refusals?.[place] ?? null
     }

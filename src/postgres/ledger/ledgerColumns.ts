@@ -1,4 +1,4 @@
-/** The movements of a batch as `move_funds` takes them: typed columns, one value an item. */
+/** Encodes the movements of a batch as the parameters of `move_funds`: a typed array per column. */
 import { PgTypes } from "@effect/sql-pg"
 import { Schema, Struct } from "effect"
 import { storable } from "../../domain/plainText.ts"
@@ -19,7 +19,7 @@ export type Close =
   | { readonly _tag: "Capture"; readonly request: Capture }
   | { readonly _tag: "Release"; readonly request: Release }
 
-/** Whose it is: a position among the organisations, counted from 1. */
+/** With the position of its organisation, counted from 1. */
 type Placed<Item> = Item & { readonly place: number }
 
 export interface Movements {
@@ -66,13 +66,13 @@ const orphanItem = (orphan: Doubt) => ({
   usage: orphan.usage === undefined ? undefined : encodeUsage(orphan.usage)
 })
 
-/** Null where the order can come to no more than its hold. */
+/** Null where the charge cannot exceed the hold. */
 const exposureAbove = ({ amountNano, exposureNano = amountNano }: HoldRequest): bigint | null =>
   exposureNano > amountNano ? exposureNano : null
 
-/** What `of` says of an item that has such a thing. */
-const given = <A, B>(value: A | null | undefined, of: (value: A) => B): B | null =>
-  value === null || value === undefined ? null : of(value)
+/** Encodes a value that may be absent. */
+const mapOrNull = <A, B>(value: A | null | undefined, encode: (value: A) => B): B | null =>
+  value === null || value === undefined ? null : encode(value)
 
 const { text, int4, int8, float8, bool, jsonb } = PgTypes.OID
 
@@ -92,10 +92,10 @@ const closeColumns = {
   p_input_unit_prices: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
   p_bases: [text, (close) => usageOf(close)?.basis],
   p_costs: [int8, (close) => captureOf(close)?.costNano],
-  p_calls: [jsonb, (close) => given(captureOf(close)?.call, encodeCall)],
-  p_task_ends: [jsonb, ({ request }) => given(request.task, outcomeItem)],
-  p_orphans: [jsonb, ({ request }) => given(request.orphan, orphanItem)],
-  p_answers: [text, ({ request }) => given(request.answer, encodeAnswer)],
+  p_calls: [jsonb, (close) => mapOrNull(captureOf(close)?.call, encodeCall)],
+  p_task_ends: [jsonb, ({ request }) => mapOrNull(request.task, outcomeItem)],
+  p_orphans: [jsonb, ({ request }) => mapOrNull(request.orphan, orphanItem)],
+  p_answers: [text, ({ request }) => mapOrNull(request.answer, encodeAnswer)],
   p_forgotten: [bool, (close) => (releaseOf(close)?.forgetKey === true ? true : null)]
 } as const satisfies Record<string, Column<Placed<Close>>>
 
@@ -117,11 +117,12 @@ const holdColumns = {
   p_tasks: [jsonb, ({ request }) => request.task],
   p_keys: [
     jsonb,
-    ({ request, keySeconds }) => given(request.key, (key) => ({ ...key, ttl_seconds: keySeconds }))
+    ({ request, keySeconds }) =>
+      mapOrNull(request.key, (key) => ({ ...key, ttl_seconds: keySeconds }))
   ]
 } as const satisfies Record<string, Column<Movements["holds"][number]>>
 
-/** What `columnsOf` makes, in its order; the function skips what is null as a whole. */
+/** The names of the parameters, in the order of `columnsOf`; `move_funds` skips a parameter that is null. */
 export const columnNames: ReadonlyArray<string> = [
   ...Struct.keys(organizationColumns),
   ...Struct.keys(closeColumns),

@@ -49,7 +49,7 @@ export const layerCallLogMemory = Layer.effect(
         addCall(`uc_${yield* random.uuidV7()}`, subject, describe())
       }).pipe(
         // Without its cause, which may quote what was to be redacted.
-        Effect.catchCause(() => Effect.logWarning("a call to a vendor could not be described")),
+        Effect.catchCause(() => Effect.logWarning("call log: describing a call failed")),
         orderPermit.withPermit,
         FiberSet.run(describing),
         Effect.asVoid
