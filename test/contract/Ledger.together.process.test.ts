@@ -2,7 +2,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { type Moved, type Movement, moveTogether } from "../../src/postgres/ledger/ledgerBatch.ts"
+import {
+  type Movement,
+  type MovementOutcome,
+  moveTogether
+} from "../../src/postgres/ledger/ledgerBatch.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import type { TaskOutcome } from "../../src/services/TaskRepo.ts"
@@ -12,7 +16,7 @@ const everywhere = { concurrency: "unbounded" } as const
 
 const holding = (request: HoldRequest): Movement => ({ _tag: "Hold", request, keySeconds: 600 })
 
-const told = (moved: Moved) =>
+const told = (moved: MovementOutcome) =>
   moved._tag === "Hold"
     ? [
         moved.outcome,

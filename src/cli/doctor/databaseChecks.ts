@@ -5,7 +5,7 @@ import { Cause, Clock, Effect, type FileSystem, type Path, Schema } from "effect
 import { SqlClient } from "effect/sql"
 import type { GatewayConfig } from "../../config.ts"
 import { layerCrypto } from "../../crypto.ts"
-import { CLOCKS_APART_MILLIS, rowOf } from "../../postgres/client/rows.ts"
+import { MAX_CLOCK_SKEW_MILLIS, rowOf } from "../../postgres/client/rows.ts"
 import { ownerOf } from "../../postgres/embedded/DataDirectoryLock.ts"
 import { foundMigrations } from "../../postgres/schema/applySchema.ts"
 import { Migrations } from "../../postgres/schema/migrations.ts"
@@ -67,10 +67,10 @@ const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
       )
     )
   }
-  if (apart > CLOCKS_APART_MILLIS / 10) {
+  if (apart > MAX_CLOCK_SKEW_MILLIS / 10) {
     const says = `The clocks of this machine and the database are ${Math.round(apart / 1000)} s apart.`
     const advice = "Let both follow one time server."
-    findings.push(apart > CLOCKS_APART_MILLIS ? wrong(says, advice) : worthALook(says, advice))
+    findings.push(apart > MAX_CLOCK_SKEW_MILLIS ? wrong(says, advice) : worthALook(says, advice))
   }
   if (config.databaseUrl !== null && config.databasePool + LISTENING > found.connections) {
     findings.push(

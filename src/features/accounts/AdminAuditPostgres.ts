@@ -3,7 +3,12 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { uuidBeginning } from "../../domain/orderIds.ts"
-import { CLOCKS_APART_MILLIS, columnsOf, readPage, repeatable } from "../../postgres/client/rows.ts"
+import {
+  columnsOf,
+  MAX_CLOCK_SKEW_MILLIS,
+  readPage,
+  repeatable
+} from "../../postgres/client/rows.ts"
 import { AdminAudit, AuditEntry } from "../../services/operators/AdminAudit.ts"
 
 /** The prefix of ids of that time, by which a list of some days reads the index of those days alone. */
@@ -36,9 +41,11 @@ export const layerAdminAudit = Layer.effect(
         const isFrom =
           from === null
             ? sql`true`
-            : sql`at >= ${from} AND id >= ${idPrefixAt(from, -CLOCKS_APART_MILLIS)}`
+            : sql`at >= ${from} AND id >= ${idPrefixAt(from, -MAX_CLOCK_SKEW_MILLIS)}`
         const isBefore =
-          to === null ? sql`true` : sql`at < ${to} AND id < ${idPrefixAt(to, CLOCKS_APART_MILLIS)}`
+          to === null
+            ? sql`true`
+            : sql`at < ${to} AND id < ${idPrefixAt(to, MAX_CLOCK_SKEW_MILLIS)}`
         return readPage(AuditEntry, page, {
           isEntry: (after) => sql`SELECT 1 FROM admin_audit WHERE id = ${after}`,
           newest: sql`

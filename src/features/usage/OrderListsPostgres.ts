@@ -7,8 +7,8 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isOrderId, uuidBeginning } from "../../domain/orderIds.ts"
 import {
-  CLOCKS_APART_MILLIS,
   columnsOf,
+  MAX_CLOCK_SKEW_MILLIS,
   repeatable,
   rowOf,
   rowsOf
@@ -177,7 +177,7 @@ export const layerOrderLists = Layer.effect(
         time === null ? [] : [uuidBeginning(new Date(time.getTime() + shiftMillis))]
       const cursor = after === null ? [] : [after.slice(after.indexOf("_") + 1)]
       const [first = ""] = uuidAt(filter.from, -MAX_COMMIT_DELAY_MILLIS)
-      const [last = "~"] = [...cursor, ...uuidAt(filter.to, CLOCKS_APART_MILLIS)].toSorted()
+      const [last = "~"] = [...cursor, ...uuidAt(filter.to, MAX_CLOCK_SKEW_MILLIS)].toSorted()
       return sql`
         SELECT ${sql.literal(orderColumns)}, f.prefix AS kind, f.position, f.is_match AS "isMatch",
                substr(f.id, length(f.prefix) + 1) AS uuid

@@ -1,4 +1,4 @@
-/** Reading rows: each is decoded, and a database that fails is a defect at this edge. */
+/** Runs SQL statements with timeouts and retries and decodes their rows; failures become defects here. */
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { isTransient } from "../../runtime/databaseErrors.ts"
@@ -6,13 +6,13 @@ import { cutPage, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 
 type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
 
-/** How long a client waits for a database that is away, before it is told to come again. */
+/** How long a client waits for an unavailable database before it gets an error that asks for a retry. */
 export const BRIEF = Duration.millis(2500)
-/** Longer than the server lets a statement wait for a lock and run, so that its own error comes first. */
+/** Longer than the server's timeouts for locks and statements, so that the server's error comes first. */
 const ONE_TRY = Duration.seconds(10)
 const MINUTE = Duration.minutes(1)
 
-/** The trouble of a database that took longer. */
+/** The error of a database that did not answer in time. */
 export const unanswered = (limit: Duration.Duration) => {
   const message = `The database did not answer within ${Duration.format(limit)}`
   return new SqlError.SqlError({
@@ -21,10 +21,10 @@ export const unanswered = (limit: Duration.Duration) => {
 }
 
 /**
- * Fails after the duration, with trouble that passes, without waiting for what it leaves behind:
- * taking a statement back from a connection that is lost takes seconds more. Covers the wait for a
- * free connection, which the pool itself does not bound. A fiber and a timer are all it takes, as
- * every statement pays for it.
+ * Fails after the duration with a transient error, and does not wait for the interrupted statement:
+ * cancelling a statement on a lost connection takes seconds more. The duration includes the wait for a
+ * free connection, which the pool itself does not limit. It costs only a fiber and a timer, since every
+ * statement pays for it.
  */
 export const within =
   (limit: Duration.Duration) =>
@@ -48,7 +48,7 @@ export const within =
       })
     )
 
-/** Runs a statement or transaction once; no answer within 10 s is trouble that passes. */
+/** Runs a statement or transaction once; no answer within 10 s is a transient error. */
 export const oneTry = within(ONE_TRY)
 
 /** Runs a statement or transaction once, and dies after 10 s. */
@@ -56,9 +56,9 @@ export const bounded = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effe
   statement.pipe(oneTry, Effect.orDie)
 
 /**
- * Repeats a statement that may be repeated without harm, because its effect happens once. An answer
- * that was lost may have been a commit, so the statement itself must tell what had happened before.
- * Gives up after 2.5 s: for what a client waits for and can ask again.
+ * Retries an idempotent statement. A lost answer may have been a commit, so the statement must answer
+ * the same when its effect had already happened. Gives up after 2.5 s: for calls that a client waits for
+ * and can repeat.
  */
 export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(
@@ -70,7 +70,7 @@ export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
     Effect.orDie
   )
 
-const untilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
+const retryUntilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
   statement.pipe(
     oneTry,
     Effect.retry({
@@ -81,17 +81,17 @@ const untilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
     })
   )
 
-/** Like `repeatable`, for what must be written down: waits until the database can be reached. */
+/** Like `repeatable`, for writes that must not be lost: retries until the database can be reached. */
 export const lasting = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  Effect.orDie(untilWritten(statement))
+  Effect.orDie(retryUntilWritten(statement))
 
 /** Like `lasting`, but gives up after a minute. */
 export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  statement.pipe(untilWritten, within(MINUTE), Effect.orDie)
+  statement.pipe(retryUntilWritten, within(MINUTE), Effect.orDie)
 
 /**
- * Decodes every row of a statement; a row that does not decode dies. By the schema itself: one made
- * around it would be compiled again at every call.
+ * Decodes every row of a statement; a row that does not decode dies. Each row is decoded by the schema
+ * itself, since an array schema around it would be compiled again at every call.
  */
 export const decodeRows = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S
@@ -116,13 +116,13 @@ export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never 
       const [row] = rows
       return rows.length === 1 && row !== undefined
         ? Effect.succeed(row)
-        : Effect.die(new Error(`one row was expected, and ${rows.length} came`))
+        : Effect.die(new Error(`expected one row, got ${rows.length}`))
     })
 }
 
 /**
- * Reads a page of a list, and one row more, newest first. `isEntry` finds a cursor's entry, and
- * `newest` the rows before it, or from the newest one on.
+ * Reads a page of a list, newest first. `isEntry` finds the cursor's entry, and `newest` reads the rows
+ * of the page and one more, by which it is known whether a further page exists.
  */
 export const readPage = Effect.fnUntraced(function* <
   S extends Schema.Top & { readonly DecodingServices: never }
@@ -137,38 +137,38 @@ export const readPage = Effect.fnUntraced(function* <
   return cutPage(yield* rowsOf(schema)(repeatable(statements.newest)), limit)
 })
 
-const DELETED_AT_ONCE = 1000
+const DELETE_BATCH_SIZE = 1000
 
-/** Deletes at most so many rows a time until none is left, and answers how many there were. */
+/** Deletes rows in batches until none is left, and answers how many it deleted. */
 export const deleteInBatches = Effect.fnUntraced(function* (
-  deleteSome: (most: number) => Statement
+  deleteBatch: (limit: number) => Statement
 ) {
-  let [deleted, total] = [DELETED_AT_ONCE, 0]
-  while (deleted === DELETED_AT_ONCE) {
-    deleted = (yield* bounded(deleteSome(DELETED_AT_ONCE))).length
-    total += deleted
+  let total = 0
+  while (true) {
+    const { length } = yield* bounded(deleteBatch(DELETE_BATCH_SIZE))
+    total += length
+    if (length < DELETE_BATCH_SIZE) return total
   }
-  return total
 })
 
-/** How far the clocks of gateways, which mint ids, and of the database may lie apart. */
-export const CLOCKS_APART_MILLIS = 60_000
+/** The largest expected difference between the clocks of gateways, which mint ids, and of the database. */
+export const MAX_CLOCK_SKEW_MILLIS = 60_000
 
-/** How long ago that was, as a column. */
+/** A column with the seconds since a time. */
 export const secondsSince = (time: string): string => `extract(epoch FROM now() - ${time})::float8`
 
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /**
- * The columns of a row, each under the name of its field: `t.member_id AS "memberId"`. `from` tells
- * those that are called or made otherwise.
+ * The columns of a row, each under the name of its field: `t.member_id AS "memberId"`. `expressions` has
+ * those that are not a column of the same name.
  */
 export const columnsOf = (
   row: { readonly fields: object },
   table: string,
-  from: Readonly<Record<string, string>> = {}
+  expressions: Readonly<Record<string, string>> = {}
 ): string =>
   Object.keys(row.fields)
-    .map((name) => `${from[name] ?? `${table}.${snakeCase(name)}`} AS "${name}"`)
+    .map((name) => `${expressions[name] ?? `${table}.${snakeCase(name)}`} AS "${name}"`)
     .join(", ")

@@ -24,28 +24,28 @@ const readOwner = (file: string): typeof Owner.Type | null =>
     Option.getOrNull
   )
 
-const inUse = (directory: string, owner: typeof Owner.Type | null): DataDirectoryInUse => {
+const directoryInUse = (directory: string, owner: typeof Owner.Type | null): DataDirectoryInUse => {
   const isHere = owner?.host === hostname()
-  // The file may still be the one a killed owner left: the new owner locks before it writes.
-  const known = owner !== null && (!isHere || isRunning(owner.pid)) ? owner : null
+  // The file may still be that of a killed owner, since the new owner locks before it writes.
+  const currentOwner = owner !== null && (!isHere || isRunning(owner.pid)) ? owner : null
   const where = isHere ? "" : ` on host ${owner?.host}`
-  const who = known === null ? "another process" : `process ${known.pid}${where}`
+  const holder = currentOwner === null ? "another process" : `process ${currentOwner.pid}${where}`
   return new DataDirectoryInUse({
     message:
-      `The data directory ${directory} is in use by ${who}. ` +
+      `The data directory ${directory} is in use by ${holder}. ` +
       "Stop that process, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.",
     directory,
-    ...(known === null ? {} : { ownerPid: known.pid })
+    ...(currentOwner === null ? {} : { ownerPid: currentOwner.pid })
   })
 }
 
-/** The process of this machine that has the directory open; null where none is known. */
+/** The process on this machine that has the directory open, or null. */
 export const ownerOf = (dataDir: string): number | null => {
   const owner = readOwner(join(resolve(dataDir), "owner.json"))
   return owner !== null && owner.host === hostname() && isRunning(owner.pid) ? owner.pid : null
 }
 
-/** A killed owner could not remove its socket directory; only names of our own making are touched. */
+/** Removes the socket directory of a killed owner; only directories with our prefix are touched. */
 const removeSocketDirectoryOf = ({ socketDirectory }: typeof Owner.Type): void => {
   if (
     dirname(socketDirectory) === tmpdir() &&
@@ -90,7 +90,7 @@ export const lockDataDirectory = Effect.fnUntraced(function* (dataDir: string) {
       },
       catch: (cause) =>
         Predicate.hasProperty(cause, "errcode") && cause.errcode === sqliteBusy
-          ? inUse(directory, readOwner(ownerFile))
+          ? directoryInUse(directory, readOwner(ownerFile))
           : new EmbeddedDatabaseFailed({
               message: `The data directory ${directory} cannot be created or locked`,
               directory,
@@ -103,8 +103,8 @@ export const lockDataDirectory = Effect.fnUntraced(function* (dataDir: string) {
   return yield* Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const killed = readOwner(ownerFile)
-        if (killed !== null) removeSocketDirectoryOf(killed)
+        const killedOwner = readOwner(ownerFile)
+        if (killedOwner !== null) removeSocketDirectoryOf(killedOwner)
         const socketDirectory = mkdtempSync(join(tmpdir(), socketDirectoryPrefix))
         const owner = { pid: process.pid, host: hostname(), socketDirectory }
         writeFileSync(ownerFile, `${JSON.stringify(owner)}\n`, { mode: 0o600 })

@@ -2,14 +2,14 @@ import { Worker } from "node:worker_threads"
 import { Deferred, Effect, type Scope } from "effect"
 import { EmbeddedDatabaseFailed } from "./embeddedErrors.ts"
 
-/** What the worker is given. */
+/** The `workerData` of the worker. */
 export interface DatabaseServerInput {
   /** The locked data directory; the cluster is `postgres` inside it. */
   readonly directory: string
   readonly socketPath: string
 }
 
-/** What the worker tells; any message to it stops it. */
+/** Messages from the worker. Any message to it stops it. */
 export type DatabaseServerMessage =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Failed"; readonly message: string }
@@ -23,7 +23,7 @@ const workerFile = new URL(
 /**
  * Starts PGlite and its socket server in a worker thread and waits until it accepts connections.
  * Closing the scope stops the socket server, closes PGlite with a checkpoint and ends the thread.
- * `failure` ends with the reason, should the database stop by itself.
+ * `failure` completes with the reason if the database stops by itself.
  */
 export const startDatabaseServer = Effect.fnUntraced(function* (
   input: DatabaseServerInput
@@ -48,11 +48,11 @@ export const startDatabaseServer = Effect.fnUntraced(function* (
       reason ??= { message: String(cause), cause }
     })
     worker.on("exit", (code) => {
-      const { message, ...rest } = reason ?? { message: `its thread ended with code ${code}` }
+      const { message, ...details } = reason ?? { message: `its thread ended with code ${code}` }
       const failure = new EmbeddedDatabaseFailed({
         message: `The embedded database in ${input.directory} stopped: ${message}`,
         directory: input.directory,
-        ...rest
+        ...details
       })
       Deferred.doneUnsafe(ready, Effect.fail(failure))
       Deferred.doneUnsafe(ended, Effect.succeed(failure))

@@ -30,7 +30,7 @@ const vacuumWhenDue = Effect.gen(function* () {
   })
 })
 
-/** Indexes by ranges of pages; between vacuums new pages are in none of their ranges. */
+/** Summarises BRIN indexes, whose ranges do not cover new pages until a vacuum or this call. */
 const summariseIndexes = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`
@@ -39,21 +39,19 @@ const summariseIndexes = Effect.flatMap(
      WHERE a.amname = 'brin' AND c.relkind = 'i'`
 )
 
-/** One round. */
+/** Runs all maintenance once. */
 export const maintain = vacuumWhenDue.pipe(
   Effect.andThen(summariseIndexes),
   Effect.andThen(checkpointWhenDue)
 )
 
 /**
- * Does every 15 seconds what PostgreSQL's background processes do elsewhere. PGlite is a single
- * process and has none: without this, the write-ahead log and dead rows grow until the next restart,
- * and so does the time a start takes after a kill. Never ends; a failed round is logged.
+ * Runs every 15 seconds the maintenance that PostgreSQL's background processes do. PGlite is a single
+ * process without them: without this, the write-ahead log and dead rows grow until the next restart, and
+ * so does the time a start takes after a kill. Never ends; a failed run is logged.
  */
 const maintainForever = maintain.pipe(
-  Effect.catchCause((cause) =>
-    Effect.logWarning("maintenance of the embedded database failed", cause)
-  ),
+  Effect.catchCause((cause) => Effect.logWarning("embedded database: maintenance failed", cause)),
   Effect.repeat(Schedule.spaced("15 seconds"))
 )
 
@@ -64,9 +62,9 @@ const maintainForever = maintain.pipe(
  * Durability: an answered commit has been flushed to the disk (see `SyncedNodeFs`), so it survives
  * the end of the process and of the machine. A start after a kill replays the write-ahead log.
  *
- * One connection serves everybody. Statements outside transactions share it; a transaction has it
- * alone, so a statement that is made inside a transaction's effect but not part of it would wait for
- * ever. `LISTEN` hangs. `statement_timeout` has no effect, `lock_timeout` no meaning, and
+ * One connection serves all callers. Statements outside transactions share it; a transaction has it
+ * exclusively, so a statement that runs inside a transaction's effect without being part of it would wait
+ * for ever. `LISTEN` hangs. `statement_timeout` has no effect, `lock_timeout` no meaning, and
  * `idle_in_transaction_session_timeout` would shut the database down: none of them is set.
  *
  * Fails with `DataDirectoryInUse` while another process has the directory open. If the database

@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 
 type Init = NodeFS["init"]
 
-/** WASI numbers; PostgreSQL forgives the first two for directories, and panics on any for files. */
+/** WASI error numbers. PostgreSQL ignores the first two for directories, and panics on any for files. */
 const wasiErrors = new Map([
   ["EBADF", 8],
   ["EINVAL", 28]
@@ -41,8 +41,8 @@ const installFsync = (fileSystem: unknown): void => {
  * PGlite's directory of the host, with an `fsync` that reaches the disk.
  *
  * PGlite runs PostgreSQL with `fsync` off, its `fdatasync` does nothing, and its `fsync` calls an
- * operation that the host's file system does not define: a commit ends in the kernel's page cache,
- * which survives the end of the process but not of the machine. With this file system, without `-F`
+ * operation that the host's file system does not define: a commit reaches only the kernel's page cache,
+ * which survives a crash of the process but not of the machine. With this file system, without `-F`
  * and with `wal_sync_method=fsync`, each commit is one `fsync` of the write-ahead log.
  */
 export class SyncedNodeFs extends NodeFS {

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 
 /**
  * Another process, or another layer of this one, has the data directory open. The message names the
- * directory, the owner if it is known, and the ways out.
+ * directory, the owner if it is known, and the possible solutions.
  */
 export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()(
   "DataDirectoryInUse",
@@ -10,7 +10,7 @@ export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()
     message: Schema.String,
     /** Absolute path. */
     directory: Schema.String,
-    /** Absent when the owner was still starting, or had not left its number. */
+    /** Absent when the owner is still starting or its file cannot be read. */
     ownerPid: Schema.optionalKey(Schema.Int)
   }
 ) {}

@@ -28,16 +28,16 @@ const startParams = [
   ].flatMap((setting) => ["-c", setting])
 ]
 
-const lastWords = /^\S+ \S+ \S+ \[\d+\] (?:FATAL|PANIC): |^Aborted\(/
+const fatalMessage = /^\S+ \S+ \S+ \[\d+\] (?:FATAL|PANIC): |^Aborted\(/
 
 const main = async (port: MessagePort): Promise<void> => {
   const input: DatabaseServerInput = workerData
   const post = (message: DatabaseServerMessage): void => port.postMessage(message)
 
-  // PGlite goes on calling a PostgreSQL that has given up, and spins for ever. Ending the thread is
-  // safe: what was acknowledged is in the write-ahead log.
+  // PGlite keeps calling a PostgreSQL that has stopped, and loops for ever. Ending the thread is safe:
+  // every acknowledged commit is in the write-ahead log.
   const onStderr = (line: string): boolean => {
-    if (lastWords.test(line)) {
+    if (fatalMessage.test(line)) {
       post({ _tag: "Failed", message: line })
       process.exit(1)
     }
@@ -71,7 +71,7 @@ const main = async (port: MessagePort): Promise<void> => {
   post({ _tag: "Ready" })
 }
 
-/** A cluster appears under its name only when it is complete and on the disk. */
+/** Creates a cluster under another name and renames it once it is complete and on the disk. */
 const createCluster = async (
   cluster: string,
   open: (directory: string) => Promise<PGlite>
@@ -81,19 +81,19 @@ const createCluster = async (
   mkdirSync(unfinished, { mode: 0o700 })
   const database = await open(unfinished)
   await database.close()
-  syncTree(unfinished)
+  fsyncTree(unfinished)
   renameSync(unfinished, cluster)
-  sync(dirname(cluster))
+  fsyncPath(dirname(cluster))
 }
 
-const syncTree = (directory: string): void => {
+const fsyncTree = (directory: string): void => {
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
-    if (entry.isDirectory() || entry.isFile()) sync(join(entry.parentPath, entry.name))
+    if (entry.isDirectory() || entry.isFile()) fsyncPath(join(entry.parentPath, entry.name))
   }
-  sync(directory)
+  fsyncPath(directory)
 }
 
-const sync = (path: string): void => {
+const fsyncPath = (path: string): void => {
   const descriptor = openSync(path, "r")
   try {
     fsyncSync(descriptor)

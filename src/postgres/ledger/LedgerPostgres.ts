@@ -1,4 +1,4 @@
-/** The ledger in PostgreSQL: movements of money are calls of one SQL function. */
+/** The ledger in PostgreSQL. Movements of money are calls of one SQL function, in batches. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Metric, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -31,16 +31,16 @@ import { type Movement, moveTogether } from "./ledgerBatch.ts"
 
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
-const LeftRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
-const Settled = Schema.Struct({ behind: Schema.Finite })
-const Reassigned = Schema.Struct({ isOpen: Schema.Boolean })
-const Deposited = Schema.Struct({ outcome: DepositOutcome })
+const ExpiredHoldRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
+const SettlementRow = Schema.Struct({ behind: Schema.Finite })
+const ReassignmentRow = Schema.Struct({ isOpen: Schema.Boolean })
+const DepositRow = Schema.Struct({ outcome: DepositOutcome })
 
-/** Together in one call, of whichever organisations. */
+/** Most movements in one call, of any organisations. */
 const MAX_BATCH = 256
-/** Calls in flight; an organisation is in one of them at a time, beside those it retries. */
-const CALLS = 4
-/** Movements that may queue for the database, of all organisations together, before holds are refused. */
+/** Concurrent calls; movements of one organisation are in one call at a time, except for retries. */
+const MAX_CALLS = 4
+/** Most movements, over all organisations, that wait for the database; further holds are refused. */
 const MAX_QUEUED = 5000
 
 /** Of the orders that sweeps have not passed yet, as many as came in this time go in one statement. */
@@ -54,7 +54,7 @@ const overloaded = new Overloaded({
 })
 
 /** The order no longer waits for the hold and no vendor was called, so nothing of it may stay. */
-const unwantedHold = (request: HoldRequest): Release => ({
+const withdrawHold = (request: HoldRequest): Release => ({
   organizationId: request.organizationId,
   holdId: request.id,
   by: "withdrawn",
@@ -80,7 +80,7 @@ export const layerLedger = Layer.effect(
     const sql = yield* PgClient.PgClient
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
-    /** No order without a task is overdue before. */
+    /** No order without a task expires earlier. */
     const shortestDeadline = Math.min(
       settings.imageDeadlineSeconds,
       settings.textDeadlineSeconds,
@@ -89,7 +89,7 @@ export const layerLedger = Layer.effect(
 
     const batch = yield* makeMicroBatch({
       maxItems: MAX_BATCH,
-      concurrency: CALLS,
+      concurrency: MAX_CALLS,
       run: (movements: ReadonlyArray<Movement>) =>
         Effect.andThen(
           Metric.update(ledgerBatchSize, movements.length),
@@ -99,23 +99,23 @@ export const layerLedger = Layer.effect(
       patienceMillis: settings.holdPatienceSeconds * 1000,
       onAbandonedAnswer: (movement, { outcome }) =>
         movement._tag === "Hold" && (outcome === "held" || outcome === "known")
-          ? Effect.asVoid(release(unwantedHold(movement.request)))
+          ? Effect.asVoid(release(withdrawHold(movement.request)))
           : Effect.void
     })
 
     const hold: Ledger["Service"]["hold"] = Effect.fnUntraced(function* (request) {
       if (batch.queuedCount() >= MAX_QUEUED) return yield* overloaded
-      const held = yield* batch
+      const outcome = yield* batch
         .attempt(request.organizationId, {
           _tag: "Hold",
           request,
           keySeconds: settings.idempotencySeconds
         })
         .pipe(Effect.mapError(() => overloaded))
-      if (held._tag === "Close") {
+      if (outcome._tag === "Close") {
         return yield* Effect.die(new Error("a hold was answered as a close"))
       }
-      return yield* answerHold(held, request, settings.currency)
+      return yield* answerHold(outcome, request, settings.currency)
     })
 
     const close = Effect.fnUntraced(function* (movement: Close) {
@@ -133,7 +133,7 @@ export const layerLedger = Layer.effect(
     })
 
     const settleBy = (seconds: number) =>
-      rowOf(Settled)(
+      rowOf(SettlementRow)(
         oneTry(sql`
           SELECT settle_orders(${HORIZON}::interval, make_interval(secs => ${seconds})) AS "behind"`)
       )
@@ -181,7 +181,7 @@ export const layerLedger = Layer.effect(
         cost,
         refusal
       }) {
-        const { isOpen } = yield* rowOf(Reassigned)(
+        const { isOpen } = yield* rowOf(ReassignmentRow)(
           repeatable(sql`
             SELECT reassign_order(${organizationId}, ${holdId}, ${sql.json(job)},
                                   ${cost === null ? null : sql.json(cost)},
@@ -194,7 +194,7 @@ export const layerLedger = Layer.effect(
       deposit: Effect.fn("Ledger.deposit")(function* (organizationId, amountNano, reference) {
         yield* balance(organizationId)
         const id = transferPrefix + (yield* random.uuidV7())
-        const { outcome } = yield* rowOf(Deposited)(
+        const { outcome } = yield* rowOf(DepositRow)(
           oneTry(
             sql`SELECT outcome FROM transfer_funds(${settings.timeZone}, ${organizationId}, ${id}, 'deposit', ${amountNano},
                                                    ${reference}, NULL, NULL, NULL)`
@@ -265,19 +265,19 @@ export const layerLedger = Layer.effect(
       sweepExpiredHolds: Effect.fn("Ledger.sweepExpiredHolds")(function* (scope) {
         yield* settle
         const shortest = scope === "all" ? 0 : shortestDeadline
-        const left = yield* rowsOf(LeftRow)(
+        const expired = yield* rowsOf(ExpiredHoldRow)(
           oneTry(sql`
           SELECT organization_id AS "organizationId", id
             FROM left_orders(make_interval(secs => ${shortest}))
            WHERE ${scope === "all" ? sql`true` : sql`expires_at <= now()`}`)
         )
         yield* Effect.forEach(
-          left,
+          expired,
           ({ organizationId, id }) =>
             release(releaseOfLeft(organizationId, id)).pipe(unhindered(id)),
           { concurrency: "unbounded", discard: true }
         )
-        return left.length
+        return expired.length
       })
     })
   })

@@ -25,7 +25,7 @@ const Outcomes = Schema.Struct({
 })
 
 /** What became of one movement; the amounts are those the outcome is about. */
-export type Moved =
+export type MovementOutcome =
   | {
       readonly _tag: "Close"
       readonly outcome: typeof CloseResult.Type
@@ -69,7 +69,7 @@ export const moveTogether = Effect.fnUntraced(function* (
   const { positions, closes, holds } = arrange(movements)
   const [row] = yield* decodeOutcomes(sql.unsafe(moveFunds, parametersOf(timeZone, closes, holds)))
   if (row === undefined) return []
-  return movements.map(({ _tag }, index): Moved => {
+  return movements.map(({ _tag }, index): MovementOutcome => {
     const position = positions[index] ?? -1
     if (_tag !== "Hold") {
       return {

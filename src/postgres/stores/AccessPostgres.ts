@@ -16,8 +16,8 @@ import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
 import { makeSetCap } from "./memberCaps.ts"
 import { makeTokenLookUps } from "./tokenLookUps.ts"
 
-/** Members whose links were opened of late, and how they stand. */
-const REMEMBERED_MEMBERS = 10_000
+/** Capacity of the cache of members' standings, by which signed links are checked. */
+const MEMBER_CACHE_CAPACITY = 10_000
 
 const DISABLED = `CASE WHEN o.disabled_at IS NOT NULL THEN 'organisation'
                        WHEN m.disabled_at IS NOT NULL THEN 'member' END`
@@ -62,9 +62,9 @@ export const layerAccess = Layer.effect(
              WHERE k.hash = decode(${hashHex}, 'hex') AND k.revoked_at IS NULL`)
         )
         if (row === undefined) return null
-        const { expiresAt, scopes, models, ...who } = row
+        const { expiresAt, scopes, models, ...identity } = row
         const caller: Caller = {
-          ...who,
+          ...identity,
           scopes: new Set(scopes),
           models: models === null ? null : new Set(models)
         }
@@ -97,7 +97,7 @@ export const layerAccess = Layer.effect(
 
     const findStanding = yield* makeFreshCache({
       topic: "keys",
-      capacity: REMEMBERED_MEMBERS,
+      capacity: MEMBER_CACHE_CAPACITY,
       lookup: Effect.fnUntraced(function* (name: string) {
         const [organizationId, memberId] = name.split(" ")
         const [row] = yield* rowsOf(StandingRow)(
@@ -116,14 +116,11 @@ export const layerAccess = Layer.effect(
         key: Redacted.Redacted,
         guard?: LookUpGuard<E>
       ) {
-        const found = yield* find(key, guard)
-        if (
-          found.expiresAt !== null &&
-          found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
-        ) {
+        const { caller, expiresAt } = yield* find(key, guard)
+        if (expiresAt !== null && expiresAt.getTime() <= (yield* Clock.currentTimeMillis)) {
           return yield* refusedKey
         }
-        return found.caller
+        return caller
       }),
       createOrganization: Effect.fn("Access.createOrganization")(function* (name) {
         const id = yield* newId("org")
@@ -161,7 +158,7 @@ export const layerAccess = Layer.effect(
         const key = formatToken("mg_", yield* random.randomBytes(TOKEN_BYTES))
         const scopes = [...options.scopes]
         const models = options.models === null ? null : [...options.models]
-        // The text is new, so no gateway can have asked for it before and needs to be told.
+        // The key is new, so no gateway can have cached it, and none needs a notification.
         yield* repeatable(sql`
           INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
                                 requests_per_minute)

@@ -1,4 +1,4 @@
-/** How channels are doing, in PostgreSQL. */
+/** Records of channels in PostgreSQL: cooldowns, counts of calls and failures. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -14,11 +14,11 @@ import {
 } from "../../services/channels/ChannelRecords.ts"
 import { bounded, columnsOf, oneTry, rowsOf } from "../client/rows.ts"
 
-const OpenRow = Schema.Struct({ channelId: Schema.String, tasks: Schema.Int })
+const OpenTasksRow = Schema.Struct({ channelId: Schema.String, tasks: Schema.Int })
 
-const LongerRow = Schema.Struct({ isLonger: Schema.Boolean })
+const FailedTrialRow = Schema.Struct({ isLonger: Schema.Boolean })
 
-const EndsRow = Schema.Struct({
+const CallEndsRow = Schema.Struct({
   channelId: Schema.String,
   model: Schema.String,
   organizationId: Schema.String,
@@ -37,15 +37,14 @@ export const layerChannelRecords = Layer.effect(
   ChannelRecords,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const countsOf = rowsOf(ChannelCount)
 
-    const only = ({ channelId, keyName, model, organizationId }: CooldownTarget) =>
+    const isInScope = ({ channelId, keyName, model, organizationId }: CooldownTarget) =>
       sql`channel_id = ${channelId} AND key_name = ${keyName ?? ""}
           AND model = ${model ?? ""} AND organization_id = ${organizationId ?? ""}`
 
     const addCounts = (counts: ReadonlyArray<ChannelCount>) => {
       const texts = (of: (count: ChannelCount) => string) => sql`${counts.map(of)}::text[]`
-      // In one order at every gateway, so that two of them do not wait for each other.
+      // Every gateway inserts in the same order, so that two of them cannot deadlock.
       return sql`
         INSERT INTO channel_counts AS c (channel_id, slot, name, count)
         SELECT i.channel_id, date_bin('10 seconds', now(), 'epoch'), i.name, i.count::float8
@@ -55,7 +54,7 @@ export const layerChannelRecords = Layer.effect(
         ON CONFLICT (channel_id, slot, name) DO UPDATE SET count = c.count + excluded.count`
     }
 
-    const keepFailure = ({ channelId, at, reason, status, message }: ChannelFailure) => sql`
+    const storeFailure = ({ channelId, at, reason, status, message }: ChannelFailure) => sql`
       INSERT INTO channel_failures AS f (channel_id, at, reason, status, message)
       VALUES (${channelId}, ${at}, ${reason}, ${status}, ${message})
       ON CONFLICT (channel_id) DO UPDATE
@@ -86,10 +85,10 @@ export const layerChannelRecords = Layer.effect(
     }) {
       yield* bounded(addCounts(counts))
       if (ends.length > 0) yield* bounded(addEnds(ends))
-      for (const failure of failures) yield* bounded(keepFailure(failure))
+      for (const failure of failures) yield* bounded(storeFailure(failure))
       yield* bounded(sql`DELETE FROM channel_counts WHERE slot < now() - interval '1 hour'`)
       yield* bounded(sql`DELETE FROM call_ends WHERE slot < now() - interval '2 minutes'`)
-      // Of organisations that stay away; a channel's own rest is the operators' to see.
+      // Old cooldowns of single organisations; those of whole channels stay for the operators.
       yield* bounded(sql`
         DELETE FROM rests
          WHERE organization_id <> '' AND (until IS NULL OR NOT is_alone)
@@ -125,7 +124,7 @@ export const layerChannelRecords = Layer.effect(
     return ChannelRecords.of({
       add,
       latestEnds: (channelIds) =>
-        rowsOf(EndsRow)(
+        rowsOf(CallEndsRow)(
           oneTry(sql`
             SELECT e.channel_id AS "channelId", e.model, e.organization_id AS "organizationId",
                    sum(e.made)::int AS made, sum(e.failed)::int AS failed
@@ -143,23 +142,23 @@ export const layerChannelRecords = Layer.effect(
         oneTry(sql`SELECT ${sql.literal(cooldownColumns)} FROM rests r WHERE r.until IS NOT NULL`)
       ),
       beginCooldown,
-      takeTrial: (of, by) =>
+      takeTrial: (scope, by) =>
         Effect.map(
           bounded(sql`
             UPDATE rests
                SET tried_until = now() + make_interval(secs => ${TRIAL_SECONDS}), tried_by = ${by}::text
-             WHERE ${only(of)} AND until <= now()
+             WHERE ${isInScope(scope)} AND until <= now()
                AND (tried_until IS NULL
                     OR tried_until - make_interval(secs =>
                          CASE WHEN tried_by <> ${by}::text
                               THEN ${TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS}::float8
                               ELSE 0 END) <= now())
             RETURNING channel_id`),
-          (taken) => taken.length > 0
+          (rows) => rows.length > 0
         ),
-      failTrial: (of, by, mostSeconds) =>
+      failTrial: (scope, by, maxSeconds) =>
         Effect.map(
-          rowsOf(LongerRow)(
+          rowsOf(FailedTrialRow)(
             oneTry(sql`
               UPDATE rests r
                  SET seconds = CASE WHEN t.is_longer THEN t.longer ELSE r.seconds END,
@@ -168,31 +167,33 @@ export const layerChannelRecords = Layer.effect(
                      failed_by = CASE WHEN t.is_longer THEN NULL ELSE ${by}::text END,
                      tried_until = NULL, tried_by = NULL
                 FROM (SELECT coalesce(failed_by <> ${by}::text, false) AS is_longer,
-                             least(seconds * 2, ${mostSeconds}::float8) AS longer
-                        FROM rests WHERE ${only(of)} FOR UPDATE) t
-               WHERE ${only(of)} AND r.until <= now()
+                             least(seconds * 2, ${maxSeconds}::float8) AS longer
+                        FROM rests WHERE ${isInScope(scope)} FOR UPDATE) t
+               WHERE ${isInScope(scope)} AND r.until <= now()
               RETURNING t.is_longer AS "isLonger"`)
           ),
           (rows) => rows.some(({ isLonger }) => isLonger)
         ),
-      giveTrialBack: (of) =>
+      giveTrialBack: (scope) =>
         Effect.asVoid(
-          bounded(sql`UPDATE rests SET tried_until = NULL, tried_by = NULL WHERE ${only(of)}`)
+          bounded(
+            sql`UPDATE rests SET tried_until = NULL, tried_by = NULL WHERE ${isInScope(scope)}`
+          )
         ),
-      endCooldown: (of) =>
+      endCooldown: (scope) =>
         Effect.asVoid(
           bounded(sql`
             UPDATE rests
                SET until = NULL, tried_until = NULL, tried_by = NULL, failed_by = NULL,
                    ended_at = now()
-             WHERE ${only(of)} AND until IS NOT NULL`)
+             WHERE ${isInScope(scope)} AND until IS NOT NULL`)
         ),
-      contradict: (of) =>
+      contradict: (scope) =>
         Effect.asVoid(
-          bounded(sql`UPDATE rests SET is_alone = false WHERE ${only(of)} AND is_alone`)
+          bounded(sql`UPDATE rests SET is_alone = false WHERE ${isInScope(scope)} AND is_alone`)
         ),
       hour: Effect.gen(function* () {
-        const counts = yield* countsOf(
+        const counts = yield* rowsOf(ChannelCount)(
           oneTry(sql`
             SELECT channel_id AS "channelId", name, sum(count) AS count FROM channel_counts
              WHERE slot > now() - interval '1 hour' GROUP BY channel_id, name`)
@@ -203,7 +204,7 @@ export const layerChannelRecords = Layer.effect(
         return { counts, failures }
       }),
       openTasks: Effect.map(
-        rowsOf(OpenRow)(
+        rowsOf(OpenTasksRow)(
           oneTry(sql`
             SELECT channel_id AS "channelId", count(*)::int AS tasks FROM tasks
              WHERE state IN ('submitting', 'processing') GROUP BY channel_id`)

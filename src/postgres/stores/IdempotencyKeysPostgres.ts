@@ -8,7 +8,7 @@ import {
 } from "../../services/IdempotencyKeys.ts"
 import { columnsOf, deleteInBatches, repeatable, rowsOf } from "../client/rows.ts"
 
-const keptColumns = columnsOf(KeptRequest, "q", {
+const requestColumns = columnsOf(KeptRequest, "q", {
   holdId: "q.order_id",
   holdIsOpen: "o.state = 'open'",
   taskState: "t.state"
@@ -20,11 +20,11 @@ export const layerIdempotencyKeys = Layer.effect(
     const sql = yield* SqlClient.SqlClient
 
     const purge = deleteInBatches(
-      (most) => sql`
-        /* A key that is locked is about to be used again. */
+      (limit) => sql`
+        /* A locked key is about to be used again. */
         DELETE FROM idempotency_keys q
          USING (SELECT organization_id, key FROM idempotency_keys
-                 WHERE expires_at <= now() ORDER BY expires_at LIMIT ${most}
+                 WHERE expires_at <= now() ORDER BY expires_at LIMIT ${limit}
                    FOR UPDATE SKIP LOCKED) old
          WHERE q.organization_id = old.organization_id AND q.key = old.key
         RETURNING 1`
@@ -34,7 +34,7 @@ export const layerIdempotencyKeys = Layer.effect(
       find: Effect.fnUntraced(function* (organizationId, key) {
         const [row] = yield* rowsOf(KeptRequest)(
           repeatable(sql`
-            SELECT ${sql.literal(keptColumns)}
+            SELECT ${sql.literal(requestColumns)}
               FROM idempotency_keys q
               JOIN orders o ON o.organization_id = q.organization_id AND o.id = q.order_id
               LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.order_id

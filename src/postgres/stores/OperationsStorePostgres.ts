@@ -1,4 +1,4 @@
-/** The database as its operator looks at it. */
+/** The state of the database for operators: readiness, totals and the audit's schedule. */
 import { Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditState, OperationsStore, Totals } from "../../services/Operations.ts"
@@ -13,12 +13,12 @@ const TotalsRow = Schema.Struct({
   heldNano: Schema.BigIntFromString
 })
 
-/** An audit that has not ended within this time died with its gateway. */
-const LONGEST_AUDIT = "10 minutes"
-/** What a sweep may take to give back what is due. */
+/** An audit that has not ended within this time stopped with its gateway. */
+const MAX_AUDIT_TIME = "10 minutes"
+/** A hold counts as late so long after it expired, which leaves a sweep the time to release it. */
 const LATE = "60 seconds"
-const MOST_COUNTED = 10_000
-/** So many gateways write in rows of their own, and no row is ever left behind. */
+const MAX_COUNT = 10_000
+/** Rows of the test of writability: gateways choose one at random, so that few of them share a row. */
 const SLOTS = 64
 
 export const layerOperationsStore = Layer.effect(
@@ -41,39 +41,37 @@ export const layerOperationsStore = Layer.effect(
       oneTry,
       Effect.as(true),
       Effect.catch((error) =>
-        Effect.as(Effect.logDebug("the database cannot be written", error), false)
+        Effect.as(Effect.logDebug("database: test write failed", error), false)
       )
     )
 
     const migrations = yield* Migrations
-    const schemaNow = schemaState.pipe(
+    const readSchemaState = schemaState.pipe(
       Effect.provideService(SqlClient.SqlClient, sql),
       Effect.provideService(Migrations, migrations),
       bounded
     )
 
     const report = Effect.gen(function* () {
-      const schema = yield* schemaNow
+      const schema = yield* readSchemaState
       return schema === "ready"
         ? { schema, audit: yield* audit, writable: yield* writable }
         : { schema, audit: null, writable: true }
     })
 
-    /** Of a backlog it is enough to know that it is one, and each look stays cheap. */
-    const some = (from: string) =>
-      sql.literal(
-        `(SELECT count(*)::int FROM (SELECT 1 FROM ${from} LIMIT ${MOST_COUNTED}) counted)`
-      )
+    /** Counts a backlog up to `MAX_COUNT`, so that the query stays cheap. */
+    const countUpToMax = (from: string) =>
+      sql.literal(`(SELECT count(*)::int FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNT}) counted)`)
 
-    // Each count reads what is open alone, and pools has one row an organisation.
+    // Each count reads only open rows, and pools has one row per organisation.
     const totals = rowOf(TotalsRow)(
       oneTry(sql`
       SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS "submittingTasks",
              (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS "processingTasks",
              (SELECT count(*)::int FROM open_orders()) AS "openHolds",
-             ${some("orphans WHERE NOT is_resolved")} AS "openOrphans",
-             ${some("webhook_messages WHERE state = 'pending'")} AS "waitingWebhooks",
-             ${some("archives WHERE state = 'waiting'")} AS "waitingArchives",
+             ${countUpToMax("orphans WHERE NOT is_resolved")} AS "openOrphans",
+             ${countUpToMax("webhook_messages WHERE state = 'pending'")} AS "waitingWebhooks",
+             ${countUpToMax("archives WHERE state = 'waiting'")} AS "waitingArchives",
              late.holds AS "lateHolds", late.seconds AS "oldestLateSeconds",
              coalesce(sum(balance), 0)::text AS "poolNano",
              coalesce(sum(held), 0)::text AS "heldNano"
@@ -93,13 +91,13 @@ export const layerOperationsStore = Layer.effect(
       report,
       totals,
       takeAudit: Effect.fn("OperationsStore.takeAudit")(function* (everySeconds) {
-        const taken = yield* bounded(sql`
+        const rows = yield* bounded(sql`
         UPDATE ledger_audit_state SET begun_at = now(), ended_at = NULL
          WHERE begun_at IS NULL
             OR (begun_at <= now() - make_interval(secs => ${everySeconds})
-                AND (ended_at IS NOT NULL OR begun_at <= now() - ${LONGEST_AUDIT}::interval))
+                AND (ended_at IS NOT NULL OR begun_at <= now() - ${MAX_AUDIT_TIME}::interval))
         RETURNING only_row`)
-        return taken.length > 0
+        return rows.length > 0
       }),
       endAudit: Effect.fn("OperationsStore.endAudit")(function* (violations) {
         yield* bounded(

@@ -1,4 +1,4 @@
-/** Sealing everything again under the current master key. */
+/** Rotation of the master key: seals every secret again under the current one. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { originOf } from "../../domain/catalog/origin.ts"
@@ -14,10 +14,10 @@ const SealedRow = Schema.Struct({
   bytes: Schema.Uint8Array
 })
 
-const ofEndpoint = { table: "webhook_endpoints", subject: "id", baseUrl: "NULL" }
+const endpointTable = { table: "webhook_endpoints", subject: "id", baseUrl: "NULL" }
 
-/** Where secrets stand, with the name of their master key and what they were sealed with. */
-const places = [
+/** The columns with secrets, the column of their master key's id, and what they are sealed for. */
+const secretColumns = [
   {
     table: "channel_keys",
     sealed: "sealed_api_key",
@@ -26,63 +26,63 @@ const places = [
     baseUrl: `(SELECT a.base_url FROM channel_accounts a
                 WHERE a.channel_id = t.channel_id AND a.version = t.version)`
   },
-  { ...ofEndpoint, sealed: "secret", keyId: "secret_key_id" },
-  { ...ofEndpoint, sealed: "old_secret", keyId: "old_secret_key_id" }
+  { ...endpointTable, sealed: "secret", keyId: "secret_key_id" },
+  { ...endpointTable, sealed: "old_secret", keyId: "old_secret_key_id" }
 ] as const
 
-type Place = (typeof places)[number]
+type SecretColumn = (typeof secretColumns)[number]
 
-const secretsAt = (sql: SqlClient.SqlClient, { table, sealed, keyId, subject, baseUrl }: Place) =>
+const readSecrets = (
+  sql: SqlClient.SqlClient,
+  { table, sealed, keyId, subject, baseUrl }: SecretColumn
+) =>
   decodeRows(SealedRow)(
     sql`SELECT ctid::text AS row, ${sql(subject)} AS subject, ${sql.literal(baseUrl)} AS "baseUrl",
                ${sql(keyId)} AS "keyId", ${sql(sealed)} AS bytes
           FROM ${sql(table)} t WHERE ${sql(sealed)} IS NOT NULL ORDER BY 2`
   )
 
-/** As the stores seal and open it. */
-const originIn = ({ baseUrl }: typeof SealedRow.Type): string =>
+/** The origin that the stores seal the secret for. */
+const originOfRow = ({ baseUrl }: typeof SealedRow.Type): string =>
   baseUrl === null ? "" : (originOf(baseUrl) ?? "")
 
-const openIn = (vault: Vault["Service"], row: typeof SealedRow.Type) =>
-  vault.open(row, row.subject, originIn(row))
+const openRow = (vault: Vault["Service"], row: typeof SealedRow.Type) =>
+  vault.open(row, row.subject, originOfRow(row))
 
 /** Why secrets cannot be opened under the vault's master keys; changes nothing. */
 export const sealedFaults = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
-  const found = yield* Effect.forEach(places, (place) =>
-    Effect.flatMap(secretsAt(sql, place), (rows) =>
-      Effect.forEach(rows, (row) =>
-        openIn(vault, row).pipe(
-          Effect.as(null),
-          Effect.catch(({ message }) => Effect.succeed(message))
-        )
-      )
+  const rows = yield* Effect.forEach(secretColumns, (column) => readSecrets(sql, column))
+  const faults = yield* Effect.forEach(rows.flat(), (row) =>
+    openRow(vault, row).pipe(
+      Effect.as(null),
+      Effect.catch(({ message }) => Effect.succeed(message))
     )
   )
-  return found.flat().filter((fault) => fault !== null)
+  return faults.filter((fault) => fault !== null)
 })
 
 /**
- * Opens every secret under the master key of the vault it needs, and seals it under the current one;
- * what is sealed under that already is left. One transaction: if anything cannot be opened, nothing
- * changes. Gateways that have both master keys go on reading; anyone who writes a secret waits.
- * Answers how many secrets were sealed again, and how many there are.
+ * Opens every secret under the master key that it was sealed with, and seals it under the current one;
+ * secrets under the current key are skipped. All in one transaction: if any secret cannot be opened,
+ * nothing changes. Gateways with both master keys can read meanwhile; writers of secrets wait. Answers
+ * how many secrets were sealed again, and how many there are.
  */
 export const reseal = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
   const [current] = vault.keyIds
 
-  const resealAt = Effect.fnUntraced(function* (place: Place) {
-    const { table, sealed, keyId } = place
-    // A lock on the table and not on the rows, so that nothing sealed under the previous master key
-    // is stored meanwhile; it also keeps every row where it stands.
+  const resealColumn = Effect.fnUntraced(function* (column: SecretColumn) {
+    const { table, sealed, keyId } = column
+    // A lock on the table and not on its rows, so that no secret under the previous master key is
+    // inserted meanwhile; the lock also keeps every row's `ctid`.
     yield* sql`LOCK TABLE ${sql(table)} IN SHARE ROW EXCLUSIVE MODE`
-    const rows = yield* secretsAt(sql, place)
+    const rows = yield* readSecrets(sql, column)
     const old = rows.filter((row) => row.keyId !== current)
     for (const row of old) {
-      const fresh = yield* vault.seal(yield* openIn(vault, row), row.subject, originIn(row))
+      const fresh = yield* vault.seal(yield* openRow(vault, row), row.subject, originOfRow(row))
       yield* sql`
         UPDATE ${sql(table)} SET ${sql(keyId)} = ${fresh.keyId}, ${sql(sealed)} = ${fresh.bytes}
          WHERE ctid = ${row.row}::tid`
@@ -94,8 +94,9 @@ export const reseal = Effect.gen(function* () {
     Effect.gen(function* () {
       yield* sql`SET LOCAL lock_timeout = '30s'`
       yield* sql`SET LOCAL statement_timeout = '60s'`
-      const done = yield* Effect.forEach(places, resealAt)
-      const sum = (of: "resealed" | "all") => done.reduce((total, each) => total + each[of], 0)
+      const counts = yield* Effect.forEach(secretColumns, resealColumn)
+      const sum = (field: "resealed" | "all") =>
+        counts.reduce((total, count) => total + count[field], 0)
       return { masterKeyId: current, resealed: sum("resealed"), all: sum("all") }
     })
   )

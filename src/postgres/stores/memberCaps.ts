@@ -1,4 +1,4 @@
-/** The monthly cap of a member, which is a budget that refuses under a code of its own. */
+/** The monthly cap of a member, which is a budget that refuses with its own error code. */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -6,7 +6,7 @@ import { usualThresholds } from "../../domain/money/budgets.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { budgetPrefix } from "../../services/money/Budgets.ts"
 
-/** A member's monthly cap is a budget like others; null is none. Part of its caller's transaction. */
+/** Sets a member's monthly cap; null removes it. Runs in the caller's transaction. */
 export const makeSetCap = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom

@@ -1,4 +1,4 @@
-/** Looking up who has a token, by its hash: what is found is remembered, and what is not found too. */
+/** Looks up the owner of a token by its hash. Both matches and unknown tokens are cached. */
 import { Clock, Effect, identity, type Redacted } from "effect"
 import type { InvalidApiKey } from "../../domain/Errors.ts"
 import { makeBoundedMap } from "../../runtime/boundedMap.ts"
@@ -11,10 +11,10 @@ import {
   tokenHash
 } from "../../services/bearerTokens.ts"
 
-/** Tokens that open something, and tokens that open nothing, which cannot drive out the others. */
-const REMEMBERED = 10_000
+/** Capacity of each of the two caches; unknown tokens have their own, so that they cannot evict valid ones. */
+const CACHE_CAPACITY = 10_000
 
-/** `read` finds who has the token of the hash; null is an unknown token, which `refused` answers. */
+/** `read` finds the owner by the token's hash; null is an unknown token, which fails with `refused`. */
 export const makeTokenLookUps = Effect.fnUntraced(function* <A>(options: {
   readonly prefix: TokenPrefix
   readonly refused: InvalidApiKey
@@ -22,16 +22,16 @@ export const makeTokenLookUps = Effect.fnUntraced(function* <A>(options: {
 }) {
   const { prefix, refused, read } = options
   const changes = yield* Changes
-  const unknown = makeBoundedMap<Mark>(REMEMBERED)
+  const unknownTokens = makeBoundedMap<Mark>(CACHE_CAPACITY)
 
   const lookup = Effect.fnUntraced(function* (hashHex: string) {
     const mark = changes.mark("keys", yield* Clock.Clock)
-    const found = yield* read(hashHex)
-    if (found !== null) return found
-    unknown.set(hashHex, mark)
+    const owner = yield* read(hashHex)
+    if (owner !== null) return owner
+    unknownTokens.set(hashHex, mark)
     return yield* refused
   })
-  const find = yield* makeFreshCache({ topic: "keys", capacity: REMEMBERED, lookup })
+  const find = yield* makeFreshCache({ topic: "keys", capacity: CACHE_CAPACITY, lookup })
 
   return Effect.fnUntraced(function* <E = never>(
     token: Redacted.Redacted,
@@ -39,7 +39,7 @@ export const makeTokenLookUps = Effect.fnUntraced(function* <A>(options: {
   ) {
     if (!isWellFormedToken(prefix, token)) return yield* refused
     const hashHex = tokenHash(token)
-    const mark = unknown.peek(hashHex)
+    const mark = unknownTokens.peek(hashHex)
     if (mark !== null && isFresh(mark, changes.mark("keys", yield* Clock.Clock))) {
       return yield* refused
     }

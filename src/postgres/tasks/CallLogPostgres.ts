@@ -1,6 +1,6 @@
 /**
- * Calls to vendors in PostgreSQL, but for those that an order's row tells of. They are described and
- * written in the background, many at a time, so that neither a client nor a poll waits for it.
+ * The log of vendor calls in PostgreSQL, except for calls that are stored with an order. Calls are
+ * described and written in the background, in batches, so that neither a client nor a poll waits.
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Exit, FiberSet, Layer, Metric, Semaphore, Struct } from "effect"
@@ -17,32 +17,32 @@ import { bounded, deleteInBatches, persistent } from "../client/rows.ts"
 import { type Column, columns } from "../client/typedColumns.ts"
 import { type CallRow, makeUnwrittenCalls } from "./unwrittenCalls.ts"
 
-const BATCH = 200
-/** Calls that wait to be described or written; the newest beyond them are dropped. */
+const WRITE_BATCH_SIZE = 200
+/** Most calls that wait to be described or written; further calls are dropped. */
 const MAX_WAITING = 5000
-/** Characters of the bodies that wait to be described; calls that come on top are dropped. */
+/** Most characters of bodies that wait to be described; further calls are dropped. */
 const MAX_WEIGHT = 128 * 1024 * 1024
-const PATIENCE = "5 seconds"
-/** How long repeats of a poll are gathered, and in how many rows; a row has some 8 KiB at most. */
+const FLUSH_TIMEOUT = "5 seconds"
+/** How long repeats of a poll are gathered, and in how many rows at most; a row has at most about 8 KiB. */
 const GATHER_MILLIS = 15_000
 const MAX_GATHERED = 4000
-/** The last polls of so many jobs are remembered; of jobs beyond them every poll is a row. */
+/** The last polls of so many jobs are cached; every poll of further jobs is a row. */
 const MAX_JOBS = 100_000
-/** How long for: after more time without a poll the next one is a row. */
-const REMEMBER_MILLIS = 300_000
-/** Days whose table is made before their calls come: all gateways may be away for as long. */
+/** How long a last poll is cached; a poll after a longer pause is a row. */
+const LAST_POLL_TTL_MILLIS = 300_000
+/** Tables of so many days are created ahead, so that calls have a table after all gateways were down. */
 const DAYS_AHEAD = 7
 
-/** Calls that are missing from the log, because too many came at a time or could not be written. */
+/** Calls that are missing from the log, because there were too many at once or writing them failed. */
 export const droppedCalls = Metric.counter("gateway_call_log_dropped_total", {
   description: "Calls to vendors that are missing from the operator's log",
   incremental: true
 })
 
-/** Described before the event loop gets its turn. */
-const AT_A_TURN = 16
+/** Most calls that are described before the event loop runs again. */
+const CALLS_PER_TURN = 16
 
-interface Reported {
+interface ReportedCall {
   readonly subject: CallSubject
   readonly report: CallReport
   readonly weight: number
@@ -70,16 +70,16 @@ const callColumns = {
   answer: [text, (call) => json(call.answer)]
 } as const satisfies Record<string, Column<CallRow>>
 
-const names = Struct.keys(callColumns).join(", ")
+const columnNames = Struct.keys(callColumns).join(", ")
 
 /**
- * Its text never changes, so that a connection prepares it once. Of a task that was erased nothing is
- * written any more.
+ * The text of the statement is constant, so that a connection prepares it once. Calls of an erased task
+ * are not written.
  */
 const writeRows = `
-  INSERT INTO upstream_calls (${names})
-  SELECT ${names.replace("request, answer", "request::jsonb, answer::jsonb")}
-    FROM unnest(${Object.keys(callColumns).map((_, index) => `$${index + 1}`)}) AS c(${names})
+  INSERT INTO upstream_calls (${columnNames})
+  SELECT ${columnNames.replace("request, answer", "request::jsonb, answer::jsonb")}
+    FROM unnest(${Object.keys(callColumns).map((_, index) => `$${index + 1}`)}) AS c(${columnNames})
    WHERE (SELECT t.erased_at FROM tasks t
            WHERE t.organization_id = c.organization_id AND t.id = c.job_id) IS NULL
   ON CONFLICT (organization_id, job_id, started_at, id) DO UPDATE
@@ -93,33 +93,33 @@ export const layerCallLog = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { callLogDays } = yield* Settings
 
-    const reported: Array<Reported> = []
+    const undescribed: Array<ReportedCall> = []
     let waitingWeight = 0
     const unwritten = makeUnwrittenCalls(MAX_JOBS, MAX_GATHERED)
 
     const dropped = (count: number) => Metric.update(droppedCalls, count)
 
-    /** Without the reason where it cannot be, which may quote what it hides. */
-    const describe = Effect.fnUntraced(function* ({ subject, report }: Reported) {
+    /** A failure is logged without its cause, which may quote the secrets to be redacted. */
+    const describe = Effect.fnUntraced(function* ({ subject, report }: ReportedCall) {
       const id = `uc_${yield* random.uuidV7()}`
       const now = yield* Clock.currentTimeMillis
       try {
         unwritten.add(id, subject, report.describe(), now)
       } catch {
         yield* dropped(1)
-        yield* Effect.logWarning("a call to a vendor could not be described")
+        yield* Effect.logWarning("call log: describing a call failed")
       }
     })
 
     const describeTurn = Effect.suspend(() => {
-      const turn = reported.splice(0, AT_A_TURN)
+      const turn = undescribed.splice(0, CALLS_PER_TURN)
       for (const { weight } of turn) waitingWeight -= weight
       return Effect.forEach(turn, describe, { discard: true })
     })
 
-    /** The answers go on their way first, and requests come in between. */
+    /** Yields between batches, so that answers and requests are handled first. */
     const describeAll = Effect.whileLoop({
-      while: () => reported.length > 0,
+      while: () => undescribed.length > 0,
       body: () => Effect.andThen(Effect.yieldNow, Effect.uninterruptible(describeTurn)),
       step: () => {}
     })
@@ -129,7 +129,7 @@ export const layerCallLog = Layer.effect(
         Effect.catchCause((cause) =>
           Effect.andThen(
             dropped(rows.length),
-            Effect.logWarning("calls to vendors could not be logged", cause)
+            Effect.logWarning("call log: writing calls failed", cause)
           )
         ),
         Effect.onExit((exit) =>
@@ -139,36 +139,36 @@ export const layerCallLog = Layer.effect(
         )
       )
 
-    const writing = yield* Semaphore.make(1)
-    /** Also what was gathered for so long. */
-    const writeAll = (forMillis: number) =>
+    const writePermit = yield* Semaphore.make(1)
+    /** Writes all waiting rows, and those whose repeats were gathered for `gatherMillis`. */
+    const writeAll = (gatherMillis: number) =>
       Effect.andThen(
         Effect.map(Clock.currentTimeMillis, (now) => {
-          unwritten.forget(now - REMEMBER_MILLIS)
-          unwritten.release(now - forMillis)
+          unwritten.forget(now - LAST_POLL_TTL_MILLIS)
+          unwritten.release(now - gatherMillis)
         }),
         Effect.whileLoop({
           while: () => unwritten.waiting() > 0,
-          body: () => write(unwritten.take(BATCH)),
+          body: () => write(unwritten.take(WRITE_BATCH_SIZE)),
           step: () => {}
         })
-      ).pipe(writing.withPermit)
+      ).pipe(writePermit.withPermit)
 
     const flush = Effect.asVoid(
-      Effect.timeoutOption(Effect.andThen(describeAll, writeAll(0)), PATIENCE)
+      Effect.timeoutOption(Effect.andThen(describeAll, writeAll(0)), FLUSH_TIMEOUT)
     )
     yield* Effect.addFinalizer(() => flush)
     const fork = yield* FiberSet.makeRuntime()
 
     const record: CallLogShape["record"] = (subject, report) =>
       Effect.suspend(() => {
-        if (reported.length + unwritten.waiting() >= MAX_WAITING || waitingWeight > MAX_WEIGHT) {
+        if (undescribed.length + unwritten.waiting() >= MAX_WAITING || waitingWeight > MAX_WEIGHT) {
           return dropped(1)
         }
         const weight = report.weigh()
         waitingWeight += weight
-        // A longer list is being described.
-        if (reported.push({ subject, report, weight }) === 1) fork(describeAll)
+        // With more than one call, `describeAll` is running already.
+        if (undescribed.push({ subject, report, weight }) === 1) fork(describeAll)
         return Effect.void
       })
 
@@ -180,14 +180,14 @@ export const layerCallLog = Layer.effect(
       metric: droppedCalls
     })
 
-    const kept = sql`make_interval(secs => ${callLogDays * 86_400})`
-    const prune = bounded(sql`SELECT turn_call_days(${kept}, ${DAYS_AHEAD})`).pipe(
+    const retention = sql`make_interval(secs => ${callLogDays * 86_400})`
+    const prune = bounded(sql`SELECT turn_call_days(${retention}, ${DAYS_AHEAD})`).pipe(
       Effect.andThen(
         deleteInBatches(
-          (most) => sql`
+          (limit) => sql`
             DELETE FROM upstream_calls_other
              WHERE ctid = ANY (ARRAY(SELECT ctid FROM upstream_calls_other
-                                      WHERE started_at < now() - ${kept} LIMIT ${most}))
+                                      WHERE started_at < now() - ${retention} LIMIT ${limit}))
             RETURNING 1`
         )
       ),

@@ -1,4 +1,4 @@
-/** Tasks in PostgreSQL. */
+/** The repository of tasks in PostgreSQL. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Order, Schema } from "effect"
 import { Changes } from "../../runtime/Changes.ts"
@@ -23,10 +23,10 @@ interface Acceptance extends UpstreamTask {
   readonly firstPollSeconds: number
 }
 
-/** As the ledger locks them: by organisation, then by id, each by its characters' codes. */
-const inOrder = Order.Struct({ organizationId: Order.String, id: Order.String })
+/** The order in which the ledger locks tasks: by organisation, then by id, in the collation "C". */
+const lockOrder = Order.Struct({ organizationId: Order.String, id: Order.String })
 
-/** Written in one statement, at most. */
+/** Most acceptances that one statement writes. */
 const MAX_ACCEPTS = 200
 
 const ErasedRow = Schema.Struct({ erased: Schema.Boolean })
@@ -35,19 +35,19 @@ const AcceptedRow = Schema.Struct({
   place: Schema.Int,
   outcome: Schema.Literals(["accepted", "given_up", "duplicate"])
 })
-const TakerRow = Schema.Struct({ orderId: Schema.String })
+const JobOwnerRow = Schema.Struct({ orderId: Schema.String })
 
-/** Records vendors' acceptances: all that come at a time are one commit. */
+/** Records vendors' acceptances; concurrent ones are written in one transaction. */
 const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const decode = decodeRows(AcceptedRow)
 
   /** In the order of the items; null where there is no such task. */
   const acceptAll = Effect.fnUntraced(function* (items: ReadonlyArray<Acceptance>) {
-    // A batch of the ledger may be about to lock the same tasks.
-    const sorted = items.toSorted(inOrder)
+    // Sorted, since a batch of the ledger may be about to lock the same tasks.
+    const sorted = items.toSorted(lockOrder)
     const texts = (of: (item: Acceptance) => string) => sql`${sorted.map(of)}::text[]`
-    // The lock reads what is committed by now, which tells a repeat whose first answer was lost
-    // from an acceptance that came too late.
+    // Under the lock the latest committed state is read, which distinguishes a repeat whose first
+    // answer was lost from an acceptance that came too late.
     const rows = yield* decode(sql`
       WITH locked AS MATERIALIZED (
         SELECT d.organization_id, d.id, d.channel_id, d.state = 'submitting' AS fresh,
@@ -133,14 +133,14 @@ export const layerTaskRepo = Layer.effect(
         yield* lasting(sql`
           INSERT INTO vendor_jobs (channel_id, origin, upstream_id, order_id)
           VALUES (${channelId}, ${origin}, ${upstreamId}, ${orderId}) ON CONFLICT DO NOTHING`)
-        // By itself, as a statement does not see a row that came about while it waited.
-        const taker = yield* rowOf(TakerRow)(
+        // A separate statement, since the insert does not see a row that was committed while it waited.
+        const owner = yield* rowOf(JobOwnerRow)(
           lasting(sql`
             SELECT order_id AS "orderId" FROM vendor_jobs
              WHERE channel_id = ${channelId} AND origin = ${origin}
                AND upstream_id = ${upstreamId}`)
         )
-        if (taker.orderId !== orderId) return yield* new DuplicateJob()
+        if (owner.orderId !== orderId) return yield* new DuplicateJob()
       }),
       acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {
         yield* lasting(sql`
@@ -182,7 +182,7 @@ export const layerTaskRepo = Layer.effect(
       ),
       recentCompletions: makeRecentCompletions(sql),
       erase: Effect.fn("TaskRepo.erase")(function* (organizationId, id) {
-        // A call for it that is written at the same moment would stay.
+        // A call of the task that is written after the erasure would stay.
         yield* callLog.flush
         const { erased } = yield* rowOf(ErasedRow)(
           repeatable(

@@ -1,4 +1,4 @@
-/** Claims of running tasks, and what gives them back. */
+/** Claims of running tasks for polling, and their return. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
 import { isTransient } from "../../runtime/databaseErrors.ts"
@@ -19,9 +19,9 @@ const claimedColumns = columnsOf(ClaimedTask, "t", {
 
 type PutBack = { readonly task: ClaimedTask } & Parameters<TaskRepo["Service"]["putBack"]>[1]
 
-/** Written in one statement, at most. */
+/** Most tasks that one statement puts back. */
 const MAX_PUT_BACKS = 500
-/** A task is put back long before it is due again, and its vendor is asked on meanwhile. */
+/** A task is put back long before it is due again, so waiting for a batch does not delay its next poll. */
 const PUT_BACK_COOLDOWN = { minItems: 8, millis: 25 }
 
 export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
@@ -31,13 +31,13 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
              SET lease = t.lease + 1, asked_at = now(),
                  next_poll_at = now() + make_interval(secs => ${settings.leaseSeconds})`
   const columns = sql.literal(claimedColumns)
-  // Looked up by its key for each row: joined, it is read whole where the statistics are stale.
+  // Each order is looked up by its primary key: with stale statistics a join would read the whole table.
   const order = sql.literal(`CROSS JOIN LATERAL
                (SELECT q.quote, q.cost_quote FROM orders q
                  WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
-    // The one that locks the row is about to ask or to end the task: there is nothing to wait for.
+    // Whoever has locked the row is about to poll or to end the task, so there is nothing to wait for.
     const [row] = yield* rowsOf(ClaimedTask)(
       oneTry(sql`
           UPDATE tasks t ${lease}
@@ -61,8 +61,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     perChannel,
     asked
   }) {
-    // Steps from channel to channel through the index, and takes the front of each: a channel
-    // with thousands of due tasks costs the others nothing, and none is read beyond its room.
+    // Steps from channel to channel through the index, and takes the first due tasks of each: a channel
+    // with thousands of due tasks does not slow the others, and no task beyond the limit is read.
     const rows = yield* rowsOf(ClaimedTask)(
       oneTry(sql`
           WITH RECURSIVE channels AS (
@@ -99,15 +99,15 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     return rows
   })
 
-  const decodePlaces = decodeRows(Schema.Struct({ place: Schema.Int }))
+  const decodePlaceRows = decodeRows(Schema.Struct({ place: Schema.Int }))
   const putBacks = yield* makeMicroBatch({
     maxItems: MAX_PUT_BACKS,
     cooldown: PUT_BACK_COOLDOWN,
     run: Effect.fnUntraced(function* (items: ReadonlyArray<PutBack>) {
       const texts = (of: (item: PutBack) => string) => sql`${items.map(of)}::text[]`
-      // Each row is looked up by its key, however stale the statistics. A row somebody has locked
-      // is being ended or claimed, so the claim named here is over.
-      const written = yield* decodePlaces(
+      // Each row is looked up by its primary key, even if the statistics are stale. A locked row is
+      // being ended or claimed, so this claim is over.
+      const rows = yield* decodePlaceRows(
         sql`
           UPDATE tasks t
              SET asked_at = now() - make_interval(secs => mine.ago),
@@ -134,7 +134,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
            WHERE t.organization_id = mine.organization_id AND t.id = mine.id
           RETURNING mine.place::int AS place`
       ).pipe(oneTry)
-      const places = new Set(written.map(({ place }) => place))
+      const places = new Set(rows.map(({ place }) => place))
       return items.map((_, index) => places.has(index + 1))
     }),
     isTransient

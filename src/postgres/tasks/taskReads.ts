@@ -1,4 +1,4 @@
-/** Reading tasks: how they stand, where many readers share one statement, lists, and how long they took. */
+/** Reads of tasks: single tasks in batches, lists, and recent durations. */
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -19,7 +19,7 @@ import {
   within
 } from "../client/rows.ts"
 
-/** The kind of a task, as its summary tells it. */
+/** The kind of a video task, from its summary. */
 const KIND = `CASE WHEN summary ?& ARRAY['seconds', 'billedResolution'] THEN jsonb_build_object(
   'model', model, 'seconds', summary -> 'seconds', 'resolution', summary -> 'billedResolution') END`
 
@@ -32,24 +32,24 @@ const taskColumns = columnsOf(Task, "d", {
   size: "d.summary ->> 'size'"
 })
 
-interface Wanted {
+interface TaskKey {
   readonly organizationId: string
   readonly id: string
 }
 
-const nameOf = ({ organizationId, id }: Wanted): string => `${organizationId} ${id}`
+const textOfKey = ({ organizationId, id }: TaskKey): string => `${organizationId} ${id}`
 
-/** Read in one statement, at most. */
+/** Most tasks that one statement reads. */
 const MAX_READS = 200
-/** Statements that may run at a time, so that one that hangs does not keep every reader waiting. */
+/** Concurrent statements; with more than one, a statement that hangs does not block every reader. */
 const LANES = 2
 
 export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const decode = decodeRows(Task)
 
-  /** By organisation and id; each row is looked up by its key, however stale the statistics. */
-  const findAll = Effect.fnUntraced(function* (wanted: ReadonlyArray<Wanted>) {
-    const distinct = [...new Map(wanted.map((one) => [nameOf(one), one])).values()]
+  /** In the order of the keys. Each row is looked up by its primary key, even if the statistics are stale. */
+  const findAll = Effect.fnUntraced(function* (keys: ReadonlyArray<TaskKey>) {
+    const distinct = [...new Map(keys.map((key) => [textOfKey(key), key])).values()]
     const rows = yield* decode(sql`
       SELECT t.*
         FROM unnest(${distinct.map(({ organizationId }) => organizationId)}::text[],
@@ -58,13 +58,13 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
          (SELECT ${sql.literal(taskColumns)} FROM tasks d
            WHERE d.organization_id = i.organization_id AND d.id = i.id
              AND d.erased_at IS NULL OFFSET 0) t`)
-    const found = new Map(rows.map((task) => [nameOf(task), task]))
-    return wanted.map((one) => found.get(nameOf(one)) ?? null)
+    const tasks = new Map(rows.map((task) => [textOfKey(task), task]))
+    return keys.map((key) => tasks.get(textOfKey(key)) ?? null)
   })
 
   const reads = yield* makeMicroBatch({
     maxItems: MAX_READS,
-    run: (wanted: ReadonlyArray<Wanted>) => within(BRIEF)(findAll(wanted)),
+    run: (keys: ReadonlyArray<TaskKey>) => within(BRIEF)(findAll(keys)),
     isTransient,
     concurrency: LANES,
     patienceMillis: Duration.toMillis(BRIEF)
@@ -83,7 +83,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
   })
 })
 
-/** Ids begin with their time, so their index leads to the newest tasks: no other row is read. */
+/** Ids begin with their time, so the index on them finds the newest tasks without reading other rows. */
 export const makeRecentCompletions = (sql: SqlClient.SqlClient) =>
   Effect.fn("TaskRepo.recentCompletions")((newest: number) =>
     rowsOf(Completion)(
@@ -97,27 +97,28 @@ export const makeRecentCompletions = (sql: SqlClient.SqlClient) =>
 
 const listedColumns = `${taskColumns}, d.created_at AS "createdAt"`
 
-/** After every id that begins with the prefix and its underscore, by the codes of characters. */
+/** A text that sorts after every id with the prefix and its underscore, in the collation "C". */
 const afterPrefix = (prefix: string): string => `${prefix}\``
 
 export const makeListTasks =
   (sql: SqlClient.SqlClient): TaskRepo["Service"]["list"] =>
   ({ organizationId, memberId }, filter, page) => {
     const { kind, states, model, createdAfter } = filter
-    const own = sql`d.organization_id = ${organizationId} AND d.member_id = ${memberId}
+    const isListed = sql`d.organization_id = ${organizationId} AND d.member_id = ${memberId}
                     AND d.erased_at IS NULL`
     const prefix = orderPrefixes[kind]
-    const [first, last] = [`${prefix}_`, afterPrefix(prefix)]
+    const first = `${prefix}_`
+    const last = afterPrefix(prefix)
     const [from, to] =
       filter.order === "desc" ? [first, page.after ?? last] : [page.after ?? first, last]
     return readPage(ListedTask, page, {
       isEntry: (after) =>
         taskKindOf(after) === kind
-          ? sql`SELECT 1 FROM tasks d WHERE ${own} AND d.id = ${after}`
+          ? sql`SELECT 1 FROM tasks d WHERE ${isListed} AND d.id = ${after}`
           : Effect.succeed([]),
       newest: sql`
         SELECT ${sql.literal(listedColumns)} FROM tasks d
-         WHERE ${own} AND d.id > ${from} AND d.id < ${to}
+         WHERE ${isListed} AND d.id > ${from} AND d.id < ${to}
            AND d.state = ANY (${states}::text[])
            AND ${model === null ? sql`true` : sql`d.model = ${model}`}
            AND ${createdAfter === null ? sql`true` : sql`date_trunc('milliseconds', d.created_at) > ${createdAfter}`}

@@ -1,6 +1,6 @@
-/** A task as a column, for those who tell of it or load what it made. */
+/** The SQL expression of a task as JSON, for webhook messages and copies of results. */
 
-/** As JSON; null when it was erased. The result stays text in it: it may hold characters that `jsonb` does not take. */
+/** Null for an erased task. The result stays a text, since it may have characters that `jsonb` does not accept. */
 export const taskSnapshotOf = (organizationId: string, id: string): string => `
   (SELECT jsonb_build_object('id', t.id, 'memberId', t.member_id, 'state', t.state, 'videoUrl', t.video_url,
             'result', t.result, 'completionTokens', t.completion_tokens::text,

@@ -1,38 +1,38 @@
 /**
- * Calls that wait to be written. Most of what is said to vendors is the same question with the same
- * answer: such polls are counted in one row, which is written again once many have come.
+ * The queue of calls that wait to be written. Most calls are polls with the same answer as before: such
+ * polls are counted in one row, which is written again after some time.
  */
 import { makeBoundedMap } from "../../runtime/boundedMap.ts"
 import type { CallSubject, VendorCall } from "../../services/CallLog.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 
-/** A row as it is to stand; it takes the place of what was written of it before. */
+/** A row to write; it replaces the row with the same id. */
 export interface CallRow extends LoggedCall {
   readonly organizationId: string
   readonly jobId: string
   readonly outcome: string
 }
 
-interface Gathered {
+interface GatheredPolls {
   readonly row: CallRow
   readonly sinceMillis: number
 }
 
-/** Of the job it is about. */
-const nameOf = ({ organizationId, jobId }: CallRow): string => `${organizationId} ${jobId}`
+/** Identifies the job of the call. */
+const jobKey = ({ organizationId, jobId }: CallRow): string => `${organizationId} ${jobId}`
 
-/** Remembers the last polls of at most `maxJobs` jobs, and gathers repeats of at most `maxGathered`. */
+/** Caches the last polls of at most `maxJobs` jobs, and gathers repeats in at most `maxGathered` rows. */
 export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
-  /** The last call of each job that is polled, without its bodies; the longest unasked job first. */
+  /** The last poll of each job, without its bodies; the job that was polled longest ago first. */
   const lastPolls = makeBoundedMap<CallRow>(maxJobs)
-  /** By id, like `gathered`: a row that waits takes what comes on top. */
+  /** By id, like `gathered`: repeats of a waiting poll are added to its row. */
   const waiting = new Map<string, CallRow>()
-  /** Those gathered longest come first. */
-  const gathered = new Map<string, Gathered>()
+  /** The rows that gather for the longest time come first. */
+  const gathered = new Map<string, GatheredPolls>()
 
   const remember = (row: CallRow) => {
-    if (row.purpose !== "poll") lastPolls.drop(nameOf(row))
-    else lastPolls.set(nameOf(row), { ...row, request: null, answer: null })
+    if (row.purpose !== "poll") lastPolls.drop(jobKey(row))
+    else lastPolls.set(jobKey(row), { ...row, request: null, answer: null })
   }
 
   const release = (untilMillis: number) => {
@@ -44,42 +44,42 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
   }
 
   return {
-    /** Rows to be written now. */
+    /** Number of rows to write now. */
     waiting: () => waiting.size,
     add: (id: string, subject: CallSubject, call: VendorCall, nowMillis: number): void => {
       const { organizationId, jobId, channelId, purpose } = subject
       const lastAt = call.startedAt
       const row = { ...call, id, organizationId, jobId, channelId, purpose, repeats: 0, lastAt }
-      const last = lastPolls.peek(nameOf(row))
+      const last = lastPolls.peek(jobKey(row))
       if (purpose !== "poll" || last?.outcome !== call.outcome) {
         remember(row)
         waiting.set(id, row)
         return
       }
       const { durationMillis, answer } = call
-      const again = { ...last, durationMillis, answer, lastAt, repeats: last.repeats + 1 }
-      remember(again)
-      const unwritten = waiting.get(last.id)
-      if (unwritten !== undefined) {
-        waiting.set(last.id, { ...again, request: unwritten.request })
+      const repeat = { ...last, durationMillis, answer, lastAt, repeats: last.repeats + 1 }
+      remember(repeat)
+      const waitingRow = waiting.get(last.id)
+      if (waitingRow !== undefined) {
+        waiting.set(last.id, { ...repeat, request: waitingRow.request })
         return
       }
       const { sinceMillis = nowMillis } = gathered.get(last.id) ?? {}
-      gathered.set(last.id, { row: again, sinceMillis })
+      gathered.set(last.id, { row: repeat, sinceMillis })
       release(Number.NEGATIVE_INFINITY)
     },
-    /** Forgets jobs that were not asked for since: most of them have ended. */
+    /** Drops the last polls before the time; most of these jobs have ended. */
     forget: (beforeMillis: number): void =>
       lastPolls.dropWhile(({ lastAt }) => lastAt.getTime() < beforeMillis),
-    /** Has rows written that began to be gathered at that moment or before. */
+    /** Queues the rows that began to gather at `untilMillis` or before. */
     release,
-    /** The rows to be written next, at most so many. */
-    take: (most: number): ReadonlyArray<CallRow> => {
-      const rows = [...waiting.values()].slice(0, most)
+    /** Removes the next rows to write from the queue. */
+    take: (limit: number): ReadonlyArray<CallRow> => {
+      const rows = [...waiting.values()].slice(0, limit)
       for (const { id } of rows) waiting.delete(id)
       return rows
     },
-    /** Rows that were taken and not written. */
+    /** Returns rows whose write has not finished; they keep the repeats that came meanwhile. */
     putBack: (rows: ReadonlyArray<CallRow>): void => {
       for (const row of rows) {
         const newest = waiting.get(row.id) ?? gathered.get(row.id)?.row ?? row

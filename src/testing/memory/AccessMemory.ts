@@ -1,4 +1,4 @@
-/** Organisations, members and keys in memory. Keys are found by their hash, as in a database. */
+/** Organisations, members and keys in memory. Keys are looked up by their hash, as in PostgreSQL. */
 import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
@@ -48,16 +48,18 @@ export const layerAccessMemory = Layer.effect(
         if (!isWellFormedToken("mg_", key)) return yield* refusedKey
         const hash = tokenHash(key)
         const now = yield* Clock.currentTimeMillis
-        const found = [...store.apiKeys.values()].find((kept) => kept.hash === hash)
-        if (found === undefined || found.revokedAt !== null)
+        const stored = [...store.apiKeys.values()].find((one) => one.hash === hash)
+        if (stored === undefined || stored.revokedAt !== null) {
           return yield* guard(Effect.fail(refusedKey))
-        const { expiresAt, models, scopes, requestsPerMinute = null } = found.options
+        }
+        const { id: keyId, organizationId, memberId, options } = stored
+        const { expiresAt, models, scopes, requestsPerMinute = null } = options
         if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
         return {
-          disabled: standing(found.organizationId, found.memberId),
-          organizationId: found.organizationId,
-          memberId: found.memberId,
-          keyId: found.id,
+          disabled: standing(organizationId, memberId),
+          organizationId,
+          memberId,
+          keyId,
           scopes: new Set(scopes),
           models: models === null ? null : new Set(models),
           requestsPerMinute
@@ -89,8 +91,13 @@ export const layerAccessMemory = Layer.effect(
         const hash = tokenHash(key)
         const organizationId = owner.id
         store.apiKeys.set(id, {
-          ...{ id, organizationId, memberId, hash, options },
-          ...{ createdAt: yield* nowDate, revokedAt: null }
+          id,
+          organizationId,
+          memberId,
+          hash,
+          options,
+          createdAt: yield* nowDate,
+          revokedAt: null
         })
         return { id, key }
       }),

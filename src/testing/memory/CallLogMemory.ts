@@ -1,4 +1,4 @@
-/** Calls to vendors in memory, kept in the order in which they were reported. */
+/** The log of vendor calls in memory, in the order in which they were reported. */
 import { Clock, Effect, FiberSet, Layer, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Settings } from "../../runtime/Settings.ts"
@@ -25,13 +25,13 @@ export const layerCallLogMemory = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { callLogDays } = yield* Settings
     const describing = yield* FiberSet.make<void>()
-    const inOrder = yield* Semaphore.make(1)
+    const orderPermit = yield* Semaphore.make(1)
 
-    const keep = (id: string, subject: CallSubject, call: VendorCall): void => {
+    const addCall = (id: string, subject: CallSubject, call: VendorCall): void => {
       const at = calls.findLastIndex(
-        (kept) =>
-          kept.subject.organizationId === subject.organizationId &&
-          kept.subject.jobId === subject.jobId
+        (logged) =>
+          logged.subject.organizationId === subject.organizationId &&
+          logged.subject.jobId === subject.jobId
       )
       const last = calls[at]
       if (last !== undefined && isSameEnd(last, subject, call)) {
@@ -46,11 +46,11 @@ export const layerCallLogMemory = Layer.effect(
 
     const record: CallLogShape["record"] = (subject, { describe }) =>
       Effect.gen(function* () {
-        keep(`uc_${yield* random.uuidV7()}`, subject, describe())
+        addCall(`uc_${yield* random.uuidV7()}`, subject, describe())
       }).pipe(
         // Without its cause, which may quote what was to be redacted.
-        Effect.catchCause(() => Effect.logWarning("a call to a vendor could not be described")),
-        inOrder.withPermit,
+        Effect.catchCause(() => Effect.logWarning("call log: describing a call failed")),
+        orderPermit.withPermit,
         FiberSet.run(describing),
         Effect.asVoid
       )

@@ -1,4 +1,4 @@
-/** How channels are doing, in memory. */
+/** Records of channels in memory: cooldowns, counts of calls and failures. */
 import { Clock, Effect, Layer } from "effect"
 import {
   type CallEnds,
@@ -21,7 +21,7 @@ import {
 const HOUR_SECONDS = 3600
 const SLOT_MILLIS = 10_000
 
-const summed = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCount> => {
+const sumCounts = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCount> => {
   const sums = new Map<string, ChannelCount>()
   for (const { channelId, name, count } of counts) {
     const key = JSON.stringify([channelId, name])
@@ -30,14 +30,17 @@ const summed = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCount>
   return [...sums.values()]
 }
 
-const summedEnds = (ends: ReadonlyArray<StoredEnds>): ReadonlyArray<CallEnds> => {
+const sumEnds = (ends: ReadonlyArray<StoredEnds>): ReadonlyArray<CallEnds> => {
   const sums = new Map<string, CallEnds>()
   for (const { channelId, model, organizationId, made, failed } of ends) {
     const key = JSON.stringify([channelId, model, organizationId])
     const sum = sums.get(key) ?? { made: 0, failed: 0 }
     sums.set(key, {
-      ...{ channelId, model, organizationId },
-      ...{ made: sum.made + made, failed: sum.failed + failed }
+      channelId,
+      model,
+      organizationId,
+      made: sum.made + made,
+      failed: sum.failed + failed
     })
   }
   return [...sums.values()]
@@ -48,26 +51,30 @@ export const layerChannelRecordsMemory = Layer.effect(
   Effect.gen(function* () {
     const state = yield* MemoryStore
     const { cooldowns, channelFailures } = state
-    const at = <A>(of: CooldownTarget, run: (name: string, now: number) => A): Effect.Effect<A> =>
-      Effect.map(Clock.currentTimeMillis, (now) => run(cooldownName(of), now))
-    const since = (now: number, seconds: number) =>
+    const withName = <A>(
+      scope: CooldownTarget,
+      run: (name: string, now: number) => A
+    ): Effect.Effect<A> =>
+      Effect.map(Clock.currentTimeMillis, (now) => run(cooldownName(scope), now))
+    const countsSince = (now: number, seconds: number) =>
       state.channelCounts.filter((one) => one.at > now - seconds * 1000)
 
-    const withoutStrangers = (now: number): void => {
+    /** Deletes old cooldowns of single organisations; those of whole channels stay for the operators. */
+    const pruneCooldowns = (now: number): void => {
       for (const [name, rest] of cooldowns) {
         if (rest.organizationId === null || (rest.until !== null && rest.isAlone)) continue
         if ((rest.until ?? rest.endedAt ?? now) < now - HOUR_SECONDS * 1000) cooldowns.delete(name)
       }
     }
 
-    /** Changes what is stored of it, where there is something. */
+    /** Changes the stored cooldown, where there is one. */
     const change = (
-      of: CooldownTarget,
-      by: (rest: StoredCooldown, now: number) => Partial<StoredCooldown> | null
+      scope: CooldownTarget,
+      changeOf: (rest: StoredCooldown, now: number) => Partial<StoredCooldown> | null
     ): Effect.Effect<void> =>
-      at(of, (name, now) => {
+      withName(scope, (name, now) => {
         const rest = cooldowns.get(name)
-        const changed = rest === undefined ? null : by(rest, now)
+        const changed = rest === undefined ? null : changeOf(rest, now)
         if (rest !== undefined && changed !== null) {
           changeRest(state, rest, { ...rest, ...changed }, now)
         }
@@ -77,7 +84,7 @@ export const layerChannelRecordsMemory = Layer.effect(
       add: ({ counts, ends, failures }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const at = now - (now % SLOT_MILLIS)
-          const stored = since(now, HOUR_SECONDS)
+          const stored = countsSince(now, HOUR_SECONDS)
           state.channelCounts = [...stored, ...counts.map((count) => ({ ...count, at }))]
           state.callEnds = [
             ...state.callEnds.filter((one) => one.at > now - WINDOW_SECONDS * 1000),
@@ -89,7 +96,7 @@ export const layerChannelRecordsMemory = Layer.effect(
               channelFailures.set(failure.channelId, failure)
             }
           }
-          withoutStrangers(now)
+          pruneCooldowns(now)
         }),
       latestEnds: (channelIds) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
@@ -102,7 +109,7 @@ export const layerChannelRecordsMemory = Layer.effect(
                 (organizationId === null || organizationId === one.organizationId) &&
                 (endedAt ?? 0) > one.at
             )
-          return summedEnds(
+          return sumEnds(
             state.callEnds.filter(
               (one) =>
                 channelIds.includes(one.channelId) &&
@@ -117,29 +124,29 @@ export const layerChannelRecordsMemory = Layer.effect(
             until === null ? [] : [{ ...rest, secondsLeft: Math.max(0, until - now) / 1000 }]
         )
       ),
-      beginCooldown: (of, why, { least, most }) =>
-        at(of, (name, now) => {
+      beginCooldown: (scope, cause, { least, most }) =>
+        withName(scope, (name, now) => {
           const before = cooldowns.get(name)
           const until = before?.until ?? null
           if (until !== null && until > now) return
-          const goesOn = before !== undefined && until !== null
-          const seconds = goesOn ? Math.min(before.seconds * 2, most) : least
+          const isContinued = before !== undefined && until !== null
+          const seconds = isContinued ? Math.min(before.seconds * 2, most) : least
           const rest: StoredCooldown = {
-            ...of,
-            ...why,
+            ...scope,
+            ...cause,
             seconds,
-            isAlone: goesOn ? before.isAlone : why.isAlone,
+            isAlone: isContinued ? before.isAlone : cause.isAlone,
             until: now + seconds * 1000,
             triedUntil: null,
             triedBy: null,
             failedBy: null,
             endedAt: null,
-            since: goesOn ? before.since : new Date(now)
+            since: isContinued ? before.since : new Date(now)
           }
           changeRest(state, before, rest, now)
         }),
-      takeTrial: (of, by) =>
-        at(of, (name, now) => {
+      takeTrial: (scope, by) =>
+        withName(scope, (name, now) => {
           const rest = cooldowns.get(name)
           if (rest === undefined || rest.until === null || rest.until > now) return false
           const { triedBy, triedUntil } = rest
@@ -149,12 +156,12 @@ export const layerChannelRecordsMemory = Layer.effect(
           cooldowns.set(name, { ...rest, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
           return true
         }),
-      failTrial: (of, by, mostSeconds) =>
-        at(of, (name, now) => {
+      failTrial: (scope, by, maxSeconds) =>
+        withName(scope, (name, now) => {
           const rest = cooldowns.get(name)
           if (rest === undefined || rest.until === null || rest.until > now) return false
           const isLonger = rest.failedBy !== null && rest.failedBy !== by
-          const seconds = isLonger ? Math.min(rest.seconds * 2, mostSeconds) : rest.seconds
+          const seconds = isLonger ? Math.min(rest.seconds * 2, maxSeconds) : rest.seconds
           cooldowns.set(name, {
             ...rest,
             seconds,
@@ -165,16 +172,16 @@ export const layerChannelRecordsMemory = Layer.effect(
           })
           return isLonger
         }),
-      giveTrialBack: (of) => change(of, () => ({ triedUntil: null, triedBy: null })),
-      endCooldown: (of) =>
-        change(of, (rest, now) =>
+      giveTrialBack: (scope) => change(scope, () => ({ triedUntil: null, triedBy: null })),
+      endCooldown: (scope) =>
+        change(scope, (rest, now) =>
           rest.until === null
             ? null
             : { until: null, triedUntil: null, triedBy: null, failedBy: null, endedAt: now }
         ),
-      contradict: (of) => change(of, () => ({ isAlone: false })),
+      contradict: (scope) => change(scope, () => ({ isAlone: false })),
       hour: Effect.map(Clock.currentTimeMillis, (now) => ({
-        counts: summed(since(now, HOUR_SECONDS)),
+        counts: sumCounts(countsSince(now, HOUR_SECONDS)),
         failures: [...channelFailures.values()]
       })),
       openTasks: Effect.sync(() => {

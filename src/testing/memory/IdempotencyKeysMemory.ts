@@ -20,13 +20,13 @@ export const layerIdempotencyKeysMemory = Layer.effect(
       find: Effect.fnUntraced(function* (organizationId, key) {
         const now = yield* Clock.currentTimeMillis
         const books = organizations.get(organizationId)
-        const kept = books?.requestKeys.get(key)
-        if (kept === undefined || kept.expiresAt <= now) return null
-        const order = books?.orders.get(kept.holdId)
+        const stored = books?.requestKeys.get(key)
+        if (stored === undefined || stored.expiresAt <= now) return null
+        const order = books?.orders.get(stored.holdId)
         return {
-          fingerprint: kept.fingerprint,
-          holdId: kept.holdId,
-          answer: kept.answer,
+          fingerprint: stored.fingerprint,
+          holdId: stored.holdId,
+          answer: stored.answer,
           holdIsOpen: order?.state === "open",
           taskState: order?.task?.state ?? null
         }

@@ -26,8 +26,8 @@ export const addOrphan = (
     upstream_id: upstreamId,
     reason
   }
-  const told = { type: "orphan.created", taskId: null, data }
-  notifyEndpoints(state, OPERATORS, organizationId, told, nowMillis)
+  const event = { type: "orphan.created", taskId: null, data }
+  notifyEndpoints(state, OPERATORS, organizationId, event, nowMillis)
   orphans.set(id, {
     id,
     organizationId,

@@ -1,4 +1,4 @@
-/** The usage detail in memory, read off the orders that were charged. */
+/** Usage records in memory, computed from charged orders. */
 import { Effect, Layer } from "effect"
 import { noSuchRecord, orderOfUsage, receiptOf, UsageLog } from "../../services/UsageLog.ts"
 import { byCreation, decodeQuote, MemoryStore, pageOf, usageOf } from "./MemoryStore.ts"
@@ -11,10 +11,10 @@ export const layerUsageLogMemory = Layer.effect(
       list: Effect.fn("UsageLog.list")((organizationId, { memberId, tag }, page) =>
         Effect.suspend(() => {
           const orders = [...(organizations.get(organizationId)?.orders.values() ?? [])]
-          const own = orders
+          const matches = orders
             .filter(({ request }) => memberId === null || request.memberId === memberId)
             .filter(({ request }) => tag === null || request.metadata?.[tag.name] === tag.value)
-          return pageOf(own.flatMap((order) => usageOf(order) ?? []).toSorted(byCreation), page)
+          return pageOf(matches.flatMap((order) => usageOf(order) ?? []).toSorted(byCreation), page)
         })
       ),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {

@@ -1,4 +1,4 @@
-/** Lists of orders in memory: all that there is, looked through for what is wanted. */
+/** Lists of orders in memory; each read filters all orders. */
 import { Effect, Layer } from "effect"
 import {
   type ListedOrder,
@@ -26,13 +26,23 @@ const returnedOf = ({ transfers }: Books, orderId: string): bigint =>
     .filter((transfer) => transfer.orderId === orderId)
     .reduce((sum, { amountNano }) => sum + amountNano, 0n)
 
-const listed = ({ orphans }: MemoryState, books: Books, order: StoredOrder): ListedOrder => {
+const toListedOrder = ({ orphans }: MemoryState, books: Books, order: StoredOrder): ListedOrder => {
   const { request, task, job, state, chargeNano, costNano } = order
   const { id, organizationId, memberId, keyId, model, modality, metadata = null } = request
   return {
-    ...{ id, organizationId, memberId, keyId, model, modality, metadata },
+    id,
+    organizationId,
+    memberId,
+    keyId,
+    model,
+    modality,
+    metadata,
     promptDigest: request.promptDigest ?? null,
-    ...{ job, state, chargeNano, costNano, holdNano: request.amountNano },
+    job,
+    state,
+    chargeNano,
+    costNano,
+    holdNano: request.amountNano,
     upstreamId: task?.upstreamId ?? orphans.get(id)?.upstreamId ?? null,
     overageNano: overageOf(order),
     returnedNano: returnedOf(books, id),
@@ -51,7 +61,7 @@ const listed = ({ orphans }: MemoryState, books: Books, order: StoredOrder): Lis
   }
 }
 
-const isSummed = (order: ListedOrder, filter: OrderSumFilter): boolean =>
+const matchesSumFilter = (order: ListedOrder, filter: OrderSumFilter): boolean =>
   (filter.organizationId ?? order.organizationId) === order.organizationId &&
   (filter.memberId ?? order.memberId) === order.memberId &&
   (filter.keyId ?? order.keyId) === order.keyId &&
@@ -60,12 +70,12 @@ const isSummed = (order: ListedOrder, filter: OrderSumFilter): boolean =>
   (filter.channelId ?? order.job.channelId) === order.job.channelId &&
   (filter.tag === null || order.metadata?.[filter.tag.name] === filter.tag.value)
 
-const isIn = (at: Date, { from, to }: OrderSumFilter): boolean =>
+const isInPeriod = (at: Date, { from, to }: OrderSumFilter): boolean =>
   (from === null || at >= from) && (to === null || at < to)
 
-const isWanted = (order: ListedOrder, filter: OrderFilter): boolean =>
-  isSummed(order, filter) &&
-  isIn(order.createdAt, filter) &&
+const matchesFilter = (order: ListedOrder, filter: OrderFilter): boolean =>
+  matchesSumFilter(order, filter) &&
+  isInPeriod(order.createdAt, filter) &&
   (filter.state ?? order.state) === order.state &&
   (order.isTask || !filter.tasksOnly) &&
   (filter.upstreamId === null || (order.isTask && order.upstreamId === filter.upstreamId)) &&
@@ -80,14 +90,14 @@ const sumOf = (
 export const layerOrderListsMemory = Layer.effect(
   OrderLists,
   Effect.map(MemoryStore, (store) => {
-    const everything = () =>
+    const allOrders = () =>
       [...store.organizations.values()].flatMap((books) =>
-        [...books.orders.values()].map((order) => listed(store, books, order))
+        [...books.orders.values()].map((order) => toListedOrder(store, books, order))
       )
 
     const totalsOf = (filter: OrderSumFilter): OrderTotals => {
-      const summed = everything().filter((order) => isSummed(order, filter))
-      const inTime = summed.filter(({ createdAt }) => isIn(createdAt, filter))
+      const summed = allOrders().filter((order) => matchesSumFilter(order, filter))
+      const inTime = summed.filter(({ createdAt }) => isInPeriod(createdAt, filter))
       const open = inTime.filter(
         ({ state, isTask }) => state === "open" && (isTask || !filter.tasksOnly)
       )
@@ -101,7 +111,9 @@ export const layerOrderListsMemory = Layer.effect(
         chargeNano: sumOf(charged, ({ chargeNano }) => chargeNano),
         returnedNano: [...store.organizations.values()]
           .flatMap(({ transfers }) => transfers)
-          .filter(({ orderId, createdAt }) => ids.has(orderId ?? "") && isIn(createdAt, filter))
+          .filter(
+            ({ orderId, createdAt }) => ids.has(orderId ?? "") && isInPeriod(createdAt, filter)
+          )
           .reduce((sum, { amountNano }) => sum + amountNano, 0n),
         costNano: sumOf(charged, ({ costNano }) => costNano ?? 0n),
         withoutCost: charged.filter(({ costNano }) => costNano === null).length
@@ -111,19 +123,19 @@ export const layerOrderListsMemory = Layer.effect(
     return OrderLists.of({
       list: Effect.fn("OrderLists.list")((filter, { after, limit }) =>
         Effect.suspend(() => {
-          const known = everything().filter(
+          const ownOrders = allOrders().filter(
             ({ organizationId, memberId }) =>
               (filter.organizationId ?? organizationId) === organizationId &&
               (filter.memberId ?? memberId) === memberId
           )
-          if (after !== null && !known.some(({ id }) => id === after)) {
+          if (after !== null && !ownOrders.some(({ id }) => id === after)) {
             return Effect.fail(unknownCursor)
           }
-          const wanted = known
+          const matches = ownOrders
             .filter(({ id }) => after === null || uuidOf(id) < uuidOf(after))
-            .filter((order) => isWanted(order, filter))
+            .filter((order) => matchesFilter(order, filter))
             .toSorted((one, other) => (uuidOf(one.id) < uuidOf(other.id) ? 1 : -1))
-          const page = cutPage(wanted, limit)
+          const page = cutPage(matches, limit)
           return Effect.succeed({
             ...page,
             next: page.hasMore ? (page.data.at(-1)?.id ?? null) : null
@@ -132,7 +144,7 @@ export const layerOrderListsMemory = Layer.effect(
       ),
       find: Effect.fn("OrderLists.find")((owner, id) =>
         Effect.suspend(() => {
-          const order = everything().find(
+          const order = allOrders().find(
             (each) =>
               each.id === id &&
               each.organizationId === owner.organizationId &&
