@@ -5,6 +5,7 @@ import { startJob } from "../runtime/backgroundJobs.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Shutdown } from "../runtime/Shutdown.ts"
+import { ChannelRecords } from "../services/channels/ChannelRecords.ts"
 import {
   heldMoney,
   lateHolds,
@@ -91,7 +92,8 @@ export const layerMonitor = Layer.effect(
     const pulse = yield* PollerPulse
     const shutdown = yield* Shutdown
     const settings = yield* Settings
-    const measureTasks = yield* makeTasksMeasure
+    const { openTasks: openTasksByChannel } = yield* ChannelRecords
+    const measureTasks = makeTasksMeasure(openTasksByChannel)
 
     let known: Known = { report: null, at: yield* monotonicMillis, failing: false }
 
