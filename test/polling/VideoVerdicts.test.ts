@@ -68,9 +68,9 @@ const applied = Effect.fnUntraced(function* (
   })
   yield* Effect.flatMap(
     makeVideoVerdicts((id) => written.ended.push(id)),
-    ({ apply, troubled }) =>
+    ({ apply, postpone }) =>
       status === "trouble"
-        ? troubled(task, { message: "no", retryAfterSeconds: 40 })
+        ? postpone(task, { message: "no", retryAfterSeconds: 40 })
         : apply(task, status)
   ).pipe(
     Effect.provide([
