@@ -96,7 +96,7 @@ export const makeOrderEnds = Effect.gen(function* () {
           ? null
           : { _tag: "Refused", error: terms.storableRefusal(error, orphan) }
     })
-    taskEnds.ended(run.id)
+    taskEnds.notify(run.id)
     if (!won) yield* logOrderError(open, "the hold to give back was closed before", { state })
     yield* open.reach("returned")
     return won
@@ -159,7 +159,7 @@ export const makeOrderEnds = Effect.gen(function* () {
       yield* logOrderError(open, "the vendor accepted a task that had been given up", {
         upstreamId
       })
-      yield* tasks.acceptedLate(organizationId, id, upstreamId)
+      yield* tasks.recordLateAcceptance(organizationId, id, upstreamId)
       return yield* givenUp()
     }).pipe(inAcceptSpan)
 
@@ -191,7 +191,7 @@ export const makeOrderEnds = Effect.gen(function* () {
         call,
         answer: repeats?.stored ?? null
       })
-      taskEnds.ended(run.id)
+      taskEnds.notify(run.id)
       if (state !== "captured") return yield* answerLate(open)
       if (charge.usage.basis === "upstream_usage") {
         const amounts = { estimatedNano: terms.quote.holdNano, usedNano: charge.chargeNano }

@@ -13,7 +13,7 @@ import { CurrentTurn } from "../runtime/FairLane.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
-import { unhindered } from "../services/ledgerAnswers.ts"
+import { releaseOrLog } from "../services/ledgerAnswers.ts"
 import { type AbandonedTask, type Task, TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
 import { makePollQueue } from "./PollQueue.ts"
 import { makeVideoPolls } from "./VideoPolls.ts"
@@ -96,7 +96,7 @@ export const layerTaskSettlement = Layer.effect(
     const failpoints = yield* Failpoints
     const ends = yield* TaskEnds
     const changes = yield* Changes
-    const verdicts = yield* makeVideoVerdicts(ends.ended)
+    const verdicts = yield* makeVideoVerdicts(ends.notify)
     const questions = yield* makeVideoPolls(verdicts)
     const asks = yield* makePollQueue({
       bound: settings.pollsPerChannel,
@@ -139,7 +139,7 @@ export const layerTaskSettlement = Layer.effect(
     const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
     const untilFinished = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const end = yield* Latch.make(false)
-      yield* ends.awaiting(id, end)
+      yield* ends.register(id, end)
       return yield* Effect.andThen(end.close, readOnce(organizationId, id)).pipe(
         Effect.catchDefect((defect) =>
           Effect.as(
@@ -193,7 +193,7 @@ export const layerTaskSettlement = Layer.effect(
         ({ task, waitedSeconds }) =>
           tasks.putBack(task, {
             nextPollSeconds: 0,
-            known: null,
+            isKnown: null,
             askedSecondsAgo: task.sinceAskedSeconds + waitedSeconds
           }),
         { concurrency: "unbounded", discard: true }
@@ -212,7 +212,7 @@ export const layerTaskSettlement = Layer.effect(
       const claimed = yield* tasks.claimDue({
         limit: CLAIM_LIMIT,
         perChannel,
-        asked: openByChannel
+        openByChannel
       })
       for (const question of questions.questionsOf(claimed)) asks.offer(question)
       if (claimed.length === CLAIM_LIMIT) return true
@@ -244,7 +244,7 @@ export const layerTaskSettlement = Layer.effect(
     ) =>
       Effect.forEach(
         abandoned,
-        (task) => unhindered(task.id)(verdicts.release(task, "sweep", endOf(task))),
+        (task) => releaseOrLog(task.id)(verdicts.release(task, "sweep", endOf(task))),
         { concurrency: "unbounded", discard: true }
       )
 

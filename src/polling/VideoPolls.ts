@@ -6,7 +6,7 @@ import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { withSpan } from "../runtime/spans.ts"
-import { CallLog, recordingCalls } from "../services/CallLog.ts"
+import { CallLog, recordCalls } from "../services/CallLog.ts"
 import { ChannelCredentials, type KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import {
   ProtocolAdapter,
@@ -69,7 +69,7 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
   const singleTasks = makeBoundedMap<true>(MAX_SINGLE_TASKS)
 
   const recordPolls = (tasks: ClaimedTasks) =>
-    recordingCalls(
+    recordCalls(
       callLog,
       tasks.map(({ organizationId, id, channelId, upstreamId }) => ({
         organizationId,

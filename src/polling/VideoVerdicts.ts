@@ -179,7 +179,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
       ? giveUp(task, taskLost)
       : task.pastDeadline
         ? giveUp(task, deadlineExceeded)
-        : tasks.putBack(task, { nextPollSeconds: Math.max(pace, minimumSeconds), known: isKnown })
+        : tasks.putBack(task, { nextPollSeconds: Math.max(pace, minimumSeconds), isKnown })
     if (!isCurrent) yield* countOn(staleClaims, task)
   })
 

@@ -70,7 +70,7 @@ export const emptySnapshot = makeSnapshot(0n, new Date(0), {
 })
 
 /** A channel without the values of its keys. */
-const inTheClear = (channel: ChannelWrite): Channel => {
+const withoutKeys = (channel: ChannelWrite): Channel => {
   const { api_key: _, api_keys, ...clear } = channel
   if (api_keys === undefined || api_keys.length === 0) return clear
   return {
@@ -85,7 +85,7 @@ export const checkCatalog = (
   protocols: ProtocolTables,
   storedKeys: StoredKeys
 ): Result.Result<CatalogDocument, InvalidRequest> => {
-  const document = { ...catalog, channels: catalog.channels.map(inTheClear) }
+  const document = { ...catalog, channels: catalog.channels.map(withoutKeys) }
   const faults = [
     ...keyFaults(catalog),
     ...originFaults(catalog, storedKeys),
@@ -109,7 +109,7 @@ export interface CatalogEdit {
 }
 
 /** What came between the version that an edit was made on and the one in force. */
-export const editedMeanwhile = (
+export const versionConflict = (
   version: bigint,
   since: ReadonlyArray<Pick<CatalogSnapshot, "version" | "author" | "createdAt">>
 ): PreconditionFailed =>
@@ -124,7 +124,7 @@ export const editedMeanwhile = (
   })
 
 /** The keys that would be stored with the catalog. */
-const storedWith = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
+const keysAfter = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
   new Map([
     ...stored,
     ...catalog.channels.map((channel) => {
@@ -180,7 +180,7 @@ export const previewOf = (options: {
     return replacedCatalog(
       { version, before, after, catalog },
       options.protocols,
-      storedWith(storedKeys, catalog)
+      keysAfter(storedKeys, catalog)
     )
   })
 
@@ -200,7 +200,7 @@ export const withChannel = (
     : null
 
 /** Made on the version in force. */
-export const freeEdit: CatalogEdit = { author: null, onVersion: null }
+export const unconditionalEdit: CatalogEdit = { author: null, onVersion: null }
 
 export const noSuchChannel = () => new NotFound({ message: "There is no channel with this id" })
 

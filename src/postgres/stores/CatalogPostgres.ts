@@ -9,13 +9,13 @@ import {
   Catalog,
   type CatalogEdit,
   checkCatalog,
-  editedMeanwhile,
   emptySnapshot,
-  freeEdit,
   makeSnapshot,
   noSuchChannel,
   previewOf,
   replacedCatalog,
+  unconditionalEdit,
+  versionConflict,
   withChannel
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
@@ -84,7 +84,7 @@ export const layerCatalog = Layer.effect(
               const since = yield* rowsOf(SinceRow)(sql`
                 SELECT ${sql.literal(columnsOf(SinceRow, "v"))} FROM catalog_versions v
                  WHERE version > ${onVersion} ORDER BY version LIMIT ${TOLD_CHANGES}`)
-              return { _tag: "Late" as const, error: editedMeanwhile(last, since) }
+              return { _tag: "Late" as const, error: versionConflict(last, since) }
             }
             const planned = yield* Effect.result(next(before))
             if (Result.isFailure(planned)) {
@@ -104,7 +104,7 @@ export const layerCatalog = Layer.effect(
 
     return Catalog.of({
       snapshot,
-      replace: Effect.fn("Catalog.replace")(function* (catalog, edit = freeEdit) {
+      replace: Effect.fn("Catalog.replace")(function* (catalog, edit = unconditionalEdit) {
         // The stored keys are those of the version in force, which nobody else replaces meanwhile.
         const checkAndStore = Effect.gen(function* () {
           const storedKeys = yield* credentials.storedKeys

@@ -13,13 +13,13 @@ import {
   Catalog,
   type CatalogEdit,
   checkCatalog,
-  editedMeanwhile,
   emptySnapshot,
-  freeEdit,
   makeSnapshot,
   noSuchChannel,
   previewOf,
   replacedCatalog,
+  unconditionalEdit,
+  versionConflict,
   withChannel
 } from "../../services/Catalog.ts"
 import {
@@ -52,7 +52,7 @@ export const layerCatalogMemory = Layer.effect(
         const { version: last, document: before } = newest()
         if (onVersion !== null && onVersion !== last) {
           const since = catalogs.filter(({ version }) => version > onVersion)
-          return { _tag: "Late" as const, error: editedMeanwhile(last, since) }
+          return { _tag: "Late" as const, error: versionConflict(last, since) }
         }
         const planned = yield* Effect.result(next(before))
         if (Result.isFailure(planned)) return { _tag: "Refused" as const, error: planned.failure }
@@ -69,7 +69,7 @@ export const layerCatalogMemory = Layer.effect(
 
     return Catalog.of({
       snapshot,
-      replace: Effect.fn("Catalog.replace")(function* (catalog, edit = freeEdit) {
+      replace: Effect.fn("Catalog.replace")(function* (catalog, edit = unconditionalEdit) {
         const checkAndStore = Effect.gen(function* () {
           const storedKeys = yield* credentials.storedKeys
           const document = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))

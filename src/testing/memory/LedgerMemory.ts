@@ -9,7 +9,7 @@ import {
   answerDeposit,
   answerHold,
   DepositOutcome,
-  releaseOfLeft,
+  releaseOfAbandoned,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { notifyEndpoints, notifyOfPool } from "../delivery/notifications.ts"
@@ -152,7 +152,7 @@ export const layerLedgerMemory = Layer.effect(
           )
         )
         for (const { request } of left)
-          yield* close(releaseOfLeft(request.organizationId, request.id))
+          yield* close(releaseOfAbandoned(request.organizationId, request.id))
         return left.length
       })
     })
