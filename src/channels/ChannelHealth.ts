@@ -1,8 +1,9 @@
 /**
- * How channels and their keys are doing, as this gateway knows it: counted in memory, and told to and
- * heard from the others once a second. A channel, or a model of it, rests when its vendor fails most
- * calls of several organisations, an organisation's orders there when only its own fail, and a key when
- * the vendor refuses it; then one call after another tries whether it works again.
+ * Circuit breakers of channels and their keys. This gateway counts the ends of calls in memory and
+ * exchanges them with the other gateways once a second. A channel, or a model of it, cools down when its
+ * vendor fails most calls of several organisations. An organisation's orders there are refused when only
+ * its own calls fail. A key cools down when its vendor refuses it. After a cooldown, one call at a time
+ * tries whether the vendor works again.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Option } from "effect"
 import {
@@ -26,28 +27,28 @@ import {
   keyTarget
 } from "../services/channels/ChannelRecords.ts"
 import { channelState } from "../services/metrics.ts"
-import { makeRestMeasure, measure } from "./channelMeasures.ts"
+import { makeCooldownMeasure, measureCalls } from "./channelMeasures.ts"
 
-/** What one organisation orders at a channel. */
+/** One organisation's orders for one model of a channel. */
 export interface Lane {
   readonly channelId: string
   readonly model: string
   readonly organizationId: string
 }
 
-/** Whether something may be called now. */
+/** Whether a channel or a key may be called. */
 export type BreakerState =
   | { readonly _tag: "Closed" }
-  /** By one call alone, which has to say how it went. */
+  /** One call may try these targets, and has to report its result by `endTrial` or for its key. */
   | { readonly _tag: "HalfOpen"; readonly trials: ReadonlyArray<CooldownTarget> }
   | {
       readonly _tag: "Open"
       readonly secondsLeft: number
-      /** Only for this organisation, while others are served. */
+      /** Only this organisation is refused, while others are served. */
       readonly isOrganizationOnly: boolean
     }
 
-const well: BreakerState = { _tag: "Closed" }
+const closed: BreakerState = { _tag: "Closed" }
 
 /** The key of an account at a channel. */
 export interface ChannelKey {
@@ -55,35 +56,35 @@ export interface ChannelKey {
   readonly keyName: string
 }
 
-const keyRest = ({ channelId, keyName }: ChannelKey): CooldownTarget =>
+const targetOf = ({ channelId, keyName }: ChannelKey): CooldownTarget =>
   keyTarget(channelId, keyName)
 
 export class ChannelHealth extends Context.Service<
   ChannelHealth,
   {
-    /** Costs a statement only where a rest of it is over. */
+    /** Queries the database only where a cooldown of the lane is over. */
     breakerState(lane: Lane): Effect.Effect<BreakerState>
-    /** How the calls that try what has rested went; null where they worked, undefined for nothing. */
+    /** Ends the trials by their call: null for a success, undefined where nothing about the vendor is known. */
     endTrial(
       lane: Lane,
-      of: ReadonlyArray<CooldownTarget>,
+      trials: ReadonlyArray<CooldownTarget>,
       failure: VendorFailure | null | undefined
     ): Effect.Effect<void>
     keyState(key: ChannelKey): Effect.Effect<BreakerState>
-    /** Why it rests; null for one that does not. */
+    /** Null for a key that is not cooling down. */
     keyCooldownReason(key: ChannelKey): string | null
-    /** Begins the key's rest, or after a trial a longer one. */
+    /** Begins a cooldown of the key, which is longer after a trial. */
     recordKeyRefusal(key: ChannelKey, failure: VendorFailure): Effect.Effect<void>
     recordKeySuccess(key: ChannelKey): Effect.Effect<void>
-    /** The key's trial told nothing. */
+    /** The trial of the key showed neither a success nor a refusal, so another call may try it. */
     returnKeyTrial(key: ChannelKey): Effect.Effect<void>
-    /** Neither the channel nor its models and keys rest any more, for nobody. */
+    /** Ends all cooldowns of the channel, its models and its keys, for all organisations. */
     endCooldowns(channelId: string): Effect.Effect<void>
-    /** Counts how a paid call has ended; `said` is what the vendor answered, for operators. */
-    recordEnd(lane: Lane, end: CallEnd, said: () => string | null): void
-    /** How late the end of a task was noticed at most. */
+    /** Counts the end of a paid call; operators see `vendorMessage`. */
+    recordEnd(lane: Lane, end: CallEnd, vendorMessage: () => string | null): void
+    /** The upper limit of the time from a task's end to the answer that showed it. */
     recordLag(channelId: string, lagSeconds: number): void
-    /** What an order was held for, and what it came to by the vendor's own usage. */
+    /** Counts an order's hold beside its charge by the vendor's usage, so that estimates can be compared. */
     recordUsage(channelId: string, model: string, amounts: UsedAmounts): void
   }
 >()("gateway/channels/ChannelHealth") {}
@@ -94,41 +95,32 @@ export interface UsedAmounts {
 }
 
 export interface CallEnd {
-  /** Null for a call that brought what was asked for. */
+  /** Null for a success. */
   readonly failure: VendorFailure | null
   readonly millis: number
 }
 
-const SECONDS_BETWEEN_TALKS = 1
-/** Organisations that are counted by themselves between two talks, at one model of a channel. */
+const EXCHANGE_SECONDS = 1
+/** Organisations with a counter of their own between two exchanges, at one model of a channel. */
 const MAX_ORGANIZATIONS = 64
 
-interface Resting extends Pick<Cooldown, "isAlone"> {
-  readonly of: CooldownTarget
-  /** By the monotonic clock. */
-  readonly until: number
-  /** Not before then does this gateway ask whether it may try. */
-  triedAgainAt: number
+interface LocalCooldown extends Pick<Cooldown, "isAlone"> {
+  readonly target: CooldownTarget
+  /** On the monotonic clock. */
+  readonly endsAtMillis: number
+  /** The earliest time at which this gateway requests a trial again. */
+  nextTrialAtMillis: number
   readonly reason: string
 }
 
-const restableOf = ({
-  channelId,
-  keyName,
-  model,
-  organizationId
-}: CooldownTarget): CooldownTarget => ({
-  channelId,
-  keyName,
-  model,
-  organizationId
-})
-
-/** Of what rests: channels, keys and models each by their name; `null` sorts with the empty ones. */
+/** The name of a target within its channel. */
 const nameOf = ({ keyName, model, organizationId }: CooldownTarget): string =>
   `${keyName ?? ""}\n${model ?? ""}\n${organizationId ?? ""}`
 
-/** What an order has to pass: what is its organisation's own first, which costs the others nothing. */
+/**
+ * The cooldowns that concern an order. Those of its organisation come first, so that a trial which they
+ * refuse is not taken from other organisations.
+ */
 const scopesOf = ({ model, organizationId }: Lane): ReadonlyArray<CooldownScope> => [
   { model, organizationId },
   { model: null, organizationId },
@@ -141,29 +133,27 @@ interface Tally {
   failed: number
 }
 
-/** Ends of calls since the last talk, by channel, model and organisation. */
+/** Ends of calls since the last exchange, by channel, model and organisation. */
 const makeTallies = () => {
-  const byLane = new Map<string, { readonly lane: Lane; readonly tallies: Map<string, Tally> }>()
+  const byModel = new Map<
+    string,
+    Pick<Lane, "channelId" | "model"> & { readonly tallies: Map<string, Tally> }
+  >()
 
   const count = ({ channelId, model, organizationId }: Lane, end: keyof Tally): void => {
     const name = `${channelId}\n${model}`
-    const found = byLane.get(name)
-    const lane = found ?? { lane: { channelId, model, organizationId }, tallies: new Map() }
-    if (found === undefined) byLane.set(name, lane)
-    const { tallies } = lane
-    const known = tallies.get(organizationId)
-    if (known !== undefined) {
-      known[end] += 1
-      return
-    }
-    const counter = tallies.size < MAX_ORGANIZATIONS ? organizationId : OTHERS
+    const entry = byModel.get(name) ?? { channelId, model, tallies: new Map<string, Tally>() }
+    byModel.set(name, entry)
+    const { tallies } = entry
+    const hasCounter = tallies.has(organizationId) || tallies.size < MAX_ORGANIZATIONS
+    const counter = hasCounter ? organizationId : OTHERS
     const tally = tallies.get(counter) ?? { made: 0, failed: 0 }
     tallies.set(counter, tally)
     tally[end] += 1
   }
 
   const ends = (): ReadonlyArray<CallEnds> =>
-    [...byLane.values()].flatMap(({ lane: { channelId, model }, tallies }) =>
+    [...byModel.values()].flatMap(({ channelId, model, tallies }) =>
       [...tallies].map(([organizationId, tally]) => ({
         channelId,
         model,
@@ -181,12 +171,12 @@ export const layerChannelHealth = Layer.effect(
     const settings = yield* Settings
     const clock = yield* Clock.Clock
 
-    const measureRests = yield* makeRestMeasure
+    const measureCooldowns = makeCooldownMeasure()
     let counts = new Map<string, Map<string, number>>()
     let tallies = makeTallies()
     let failures = new Map<string, ChannelFailure>()
-    /** By channel, and there by name: orders of a channel of which nothing rests look once. */
-    let resting = new Map<string, Map<string, Resting>>()
+    /** By channel and target name, so that an order of a healthy channel costs one look-up. */
+    let localCooldowns = new Map<string, Map<string, LocalCooldown>>()
 
     const count = (channelId: string, name: string, by = 1): void => {
       const ofChannel = counts.get(channelId)
@@ -194,192 +184,211 @@ export const layerChannelHealth = Layer.effect(
       else ofChannel.set(name, (ofChannel.get(name) ?? 0) + by)
     }
 
-    const restOf = (of: CooldownTarget): Resting | undefined =>
-      resting.get(of.channelId)?.get(nameOf(of))
+    const cooldownOf = (target: CooldownTarget): LocalCooldown | undefined =>
+      localCooldowns.get(target.channelId)?.get(nameOf(target))
 
-    const hear = Effect.flatMap(records.cooldowns, (cooldowns) => {
+    const refresh = Effect.flatMap(records.cooldowns, (cooldowns) => {
       const now = monotonicMillisOf(clock)
-      resting = new Map(
-        [...Map.groupBy(cooldowns, ({ channelId }) => channelId)].map(([channelId, ofChannel]) => [
-          channelId,
-          new Map(
-            ofChannel.map((rest) => {
-              const until = now + rest.secondsLeft * 1000
-              const { reason, isAlone } = rest
-              const of = restableOf(rest)
-              return [nameOf(of), { of, until, triedAgainAt: until, reason, isAlone }]
-            })
-          )
-        ])
-      )
-      return measureRests(cooldowns)
+      localCooldowns = new Map()
+      for (const { channelId, keyName, model, organizationId, ...cooldown } of cooldowns) {
+        const target = { channelId, keyName, model, organizationId }
+        const endsAtMillis = now + cooldown.secondsLeft * 1000
+        const { reason, isAlone } = cooldown
+        const ofChannel = localCooldowns.get(channelId) ?? new Map<string, LocalCooldown>()
+        localCooldowns.set(channelId, ofChannel)
+        ofChannel.set(nameOf(target), {
+          target,
+          endsAtMillis,
+          nextTrialAtMillis: endsAtMillis,
+          reason,
+          isAlone
+        })
+      }
+      return measureCooldowns(cooldowns)
     })
 
-    const beginCooldown = (of: CooldownTarget, cause: CooldownCause) =>
-      records.beginCooldown(of, cause, {
-        least: of.keyName === null ? settings.channelCooldownSeconds : settings.keyCooldownSeconds,
-        most: settings.maxCooldownSeconds
+    const beginCooldown = (target: CooldownTarget, cause: CooldownCause) => {
+      const { channelCooldownSeconds, keyCooldownSeconds, maxCooldownSeconds } = settings
+      return records.beginCooldown(target, cause, {
+        least: target.keyName === null ? channelCooldownSeconds : keyCooldownSeconds,
+        most: maxCooldownSeconds
       })
+    }
 
-    /** Begins and changes rests of a channel by the ends of its calls that all gateways counted. */
-    const judge = Effect.fnUntraced(function* (
+    const logCooldown = (
+      { channelId, model, organizationId }: CooldownTarget,
+      { isAlone, reason }: Pick<CooldownCause, "isAlone" | "reason">
+    ) =>
+      Effect.logWarning(
+        organizationId === null || isAlone
+          ? "channel: cooldown began, as its vendor fails"
+          : "channel: cooldown began for one organisation, as its vendor fails it alone"
+      ).pipe(
+        Effect.annotateLogs({
+          channel: channelId,
+          reason,
+          ...(model === null ? {} : { model }),
+          ...(organizationId === null ? {} : { organization: organizationId })
+        })
+      )
+
+    /** Begins and changes cooldowns of a channel by the ends that all gateways counted. */
+    const applyEnds = Effect.fnUntraced(function* (
       channelId: string,
       ends: ReadonlyArray<CallEnds>,
-      cause: Pick<CooldownCause, "reason" | "status">
+      failure: ChannelFailure | undefined
     ) {
-      const known = [...(resting.get(channelId)?.values() ?? [])].flatMap(({ of, isAlone }) =>
-        of.keyName === null ? [{ ...of, isAlone }] : []
+      const { reason = "failing", status = null } = failure ?? {}
+      const current = [...(localCooldowns.get(channelId)?.values() ?? [])].flatMap(
+        ({ target, isAlone }) => (target.keyName === null ? [{ ...target, isAlone }] : [])
       )
-      for (const { isAlone, ...scope } of dueCooldowns(ends, known, settings.breakerCalls)) {
-        yield* beginCooldown({ channelId, keyName: null, ...scope }, { ...cause, isAlone })
-        const { model, organizationId } = scope
-        yield* Effect.logWarning(
-          organizationId === null || isAlone
-            ? "a channel takes no orders, as its vendor fails"
-            : "a channel takes no orders of an organisation, as its vendor fails them alone"
-        ).pipe(
-          Effect.annotateLogs({
-            channel: channelId,
-            reason: cause.reason,
-            ...(model === null ? {} : { model }),
-            ...(organizationId === null ? {} : { organization: organizationId })
-          })
-        )
+      for (const { isAlone, ...scope } of dueCooldowns(ends, current, settings.breakerCalls)) {
+        const target = { channelId, keyName: null, ...scope }
+        const cause = { reason, status, isAlone }
+        yield* beginCooldown(target, cause)
+        yield* logCooldown(target, cause)
       }
-      for (const of of contradictedCooldowns(ends, known)) yield* records.contradict(of)
+      for (const target of contradictedCooldowns(ends, current)) yield* records.contradict(target)
     })
 
-    const tell = Effect.gen(function* () {
-      const [counted, ends, failed] = [counts, tallies.ends(), failures]
+    const publishCounts = Effect.gen(function* () {
+      const publishedCounts = counts
+      const ends = tallies.ends()
+      const publishedFailures = failures
       counts = new Map()
       tallies = makeTallies()
       failures = new Map()
-      if (counted.size === 0) return
-      yield* measure(counted)
-      const lines = [...counted].flatMap(([channelId, ofChannel]) =>
+      if (publishedCounts.size === 0) return
+      yield* measureCalls(publishedCounts)
+      const lines = [...publishedCounts].flatMap(([channelId, ofChannel]) =>
         [...ofChannel].map(([name, count]) => ({ channelId, name, count }))
       )
-      yield* records.add({ counts: lines, ends, failures: [...failed.values()] })
+      yield* records.add({ counts: lines, ends, failures: [...publishedFailures.values()] })
       const isDoubtful = ({ channelId, failed }: CallEnds): boolean =>
-        failed > 0 || resting.has(channelId)
+        failed > 0 || localCooldowns.has(channelId)
       const doubtful = [...new Set(ends.filter(isDoubtful).map(({ channelId }) => channelId))]
       if (doubtful.length === 0) return
       const latest = yield* records.latestEnds(doubtful)
       for (const [channelId, ofChannel] of Map.groupBy(latest, (one) => one.channelId)) {
-        const { reason = "failing", status = null } = failed.get(channelId) ?? {}
-        yield* judge(channelId, ofChannel, { reason, status })
+        yield* applyEnds(channelId, ofChannel, publishedFailures.get(channelId))
       }
     })
 
-    yield* hear
+    yield* refresh
     yield* startJob({
       name: "channel health exchange",
-      interval: `${SECONDS_BETWEEN_TALKS} seconds`,
-      firstDelay: `${SECONDS_BETWEEN_TALKS} seconds`,
-      run: Effect.andThen(tell, hear),
-      onFailure: (cause) => Effect.logDebug("channel health: exchange with gateways failed", cause),
+      interval: `${EXCHANGE_SECONDS} seconds`,
+      firstDelay: `${EXCHANGE_SECONDS} seconds`,
+      run: Effect.andThen(publishCounts, refresh),
+      onFailure: (cause) =>
+        Effect.logDebug("channel health: exchange between gateways failed", cause),
       metric: channelState
     })
 
-    /** What this gateway has done it knows at once. */
-    const heard = (change: Effect.Effect<void>) =>
-      Effect.andThen(change, hear).pipe(
+    /** This gateway sees its own changes at once, and the others at their next exchange. */
+    const changeCooldowns = (change: Effect.Effect<void>) =>
+      Effect.andThen(change, refresh).pipe(
         Effect.catchDefect((defect) =>
-          Effect.logWarning("how a channel is doing could not be told", defect)
+          Effect.logWarning("channel health: changing a cooldown failed", defect)
         )
       )
 
-    /** For an order of `organizationId` that all of it stands in the way of; never for nothing. */
-    const standingBehind = (
-      found: ReadonlyArray<Resting>,
+    /** For an order of `organizationId` that all these cooldowns concern; there is at least one. */
+    const stateBehind = (
+      cooldowns: ReadonlyArray<LocalCooldown>,
       organizationId: string | null
     ): Effect.Effect<BreakerState> => {
       const now = monotonicMillisOf(clock)
-      const cooldowns = (): BreakerState => ({
+      const open = (): BreakerState => ({
         _tag: "Open",
-        secondsLeft: Math.max(...found.map(({ triedAgainAt }) => triedAgainAt - now)) / 1000,
-        isOrganizationOnly: found.every(({ of, isAlone }) => of.organizationId !== null && !isAlone)
+        secondsLeft:
+          Math.max(...cooldowns.map(({ nextTrialAtMillis }) => nextTrialAtMillis - now)) / 1000,
+        isOrganizationOnly: cooldowns.every(
+          ({ target, isAlone }) => target.organizationId !== null && !isAlone
+        )
       })
-      if (found.some(({ triedAgainAt }) => triedAgainAt > now)) return Effect.succeed(cooldowns())
-      // One call a second asks whether it may try: the others of this gateway pass by.
-      for (const rest of found) rest.triedAgainAt = now + SECONDS_BETWEEN_TALKS * 1000
+      if (cooldowns.some(({ nextTrialAtMillis }) => nextTrialAtMillis > now)) {
+        return Effect.succeed(open())
+      }
+      // One call a second requests a trial; other calls of this gateway take the channel as open meanwhile.
+      for (const cooldown of cooldowns) cooldown.nextTrialAtMillis = now + EXCHANGE_SECONDS * 1000
       return Effect.gen(function* () {
-        const taken: Array<CooldownTarget> = []
-        for (const { of } of found) {
-          if (yield* records.takeTrial(of, organizationId)) {
-            taken.push(of)
+        const trials: Array<CooldownTarget> = []
+        for (const { target } of cooldowns) {
+          if (yield* records.takeTrial(target, organizationId)) {
+            trials.push(target)
             continue
           }
-          for (const each of taken) yield* records.giveTrialBack(each)
-          return cooldowns()
+          for (const trial of trials) yield* records.giveTrialBack(trial)
+          return open()
         }
-        const trial: BreakerState = { _tag: "HalfOpen", trials: taken }
-        return trial
-      }).pipe(Effect.catchDefect(() => Effect.succeed(cooldowns())))
+        const halfOpen: BreakerState = { _tag: "HalfOpen", trials }
+        return halfOpen
+      }).pipe(Effect.catchDefect(() => Effect.succeed(open())))
     }
 
-    /** The order of the organisation has failed where it should have told whether the vendor works. */
+    /** The trial of this organisation's order failed by the vendor's fault. */
     const failTrial = Effect.fnUntraced(function* (
-      of: CooldownTarget,
+      target: CooldownTarget,
       { organizationId }: Lane,
       failure: VendorFailure
     ) {
       const cause = { ...refusalOf(failure), isAlone: false }
-      if (of.organizationId !== null) return yield* beginCooldown(of, cause)
+      if (target.organizationId !== null) return yield* beginCooldown(target, cause)
       const { maxCooldownSeconds } = settings
-      const isLonger = yield* records.failTrial(of, organizationId, maxCooldownSeconds)
-      if (!isLonger) yield* beginCooldown({ ...of, organizationId }, cause)
+      const isLonger = yield* records.failTrial(target, organizationId, maxCooldownSeconds)
+      if (!isLonger) yield* beginCooldown({ ...target, organizationId }, cause)
     })
 
     return ChannelHealth.of({
       breakerState: (lane) =>
         Effect.suspend((): Effect.Effect<BreakerState> => {
-          const ofChannel = resting.get(lane.channelId)
-          if (ofChannel === undefined) return Effect.succeed(well)
-          const found = scopesOf(lane).flatMap((scope) => {
-            const rest = ofChannel.get(
-              nameOf({ channelId: lane.channelId, keyName: null, ...scope })
-            )
-            return rest === undefined ? [] : [rest]
-          })
-          return found.length === 0
-            ? Effect.succeed(well)
-            : standingBehind(found, lane.organizationId)
+          const ofChannel = localCooldowns.get(lane.channelId)
+          if (ofChannel === undefined) return Effect.succeed(closed)
+          const cooldowns = scopesOf(lane).flatMap(
+            (scope) =>
+              ofChannel.get(nameOf({ channelId: lane.channelId, keyName: null, ...scope })) ?? []
+          )
+          return cooldowns.length === 0
+            ? Effect.succeed(closed)
+            : stateBehind(cooldowns, lane.organizationId)
         }),
-      endTrial: (lane, of, failure) => {
-        const end = (each: CooldownTarget): Effect.Effect<void> => {
-          if (failure === null) return records.endCooldown(each)
+      endTrial: (lane, trials, failure) => {
+        const end = (target: CooldownTarget): Effect.Effect<void> => {
+          if (failure === null) return records.endCooldown(target)
           return failure !== undefined && isVendorsFault(failure)
-            ? failTrial(each, lane, failure)
-            : records.giveTrialBack(each)
+            ? failTrial(target, lane, failure)
+            : records.giveTrialBack(target)
         }
-        return heard(Effect.forEach(of, end, { discard: true }))
+        return changeCooldowns(Effect.forEach(trials, end, { discard: true }))
       },
       keyState: (key) =>
         Effect.suspend(() => {
-          const rest = restOf(keyRest(key))
-          return rest === undefined ? Effect.succeed(well) : standingBehind([rest], null)
+          const cooldown = cooldownOf(targetOf(key))
+          return cooldown === undefined ? Effect.succeed(closed) : stateBehind([cooldown], null)
         }),
-      keyCooldownReason: (key) => restOf(keyRest(key))?.reason ?? null,
+      keyCooldownReason: (key) => cooldownOf(targetOf(key))?.reason ?? null,
       recordKeyRefusal: (key, failure) =>
         Effect.suspend(() =>
-          (restOf(keyRest(key))?.until ?? 0) > monotonicMillisOf(clock)
+          (cooldownOf(targetOf(key))?.endsAtMillis ?? 0) > monotonicMillisOf(clock)
             ? Effect.void
-            : heard(beginCooldown(keyRest(key), { ...refusalOf(failure), isAlone: false }))
+            : changeCooldowns(
+                beginCooldown(targetOf(key), { ...refusalOf(failure), isAlone: false })
+              )
         ),
-      recordKeySuccess: (key) => heard(records.endCooldown(keyRest(key))),
-      returnKeyTrial: (key) => heard(records.giveTrialBack(keyRest(key))),
+      recordKeySuccess: (key) => changeCooldowns(records.endCooldown(targetOf(key))),
+      returnKeyTrial: (key) => changeCooldowns(records.giveTrialBack(targetOf(key))),
       endCooldowns: (channelId) =>
-        heard(
+        changeCooldowns(
           Effect.flatMap(records.cooldowns, (cooldowns) =>
             Effect.forEach(
-              cooldowns.filter((rest) => rest.channelId === channelId),
+              cooldowns.filter((cooldown) => cooldown.channelId === channelId),
               records.endCooldown,
               { discard: true }
             )
           )
         ),
-      recordEnd: (lane, { failure, millis }, said) => {
+      recordEnd: (lane, { failure, millis }, vendorMessage) => {
         const { channelId } = lane
         count(channelId, failure === null ? SUCCEEDED : failureKind(failure))
         if (failure === null) {
@@ -390,7 +399,7 @@ export const layerChannelHealth = Layer.effect(
         if (isVendors) tallies.count(lane, "failed")
         if (!isVendors && !isAboutKey(failure)) return
         const at = new Date(clock.currentTimeMillisUnsafe())
-        const message = said() ?? failure.message
+        const message = vendorMessage() ?? failure.message
         failures.set(channelId, { channelId, at, ...refusalOf(failure), message })
       },
       recordLag: (channelId, lagSeconds) =>
@@ -403,25 +412,34 @@ export const layerChannelHealth = Layer.effect(
   })
 )
 
-/** Tells of a paid call of a channel how it has ended; one that is interrupted tells nothing. */
+/** Null for a success, undefined for an exit that says nothing about the vendor, such as an interrupt. */
+const failureOf = <A>(
+  exit: Exit.Exit<A, VendorFailure>,
+  failureIn: ((result: A) => VendorFailure | null) | undefined
+): VendorFailure | null | undefined =>
+  Exit.isSuccess(exit)
+    ? (failureIn?.(exit.value) ?? null)
+    : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+
+/** Records the end of a paid call; one that is interrupted is not counted. */
 export const watchedBy =
   (health: ChannelHealth["Service"]) =>
-  <Made>(
+  <A>(
     lane: Lane,
     trials: ReadonlyArray<CooldownTarget>,
-    brokenOffBy: ((made: Made) => VendorFailure | null) | undefined,
-    said: () => string | null
+    /** The failure that broke an answer off, which its caller takes as a result. */
+    failureIn: ((result: A) => VendorFailure | null) | undefined,
+    vendorMessage: () => string | null
   ) =>
-  (call: Effect.Effect<Made, VendorFailure>): Effect.Effect<Made, VendorFailure> =>
+  (call: Effect.Effect<A, VendorFailure>): Effect.Effect<A, VendorFailure> =>
     Effect.withFiber((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
       const startedAt = monotonicMillisOf(clock)
       return Effect.onExitPrimitive(call, (exit) => {
-        const failure = Exit.isSuccess(exit)
-          ? (brokenOffBy?.(exit.value) ?? null)
-          : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+        const failure = failureOf(exit, failureIn)
         if (failure !== undefined) {
-          health.recordEnd(lane, { failure, millis: monotonicMillisOf(clock) - startedAt }, said)
+          const millis = monotonicMillisOf(clock) - startedAt
+          health.recordEnd(lane, { failure, millis }, vendorMessage)
         }
         return trials.length === 0 ? undefined : health.endTrial(lane, trials, failure)
       })

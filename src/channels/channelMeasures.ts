@@ -1,7 +1,7 @@
-/** What monitoring sees of channels. */
+/** The metrics of channels. */
 import { Effect, Metric } from "effect"
 import { bucketMillis, countsOf, isCallOutcome } from "../domain/channelEnds.ts"
-import { ChannelRecords, type Cooldown } from "../services/channels/ChannelRecords.ts"
+import type { ChannelRecords, Cooldown } from "../services/channels/ChannelRecords.ts"
 import {
   channelCallSeconds,
   channelCalls,
@@ -13,61 +13,80 @@ import {
   vendorUsage
 } from "../services/metrics.ts"
 
-/** Adds what was counted since the last time, off the way of the calls themselves. */
-export const measure = Effect.fnUntraced(function* (
-  counted: ReadonlyMap<string, ReadonlyMap<string, number>>
-) {
-  for (const [channel, counts] of counted) {
-    for (const [end, count] of counts) {
-      if (!isCallOutcome(end)) continue
-      yield* Metric.update(Metric.withAttributes(channelCalls, { channel, end }), count)
-    }
-    const took = Metric.withAttributes(channelCallSeconds, { channel })
-    for (const [step, count] of countsOf(counts, "took")) {
-      for (let each = 0; each < count; each++) yield* Metric.update(took, bucketMillis(step) / 1000)
-    }
-    for (const amount of ["estimated", "used"] as const) {
-      for (const [model, nano] of countsOf(counts, amount)) {
-        yield* Metric.update(
-          Metric.withAttributes(vendorUsage, { channel, model, amount }),
-          nano / 1e9
-        )
-      }
+type Counts = ReadonlyMap<string, number>
+
+const measureEnds = Effect.fnUntraced(function* (channel: string, counts: Counts) {
+  for (const [end, count] of counts) {
+    if (!isCallOutcome(end)) continue
+    yield* Metric.update(Metric.withAttributes(channelCalls, { channel, end }), count)
+  }
+})
+
+const measureDurations = Effect.fnUntraced(function* (channel: string, counts: Counts) {
+  const seconds = Metric.withAttributes(channelCallSeconds, { channel })
+  for (const [step, count] of countsOf(counts, "took")) {
+    for (let call = 0; call < count; call++)
+      yield* Metric.update(seconds, bucketMillis(step) / 1000)
+  }
+})
+
+const measureUsage = Effect.fnUntraced(function* (channel: string, counts: Counts) {
+  for (const amount of ["estimated", "used"] as const) {
+    for (const [model, nano] of countsOf(counts, amount)) {
+      yield* Metric.update(
+        Metric.withAttributes(vendorUsage, { channel, model, amount }),
+        nano / 1e9
+      )
     }
   }
 })
 
-/** States of channels, also of those that rest no more. */
-export const makeRestMeasure = Effect.sync(() => {
-  const seen = new Set<string>()
+/** Adds the counts since the last exchange; it runs in the background, so that no call waits for it. */
+export const measureCalls = Effect.fnUntraced(function* (
+  countsByChannel: ReadonlyMap<string, Counts>
+) {
+  for (const [channel, counts] of countsByChannel) {
+    yield* measureEnds(channel, counts)
+    yield* measureDurations(channel, counts)
+    yield* measureUsage(channel, counts)
+  }
+})
+
+/** Measures the states of channels, also of those whose cooldowns have ended. */
+export const makeCooldownMeasure = () => {
+  const channels = new Set<string>()
   return Effect.fnUntraced(function* (cooldowns: ReadonlyArray<Cooldown>) {
-    for (const { channelId } of cooldowns) seen.add(channelId)
-    for (const channel of seen) {
-      const own = cooldowns.filter(({ channelId }) => channelId === channel)
-      const ofChannel = own.filter(({ keyName }) => keyName === null)
-      const forAll = ofChannel.filter((one) => one.organizationId === null || one.isAlone)
-      const isOpen = forAll.some(({ secondsLeft }) => secondsLeft > 0)
+    for (const { channelId } of cooldowns) channels.add(channelId)
+    for (const channel of channels) {
+      const all = cooldowns.filter(({ channelId }) => channelId === channel)
+      const ofChannel = all.filter(({ keyName }) => keyName === null)
+      const forEverybody = ofChannel.filter((one) => one.organizationId === null || one.isAlone)
+      const isOpen = forEverybody.some(({ secondsLeft }) => secondsLeft > 0)
+      const models = new Set(forEverybody.flatMap(({ model }) => model ?? []))
       const gauges = [
-        [channelState, isOpen ? 2 : forAll.length > 0 ? 1 : 0],
-        [modelsInCooldown, new Set(forAll.flatMap(({ model }) => model ?? [])).size],
-        [slowedOrganizations, ofChannel.length - forAll.length],
-        [keysInCooldown, own.length - ofChannel.length]
+        [channelState, isOpen ? 2 : forEverybody.length > 0 ? 1 : 0],
+        [modelsInCooldown, models.size],
+        [slowedOrganizations, ofChannel.length - forEverybody.length],
+        [keysInCooldown, all.length - ofChannel.length]
       ] as const
       for (const [gauge, value] of gauges) {
         yield* Metric.update(Metric.withAttributes(gauge, { channel }), value)
       }
     }
   })
-})
+}
 
-/** Open tasks of channels, also of those that have none any more. */
-export const makeTasksMeasure = Effect.map(ChannelRecords, ({ openTasks }) => {
-  const seen = new Set<string>()
+/** Measures the open tasks of channels, also of those whose tasks have all ended. */
+export const makeTasksMeasure = (
+  openTasks: ChannelRecords["Service"]["openTasks"]
+): Effect.Effect<void> => {
+  const channels = new Set<string>()
   return Effect.gen(function* () {
-    const open = yield* openTasks
-    for (const channel of open.keys()) seen.add(channel)
-    for (const channel of seen) {
-      yield* Metric.update(Metric.withAttributes(channelTasks, { channel }), open.get(channel) ?? 0)
+    const countByChannel = yield* openTasks
+    for (const channel of countByChannel.keys()) channels.add(channel)
+    for (const channel of channels) {
+      const count = countByChannel.get(channel) ?? 0
+      yield* Metric.update(Metric.withAttributes(channelTasks, { channel }), count)
     }
   })
-})
+}

@@ -1,6 +1,6 @@
 /**
- * The keys of a channel, of which orders take turns. One that its vendor refuses rests, and another is
- * called with: a refused key proves that nothing was made.
+ * The keys of a channel, which orders use in turns. A key that its vendor refuses cools down, and the call
+ * is repeated with another one: a refused key proves that the vendor created nothing.
  */
 import { Array as Arr, Effect } from "effect"
 import { isAboutKey, isKeyRefused, type VendorFailure } from "../domain/VendorOutcome.ts"
@@ -11,7 +11,7 @@ import { type BreakerState, ChannelHealth, type ChannelKey } from "./ChannelHeal
 type Accounts = Arr.NonEmptyReadonlyArray<KeyedAccount>
 type Call<A> = (account: KeyedAccount) => Effect.Effect<A, VendorFailure>
 
-/** That a vendor refuses a key which made way says nothing of the one that orders are made with now. */
+/** A vendor that refuses a replaced key says nothing about the key that has replaced it. */
 const keyOfAccount = ({ channelId, keyName, version, isSuperseded }: KeyedAccount): ChannelKey => ({
   channelId,
   keyName: isSuperseded ? `${keyName}@${version}` : keyName
@@ -25,9 +25,9 @@ export const isMaker = (
 
 interface Turns<A> {
   readonly call: Call<A>
-  /** False when a part of the answer has been used. */
+  /** False once a part of the answer was sent to the client. */
   readonly mayRepeat: () => boolean
-  /** Whether another key may be called with after this failure. */
+  /** Whether the call may be repeated with another key after this failure. */
   readonly isRefused: (failure: VendorFailure) => boolean
   readonly stateOf: ChannelHealth["Service"]["keyState"]
 }
@@ -38,7 +38,7 @@ export const makeKeyTurns = Effect.gen(function* () {
   const health = yield* ChannelHealth
   const turns = new Map<string, number>()
 
-  const calledWith = <A>(
+  const callWith = <A>(
     account: KeyedAccount,
     state: BreakerState["_tag"],
     { call, isRefused }: Turns<A>
@@ -52,10 +52,10 @@ export const makeKeyTurns = Effect.gen(function* () {
   }
 
   /**
-   * Calls with the first key that does not rest, and where it is refused with those after it. Where
-   * all rest, `otherwise` is what comes of it.
+   * Calls with the first key that is not cooling down, and after a refusal with those behind it. Where no
+   * key can be used, this is `otherwise`.
    */
-  const oneAfterAnother = <A>(
+  const callWithFirst = <A>(
     accounts: ReadonlyArray<KeyedAccount>,
     turns: Turns<A>,
     otherwise: Effect.Effect<A, VendorFailure>
@@ -64,23 +64,23 @@ export const makeKeyTurns = Effect.gen(function* () {
     if (account === undefined) return otherwise
     return Effect.flatMap(turns.stateOf(keyOfAccount(account)), ({ _tag: state }) =>
       state === "Open"
-        ? oneAfterAnother(others, turns, otherwise)
+        ? callWithFirst(others, turns, otherwise)
         : Effect.catchIf(
-            calledWith(account, state, turns),
+            callWith(account, state, turns),
             (failure) => turns.isRefused(failure) && turns.mayRepeat(),
-            (failure) => oneAfterAnother(others, turns, Effect.fail(failure))
+            (failure) => callWithFirst(others, turns, Effect.fail(failure))
           )
     )
   }
 
-  const from = <A>(accounts: Accounts, turns: Turns<A>) =>
-    oneAfterAnother(
+  const callInTurn = <A>(accounts: Accounts, turns: Turns<A>) =>
+    callWithFirst(
       accounts,
       turns,
-      Effect.suspend(() => calledWith(accounts[0], "Open", turns))
+      Effect.suspend(() => callWith(accounts[0], "Open", turns))
     )
 
-  /** A key without money makes nothing, and is told what it has made. */
+  /** A key without money creates nothing, but its earlier tasks can still be polled. */
   const stateForTask: ChannelHealth["Service"]["keyState"] = (key) =>
     health.keyCooldownReason(key) === "account_empty"
       ? Effect.succeed({ _tag: "Closed" })
@@ -91,7 +91,6 @@ export const makeKeyTurns = Effect.gen(function* () {
     forOrder: <A>(
       accounts: Accounts,
       call: Call<A>,
-      /** False when a part of the answer has been used. */
       mayRepeat: () => boolean = () => true
     ): Effect.Effect<A, VendorFailure> =>
       Effect.suspend(() => {
@@ -99,7 +98,7 @@ export const makeKeyTurns = Effect.gen(function* () {
         const turn = turns.get(channelId) ?? 0
         if (accounts.length > 1) turns.set(channelId, (turn + 1) % accounts.length)
         const { keyState: stateOf } = health
-        return from(Arr.rotate(accounts, -turn), {
+        return callInTurn(Arr.rotate(accounts, -turn), {
           call,
           mayRepeat,
           isRefused: isAboutKey,
@@ -122,7 +121,7 @@ export const makeKeyTurns = Effect.gen(function* () {
         isRefused: isKeyRefused,
         stateOf: stateForTask
       }
-      return from(Arr.rotate(accounts, -first), turns)
+      return callInTurn(Arr.rotate(accounts, -first), turns)
     }
   }
 })

@@ -1,7 +1,7 @@
 /**
- * Audits the books again and again: what happened since the last time, and in turn all there is.
- * Organisations whose books are broken take no new orders until a later audit finds them sound; the
- * others do not notice.
+ * Audits the books at intervals: the entries since the last audit, and in turn all of them. Organisations
+ * whose books are broken take no new orders until a later audit finds them sound. Other organisations are
+ * not affected.
  */
 import { Effect, Layer } from "effect"
 import { startJob } from "../runtime/backgroundJobs.ts"
@@ -10,8 +10,8 @@ import { Ledger, type Violation } from "../services/Ledger.ts"
 import { ledgerAuditTime } from "../services/metrics.ts"
 import { OperationsStore } from "../services/Operations.ts"
 
-/** Violations that get a line in the log of their own; the rest are counted. */
-const LOGGED = 20
+/** More violations than this share one log line. */
+const MAX_LOGGED = 20
 /** Each gateway checks this often in the interval of the audits whether one is due. */
 const CHECKS_PER_AUDIT = 4
 const MAX_RECHECK_SECONDS = 10
@@ -20,17 +20,19 @@ const nameOf = ({ invariant, organizationId, subject, detail }: Violation): stri
   JSON.stringify([invariant, organizationId, subject, detail])
 
 const logViolations = Effect.fnUntraced(function* (violations: ReadonlyArray<Violation>) {
-  for (const { detail, invariant, organizationId, subject } of violations.slice(0, LOGGED)) {
-    yield* Effect.logError("the books are broken", detail).pipe(
+  for (const { detail, invariant, organizationId, subject } of violations.slice(0, MAX_LOGGED)) {
+    yield* Effect.logError("ledger audit: invariant violated", detail).pipe(
       Effect.annotateLogs({ invariant, organization: organizationId, subject })
     )
   }
-  if (violations.length > LOGGED) {
-    yield* Effect.logError(`and ${violations.length - LOGGED} violations more`)
+  if (violations.length > MAX_LOGGED) {
+    yield* Effect.logError(
+      `ledger audit: ${violations.length - MAX_LOGGED} more invariants violated`
+    )
   }
 })
 
-/** The first violation of each organisation, in words. */
+/** The first violation of each organisation, as a text for operators. */
 const reasonsOf = (violations: ReadonlyArray<Violation>): ReadonlyMap<string, string> =>
   new Map(
     violations
@@ -45,19 +47,19 @@ export const layerAuditor = Layer.effectDiscard(
     const { auditSeconds, soleGateway } = yield* Settings
     const checkSeconds = auditSeconds / CHECKS_PER_AUDIT
 
-    /** What is broken at two looks: one is too little to stop an organisation. */
-    const brokenTwice = Effect.gen(function* () {
+    /** Violations that two checks find: one check is not enough to stop an organisation. */
+    const confirmedViolations = Effect.gen(function* () {
       const first = yield* ledger.verifyOf(yield* ledger.suspects(auditSeconds))
       if (first.length === 0) return []
-      const names = new Set(first.map(nameOf))
+      const firstNames = new Set(first.map(nameOf))
       yield* Effect.sleep(`${Math.min(checkSeconds, MAX_RECHECK_SECONDS)} seconds`)
       const broken = new Set(first.map(({ organizationId }) => organizationId))
       const second = yield* ledger.verifyOf([...broken])
-      return second.filter((violation) => names.has(nameOf(violation)))
+      return second.filter((violation) => firstNames.has(nameOf(violation)))
     })
 
     const audit = Effect.gen(function* () {
-      const violations = yield* brokenTwice
+      const violations = yield* confirmedViolations
       yield* logViolations(violations)
       yield* ledger.stopSpending(reasonsOf(violations))
       yield* store.endAudit(violations.length)

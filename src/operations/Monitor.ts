@@ -1,10 +1,11 @@
-/** Looks after the gateway's own health, so that a probe or a scrape costs the database nothing. */
+/** Checks the gateway's own health in the background, so that probes and scrapes do not query the database. */
 import { type Cause, Effect, Layer, Metric } from "effect"
 import { makeTasksMeasure } from "../channels/channelMeasures.ts"
 import { startJob } from "../runtime/backgroundJobs.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Shutdown } from "../runtime/Shutdown.ts"
+import { ChannelRecords } from "../services/channels/ChannelRecords.ts"
 import {
   heldMoney,
   lateHolds,
@@ -33,19 +34,19 @@ import {
 } from "../services/Operations.ts"
 import { makeProcessMeasure } from "./processMeasure.ts"
 
-/** A database that has not answered for longer than this, beyond the pace of asking, is away. */
-const STORE_PATIENCE_SECONDS = 4
-/** Rounds the poller may miss, and the least time it gets for one. */
-const MISSED_ROUNDS = 10
-const ROUND_PATIENCE_SECONDS = 15
-/** Audits that may fail in a row before somebody should look. */
-const MISSED_AUDITS = 3
+/** The database counts as away when no answer has come this long after a check was due. */
+const STORE_TIMEOUT_SECONDS = 4
+/** The poller fails readiness after as many intervals without a run, and not before the minimum. */
+const MAX_MISSED_POLLS = 10
+const MIN_POLLER_SECONDS = 15
+/** More failed audits in a row than this degrade readiness. */
+const MAX_MISSED_AUDITS = 3
 
-/** The answer of the last question that got one, and whether the one after it failed. */
-interface Known {
+/** The last report of the database, and whether a check after it failed. */
+interface LastReport {
   readonly report: StoreReport | null
-  readonly at: number
-  readonly failing: boolean
+  readonly atMillis: number
+  readonly isFailing: boolean
 }
 
 const pending: Check = { status: "pending" }
@@ -69,7 +70,7 @@ const auditCheck = (
   if (broken.status === "failing") return broken
   if (ageSeconds === null) return pending
   return failsWhen(
-    ageSeconds > MISSED_AUDITS * auditSeconds,
+    ageSeconds > MAX_MISSED_AUDITS * auditSeconds,
     `The last audit was ${Math.round(ageSeconds)} seconds ago`
   )
 }
@@ -81,7 +82,7 @@ const statusOf = (checks: ReadinessReport["checks"]): ReadinessReport["status"] 
   return [audit, deadlines].some(isFailing) ? "degraded" : "ready"
 }
 
-/** Amounts of money become floating point here: the metrics' format knows nothing else. */
+/** Money becomes floating point here, as the metrics' format has nothing else. */
 const units = (nano: bigint): number => Number(nano) / 1e9
 
 export const layerMonitor = Layer.effect(
@@ -91,30 +92,31 @@ export const layerMonitor = Layer.effect(
     const pulse = yield* PollerPulse
     const shutdown = yield* Shutdown
     const settings = yield* Settings
-    const measureTasks = yield* makeTasksMeasure
+    const { openTasks: openTasksByChannel } = yield* ChannelRecords
+    const measureTasks = makeTasksMeasure(openTasksByChannel)
 
-    let known: Known = { report: null, at: yield* monotonicMillis, failing: false }
+    let last: LastReport = { report: null, atMillis: yield* monotonicMillis, isFailing: false }
 
     let late: Pick<Totals, "lateHolds" | "oldestLateSeconds"> = {
       lateHolds: 0,
       oldestLateSeconds: 0
     }
 
-    const lookAtStore = Effect.gen(function* () {
+    const checkStore = Effect.gen(function* () {
       const report = yield* store.report
-      if (!report.writable && known.report?.writable !== false) {
+      if (!report.writable && last.report?.writable !== false) {
         yield* Effect.logError("database: not writable")
       }
-      known = { report, at: yield* monotonicMillis, failing: false }
+      last = { report, atMillis: yield* monotonicMillis, isFailing: false }
       if (report.audit === null) return
       yield* Metric.update(ledgerViolations, report.audit.violations)
       yield* Metric.update(ledgerAuditTime, (report.audit.auditedAt?.getTime() ?? 0) / 1000)
       yield* Metric.update(stoppedOrganizations, report.audit.stopped)
     })
 
-    const noteNoAnswer = (cause: Cause.Cause<never>) => {
-      const wasFailing = known.failing
-      known = { ...known, failing: true }
+    const noteStoreFailure = (cause: Cause.Cause<never>) => {
+      const wasFailing = last.isFailing
+      last = { ...last, isFailing: true }
       return wasFailing ? Effect.void : Effect.logError("database: no answer", cause)
     }
 
@@ -139,9 +141,9 @@ export const layerMonitor = Layer.effect(
     yield* startJob({
       name: "database check",
       interval: `${settings.healthSeconds} seconds`,
-      run: lookAtStore,
+      run: checkStore,
       // Readiness fails until the database answers again.
-      onFailure: noteNoAnswer
+      onFailure: noteStoreFailure
     })
     yield* startJob({
       name: "database totals",
@@ -160,13 +162,16 @@ export const layerMonitor = Layer.effect(
       metric: residentBytes
     })
 
-    const storeLimit = (settings.healthSeconds + STORE_PATIENCE_SECONDS) * 1000
-    const roundLimit = Math.max(MISSED_ROUNDS * settings.pollerSeconds, ROUND_PATIENCE_SECONDS)
+    const storeLimitMillis = (settings.healthSeconds + STORE_TIMEOUT_SECONDS) * 1000
+    const pollerLimitSeconds = Math.max(
+      MAX_MISSED_POLLS * settings.pollerSeconds,
+      MIN_POLLER_SECONDS
+    )
 
     const report = Effect.gen(function* () {
-      const isAway = known.failing || (yield* monotonicMillis) - known.at > storeLimit
-      const silence = yield* pulse.secondsSinceBeat
-      const { writable = null, schema = null, audit = null } = known.report ?? {}
+      const isAway = last.isFailing || (yield* monotonicMillis) - last.atMillis > storeLimitMillis
+      const silenceSeconds = yield* pulse.secondsSinceBeat
+      const { writable = null, schema = null, audit = null } = last.report ?? {}
       const checks = {
         store: isAway
           ? failsWhen(true, "The database does not answer")
@@ -175,8 +180,8 @@ export const layerMonitor = Layer.effect(
             : failsWhen(!writable, "The database cannot be written"),
         migrations: schema === null ? pending : schemaCheck[schema],
         poller: failsWhen(
-          silence > roundLimit,
-          `The poller came round ${Math.round(silence)} seconds ago`
+          silenceSeconds > pollerLimitSeconds,
+          `The poller last ran ${Math.round(silenceSeconds)} seconds ago`
         ),
         audit: audit === null ? pending : auditCheck(audit, settings.auditSeconds),
         deadlines: failsWhen(

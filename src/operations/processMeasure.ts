@@ -1,4 +1,4 @@
-/** What monitoring sees of this process. */
+/** The metrics of this process. */
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { Effect, Metric } from "effect"
 import {
@@ -9,14 +9,13 @@ import {
 } from "../services/metrics.ts"
 
 const NANOS = 1e9
-/** How often the event loop is looked at; a delay is what it took beyond that. */
-const LOOK_MILLIS = 20
+/** The interval of a timer; its delay beyond that is the delay of the event loop. */
+const SAMPLE_MILLIS = 20
 
-/** Notes how the process is doing since the last time, and how long its poller has been silent. */
 export const makeProcessMeasure = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
-      const delays = monitorEventLoopDelay({ resolution: LOOK_MILLIS })
+      const delays = monitorEventLoopDelay({ resolution: SAMPLE_MILLIS })
       delays.enable()
       return delays
     }),
@@ -28,9 +27,12 @@ export const makeProcessMeasure = Effect.map(
       yield* Metric.update(residentBytes, rss)
       yield* Metric.update(heapBytes, heapUsed)
       yield* Metric.update(pollerSilenceSeconds, silenceSeconds)
-      // Nothing was seen yet where it is no number.
-      const late = delays.percentile(99) / NANOS - LOOK_MILLIS / 1000
-      yield* Metric.update(eventLoopDelaySeconds, Number.isFinite(late) ? Math.max(0, late) : 0)
+      // The percentile is no number before the first sample.
+      const delaySeconds = delays.percentile(99) / NANOS - SAMPLE_MILLIS / 1000
+      yield* Metric.update(
+        eventLoopDelaySeconds,
+        Number.isFinite(delaySeconds) ? Math.max(0, delaySeconds) : 0
+      )
       delays.reset()
     })
 )

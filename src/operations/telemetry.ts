@@ -21,40 +21,40 @@ import {
 import { droppedTelemetry } from "../services/metrics.ts"
 import { pairsIn, type Sampler, type TelemetryConfig } from "./telemetryConfig.ts"
 
-/** Exports under way at a time: with more of them a slow collector would fill the memory. */
-const MOST_UNDER_WAY = 4
-/** For the last export of each signal, when the gateway stops. */
-const LAST_EXPORT = "1 second"
+/** Limits concurrent exports, so that a slow collector does not fill the memory. */
+const MAX_EXPORTS = 4
+/** The time for the last export of each signal, when the gateway stops. */
+const SHUTDOWN_TIMEOUT = "1 second"
 
 const signalOf = ({ url }: HttpClientRequest.HttpClientRequest): string =>
   /\/v1\/(traces|metrics|logs)$/.exec(url)?.[1] ?? "other"
 
-/** Counts what is dropped, and says once that the collector does not take what it gets. */
+/** Counts dropped exports, and logs the first of a series of failures and its end. */
 const makeBounded = (timeoutMillis: number) =>
   Effect.map(HttpClient.HttpClient, (client) => {
-    let underWay = 0
+    let activeExports = 0
     let isFailing = false
 
-    const dropped = (request: HttpClientRequest.HttpClientRequest) =>
+    const countDropped = (request: HttpClientRequest.HttpClientRequest) =>
       Metric.update(Metric.withAttributes(droppedTelemetry, { signal: signalOf(request) }), 1)
 
-    const note = (request: HttpClientRequest.HttpClientRequest, trouble: string | null) => {
+    const noteResult = (request: HttpClientRequest.HttpClientRequest, fault: string | null) => {
       const wasFailing = isFailing
-      isFailing = trouble !== null
-      if (trouble === null) {
-        return wasFailing ? Effect.logInfo("telemetry is exported again") : Effect.void
+      isFailing = fault !== null
+      if (fault === null) {
+        return wasFailing ? Effect.logInfo("telemetry: exports succeed again") : Effect.void
       }
       return Effect.andThen(
-        dropped(request),
+        countDropped(request),
         wasFailing
           ? Effect.void
-          : Effect.annotateLogs(Effect.logWarning("telemetry cannot be exported", trouble), {
+          : Effect.annotateLogs(Effect.logWarning("telemetry: export failed", fault), {
               signal: signalOf(request)
             })
       )
     }
 
-    /** The answer without its body, which is read here so that it is under the time-out. */
+    /** The response without its body, which is read here so that the timeout covers it. */
     const headOf = (response: HttpClientResponse.HttpClientResponse) => {
       const { "retry-after": retryAfter } = response.headers
       return HttpClientResponse.fromWeb(
@@ -68,13 +68,13 @@ const makeBounded = (timeoutMillis: number) =>
 
     return HttpClient.transform(client, (answer, request) =>
       Effect.suspend(() => {
-        if (underWay >= MOST_UNDER_WAY) {
+        if (activeExports >= MAX_EXPORTS) {
           return Effect.as(
-            dropped(request),
+            countDropped(request),
             HttpClientResponse.fromWeb(request, new Response(null, { status: 204 }))
           )
         }
-        underWay += 1
+        activeExports += 1
         return answer.pipe(
           Effect.tap((response) => Effect.ignore(response.arrayBuffer)),
           Effect.map(headOf),
@@ -86,12 +86,15 @@ const makeBounded = (timeoutMillis: number) =>
               })
           }),
           Effect.tap(({ status }) =>
-            note(request, status >= 200 && status < 300 ? null : `the collector answers ${status}`)
+            noteResult(
+              request,
+              status >= 200 && status < 300 ? null : `the collector answers ${status}`
+            )
           ),
-          Effect.tapError(() => note(request, "the collector does not answer")),
+          Effect.tapError(() => noteResult(request, "the collector does not answer")),
           Effect.ensuring(
             Effect.sync(() => {
-              underWay -= 1
+              activeExports -= 1
             })
           )
         )
@@ -99,15 +102,15 @@ const makeBounded = (timeoutMillis: number) =>
     )
   })
 
-/** Chance stands for the trace's id, which is as random and not known before its span. */
+/** A random number replaces the trace id, which is as random but does not exist before its span. */
 const rootIsSampled = (sampler: Sampler, ratio: number): boolean => {
   if (sampler.endsWith("always_on")) return true
   return sampler.endsWith("always_off") ? false : Math.random() < ratio
 }
 
 /**
- * The tracer, with the sampler's say on spans that begin a trace here. A statement that belongs to no
- * request and no order is of no use to anybody, and a gateway makes some every second.
+ * The tracer, where the sampler decides about spans that begin a trace here. Statements outside requests
+ * and orders are never sampled: a gateway runs some every second, and nobody needs their traces.
  */
 const sampling = (
   tracer: Tracer.Tracer,
@@ -130,7 +133,7 @@ type Signal = (typeof signals)[number]
 
 /** Where a signal is sent; null for nowhere. */
 const endpointOf = (config: TelemetryConfig, signal: Signal): string | null => {
-  const [own, exporter] = (
+  const [endpoint, exporter] = (
     {
       traces: [config.otlpTracesEndpoint, config.tracesExporter],
       metrics: [config.otlpMetricsEndpoint, config.metricsExporter],
@@ -138,19 +141,19 @@ const endpointOf = (config: TelemetryConfig, signal: Signal): string | null => {
     } as const
   )[signal]
   if (config.otelDisabled || exporter === "none") return null
-  if (own !== null || config.otlpEndpoint === null) return own
+  if (endpoint !== null || config.otlpEndpoint === null) return endpoint
   const url = new URL(config.otlpEndpoint)
   url.pathname = `${url.pathname.replace(/\/$/, "")}/v1/${signal}`
   return url.href
 }
 
-/** The resource that all signals are of. Metrics of several gateways would be taken for one without its id. */
+/** The resource of all signals. Its instance id separates the metrics of several gateways. */
 const resourceOf = (config: TelemetryConfig, instance: string) => {
-  const { "service.name": named = "media-gateway", ...attributes } = pairsIn(
+  const { "service.name": defaultName = "media-gateway", ...attributes } = pairsIn(
     config.resourceAttributes
   )
   return {
-    serviceName: config.serviceName ?? named,
+    serviceName: config.serviceName ?? defaultName,
     attributes: { "service.instance.id": instance, ...attributes }
   }
 }
@@ -159,7 +162,7 @@ const layerSignals = (config: TelemetryConfig, instance: string) => {
   const common = {
     headers: config.otlpHeaders === null ? undefined : pairsIn(Redacted.value(config.otlpHeaders)),
     compression: config.otlpCompression,
-    shutdownTimeout: LAST_EXPORT,
+    shutdownTimeout: SHUTDOWN_TIMEOUT,
     resource: resourceOf(config, instance)
   } as const
   const traces = endpointOf(config, "traces")
@@ -184,7 +187,7 @@ const layerSignals = (config: TelemetryConfig, instance: string) => {
   )
 }
 
-/** For everything of the gateway: its tracer, one more logger, and the metrics that `/metrics` tells too. */
+/** Exports spans, log lines, and the metrics that `/metrics` shows too. */
 export const layerTelemetry = (
   config: TelemetryConfig
 ): Layer.Layer<never, never, SecureRandom.SecureRandom> =>
@@ -199,7 +202,7 @@ export const layerTelemetry = (
         Layer.provide(
           Layer.effect(HttpClient.HttpClient, makeBounded(config.otlpTimeoutMillis)).pipe(
             Layer.provide(FetchHttpClient.layer),
-            // The headers of an export may hold a key of the collector's.
+            // A redirect could send the headers of an export, which may hold the collector's key, elsewhere.
             Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
           )
         ),

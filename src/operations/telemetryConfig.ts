@@ -49,10 +49,10 @@ const orNull = (text: string): string | null => (text === "" ? null : text)
 
 const endpoint = (name: string) => optional(name, Endpoint).pipe(Config.map(orNull))
 
-const words = <const A extends string>(name: string, known: ReadonlyArray<A>, absent: A) =>
-  Config.schema(Schema.Literals(["", ...known]), name).pipe(
+const literal = <const A extends string>(name: string, literals: ReadonlyArray<A>, absent: A) =>
+  Config.schema(Schema.Literals(["", ...literals]), name).pipe(
     Config.withDefault(""),
-    Config.map((given): A => known.find((word) => word === given) ?? absent)
+    Config.map((text): A => literals.find((value) => value === text) ?? absent)
   )
 
 const Millis = Schema.NumberFromString.check(
@@ -64,7 +64,7 @@ const Ratio = Schema.NumberFromString.check(Schema.isBetween({ minimum: 0, maxim
 const number = (name: string, schema: Schema.Codec<number, string>, absent: number) =>
   Config.schema(Schema.Union([Schema.Literal(""), schema]), name).pipe(
     Config.withDefault(""),
-    Config.map((given) => (given === "" ? absent : given))
+    Config.map((value) => (value === "" ? absent : value))
   )
 
 const exporters = ["otlp", "none"] as const
@@ -119,27 +119,27 @@ export const telemetryConfig: Config.Config<TelemetryConfig> = Config.all({
   otlpMetricsEndpoint: endpoint("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"),
   otlpLogsEndpoint: endpoint("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"),
   otlpHeaders: optional("OTEL_EXPORTER_OTLP_HEADERS", Pairs).pipe(
-    Config.map((given) => (given === "" ? null : Redacted.make(given)))
+    Config.map((text) => (text === "" ? null : Redacted.make(text)))
   ),
-  otlpProtocol: words(
+  otlpProtocol: literal(
     "OTEL_EXPORTER_OTLP_PROTOCOL",
     ["http/protobuf", "http/json"],
     "http/protobuf"
   ),
-  otlpCompression: words("OTEL_EXPORTER_OTLP_COMPRESSION", ["gzip", "none"], "none"),
+  otlpCompression: literal("OTEL_EXPORTER_OTLP_COMPRESSION", ["gzip", "none"], "none"),
   otlpTimeoutMillis: number("OTEL_EXPORTER_OTLP_TIMEOUT", Millis, 10_000),
   serviceName: optional("OTEL_SERVICE_NAME", Schema.String).pipe(Config.map(orNull)),
   resourceAttributes: optional("OTEL_RESOURCE_ATTRIBUTES", Pairs),
   metricExportMillis: number("OTEL_METRIC_EXPORT_INTERVAL", Millis, 60_000),
   traceExportMillis: number("OTEL_BSP_SCHEDULE_DELAY", Millis, 5000),
   logExportMillis: number("OTEL_BLRP_SCHEDULE_DELAY", Millis, 1000),
-  tracesExporter: words("OTEL_TRACES_EXPORTER", exporters, "otlp"),
-  metricsExporter: words("OTEL_METRICS_EXPORTER", exporters, "otlp"),
-  logsExporter: words("OTEL_LOGS_EXPORTER", exporters, "otlp"),
-  tracesSampler: words("OTEL_TRACES_SAMPLER", samplers, "parentbased_always_on"),
+  tracesExporter: literal("OTEL_TRACES_EXPORTER", exporters, "otlp"),
+  metricsExporter: literal("OTEL_METRICS_EXPORTER", exporters, "otlp"),
+  logsExporter: literal("OTEL_LOGS_EXPORTER", exporters, "otlp"),
+  tracesSampler: literal("OTEL_TRACES_SAMPLER", samplers, "parentbased_always_on"),
   tracesSamplerArg: number("OTEL_TRACES_SAMPLER_ARG", Ratio, 1),
   otelDisabled: Config.Boolean("OTEL_SDK_DISABLED").pipe(Config.withDefault(false))
 })
 
-/** What a list of `name=value` says; the configuration has checked its form. */
+/** The pairs of a list of `name=value`, whose form the configuration has checked. */
 export const pairsIn = (text: string): Readonly<Record<string, string>> => pairsOf(text) ?? {}

@@ -19,8 +19,8 @@ import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import type {
   AnswerBody,
+  FirstAnswer,
   KeyAlreadyUsed,
-  Recalled,
   RequestKey
 } from "../services/IdempotencyKeys.ts"
 import { makeWithIdempotency, type OrderResult } from "./idempotency.ts"
@@ -115,13 +115,13 @@ interface StreamedOrder<Product> {
 
 /** The answers to repeats of a request, by the stored result of its order; null for results of other paths. */
 const replays = {
-  video: (recalled: Recalled): AcceptedVideo | null =>
+  video: (recalled: FirstAnswer): AcceptedVideo | null =>
     recalled._tag === "Video" ? { id: recalled.id, quote: null, shape: null } : null,
-  images: (recalled: Recalled): AnswerBody | null =>
+  images: (recalled: FirstAnswer): AnswerBody | null =>
     recalled._tag === "Images" ? recalled.result : null,
-  imageTask: (recalled: Recalled): string | null =>
+  imageTask: (recalled: FirstAnswer): string | null =>
     recalled._tag === "ImageTask" ? recalled.id : null,
-  text: (recalled: Recalled): AnswerBody | null =>
+  text: (recalled: FirstAnswer): AnswerBody | null =>
     recalled._tag === "Text" ? recalled.result : null
 }
 

@@ -5,10 +5,10 @@ import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
 import {
+  type FirstAnswer,
   IdempotencyKeys,
   isKeyAlreadyUsed,
   type KeyAlreadyUsed,
-  type Recalled,
   type RepeatRefusal,
   type RequestKey,
   stillRunning
@@ -26,7 +26,7 @@ interface OrderingPath<A> {
   /** The modalities of its models. */
   readonly modalities: ReadonlyArray<Modality>
   /** The answer to repeats, by the stored result; null for a result that no order of the path has. */
-  readonly replayOf: (recalled: Recalled) => A | null
+  readonly replayOf: (recalled: FirstAnswer) => A | null
 }
 
 /**
@@ -43,7 +43,7 @@ export const makeWithIdempotency = Effect.gen(function* () {
       isReplay: false
     })
 
-    const replay = (recalled: Recalled): Effect.Effect<OrderResult<A>> => {
+    const replay = (recalled: FirstAnswer): Effect.Effect<OrderResult<A>> => {
       if (recalled._tag === "Refused") {
         return Effect.succeed({ answer: Result.fail(recalled.error), isReplay: true })
       }

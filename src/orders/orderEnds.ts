@@ -96,7 +96,7 @@ export const makeOrderEnds = Effect.gen(function* () {
           ? null
           : { _tag: "Refused", error: terms.storableRefusal(error, orphan) }
     })
-    taskEnds.ended(run.id)
+    taskEnds.notify(run.id)
     if (!won)
       yield* logOrderError(open, "giving the hold back failed, as it was closed before", { state })
     yield* open.reach("returned")
@@ -160,7 +160,7 @@ export const makeOrderEnds = Effect.gen(function* () {
       yield* logOrderError(open, "the vendor accepted a task whose hold was given back", {
         upstreamId
       })
-      yield* tasks.acceptedLate(organizationId, id, upstreamId)
+      yield* tasks.recordLateAcceptance(organizationId, id, upstreamId)
       return yield* abandonedRequestError()
     }).pipe(inAcceptSpan)
 
@@ -208,7 +208,7 @@ export const makeOrderEnds = Effect.gen(function* () {
         call,
         answer
       })
-      taskEnds.ended(open.run.id)
+      taskEnds.notify(open.run.id)
       if (state !== "captured") return yield* answerLate(open)
       noteUsage(open, charge)
       if (call !== null) open.call.skipLog()

@@ -18,7 +18,7 @@ import {
 import { renameModelInError } from "../redaction/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { withSpan } from "../runtime/spans.ts"
-import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.ts"
+import { CallLog, type CallSubject, recordCalls } from "../services/CallLog.ts"
 import type { RequestKey } from "../services/IdempotencyKeys.ts"
 import { Ledger } from "../services/Ledger.ts"
 import {
@@ -156,7 +156,7 @@ export const makePaidOrders = Effect.gen(function* () {
       observedCall(order, mount.job),
       watched(laneOf(order, channelId), trials, order.breakOffOf, open.call.vendorAnswer),
       Effect.onInterrupt(() => chargePart),
-      recordingCalls(open.call, [
+      recordCalls(open.call, [
         {
           organizationId: order.caller.organizationId,
           jobId: id,

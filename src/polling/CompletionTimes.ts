@@ -17,9 +17,9 @@ export class UsualTimes extends Context.Service<
   }
 >()("gateway/polling/UsualTimes") {}
 
-/** Completions of one kind that count. */
+/** The median is over the latest completions of a kind. */
 const LATEST = 21
-/** Kinds that are remembered; the one that was not seen longest goes first. */
+/** Kinds in memory; the least recently used one is dropped. */
 const MAX_KINDS = 1000
 /** Of the database's newest tasks, finished or not. */
 const SEEDED_TASKS = 5000
@@ -30,7 +30,6 @@ const keyOf = ({ model, seconds, resolution }: VideoKind): string =>
 const median = (values: ReadonlyArray<number>): number | null =>
   values.toSorted((one, other) => one - other)[values.length >> 1] ?? null
 
-/** Knows nothing at first. */
 export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
   const times = makeBoundedMap<ReadonlyArray<number>>(maxKinds)
   return UsualTimes.of({
@@ -43,7 +42,7 @@ export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
   })
 }
 
-/** A start does not wait or fail for want of what only makes answers better. */
+/** A failure to read completed tasks does not stop the start, as usual times only improve answers. */
 export const layerUsualTimes = Layer.effect(
   UsualTimes,
   Effect.gen(function* () {
@@ -56,7 +55,7 @@ export const layerUsualTimes = Layer.effect(
         })
       ),
       Effect.catchCause((cause) =>
-        Effect.logWarning("the usual times could not be read from the database", cause)
+        Effect.logWarning("usual times: reading completed tasks failed", cause)
       )
     )
     return usual

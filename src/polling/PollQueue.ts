@@ -1,19 +1,19 @@
 /**
- * The questions of this gateway at each channel's vendor: so many are open at a time, and where the
- * vendor answers quickly a few more wait for their turn, so that one claim brings many of them and
- * the vendor is asked on while the next claim runs.
+ * The questions of this gateway to each channel's vendor. The number of open ones is limited. Where the
+ * vendor answers quickly, a few more wait in a queue, so that one claim brings many of them and the
+ * vendor has questions to answer while the next claim runs.
  */
 import { Clock, Effect, FiberSet, Latch } from "effect"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import type { PollAnswer, Question } from "./VideoPolls.ts"
 
-/** As many may wait as the vendor has lately answered in this time. */
-const AHEAD_MILLIS = 200
-/** Of one channel, whatever its pace. */
-const MOST_AHEAD = 192
-/** A pace is not told from less time. */
-const LEAST_MILLIS = 50
-/** Questions of the poller that were answered and are not settled yet, of all channels together. */
+/** The queue of a channel may hold as many questions as its vendor answers in this time. */
+const QUEUE_MILLIS = 200
+/** The limit of one channel's queue at any rate of answers. */
+const MAX_QUEUED = 192
+/** The rate of answers is measured over at least this time. */
+const MIN_MEASURE_MILLIS = 50
+/** Answered questions of the poller that are not settled yet, over all channels. */
 const MAX_SETTLING = 1024
 
 interface Waiting {
@@ -22,10 +22,10 @@ interface Waiting {
 }
 
 /**
- * Counts by name, where at most `bound` are meant to be of each; `emptied` hears when one that was
- * full has no more than `emptyAt` says.
+ * Counts by name, with a limit of `bound` for each. `onEmptied` is called when the count of a name that was
+ * full falls to `emptyAt`.
  */
-const makeCounts = (bound: number, emptyAt: (name: string) => number, emptied: () => void) => {
+const makeCounts = (bound: number, emptyAt: (name: string) => number, onEmptied: () => void) => {
   const counts = new Map<string, number>()
   const full = new Set<string>()
   const of = (name: string): number => counts.get(name) ?? 0
@@ -38,7 +38,7 @@ const makeCounts = (bound: number, emptyAt: (name: string) => number, emptied: (
       if (count > 0) counts.set(name, count)
       else counts.delete(name)
       if (by > 0 && count >= bound) full.add(name)
-      if (by < 0 && count <= emptyAt(name) && full.delete(name)) emptied()
+      if (by < 0 && count <= emptyAt(name) && full.delete(name)) onEmptied()
     }
   }
 }
@@ -71,8 +71,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   )
   const settling = makeCounts(MAX_SETTLING, () => MAX_SETTLING / 2, wake)
 
-  /** Takes those out of the channel's queue that have waited for so long. */
-  const takeOut = (channelId: string, millis: number): ReadonlyArray<Waiting> => {
+  /** Removes the questions that have waited for at least `millis` from the channel's queue. */
+  const takeLate = (channelId: string, millis: number): ReadonlyArray<Waiting> => {
     const queue = waiting.get(channelId) ?? []
     const before = monotonicMillisOf(clock) - millis
     const fresh = queue.findIndex(({ sinceMillis }) => sinceMillis > before)
@@ -82,9 +82,9 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   const startNext = (channelId: string) => {
-    // Readers do not wait for a place, and may have brought more than the bound.
+    // Questions of readers do not wait, so more than the bound may be open.
     if (open.of(channelId) > bound) return
-    takeOut(channelId, staleMillis)
+    takeLate(channelId, staleMillis)
     const queue = waiting.get(channelId) ?? []
     const next = queue.shift()
     if (queue.length === 0) waiting.delete(channelId)
@@ -104,7 +104,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
     )
   }
 
-  /** A question that cannot be settled must not keep the others waiting. */
+  /** A question that cannot be settled must not stop the others. */
   const start = (question: Question) =>
     inBackground(
       Effect.flatMap(ask(question), ({ settle }) => {
@@ -115,7 +115,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
         )
       }).pipe(
         Effect.catchCause((cause) =>
-          Effect.logError("a question could not be settled", cause).pipe(
+          Effect.logError("task poller: settling an answer failed", cause).pipe(
             Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
           )
         )
@@ -124,11 +124,11 @@ export const makePollQueue = Effect.fnUntraced(function* ({
 
   const measure = () => {
     const now = monotonicMillisOf(clock)
-    const share = AHEAD_MILLIS / Math.max(now - measuredAt, LEAST_MILLIS)
+    const share = QUEUE_MILLIS / Math.max(now - measuredAt, MIN_MEASURE_MILLIS)
     ahead = new Map(
       [...answered].map(([channelId, count]) => [
         channelId,
-        Math.min(MOST_AHEAD, Math.floor(count * share))
+        Math.min(MAX_QUEUED, Math.floor(count * share))
       ])
     )
     answered.clear()
@@ -136,30 +136,30 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   return {
-    /** Whether as many questions are open at the channel as may be. */
+    /** Whether the channel has its limit of open questions. */
     isFull: open.isFull,
-    /** Whether so many answers are not settled yet that no more tasks should be claimed. */
+    /** Whether no more tasks should be claimed, as too many answers are not settled yet. */
     isBehind: () => settling.isFull("all"),
     /**
-     * Asks before those who wait, and answers how to settle. The place is taken here and now, before
-     * the effect runs, and given back at the answer.
+     * Asks ahead of the queue, and returns how to settle. The question counts as open from this call on,
+     * before the effect runs, until its answer.
      */
     ask,
-    /** Begins with the question in the background, or lets it wait for its turn. */
+    /** Starts the question in the background, or adds it to the queue of its channel. */
     offer: (question: Question): void => {
       const { channelId } = question
       if (!open.isFull(channelId)) {
         start(question)
         return
       }
-      const one = { question, sinceMillis: monotonicMillisOf(clock) }
+      const entry = { question, sinceMillis: monotonicMillisOf(clock) }
       const queue = waiting.get(channelId)
-      if (queue === undefined) waiting.set(channelId, [one])
-      else queue.push(one)
+      if (queue === undefined) waiting.set(channelId, [entry])
+      else queue.push(entry)
     },
     /**
-     * Open and waiting questions by channel, less those that may wait: what a claim counts as taken.
-     * To be called before each claim, as it measures the vendors' pace from one call to the next.
+     * Open and queued questions by channel, less those that the queue may hold: what a claim counts as
+     * taken. It is called before each claim, as it measures the vendors' rate of answers between two calls.
      */
     taken: (): ReadonlyMap<string, number> => {
       measure()
@@ -170,21 +170,21 @@ export const makePollQueue = Effect.fnUntraced(function* ({
         ])
       )
     },
-    /** Takes the tasks back that have waited for so long: their vendor has become slow. */
+    /** Removes the tasks that have waited for at least `millis`, as their vendor has become slow. */
     late: (millis: number) => {
       const now = monotonicMillisOf(clock)
       return [...waiting.keys()].flatMap((channelId) =>
-        takeOut(channelId, millis).flatMap(({ question: { tasks }, sinceMillis }) =>
+        takeLate(channelId, millis).flatMap(({ question: { tasks }, sinceMillis }) =>
           tasks.map((task) => ({ task, waitedSeconds: (now - sinceMillis) / 1000 }))
         )
       )
     },
     /**
-     * Waits until what was full has emptied again, so that one wake-up brings many questions, not one.
-     * What emptied since the last `expect` counts.
+     * Waits until a channel that was full is half empty, so that one wake-up brings many questions, not
+     * one. A channel that emptied since the last `expect` counts.
      */
     room: emptied.await,
-    /** Forgets the room there was until now: its caller is about to look. */
+    /** Resets `room` before its caller claims tasks, which uses the free permits. */
     expect: Effect.asVoid(emptied.close)
   }
 })

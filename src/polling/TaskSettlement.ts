@@ -13,7 +13,7 @@ import { CurrentTurn } from "../runtime/FairLane.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
-import { unhindered } from "../services/ledgerAnswers.ts"
+import { releaseOrLog } from "../services/ledgerAnswers.ts"
 import { type AbandonedTask, type Task, TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
 import { makePollQueue } from "./PollQueue.ts"
 import { makeVideoPolls } from "./VideoPolls.ts"
@@ -65,19 +65,19 @@ const OVERDUE_LIMIT = 1000
 const MAX_LOOK_SECONDS = 1
 
 /**
- * For tasks that have ended, which change no more, apart from their age, until they are erased: they
- * stay in memory for those who read them again.
+ * The cache of finished tasks, for clients that read them again. Only their age changes until they are
+ * erased.
  */
 const FINISHED_BYTES = 32 * 1024 * 1024
 
-interface Kept {
+interface CachedTask {
   readonly task: Task
-  /** Before it was read. */
+  /** Taken before the task was read. */
   readonly mark: Mark
 }
 
-/** Roughly, with its place in memory and the answer that is made of it. */
-const bytesOf = ({ task: { videoUrl, result, errorMessage } }: Kept): number =>
+/** An estimate of its memory, with the answer that is made from it. */
+const bytesOf = ({ task: { videoUrl, result, errorMessage } }: CachedTask): number =>
   1024 +
   3 * ((videoUrl?.length ?? 0) + (errorMessage?.length ?? 0)) +
   (result === null ? 0 : 6 * JSON.stringify(result).length)
@@ -96,7 +96,7 @@ export const layerTaskSettlement = Layer.effect(
     const failpoints = yield* Failpoints
     const ends = yield* TaskEnds
     const changes = yield* Changes
-    const verdicts = yield* makeVideoVerdicts(ends.ended)
+    const verdicts = yield* makeVideoVerdicts(ends.notify)
     const questions = yield* makeVideoPolls(verdicts)
     const asks = yield* makePollQueue({
       bound: settings.pollsPerChannel,
@@ -105,7 +105,7 @@ export const layerTaskSettlement = Layer.effect(
     const finished = makeBoundedMap(FINISHED_BYTES, bytesOf)
     const detached = yield* makeDetached
 
-    /** Keeps what may be answered again as it is. */
+    /** Caches a finished task, which later reads can answer without the database. */
     const find = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const mark = changes.mark("tasks", yield* Clock.Clock)
       const inTurn = yield* CurrentTurn
@@ -116,7 +116,7 @@ export const layerTaskSettlement = Layer.effect(
       return task
     })
 
-    /** The store decides, but need not be asked where it would say no. */
+    /** The store decides; this saves the statement where it would refuse. */
     const mayBeAsked = ({ state, channelId, sinceAskedSeconds }: Task): boolean =>
       state === "processing" &&
       (sinceAskedSeconds === null || sinceAskedSeconds >= settings.askIntervalSeconds) &&
@@ -129,7 +129,7 @@ export const layerTaskSettlement = Layer.effect(
       if (Option.isNone(claimed)) return task
       yield* detached.run(
         Effect.flatMap(
-          Effect.suspend(() => asks.ask(questions.one(claimed.value))),
+          Effect.suspend(() => asks.ask(questions.questionFor(claimed.value))),
           ({ settle }) => settle
         )
       )
@@ -139,12 +139,12 @@ export const layerTaskSettlement = Layer.effect(
     const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
     const untilFinished = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const end = yield* Latch.make(false)
-      yield* ends.awaiting(id, end)
+      yield* ends.register(id, end)
       return yield* Effect.andThen(end.close, readOnce(organizationId, id)).pipe(
         Effect.catchDefect((defect) =>
           Effect.as(
             Effect.annotateLogs(
-              Effect.logWarning("a task whose end is awaited could not be read", defect),
+              Effect.logWarning("task: reading failed while its end is awaited", defect),
               { task: id }
             ),
             null
@@ -168,9 +168,9 @@ export const layerTaskSettlement = Layer.effect(
 
     const read: TaskSettlement["Service"]["read"] = Effect.fnUntraced(
       function* (organizationId, id, waitSeconds) {
-        const kept = finished.get(nameOf(organizationId, id))
-        if (kept !== null && isFresh(kept.mark, changes.mark("tasks", yield* Clock.Clock))) {
-          return kept.task
+        const cached = finished.get(nameOf(organizationId, id))
+        if (cached !== null && isFresh(cached.mark, changes.mark("tasks", yield* Clock.Clock))) {
+          return cached.task
         }
         const first = yield* readOnce(organizationId, id)
         if (!isShown(first)) {
@@ -186,41 +186,45 @@ export const layerTaskSettlement = Layer.effect(
     )
 
     const maxWaitMillis = 1000 * Math.min(MAX_WAIT_SECONDS, settings.leaseSeconds * MAX_WAIT_SHARE)
-    /** A gateway with room for it may ask sooner than a vendor that has become slow is done. */
-    const giveBackLate = Effect.suspend(() =>
+    /** Another gateway with free permits can ask sooner, where this one waits for a slow vendor. */
+    const putBackLate = Effect.suspend(() =>
       Effect.forEach(
         asks.late(maxWaitMillis),
         ({ task, waitedSeconds }) =>
           tasks.putBack(task, {
             nextPollSeconds: 0,
-            known: null,
+            isKnown: null,
             askedSecondsAgo: task.sinceAskedSeconds + waitedSeconds
           }),
         { concurrency: "unbounded", discard: true }
       )
     )
 
-    /** Since when rounds of questions succeed one after the other. */
+    /** The start of the current series of polls without a failure. */
     let askingSince: number | null = null
 
-    const pollRound = Effect.gen(function* () {
+    const startDuePolls = Effect.gen(function* () {
       yield* asks.expect
-      yield* giveBackLate
+      yield* putBackLate
       if (asks.isBehind()) return false
       const perChannel = settings.pollsPerChannel
-      const before = asks.taken()
-      const claimed = yield* tasks.claimDue({ limit: CLAIM_LIMIT, perChannel, asked: before })
+      const openByChannel = asks.taken()
+      const claimed = yield* tasks.claimDue({
+        limit: CLAIM_LIMIT,
+        perChannel,
+        openByChannel
+      })
       for (const question of questions.questionsOf(claimed)) asks.offer(question)
       if (claimed.length === CLAIM_LIMIT) return true
       // One question may be about many tasks, and then leaves room for more of its channel.
       const byChannel = Map.groupBy(claimed, ({ channelId }) => channelId)
       return [...byChannel].some(
         ([channelId, { length }]) =>
-          length >= perChannel - (before.get(channelId) ?? 0) && !asks.isFull(channelId)
+          length >= perChannel - (openByChannel.get(channelId) ?? 0) && !asks.isFull(channelId)
       )
     })
 
-    const pollDue = pollRound.pipe(
+    const pollDue = startDuePolls.pipe(
       Effect.tap(() =>
         Effect.map(monotonicMillis, (now) => {
           askingSince ??= now
@@ -233,20 +237,20 @@ export const layerTaskSettlement = Layer.effect(
       )
     )
 
-    /** Gives back what each of them holds, side by side. */
-    const releaseEach = <Left extends AbandonedTask>(
-      left: ReadonlyArray<Left>,
-      how: (task: Left) => Pick<Release, "task" | "orphan">
+    /** Gives the holds of the tasks back, all at the same time. */
+    const releaseEach = <A extends AbandonedTask>(
+      abandoned: ReadonlyArray<A>,
+      endOf: (task: A) => Pick<Release, "task" | "orphan">
     ) =>
       Effect.forEach(
-        left,
-        (task) => unhindered(task.id)(verdicts.release(task, "sweep", how(task))),
+        abandoned,
+        (task) => releaseOrLog(task.id)(verdicts.release(task, "sweep", endOf(task))),
         { concurrency: "unbounded", discard: true }
       )
 
     /**
-     * The last question is asked at the deadline, but thousands of tasks at a silent vendor would wait
-     * long for their turns. A gateway that could not ask for a while has as long for it from then on.
+     * The last question follows the deadline, but thousands of tasks of a silent vendor would wait long for
+     * it. A gateway that could not poll for a while has the same time again from its first poll on.
      */
     const giveUpOverdue = Effect.fn("TaskSettlement.giveUpOverdue")(function* () {
       const seconds = settings.lastQuestionSeconds
@@ -258,10 +262,12 @@ export const layerTaskSettlement = Layer.effect(
       }))
     })
 
-    const giveBack = Effect.fn("TaskSettlement.giveBack")(function* (scope: "overdue" | "all") {
-      const left = yield* tasks.abandoned(scope)
-      if (left.length > 0) yield* failpoints.pass("sweep.found")
-      yield* releaseEach(left, () => ({
+    const sweepAbandoned = Effect.fn("TaskSettlement.sweepAbandoned")(function* (
+      scope: "overdue" | "all"
+    ) {
+      const abandoned = yield* tasks.abandoned(scope)
+      if (abandoned.length > 0) yield* failpoints.pass("sweep.found")
+      yield* releaseEach(abandoned, () => ({
         task: {
           from: "submitting",
           state: "rejected",
@@ -278,8 +284,8 @@ export const layerTaskSettlement = Layer.effect(
       end,
       pollDue,
       room: asks.room,
-      sweep: Effect.andThen(giveBack("overdue"), giveUpOverdue()),
-      recover: Effect.andThen(giveBack("all"), tasks.takeOver)
+      sweep: Effect.andThen(sweepAbandoned("overdue"), giveUpOverdue()),
+      recover: Effect.andThen(sweepAbandoned("all"), tasks.takeOver)
     })
   })
 )

@@ -6,7 +6,7 @@ import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { withSpan } from "../runtime/spans.ts"
-import { CallLog, recordingCalls } from "../services/CallLog.ts"
+import { CallLog, recordCalls } from "../services/CallLog.ts"
 import { ChannelCredentials, type KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import {
   ProtocolAdapter,
@@ -19,11 +19,11 @@ import type { Trouble, VideoVerdicts } from "./VideoVerdicts.ts"
 
 type ClaimedTasks = Arr.NonEmptyReadonlyArray<ClaimedTask>
 
-/** What is asked of a channel's vendor in one request. */
+/** One request to a channel's vendor about one task or several. */
 export interface Question {
   readonly channelId: string
   readonly tasks: ClaimedTasks
-  /** Calls the vendor. Nothing that it answers is a failure here. */
+  /** Calls the vendor. Every failure of the call becomes an answer too. */
   readonly ask: Effect.Effect<PollAnswer>
 }
 
@@ -32,14 +32,14 @@ export interface PollAnswer {
   readonly settle: Effect.Effect<void>
 }
 
-/** To forget one costs a refused question more. */
-const MOST_ALONE = 10_000
+/** Forgetting a task costs one more question that its vendor refuses. */
+const MAX_SINGLE_TASKS = 10_000
 
 /**
- * A question may be repeated without harm, and a connection kept open is often lost because the
- * vendor closed it just then. Once more at once, or the task would wait for another interval.
+ * A vendor often closes an idle connection just when it is used again. A question can be repeated without
+ * harm, and without a repeat the task would wait for another interval.
  */
-const againIfCut = <A>(question: Effect.Effect<A, VendorFailure>) =>
+const retryLostConnection = <A>(question: Effect.Effect<A, VendorFailure>) =>
   Effect.catchIf(
     question,
     (failure) => failure._tag === "VendorLost" && failure.reason === "connection_lost",
@@ -65,11 +65,11 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
   const callLog = yield* CallLog
   const failpoints = yield* Failpoints
 
-  /** Tasks that were in a question without a usable answer: next time each is asked for alone. */
-  const alone = makeBoundedMap<true>(MOST_ALONE)
+  /** Tasks of a shared question without a usable answer: each gets the next question for itself. */
+  const singleTasks = makeBoundedMap<true>(MAX_SINGLE_TASKS)
 
-  const recorded = (tasks: ClaimedTasks) =>
-    recordingCalls(
+  const recordPolls = (tasks: ClaimedTasks) =>
+    recordCalls(
       callLog,
       tasks.map(({ organizationId, id, channelId, upstreamId }) => ({
         organizationId,
@@ -80,34 +80,35 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
       }))
     )
 
-  const each = <A>(tasks: ClaimedTasks, settle: (task: ClaimedTask) => Effect.Effect<A>) =>
+  const forEachTask = <A>(tasks: ClaimedTasks, settle: (task: ClaimedTask) => Effect.Effect<A>) =>
     Effect.forEach(tasks, settle, { concurrency: "unbounded", discard: true })
 
   /** A vendor's `Retry-After` is for the whole channel. */
-  const troubled = (tasks: ClaimedTasks, trouble: Trouble) => {
+  const postpone = (tasks: ClaimedTasks, trouble: Trouble) => {
     const seconds = pauseSeconds(trouble.retryAfterSeconds)
     return Effect.andThen(
       seconds > 0 ? repo.pause(tasks[0].channelId, seconds) : Effect.void,
-      each(tasks, (task) => verdicts.troubled(task, trouble))
+      forEachTask(tasks, (task) => verdicts.postpone(task, trouble))
     )
   }
 
-  /** `poll` asks and answers with what settles; what it fails with holds for every task. */
+  /** A failure of `poll` is one of every task. */
   const questionOf = (
     tasks: ClaimedTasks,
     poll: (adapter: VideoAdapter, account: KeyedAccount) => Effect.Effect<PollAnswer, VendorFailure>
   ): Question => {
     const { channelId, accountVersion, protocol } = tasks[0]
-    const stumbled = (defect: unknown) => each(tasks, (task) => verdicts.stumbled(task, defect))
+    const putBack = (defect: unknown) =>
+      forEachTask(tasks, (task) => verdicts.putBackAfterDefect(task, defect))
     const ask = Effect.gen(function* () {
       const adapter = adapters.video.get(protocol)
       if (adapter === undefined) {
-        return { settle: troubled(tasks, { message: `no adapter speaks ${protocol} any more` }) }
+        return { settle: postpone(tasks, { message: `no adapter speaks ${protocol}` }) }
       }
       yield* failpoints.pass("video.claimed")
       const accounts = yield* credentials.taskAccounts(channelId, accountVersion)
       return yield* keyTurns.forTask(accounts, tasks[0], (account) =>
-        againIfCut(recorded(tasks)(poll(adapter, account)))
+        retryLostConnection(recordPolls(tasks)(poll(adapter, account)))
       )
     }).pipe(
       withSpan(`poll ${protocol}`, {
@@ -119,65 +120,65 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
         }),
         orders: () => tasks.map(({ id }) => id)
       }),
-      Effect.catch((trouble) => Effect.succeed({ settle: troubled(tasks, trouble) })),
-      Effect.map(({ settle }) => ({ settle: Effect.catchDefect(settle, stumbled) })),
-      Effect.catchDefect((defect) => Effect.succeed({ settle: stumbled(defect) }))
+      Effect.catch((trouble) => Effect.succeed({ settle: postpone(tasks, trouble) })),
+      Effect.map(({ settle }) => ({ settle: Effect.catchDefect(settle, putBack) })),
+      Effect.catchDefect((defect) => Effect.succeed({ settle: putBack(defect) }))
     )
     return { channelId, tasks, ask }
   }
 
-  /** A vendor may know a task by the key alone that it was made with. */
+  /** Some vendors know a task by no other key than the one that created it. */
   const settle = (task: ClaimedTask, status: VideoStatus, account: KeyedAccount) =>
     status._tag === "Unknown" && !isMaker(account, task)
-      ? verdicts.troubled(task, {
+      ? verdicts.postpone(task, {
           message: `the key ${task.keyName} is refused, and ${account.keyName} does not know the task`
         })
       : verdicts.apply(task, status)
 
-  const one = (task: ClaimedTask): Question =>
+  const questionFor = (task: ClaimedTask): Question =>
     questionOf([task], (adapter, account) =>
       Effect.map(adapter.poll(account, task), (status) => {
-        alone.drop(task.id)
+        singleTasks.drop(task.id)
         return { settle: settle(task, status, account) }
       })
     )
 
-  const many = (tasks: ClaimedTasks, shared: VideoPollTogether): Question =>
+  const sharedQuestion = (tasks: ClaimedTasks, shared: VideoPollTogether): Question =>
     questionOf(tasks, (_, account) =>
       shared.poll(account, tasks).pipe(
         Effect.tapError((failure) =>
           Effect.sync(() => {
             if (!mayBeOneTask(failure)) return
-            for (const { id } of tasks) alone.set(id, true)
+            for (const { id } of tasks) singleTasks.set(id, true)
           })
         ),
         Effect.map((answers) => ({
-          settle: each(tasks, (task) => {
+          settle: forEachTask(tasks, (task) => {
             const answer = answers.get(task.upstreamId)
             if (answer === undefined) return settle(task, { _tag: "Unknown" }, account)
             return Result.isSuccess(answer)
               ? settle(task, answer.success, account)
-              : verdicts.troubled(task, answer.failure)
+              : verdicts.postpone(task, answer.failure)
           })
         }))
       )
     )
 
-  /** As few questions as the vendors' interfaces allow. */
+  /** As few questions as the vendors' APIs allow. */
   const questionsOf = (tasks: ReadonlyArray<ClaimedTask>): ReadonlyArray<Question> => {
-    const sharedBy = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
+    const togetherOf = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
     const groups = Arr.groupBy(tasks, (task) =>
-      sharedBy(task)?.mayShare(task) === true && alone.peek(task.id) === null
+      togetherOf(task)?.mayShare(task) === true && singleTasks.peek(task.id) === null
         ? JSON.stringify([task.channelId, task.protocol, task.accountVersion, task.keyName])
         : task.id
     )
     return Object.values(groups).flatMap((group) => {
-      const shared = sharedBy(group[0])
+      const shared = togetherOf(group[0])
       return shared === undefined || group.length === 1
-        ? group.map(one)
-        : Arr.chunksOf(group, shared.most).map((chunk) => many(chunk, shared))
+        ? group.map(questionFor)
+        : Arr.chunksOf(group, shared.most).map((chunk) => sharedQuestion(chunk, shared))
     })
   }
 
-  return { one, questionsOf }
+  return { questionFor, questionsOf }
 })

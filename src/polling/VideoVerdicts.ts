@@ -24,12 +24,12 @@ import type { VideoStatus } from "../services/ProtocolAdapter.ts"
 import { type AbandonedTask, type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
 import { UsualTimes } from "./CompletionTimes.ts"
 
-/** Why a question brought no verdict. */
+/** Why a question had no verdict as its answer. */
 export interface Trouble {
   /** Set for a vendor's failure, whose message may repeat the prompt. */
   readonly _tag?: string
   readonly message: string
-  /** As the vendor said, where it did. */
+  /** The vendor's `Retry-After`. */
   readonly retryAfterSeconds?: number | null
 }
 
@@ -57,14 +57,16 @@ const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
 export const noteCompletion = (channel: string, seconds: number) =>
   Metric.update(Metric.withAttributes(completionLagSeconds, { channel }), seconds)
 
-const noteStrangeWord = (task: ClaimedTask, word: string) =>
+const noteUnknownStatus = (task: ClaimedTask, word: string) =>
   countOn(strangeStatusWords, task).pipe(
-    Effect.andThen(Effect.logWarning("a vendor used an unknown status word", word.slice(0, 100))),
+    Effect.andThen(
+      Effect.logWarning("task: vendor answered an unknown status", word.slice(0, 100))
+    ),
     Effect.annotateLogs({ task: task.id, channel: task.channelId })
   )
 
-const noteImplausible = (task: ClaimedTask, { output }: ReportedUsage) =>
-  Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
+const noteImplausibleUsage = (task: ClaimedTask, { output }: ReportedUsage) =>
+  Effect.logWarning("task: vendor reported an implausible count of tokens").pipe(
     Effect.annotateLogs({
       task: task.id,
       channel: task.channelId,
@@ -74,8 +76,8 @@ const noteImplausible = (task: ClaimedTask, { output }: ReportedUsage) =>
 
 export type VideoVerdicts = Effect.Success<ReturnType<typeof makeVideoVerdicts>>
 
-/** `ended` hears of every task whose hold was closed, by this gateway or before. */
-export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string) => void) {
+/** `onEnd` is called for every task whose hold is closed, also where another gateway closed it. */
+export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string) => void) {
   const ledger = yield* Ledger
   const tasks = yield* TaskRepo
   const settings = yield* Settings
@@ -83,7 +85,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
   const usualTimes = yield* UsualTimes
   const health = yield* ChannelHealth
 
-  const completed = ({ channelId, sinceAskedSeconds }: ClaimedTask) => {
+  const recordCompletion = ({ channelId, sinceAskedSeconds }: ClaimedTask) => {
     health.recordLag(channelId, sinceAskedSeconds)
     return noteCompletion(channelId, sinceAskedSeconds)
   }
@@ -100,7 +102,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
         charge.units
       )
     }))
-    if (charge.implausible !== null) yield* noteImplausible(task, charge.implausible)
+    if (charge.implausible !== null) yield* noteImplausibleUsage(task, charge.implausible)
     const { won, state } = yield* ledger.capture({
       organizationId: task.organizationId,
       holdId: task.id,
@@ -123,9 +125,9 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
         charge.implausible === null ? null : implausibleUsage(charge.implausible, task.upstreamId),
       answer: null
     })
-    if (state !== "open") ended(task.id)
+    if (state !== "open") onEnd(task.id)
     if (won) {
-      yield* completed(task)
+      yield* recordCompletion(task)
       if (charge.basis === "upstream_usage") {
         const { quote, channelId, model } = task
         const amounts = { estimatedNano: quote.holdNano, usedNano: charge.chargeNano }
@@ -134,7 +136,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
       yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
     } else if (state === "released") {
       yield* countOn(lateSuccesses, task)
-      yield* Effect.logWarning("a task succeeded after it had been failed and refunded").pipe(
+      yield* Effect.logWarning("task: vendor reported a success after the refund").pipe(
         Effect.annotateLogs({ task: task.id, channel: task.channelId })
       )
     }
@@ -144,40 +146,41 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
   const release = (
     { organizationId, id }: AbandonedTask,
     by: "poll" | "sweep",
-    how: Pick<Release, "task" | "orphan">
+    end: Pick<Release, "task" | "orphan">
   ) =>
     Effect.tap(
-      ledger.release({ organizationId, holdId: id, by, ...how, answer: null, forgetKey: false }),
-      ({ state }) => Effect.sync(() => (state === "open" ? undefined : ended(id)))
+      ledger.release({ organizationId, holdId: id, by, ...end, answer: null, forgetKey: false }),
+      ({ state }) => Effect.sync(() => (state === "open" ? undefined : onEnd(id)))
     )
 
   /**
-   * Without the vendor's verdict: it may bill the job, so an operator should look. What was known
-   * at the claim may be wrong by now, so it counts only while the claim does.
+   * Fails a task without its vendor's verdict. The vendor may bill the job, so an operator should look.
+   * The claim's data may be outdated, so this writes only while the claim is valid.
    */
-  const giveUp = (task: ClaimedTask, why: typeof deadlineExceeded | typeof taskLost) =>
+  const giveUp = (task: ClaimedTask, failure: typeof deadlineExceeded | typeof taskLost) =>
     Effect.map(
       release(task, "poll", {
-        task: { from: "processing", state: "failed", ...why, lease: task.lease },
-        orphan: { upstreamId: task.upstreamId, reason: why.errorCode }
+        task: { from: "processing", state: "failed", ...failure, lease: task.lease },
+        orphan: { upstreamId: task.upstreamId, reason: failure.errorCode }
       }),
       ({ won }) => won
     )
 
-  /** `known` tells whether the vendor knew the task; null when it gave no answer to tell. */
-  const stillOpen = Effect.fnUntraced(function* (
+  /** Whether the vendor knows the task is null where its answer does not say so. */
+  const keepOpen = Effect.fnUntraced(function* (
     task: ClaimedTask,
-    known: boolean | null,
-    silenceSeconds = 0
+    isKnown: boolean | null,
+    minimumSeconds = 0
   ) {
-    const lost = known === false && (task.unknownForSeconds ?? 0) >= settings.unknownGraceSeconds
+    const isLost =
+      isKnown === false && (task.unknownForSeconds ?? 0) >= settings.unknownGraceSeconds
     const pace = nextPollSeconds(settings, task.ageSeconds, yield* Random.next)
-    const current = yield* lost
+    const isCurrent = yield* isLost
       ? giveUp(task, taskLost)
       : task.pastDeadline
         ? giveUp(task, deadlineExceeded)
-        : tasks.putBack(task, { nextPollSeconds: Math.max(pace, silenceSeconds), known })
-    if (!current) yield* countOn(staleClaims, task)
+        : tasks.putBack(task, { nextPollSeconds: Math.max(pace, minimumSeconds), isKnown })
+    if (!isCurrent) yield* countOn(staleClaims, task)
   })
 
   const applyStatus = Effect.fnUntraced(function* (task: ClaimedTask, status: VideoStatus) {
@@ -197,30 +200,32 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
           },
           orphan: null
         })
-        if (won) yield* completed(task)
+        if (won) yield* recordCompletion(task)
         break
       }
       case "Processing":
-        if (status.strangeWord !== undefined) yield* noteStrangeWord(task, status.strangeWord)
-        yield* stillOpen(task, true)
+        if (status.strangeWord !== undefined) yield* noteUnknownStatus(task, status.strangeWord)
+        yield* keepOpen(task, true)
         break
       case "Unknown":
-        yield* stillOpen(task, false)
+        yield* keepOpen(task, false)
         break
     }
     yield* failpoints.pass("video.settled")
   })
 
-  /** An answer we cannot settle by must not keep the task from its deadline. */
-  const stumbled = (task: ClaimedTask, defect: unknown) =>
-    Effect.logError("a vendor's answer could not be applied", defect).pipe(
+  /** An answer that cannot be applied must not keep the task from its deadline. */
+  const putBackAfterDefect = (task: ClaimedTask, defect: unknown) =>
+    Effect.logError("task: applying the vendor's answer failed", defect).pipe(
       Effect.annotateLogs({ task: task.id, channel: task.channelId }),
-      Effect.andThen(stillOpen(task, null))
+      Effect.andThen(keepOpen(task, null))
     )
 
   /** Settles the task by the vendor's answer, or gives it back. */
   const apply = (task: ClaimedTask, status: VideoStatus) =>
-    Effect.catchDefect(applyStatus(task, status), (defect) => stumbled(task, defect)).pipe(
+    Effect.catchDefect(applyStatus(task, status), (defect) =>
+      putBackAfterDefect(task, defect)
+    ).pipe(
       withSpan(`settle ${task.model}`, {
         kind: "internal",
         attributes: () => ({
@@ -237,14 +242,14 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
     )
 
   /**
-   * Trouble while asking says nothing about the job: the task stays as it is. The vendor's words,
-   * which may repeat the prompt, do not reach the log.
+   * A question that failed says nothing about the job, so the task stays as it is. The vendor's message,
+   * which may repeat the prompt, is not logged.
    */
-  const troubled = (task: ClaimedTask, trouble: Trouble) =>
-    Effect.logDebug("a poll gave no verdict", trouble._tag ?? trouble.message).pipe(
+  const postpone = (task: ClaimedTask, trouble: Trouble) =>
+    Effect.logDebug("task: poll had no verdict", trouble._tag ?? trouble.message).pipe(
       Effect.annotateLogs({ task: task.id, channel: task.channelId }),
-      Effect.andThen(stillOpen(task, null, pauseSeconds(trouble.retryAfterSeconds)))
+      Effect.andThen(keepOpen(task, null, pauseSeconds(trouble.retryAfterSeconds)))
     )
 
-  return { apply, troubled, stumbled, release }
+  return { apply, postpone, putBackAfterDefect, release }
 })

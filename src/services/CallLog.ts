@@ -86,7 +86,7 @@ export const CurrentCallSubjects = Context.Reference<{
 } | null>("gateway/services/CurrentCallSubjects", { defaultValue: () => null })
 
 /** Has every vendor call within the effect recorded as one about each of the subjects. */
-export const recordingCalls =
+export const recordCalls =
   (log: Pick<CallLogShape, "record">, subjects: ReadonlyArray<CallSubject>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.provideService(effect, CurrentCallSubjects, { subjects, log })

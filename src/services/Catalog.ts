@@ -71,7 +71,7 @@ export const emptySnapshot = makeSnapshot(0n, new Date(0), {
 })
 
 /** A channel without the values of its keys. */
-const inTheClear = (channel: ChannelWrite): Channel => {
+const withoutKeys = (channel: ChannelWrite): Channel => {
   const { api_key: _, api_keys, ...clear } = channel
   if (api_keys === undefined || api_keys.length === 0) return clear
   return {
@@ -86,7 +86,7 @@ const checkCatalog = (
   protocols: ProtocolTables,
   storedKeys: StoredKeys
 ): Result.Result<CatalogDocument, InvalidRequest> => {
-  const document = { ...catalog, channels: catalog.channels.map(inTheClear) }
+  const document = { ...catalog, channels: catalog.channels.map(withoutKeys) }
   const faults = [
     ...keyFaults(catalog),
     ...originFaults(catalog, storedKeys),
@@ -110,7 +110,7 @@ export interface CatalogEdit {
 }
 
 /** What came between the version that an edit was made on and the one in force. */
-export const editedMeanwhile = (
+export const versionConflict = (
   version: bigint,
   since: ReadonlyArray<Pick<CatalogSnapshot, "version" | "author" | "createdAt">>
 ): PreconditionFailed =>
@@ -125,7 +125,7 @@ export const editedMeanwhile = (
   })
 
 /** The keys that would be stored with the catalog. */
-const storedWith = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
+const keysAfter = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
   new Map([
     ...stored,
     ...catalog.channels.map((channel) => {
@@ -185,7 +185,7 @@ const withChannel = (
     : null
 
 /** Made on the version in force. */
-const freeEdit: CatalogEdit = { author: null, onVersion: null }
+const unconditionalEdit: CatalogEdit = { author: null, onVersion: null }
 
 export const noSuchChannel = () => new NotFound({ message: "There is no channel with this id" })
 
@@ -213,7 +213,7 @@ export const makeCatalogChanges = (store: {
 }): Omit<Catalog["Service"], "snapshot"> => {
   const { snapshot, protocols, credentials, writeVersion } = store
   return {
-    replace: Effect.fn("Catalog.replace")(function* (catalog, edit = freeEdit) {
+    replace: Effect.fn("Catalog.replace")(function* (catalog, edit = unconditionalEdit) {
       // The stored keys are those of the version in force, which nobody else replaces meanwhile.
       const checkAndStore = Effect.gen(function* () {
         const storedKeys = yield* credentials.storedKeys
@@ -234,7 +234,7 @@ export const makeCatalogChanges = (store: {
       return replacedCatalog(
         { version, before, after, catalog },
         protocols,
-        storedWith(storedKeys, catalog)
+        keysAfter(storedKeys, catalog)
       )
     }),
     enable: Effect.fn("Catalog.enable")(function* (channelId, enabled, author) {

@@ -40,7 +40,7 @@ export const StoredAnswer = Schema.Union([
 export type StoredAnswer = typeof StoredAnswer.Type
 
 /** What the store knows of a key. */
-export const KeptRequest = Schema.Struct({
+export const StoredRequest = Schema.Struct({
   fingerprint: Schema.String,
   holdId: Schema.String,
   answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
@@ -48,10 +48,10 @@ export const KeptRequest = Schema.Struct({
   /** Null for synchronous work. */
   taskState: Schema.NullOr(TaskState)
 })
-export type KeptRequest = typeof KeptRequest.Type
+export type StoredRequest = typeof StoredRequest.Type
 
 /** How the first request was answered. */
-export type Recalled =
+export type FirstAnswer =
   | { readonly _tag: "Video"; readonly id: string }
   | { readonly _tag: "ImageTask"; readonly id: string }
   | { readonly _tag: "Images"; readonly result: AnswerBody }
@@ -66,7 +66,10 @@ export class IdempotencyKeys extends Context.Service<
     /** The key of a request to `path`; its fingerprint does not depend on the order of fields. */
     keyOf(key: string, path: string, body: unknown): Effect.Effect<RequestKey>
     /** Null when the key is fresh. */
-    recall(organizationId: string, key: RequestKey): Effect.Effect<Recalled | null, RepeatRefusal>
+    recall(
+      organizationId: string,
+      key: RequestKey
+    ): Effect.Effect<FirstAnswer | null, RepeatRefusal>
     /** Keeps an answer that the database does not keep, for a while and only on this gateway. */
     remember(organizationId: string, key: RequestKey, result: AnswerBody): Effect.Effect<void>
     /** Drops keys whose time is over. */
@@ -86,10 +89,10 @@ const notKept = (message: string) =>
 
 /** What the first request came to, or why that cannot be told. */
 export const recallOf = Effect.fnUntraced(function* (
-  { answer, taskState, ...kept }: KeptRequest,
+  { answer, taskState, ...kept }: StoredRequest,
   key: RequestKey,
   remembered: AnswerBody | null
-): Effect.fn.Return<Recalled, RepeatRefusal> {
+): Effect.fn.Return<FirstAnswer, RepeatRefusal> {
   if (kept.fingerprint !== key.fingerprint) {
     return yield* new IdempotencyMismatch({
       message: "This Idempotency-Key was used for another request; take a fresh one",
@@ -148,7 +151,7 @@ const bytesOf = (value: unknown): number => {
 
 /** The service over a store of keys; `find` is for those whose time is not over. */
 export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
-  readonly find: (organizationId: string, key: string) => Effect.Effect<KeptRequest | null>
+  readonly find: (organizationId: string, key: string) => Effect.Effect<StoredRequest | null>
   readonly purge: Effect.Effect<void>
 }) {
   const digest = yield* Digest.Digest

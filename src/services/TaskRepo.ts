@@ -167,9 +167,9 @@ export type OverdueTask = typeof OverdueTask.Type
 export interface ClaimOptions {
   /** Of all channels together. */
   readonly limit: number
-  /** Of one channel, less what it counts in `asked`; a count below 0 is for more. */
+  /** Of one channel, less what it counts in `openByChannel`; a count below 0 is for more. */
   readonly perChannel: number
-  readonly asked: ReadonlyMap<string, number>
+  readonly openByChannel: ReadonlyMap<string, number>
 }
 
 /** A task that succeeded, and how long after it was ordered. */
@@ -210,7 +210,11 @@ export class TaskRepo extends Context.Service<
      * Keeps the vendor's id of a task it accepted after it had been given up, with the task's
      * orphan, so that an operator can find the job. Persists like `accept`.
      */
-    acceptedLate(organizationId: string, id: string, upstreamId: string): Effect.Effect<void>
+    recordLateAcceptance(
+      organizationId: string,
+      id: string,
+      upstreamId: string
+    ): Effect.Effect<void>
     /**
      * Claims one processing task, unless it was claimed or put back within the ask interval or its
      * channel is paused.
@@ -230,7 +234,7 @@ export class TaskRepo extends Context.Service<
       options: {
         readonly nextPollSeconds: number
         /** Whether the vendor knew the task; null when it gave no answer to tell. */
-        readonly known: boolean | null
+        readonly isKnown: boolean | null
         /** Since the last question; 0 when left out, for one that was asked under this claim. */
         readonly askedSecondsAgo?: number
       }
@@ -260,7 +264,7 @@ const makeTaskEnds = () => {
   const awaited = new Map<string, Set<Latch.Latch>>()
   return {
     /** Opens the latch when the task ends by this process, until the scope closes. */
-    awaiting: (id: string, end: Latch.Latch) =>
+    register: (id: string, end: Latch.Latch) =>
       Effect.acquireRelease(
         Effect.sync(() => awaited.set(id, (awaited.get(id) ?? new Set()).add(end))),
         () =>
@@ -270,7 +274,7 @@ const makeTaskEnds = () => {
             if (others?.size === 0) awaited.delete(id)
           })
       ),
-    ended: (id: string): void => {
+    notify: (id: string): void => {
       for (const end of awaited.get(id) ?? []) end.openUnsafe()
     }
   }

@@ -168,7 +168,7 @@ export const answerAdjustment = Effect.fnUntraced(function* (
 })
 
 /** Of an order whose gateway stopped before it was answered: its vendor may have made it. */
-export const releaseOfLeft = (organizationId: string, holdId: string): Release => ({
+export const releaseOfAbandoned = (organizationId: string, holdId: string): Release => ({
   organizationId,
   holdId,
   by: "sweep",
@@ -185,7 +185,7 @@ const RELEASE_PATIENCE = "10 seconds"
  * Gives back what was left behind: ends within a bound and never fails, so that one hold that cannot
  * be closed does not keep the others. Trouble is logged with the hold's id.
  */
-export const unhindered =
+export const releaseOrLog =
   (holdId: string) =>
   <A>(release: Effect.Effect<A>): Effect.Effect<void> =>
     release.pipe(

@@ -301,7 +301,7 @@ export const ledgerSuite = (
         })
         yield* ledger.hold(request)
         yield* tasks.accept(organizationId, request.id, upstream("u"), 0)
-        const claims = { limit: 10, perChannel: 10, asked: new Map() }
+        const claims = { limit: 10, perChannel: 10, openByChannel: new Map() }
         const claimed = yield* tasks
           .claimDue(claims)
           .pipe(Effect.repeat({ until: (due) => due.some(({ id }) => id === request.id) }))

@@ -137,7 +137,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       })
       assert.isFalse(yield* tasks.accept(organizationId, request.id, upstream("up-1"), 0))
       for (const upstreamId of ["up-1", "up-2"]) {
-        yield* tasks.acceptedLate(organizationId, request.id, upstreamId)
+        yield* tasks.recordLateAcceptance(organizationId, request.id, upstreamId)
       }
       const { orphan } = yield* history.find(request.id)
       assert.deepInclude(orphan, { reason: "gateway_stopped", upstreamId: "up-1" })

@@ -130,7 +130,7 @@ export const taskRepoSuite = (
         const again = yield* Effect.forEach(ids.slice(0, 3), (id) => claimAgain(organizationId, id))
         const taken = new Map(again.map((task) => [task.id, task] as const))
         const before = yield* Effect.forEach(old, ({ id }) => timesOf(id))
-        const put = { nextPollSeconds: 500, known: false }
+        const put = { nextPollSeconds: 500, isKnown: false }
         const current = yield* Effect.forEach(old, (task) => repo.putBack(task, put), {
           concurrency: "unbounded"
         })
@@ -151,7 +151,7 @@ export const taskRepoSuite = (
         const { ids } = yield* dueTasks("late", 1, 60)
         const [task] = yield* claimDue(100, 64)
         assert.isDefined(task)
-        yield* repo.putBack(task, { nextPollSeconds: 600, known: null })
+        yield* repo.putBack(task, { nextPollSeconds: 600, isKnown: null })
         const row = yield* timesOf(ids[0] ?? "")
         assert.deepStrictEqual(row.nextPollAt, row.deadline)
       })
@@ -190,7 +190,7 @@ export const taskRepoSuite = (
           [0, 0, 1000]
         ] as const) {
           const claimed = yield* claimAgain(organizationId, id)
-          yield* repo.putBack(claimed, { nextPollSeconds: 0, known: null, askedSecondsAgo })
+          yield* repo.putBack(claimed, { nextPollSeconds: 0, isKnown: null, askedSecondsAgo })
           const { sinceAskedSeconds } = yield* repo.find(organizationId, id)
           assert.isAtLeast(sinceAskedSeconds ?? -1, atLeast)
           assert.isBelow(sinceAskedSeconds ?? -1, below)
@@ -207,7 +207,7 @@ export const taskRepoSuite = (
         const since: Array<Date | null> = []
         for (const known of [false, null, false, true, null] as const) {
           const claimed = yield* claimAgain(organizationId, id)
-          yield* repo.putBack(claimed, { nextPollSeconds: 100, known })
+          yield* repo.putBack(claimed, { nextPollSeconds: 100, isKnown: known })
           since.push((yield* timesOf(id)).unknownSince)
         }
         const [first] = since

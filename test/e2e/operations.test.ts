@@ -51,7 +51,7 @@ const auditSeen = ({ checks }: Readiness) => checks.audit?.status === "ok"
 const alarms: Array<string> = []
 const layerLog = Logger.layer([
   Logger.map(Logger.formatJson, (line) => {
-    if (line.includes("the books are broken")) alarms.push(line)
+    if (line.includes("ledger audit: invariant violated")) alarms.push(line)
   })
 ])
 

@@ -208,10 +208,10 @@ it.live("a collector that hangs delays no order and no end, and is told of once"
       concurrency: 10
     })
     for (const { status, text } of answers) assert.strictEqual(status, 200, text)
-    yield* gateway.process.waitForLine(/telemetry cannot be exported/)
+    yield* gateway.process.waitForLine(/telemetry: export failed/)
     const printed = () => gateway.process.stdout() + gateway.process.stderr()
     yield* collector.until(() => collector.exports.length > 6)
-    assert.strictEqual(printed().split("telemetry cannot be exported").length, 2)
+    assert.strictEqual(printed().split("telemetry: export failed").length, 2)
     assert.isEmpty(collector.exports.filter(({ path }) => path === "/v1/metrics"))
     const [, metricsUrl = ""] = yield* gateway.process.waitForLine(
       /metrics are served on (http:[^"\s]+\/metrics)/

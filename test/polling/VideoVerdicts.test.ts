@@ -40,7 +40,7 @@ const won: Closed = { won: true, state: "released", capturedNano: 0n, overageNan
 interface Written {
   readonly released: Array<Release>
   readonly ended: Array<string>
-  readonly putBack: Array<{ readonly nextPollSeconds: number; readonly known: boolean | null }>
+  readonly putBack: Array<{ readonly nextPollSeconds: number; readonly isKnown: boolean | null }>
 }
 
 /** What an answer has written; `closed` is the ledger's word, `current` the store's. */
@@ -68,9 +68,9 @@ const applied = Effect.fnUntraced(function* (
   })
   yield* Effect.flatMap(
     makeVideoVerdicts((id) => written.ended.push(id)),
-    ({ apply, troubled }) =>
+    ({ apply, postpone }) =>
       status === "trouble"
-        ? troubled(task, { message: "no", retryAfterSeconds: 40 })
+        ? postpone(task, { message: "no", retryAfterSeconds: 40 })
         : apply(task, status)
   ).pipe(
     Effect.provide([
@@ -162,11 +162,11 @@ describe("what an answer does to its task", () => {
   it.effect("a task still in the works is asked for again, after the vendor's Retry-After", () =>
     Effect.gen(function* () {
       const [put] = (yield* applied(claimed, processing)).putBack
-      assert.isTrue(put?.known)
+      assert.isTrue(put?.isKnown)
       assert.isAtLeast(put?.nextPollSeconds ?? 0, 2)
       assert.isAtMost(put?.nextPollSeconds ?? 0, 2.5)
       const later = (yield* applied(claimed, "trouble")).putBack
-      assert.deepStrictEqual(later, [{ nextPollSeconds: 40, known: null }])
+      assert.deepStrictEqual(later, [{ nextPollSeconds: 40, isKnown: null }])
     })
   )
 

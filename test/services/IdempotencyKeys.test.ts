@@ -1,10 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type AnswerBody, type KeptRequest, recallOf } from "../../src/services/IdempotencyKeys.ts"
+import {
+  type AnswerBody,
+  recallOf,
+  type StoredRequest
+} from "../../src/services/IdempotencyKeys.ts"
 
 const key = { key: "k", fingerprint: "f" }
 const remembered: AnswerBody = { choices: [] }
-const kept = (streamed: boolean): KeptRequest => ({
+const kept = (streamed: boolean): StoredRequest => ({
   fingerprint: "f",
   holdId: "tx_1",
   answer: { _tag: "Text", streamed },

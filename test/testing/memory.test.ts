@@ -104,7 +104,7 @@ describe("stores in memory", () => {
       yield* ledger.hold(request)
       yield* tasks.accept(organizationId, request.id, upstream("up"), 2)
       const claim = tasks.claim(organizationId, request.id)
-      const due = tasks.claimDue({ limit: 10, perChannel: 10, asked: new Map() })
+      const due = tasks.claimDue({ limit: 10, perChannel: 10, openByChannel: new Map() })
       yield* TestClock.adjust("1999 millis")
       assert.isTrue(Option.isNone(yield* claim))
       yield* TestClock.adjust("1 millis")

@@ -19,8 +19,8 @@ import {
   answerDeposit,
   answerHold,
   DepositOutcome,
-  releaseOfLeft,
-  unhindered,
+  releaseOfAbandoned,
+  releaseOrLog,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"
@@ -274,7 +274,7 @@ export const layerLedger = Layer.effect(
         yield* Effect.forEach(
           expired,
           ({ organizationId, id }) =>
-            release(releaseOfLeft(organizationId, id)).pipe(unhindered(id)),
+            release(releaseOfAbandoned(organizationId, id)).pipe(releaseOrLog(id)),
           { concurrency: "unbounded", discard: true }
         )
         return expired.length

@@ -9,10 +9,10 @@ import {
   Catalog,
   type CatalogEdit,
   type CatalogVersionWrite,
-  editedMeanwhile,
   emptySnapshot,
   makeCatalogChanges,
-  makeSnapshot
+  makeSnapshot,
+  versionConflict
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
@@ -78,7 +78,7 @@ export const layerCatalog = Layer.effect(
               const newer = yield* rowsOf(VersionSummaryRow)(sql`
                 SELECT ${sql.literal(summaryColumns)} FROM catalog_versions v
                  WHERE version > ${onVersion} ORDER BY version LIMIT ${MAX_LISTED_VERSIONS}`)
-              return { _tag: "Outdated" as const, error: editedMeanwhile(last, newer) }
+              return { _tag: "Outdated" as const, error: versionConflict(last, newer) }
             }
             const result = yield* Effect.result(next(before))
             if (Result.isFailure(result)) {

@@ -3,12 +3,12 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   IdempotencyKeys,
-  KeptRequest,
-  makeIdempotencyKeys
+  makeIdempotencyKeys,
+  StoredRequest
 } from "../../services/IdempotencyKeys.ts"
 import { columnsOf, deleteInBatches, repeatable, rowsOf } from "../client/rows.ts"
 
-const requestColumns = columnsOf(KeptRequest, "q", {
+const requestColumns = columnsOf(StoredRequest, "q", {
   holdId: "q.order_id",
   holdIsOpen: "o.state = 'open'",
   taskState: "t.state"
@@ -32,7 +32,7 @@ export const layerIdempotencyKeys = Layer.effect(
 
     return yield* makeIdempotencyKeys({
       find: Effect.fnUntraced(function* (organizationId, key) {
-        const [row] = yield* rowsOf(KeptRequest)(
+        const [row] = yield* rowsOf(StoredRequest)(
           repeatable(sql`
             SELECT ${sql.literal(requestColumns)}
               FROM idempotency_keys q

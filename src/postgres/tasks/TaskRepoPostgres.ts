@@ -142,14 +142,16 @@ export const layerTaskRepo = Layer.effect(
         )
         if (owner.orderId !== orderId) return yield* new DuplicateJob()
       }),
-      acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {
-        yield* lasting(sql`
+      recordLateAcceptance: Effect.fn("TaskRepo.recordLateAcceptance")(
+        function* (organizationId, id, upstreamId) {
+          yield* lasting(sql`
           INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason)
           SELECT o.organization_id, o.id, o.job, ${upstreamId}, 'accepted_late' FROM orders o
            WHERE o.organization_id = ${organizationId} AND o.id = ${id}
           ON CONFLICT (organization_id, order_id) DO UPDATE
              SET upstream_id = coalesce(orphans.upstream_id, excluded.upstream_id)`)
-      }),
+        }
+      ),
       pause: Effect.fn("TaskRepo.pause")((channelId, seconds) =>
         Effect.asVoid(
           repeatable(sql`

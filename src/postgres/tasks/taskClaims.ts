@@ -59,7 +59,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   const claimDue: TaskRepo["Service"]["claimDue"] = Effect.fn("TaskRepo.claimDue")(function* ({
     limit,
     perChannel,
-    asked
+    openByChannel
   }) {
     // Steps from channel to channel through the index, and takes the first due tasks of each: a channel
     // with thousands of due tasks does not slow the others, and no task beyond the limit is read.
@@ -79,7 +79,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                      AS places,
                    coalesce(p.until > now(), false) AS paused
               FROM channels c
-              LEFT JOIN unnest(${[...asked.keys()]}::text[], ${[...asked.values()]}::int[])
+              LEFT JOIN unnest(${[...openByChannel.keys()]}::text[], ${[...openByChannel.values()]}::int[])
                 AS a(channel_id, asks) ON a.channel_id = c.channel_id
               LEFT JOIN channel_pauses p ON p.channel_id = c.channel_id
           ), due AS (
@@ -122,7 +122,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                                 ${texts(({ task }) => task.id)},
                                 ${texts(({ task }) => String(task.lease))},
                                 ${texts(({ nextPollSeconds }) => String(nextPollSeconds))},
-                                ${texts(({ known }) => String(known))},
+                                ${texts(({ isKnown }) => String(isKnown))},
                                 ${texts(({ askedSecondsAgo = 0 }) => String(askedSecondsAgo))})
                            WITH ORDINALITY
                            AS i(organization_id, id, lease, seconds, known, ago, place)

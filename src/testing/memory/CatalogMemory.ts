@@ -13,10 +13,10 @@ import {
   Catalog,
   type CatalogEdit,
   type CatalogVersionWrite,
-  editedMeanwhile,
   emptySnapshot,
   makeCatalogChanges,
-  makeSnapshot
+  makeSnapshot,
+  versionConflict
 } from "../../services/Catalog.ts"
 import {
   accountsOfTask,
@@ -48,7 +48,7 @@ export const layerCatalogMemory = Layer.effect(
         const { version: last, document: before } = newest()
         if (onVersion !== null && onVersion !== last) {
           const newer = catalogs.filter(({ version }) => version > onVersion)
-          return { _tag: "Outdated" as const, error: editedMeanwhile(last, newer) }
+          return { _tag: "Outdated" as const, error: versionConflict(last, newer) }
         }
         const result = yield* Effect.result(next(before))
         if (Result.isFailure(result)) return { _tag: "Refused" as const, error: result.failure }

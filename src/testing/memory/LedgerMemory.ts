@@ -9,7 +9,7 @@ import {
   answerDeposit,
   answerHold,
   DepositOutcome,
-  releaseOfLeft,
+  releaseOfAbandoned,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { notifyEndpoints, notifyOfPool } from "../delivery/notifications.ts"
@@ -157,7 +157,7 @@ export const layerLedgerMemory = Layer.effect(
           )
         )
         for (const { request } of expired) {
-          yield* close(releaseOfLeft(request.organizationId, request.id))
+          yield* close(releaseOfAbandoned(request.organizationId, request.id))
         }
         return expired.length
       })

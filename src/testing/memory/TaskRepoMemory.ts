@@ -233,16 +233,18 @@ export const layerTaskRepoMemory = Layer.effect(
         return task.upstreamId === upstreamId
       }),
       claimJob: Effect.fn("TaskRepo.claimJob")(takeJob),
-      acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {
-        const now = yield* Clock.currentTimeMillis
-        const orphan = store.orphans.get(id)
-        const order = orderOf(organizationId, id)
-        if (orphan !== undefined) {
-          store.orphans.set(id, { ...orphan, upstreamId: orphan.upstreamId ?? upstreamId })
-        } else if (order !== undefined) {
-          addOrphan(store, order, { upstreamId, reason: "accepted_late" }, now)
+      recordLateAcceptance: Effect.fn("TaskRepo.recordLateAcceptance")(
+        function* (organizationId, id, upstreamId) {
+          const now = yield* Clock.currentTimeMillis
+          const orphan = store.orphans.get(id)
+          const order = orderOf(organizationId, id)
+          if (orphan !== undefined) {
+            store.orphans.set(id, { ...orphan, upstreamId: orphan.upstreamId ?? upstreamId })
+          } else if (order !== undefined) {
+            addOrphan(store, order, { upstreamId, reason: "accepted_late" }, now)
+          }
         }
-      }),
+      ),
       claim: Effect.fn("TaskRepo.claim")(function* (organizationId, id) {
         const now = yield* Clock.currentTimeMillis
         const row = findRow(organizationId, id)
@@ -252,7 +254,7 @@ export const layerTaskRepoMemory = Layer.effect(
           ? Option.fromNullishOr(claimRow(row, now)[0])
           : Option.none()
       }),
-      claimDue: Effect.fn("TaskRepo.claimDue")(function* ({ limit, perChannel, asked }) {
+      claimDue: Effect.fn("TaskRepo.claimDue")(function* ({ limit, perChannel, openByChannel }) {
         const now = yield* Clock.currentTimeMillis
         const dueAt = ({ task }: Row): number => task.nextPollAt ?? now
         const due = rowsIn("processing")
@@ -261,7 +263,7 @@ export const layerTaskRepoMemory = Layer.effect(
         const turns = [...Map.groupBy(due, ({ job }) => job.channelId)].flatMap(
           ([channelId, rows]) =>
             rows
-              .slice(0, Math.max(0, perChannel - (asked.get(channelId) ?? 0)))
+              .slice(0, Math.max(0, perChannel - (openByChannel.get(channelId) ?? 0)))
               .map((row, turn) => ({ row, turn }))
         )
         return turns
@@ -271,15 +273,15 @@ export const layerTaskRepoMemory = Layer.effect(
       }),
       putBack: Effect.fn("TaskRepo.putBack")(function* (
         { organizationId, id, lease },
-        { nextPollSeconds, known, askedSecondsAgo = 0 }
+        { nextPollSeconds, isKnown, askedSecondsAgo = 0 }
       ) {
         const now = yield* Clock.currentTimeMillis
         const task = findRow(organizationId, id)?.task
         if (task?.state !== "processing" || task.lease !== lease) return false
         task.askedAt = now - askedSecondsAgo * 1000
         task.nextPollAt = Math.min(now + nextPollSeconds * 1000, task.deadline)
-        if (known === true) task.unknownSince = null
-        if (known === false) task.unknownSince ??= now
+        if (isKnown === true) task.unknownSince = null
+        if (isKnown === false) task.unknownSince ??= now
         return true
       }),
       pause: Effect.fn("TaskRepo.pause")((channelId, seconds) =>
