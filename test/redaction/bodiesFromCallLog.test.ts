@@ -80,7 +80,7 @@ describe("what is kept of a call", () => {
     () =>
       Effect.gen(function* () {
         const prompt = 'zebras "crossing" at dusk'
-        const sent = [prompt]
+        const requestTexts = [prompt]
         const quoted = JSON.stringify(prompt).slice(1, -1)
         const explain = (message: string) => run({ error: { message } }, { requestTexts })
         for (const [said, kept] of [
