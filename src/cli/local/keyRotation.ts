@@ -21,8 +21,8 @@ import {
   SecretsUnavailable
 } from "../../secrets.ts"
 import { layerVault } from "../../services/Vault.ts"
-import { Failed } from "../failures.ts"
-import { tell } from "../output.ts"
+import { CommandFailure } from "../failures.ts"
+import { printResult } from "../output.ts"
 import { layerDatabase } from "./database.ts"
 
 const bothKeys = Effect.fnUntraced(function* (config: GatewayConfig) {
@@ -64,9 +64,10 @@ export const rotateCommand = Command.make(
   Effect.fn("cli.rotateMasterKey")(function* () {
     const { masterKeyId, resealed, all } = yield* Effect.mapError(
       rotate,
-      (error) => new Failed({ message: `The master key was not rotated: ${reasonOf(error)}` })
+      (error) =>
+        new CommandFailure({ message: `The master key was not rotated: ${reasonOf(error)}` })
     )
-    yield* tell(
+    yield* printResult(
       { master_key_id: masterKeyId, resealed, all },
       () =>
         `Sealed again under the master key with the id ${masterKeyId}: ${resealed} of ${all} secrets`
