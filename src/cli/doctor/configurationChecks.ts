@@ -3,18 +3,18 @@ import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
 import { Base64 } from "effect/encoding"
 import { type GatewayConfig, loadConfig } from "../../config.ts"
 import { nearestName } from "../../domain/nearest.ts"
-import { NEEDED, tooOld } from "../../nodeVersion.ts"
+import { MIN_VERSION, tooOldMessage } from "../../nodeVersion.ts"
 import { MASTER_KEY_BYTES } from "../../services/Vault.ts"
 import { type Check, type Finding, ok, warning, wrong } from "./findings.ts"
 
 export const nodeCheck: Check = {
   name: "Node.js",
   look: () => {
-    const reason = tooOld(process.versions.node)
+    const reason = tooOldMessage(process.versions.node)
     return Effect.succeed([
       reason === null
         ? ok(`Node.js ${process.versions.node} is new enough.`)
-        : wrong(`${reason}.`, `Install Node.js ${NEEDED.join(".")} or newer.`)
+        : wrong(`${reason}.`, `Install Node.js ${MIN_VERSION.join(".")} or newer.`)
     ])
   }
 }

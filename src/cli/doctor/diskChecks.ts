@@ -4,7 +4,7 @@ import { access, stat, statfs } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { Effect } from "effect"
 import { ownerOf } from "../../postgres/embedded/DataDirectoryLock.ts"
-import { requireKeptSecrets } from "../../secrets.ts"
+import { requireStoredSecrets } from "../../secrets.ts"
 import { type Check, type Finding, ok, unknown, warning, wrong } from "./findings.ts"
 
 const statOf = (path: string) => Effect.promise(() => stat(path).catch(() => null))
@@ -32,7 +32,7 @@ const secretsFile = Effect.fnUntraced(function* (dataDir: string) {
       wrong(`${file} has mode ${octal(fileStat.mode)}, so others may read it.`, `chmod 600 ${file}`)
     )
   }
-  yield* requireKeptSecrets(dataDir).pipe(
+  yield* requireStoredSecrets(dataDir).pipe(
     Effect.catch(() =>
       Effect.sync(() =>
         findings.push(
@@ -47,7 +47,7 @@ const secretsFile = Effect.fnUntraced(function* (dataDir: string) {
   return findings.length === 0 ? [ok(`${file} is readable, by its owner alone.`)] : findings
 })
 
-export const dataDirectoryCheck: Check<Effect.Services<ReturnType<typeof requireKeptSecrets>>> = {
+export const dataDirectoryCheck: Check<Effect.Services<ReturnType<typeof requireStoredSecrets>>> = {
   name: "Data directory",
   look: Effect.fnUntraced(function* ({ config }) {
     if (config === null) return []

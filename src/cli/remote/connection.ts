@@ -3,7 +3,7 @@ import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { layer, MediaGateway } from "../../client/typedClient.ts"
-import { keptAdminToken, keptDemoKey } from "../../secrets.ts"
+import { readStoredAdminToken, readStoredDemoKey } from "../../secrets.ts"
 import { CommandFailure, failureOf, toCommandFailure } from "../failures.ts"
 
 const GatewayAddress = GlobalFlag.Setting("gateway")({
@@ -74,8 +74,8 @@ export const tokens = Effect.gen(function* () {
   const readStored = <A, R>(read: Effect.Effect<A, Error, R>) =>
     Effect.mapError(read, ({ message }) => new CommandFailure({ message }))
   return {
-    admin: yield* readStored(keptAdminToken(dataDir)),
-    key: yield* readStored(keptDemoKey(dataDir))
+    admin: yield* readStored(readStoredAdminToken(dataDir)),
+    key: yield* readStored(readStoredDemoKey(dataDir))
   }
 })
 
