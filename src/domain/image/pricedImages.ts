@@ -16,13 +16,13 @@ import { AUTO, type ImageTier, pricedDimensions } from "./imagePrices.ts"
 
 interface PricedImages {
   readonly quote: ImageQuote
-  /** What every price table is asked for. */
+  /** The ordered quality and size, which are looked up in every price table. */
   readonly requestedTier: ImageTier
-  /** As it goes to the vendor, but for the model's name. */
+  /** The request as the vendor gets it, except for the model's name. */
   readonly request: ImageRequest
 }
 
-/** What says nothing is left to the vendor, and so is `auto`. */
+/** Null where the client leaves the value to the vendor, also by `auto`. */
 const explicitValue = (value: unknown): string | null =>
   typeof value === "string" && value !== "" && value.toLowerCase() !== AUTO ? value : null
 
