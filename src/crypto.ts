@@ -4,22 +4,22 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** Drawn from the system at a time: a call for each id would cost more than the id. */
-const DRAWN_BYTES = 8 * 1024
+/** Random bytes are read from the system in pools, because a call for each id is expensive. */
+const POOL_BYTES = 8 * 1024
 
 /** Random bytes, each handed out once. */
 const makeRandomBytes = () => {
-  const drawn = new Uint8Array(DRAWN_BYTES)
-  let used = DRAWN_BYTES
+  const pool = new Uint8Array(POOL_BYTES)
+  let usedBytes = POOL_BYTES
   return (size: number): Uint8Array => {
-    if (size > DRAWN_BYTES / 8) return getRandomValues(new Uint8Array(size))
-    if (used + size > DRAWN_BYTES) {
-      getRandomValues(drawn)
-      used = 0
+    if (size > POOL_BYTES / 8) return getRandomValues(new Uint8Array(size))
+    if (usedBytes + size > POOL_BYTES) {
+      getRandomValues(pool)
+      usedBytes = 0
     }
-    const bytes = drawn.slice(used, used + size)
-    drawn.fill(0, used, used + size)
-    used += size
+    const bytes = pool.slice(usedBytes, usedBytes + size)
+    pool.fill(0, usedBytes, usedBytes + size)
+    usedBytes += size
     return bytes
   }
 }

@@ -6,7 +6,7 @@ import { CatalogWrite } from "./domain/catalog/CatalogDocument.ts"
 import { DEFAULT_KEY } from "./domain/catalog/channelKeys.ts"
 import { NANO_PER_UNIT } from "./domain/money/Money.ts"
 import { rowsOf } from "./postgres/client/rows.ts"
-import { keepDemoKey, keptDemoKey } from "./secrets.ts"
+import { readStoredDemoKey, storeDemoKey } from "./secrets.ts"
 import { Access, allScopes } from "./services/Access.ts"
 import { Catalog } from "./services/Catalog.ts"
 import { Ledger } from "./services/Ledger.ts"
@@ -27,9 +27,10 @@ const MemberRow = Schema.Struct({ id: Schema.String })
 const demoKey = Effect.fnUntraced(function* (dataDir: string) {
   const sql = yield* SqlClient.SqlClient
   const access = yield* Access
-  const kept = yield* keptDemoKey(dataDir)
-  const isKnown = kept === null ? false : yield* Effect.isSuccess(access.authenticate(kept))
-  if (isKnown) return kept
+  const storedKey = yield* readStoredDemoKey(dataDir)
+  const isKnown =
+    storedKey === null ? false : yield* Effect.isSuccess(access.authenticate(storedKey))
+  if (isKnown) return storedKey
   const [member] = yield* rowsOf(MemberRow)(sql`
     SELECT m.id FROM members m JOIN organizations o ON o.id = m.organization_id
      WHERE o.name = ${ORGANIZATION} AND m.name = ${MEMBER}
@@ -37,14 +38,18 @@ const demoKey = Effect.fnUntraced(function* (dataDir: string) {
   if (member === undefined) return null
   const options = { name: "demo", scopes: allScopes, models: null, expiresAt: null }
   const { key } = yield* access.createKey(member.id, options)
-  yield* keepDemoKey(dataDir, key)
+  yield* storeDemoKey(dataDir, key)
   return key
 })
 
 /** Whether two addresses differ in their port alone. */
 const isMoved = (before: string, after: string): boolean => {
-  const [from, to] = [new URL(before), new URL(after)]
-  return from.port !== to.port && from.hostname === to.hostname && from.pathname === to.pathname
+  const [beforeUrl, afterUrl] = [new URL(before), new URL(after)]
+  return (
+    beforeUrl.port !== afterUrl.port &&
+    beforeUrl.hostname === afterUrl.hostname &&
+    beforeUrl.pathname === afterUrl.pathname
+  )
 }
 
 /**
@@ -56,14 +61,14 @@ const followSimulator = Effect.fnUntraced(function* (simulatorUrl: string) {
   const sql = yield* SqlClient.SqlClient
   const catalog = yield* Catalog
   const { document } = yield* catalog.snapshot
-  const { channels: fresh } = yield* decodeCatalog(demoCatalog(simulatorUrl))
-  const moved = document.channels.flatMap(({ id, base_url, app_id, enabled }) => {
-    const match = fresh.find((channel) => channel.id === id)
+  const { channels: demoChannels } = yield* decodeCatalog(demoCatalog(simulatorUrl))
+  const movedChannels = document.channels.flatMap(({ id, base_url, app_id, enabled }) => {
+    const match = demoChannels.find((channel) => channel.id === id)
     if (match === undefined || !isMoved(base_url, match.base_url)) return []
     return [{ ...match, app_id, enabled }]
   })
-  if (moved.length === 0) return
-  const byId = new Map(moved.map((channel) => [channel.id, channel]))
+  if (movedChannels.length === 0) return
+  const byId = new Map(movedChannels.map((channel) => [channel.id, channel]))
   yield* catalog.replace({
     ...document,
     channels: document.channels.map((channel) => byId.get(channel.id) ?? channel)
@@ -71,7 +76,7 @@ const followSimulator = Effect.fnUntraced(function* (simulatorUrl: string) {
   yield* sql`
     UPDATE tasks t SET account_version = a.version, key_name = ${DEFAULT_KEY}
       FROM channel_accounts a
-     WHERE t.state = 'processing' AND t.channel_id = ANY (${moved.map(({ id }) => id)}::text[])
+     WHERE t.state = 'processing' AND t.channel_id = ANY (${movedChannels.map(({ id }) => id)}::text[])
        AND a.channel_id = t.channel_id AND a.superseded_at IS NULL`
 })
 
@@ -111,7 +116,7 @@ export const printDemo = (options: {
 }) => {
   const { gatewayUrl, simulatorUrl } = options
   const key = options.key === null ? "mg_..." : Redacted.value(options.key)
-  const shown = options.key === null ? "(yours: the demo did not fill this database)" : key
+  const keyText = options.key === null ? "(yours: the demo did not fill this database)" : key
   const auth = `-H "Authorization: Bearer ${key}"`
   const json = `-H "Content-Type: application/json"`
   const admin =
@@ -122,7 +127,7 @@ media-gateway is running in demo mode
   console      ${gatewayUrl}/console   (sign in with the key or the token below)
   gateway      ${gatewayUrl}
   simulator    ${simulatorUrl}   (stands in for the vendors)
-  API key      ${shown}
+  API key      ${keyText}
   admin token  ${admin}
 
 1. List the models

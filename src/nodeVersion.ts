@@ -4,16 +4,16 @@
  */
 
 /** The least version, as `engines` of the package has it. */
-export const NEEDED = [24, 9, 0]
+export const MIN_VERSION = [24, 9, 0]
 
 /** One line for a Node.js that is too old; null for one that fits. */
-export const tooOld = (version: string): string | null => {
+export const tooOldMessage = (version: string): string | null => {
   const parts = version.split(".").map(Number)
-  for (let index = 0; index < NEEDED.length; index++) {
-    const difference = Number(parts[index]) - Number(NEEDED[index])
+  for (let index = 0; index < MIN_VERSION.length; index++) {
+    const difference = Number(parts[index]) - Number(MIN_VERSION[index])
     if (difference > 0) return null
     if (difference < 0) {
-      return `media-gateway needs Node.js ${NEEDED.join(".")} or newer, and this is ${version}`
+      return `media-gateway needs Node.js ${MIN_VERSION.join(".")} or newer, and this is ${version}`
     }
   }
   return null
@@ -21,7 +21,7 @@ export const tooOld = (version: string): string | null => {
 
 /** Loads the program, unless this Node.js is too old for it: then the process ends with 1. */
 export const startWith = (load: () => Promise<unknown>): void => {
-  const reason = tooOld(process.versions.node)
+  const reason = tooOldMessage(process.versions.node)
   if (reason === null) {
     void load()
     return

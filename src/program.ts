@@ -92,8 +92,8 @@ const serveDemo = (config: GatewayConfig, secrets: Secrets) =>
     )
   )
 
-/** With a bucket of the demo's own, where it is asked for. */
-const archivingDemo = Effect.fnUntraced(function* (config: GatewayConfig) {
+/** Adds the demo's own archive bucket where GATEWAY_DEMO_ARCHIVE is set. */
+const withDemoArchive = Effect.fnUntraced(function* (config: GatewayConfig) {
   if (!config.demoArchive || config.archive !== null) return config
   const archive = yield* startDemoArchive(join(config.dataDir, "archive"))
   return { ...config, archive, settings: { ...config.settings, hasArchive: true } }
@@ -102,14 +102,14 @@ const archivingDemo = Effect.fnUntraced(function* (config: GatewayConfig) {
 /** Serves until it is interrupted. */
 export const runGateway = (config: GatewayConfig, secrets: Secrets) =>
   config.demo
-    ? Effect.scoped(Effect.flatMap(archivingDemo(config), (all) => serveDemo(all, secrets)))
+    ? Effect.scoped(Effect.flatMap(withDemoArchive(config), (all) => serveDemo(all, secrets)))
     : serve(config, secrets)
 
 class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
   message: Schema.String
 }) {}
 
-/** What each of several gateways would have alone must be shared by all of them. */
+/** Refuses a shared port where the database or the simulator is of one process alone. */
 const checkSharing = Effect.fnUntraced(function* ({
   reusePort,
   databaseUrl,
@@ -126,7 +126,7 @@ const checkSharing = Effect.fnUntraced(function* ({
   if (port === 0) return yield* refuse("a port that others can use as well must be named in PORT")
 })
 
-/** What waits for another's migrations needs a database that another can reach. */
+/** Refuses to wait for migrations of the embedded database, which no other process can apply. */
 const checkMigrating = ({ migrate, databaseUrl }: GatewayConfig) =>
   migrate || databaseUrl !== null
     ? Effect.void

@@ -1,4 +1,4 @@
-/** Running programs as processes: how they end, and what they say of a failure. */
+/** Runs programs as processes: signals, exit codes and messages of failures. */
 import { constants } from "node:os"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Option, Runtime } from "effect"

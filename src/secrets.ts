@@ -16,7 +16,7 @@ export class SecretsUnavailable extends Schema.TaggedError<SecretsUnavailable>()
 
 export interface Secrets {
   readonly masterKey: Redacted.Redacted<Uint8Array>
-  /** Opens what was sealed before a rotation; there is none outside of one. */
+  /** Opens secrets that were sealed before the current rotation; null when there is no rotation. */
   readonly previousMasterKey?: Redacted.Redacted<Uint8Array> | null
   /** Null: the admin interface is closed. */
   readonly adminToken: Redacted.Redacted | null
@@ -56,8 +56,8 @@ const read = Effect.fnUntraced(function* (dataDir: string) {
 })
 
 /**
- * Written beside and renamed, so that a crash cannot leave half a secret; and on the disk before
- * anything is sealed under a key in it.
+ * Writes a temporary file and renames it, so that a crash cannot leave half a secret. It is on the disk
+ * before anything is sealed under a key in it.
  */
 const writeText = Effect.fnUntraced(function* (dataDir: string, name: string, text: string) {
   const files = yield* FileSystem.FileSystem
@@ -66,9 +66,9 @@ const writeText = Effect.fnUntraced(function* (dataDir: string, name: string, te
   yield* files.remove(`${file}.new`, { force: true })
   yield* Effect.scoped(
     Effect.gen(function* () {
-      const opened = yield* files.open(`${file}.new`, { flag: "wx", mode: 0o600 })
-      yield* opened.writeAll(new TextEncoder().encode(text))
-      yield* opened.sync
+      const handle = yield* files.open(`${file}.new`, { flag: "wx", mode: 0o600 })
+      yield* handle.writeAll(new TextEncoder().encode(text))
+      yield* handle.sync
     })
   )
   yield* files.rename(`${file}.new`, file)
@@ -106,14 +106,14 @@ const readOrGenerate = Effect.fnUntraced(function* (dataDir: string) {
 }, unavailableIn)
 
 /** Fails where no generated master key is kept. */
-export const requireKeptSecrets = (dataDir: string) =>
+export const requireStoredSecrets = (dataDir: string) =>
   unavailableIn(Effect.asVoid(read(dataDir)), dataDir)
 
 /**
- * Puts a new master key before the kept one, unless a rotation has begun already. Gateways that start
- * from then on open what either has sealed.
+ * Adds a new master key before the stored one, unless a rotation has begun already. Gateways that start
+ * after this open what either key has sealed.
  */
-export const beginKeptRotation = Effect.fnUntraced(function* (dataDir: string) {
+export const beginStoredRotation = Effect.fnUntraced(function* (dataDir: string) {
   const { master_key, previous_master_key, admin_token } = yield* read(dataDir)
   if (previous_master_key !== undefined) return
   yield* write(dataDir, {
@@ -124,13 +124,13 @@ export const beginKeptRotation = Effect.fnUntraced(function* (dataDir: string) {
 }, unavailableIn)
 
 /** Removes the previous master key; nothing may be sealed under it by then. */
-export const endKeptRotation = Effect.fnUntraced(function* (dataDir: string) {
+export const endStoredRotation = Effect.fnUntraced(function* (dataDir: string) {
   const { master_key, admin_token } = yield* read(dataDir)
   yield* write(dataDir, { master_key, admin_token })
 }, unavailableIn)
 
 /** The admin token that was generated; null where none is kept. */
-export const keptAdminToken = Effect.fnUntraced(function* (dataDir: string) {
+export const readStoredAdminToken = Effect.fnUntraced(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
   return (yield* files.exists(yield* fileIn(dataDir, SECRETS)))
     ? Redacted.make((yield* read(dataDir)).admin_token)
@@ -138,21 +138,21 @@ export const keptAdminToken = Effect.fnUntraced(function* (dataDir: string) {
 }, unavailableIn)
 
 /** The demo's API key; null where none is kept. */
-export const keptDemoKey = Effect.fnUntraced(function* (dataDir: string) {
+export const readStoredDemoKey = Effect.fnUntraced(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
   const file = yield* fileIn(dataDir, DEMO_KEY)
   return (yield* files.exists(file)) ? Redacted.make(yield* files.readFileString(file)) : null
 }, unavailableIn)
 
 /** Keeps the demo's API key, which the database has as a hash alone, for later starts. */
-export const keepDemoKey = Effect.fnUntraced(function* (dataDir: string, key: Redacted.Redacted) {
+export const storeDemoKey = Effect.fnUntraced(function* (dataDir: string, key: Redacted.Redacted) {
   yield* writeText(dataDir, DEMO_KEY, Redacted.value(key))
 }, unavailableIn)
 
 const decodeOptionalKey = (text: Redacted.Redacted | null, source: string) =>
   text === null ? Effect.succeed(null) : decodeMasterKey(Redacted.value(text), source)
 
-/** With a server database every gateway must be given the same master key, so none is invented. */
+/** Gateways on a server database share one master key, so none is generated for them. */
 export const loadSecrets = Effect.fnUntraced(function* (config: GatewayConfig) {
   const masterKey = yield* decodeOptionalKey(config.masterKey, "GATEWAY_MASTER_KEY")
   const previousMasterKey = yield* decodeOptionalKey(
@@ -169,14 +169,14 @@ export const loadSecrets = Effect.fnUntraced(function* (config: GatewayConfig) {
     return { masterKey, previousMasterKey, adminToken } satisfies Secrets
   }
   const stored = yield* readOrGenerate(config.dataDir)
-  const kept =
+  const previousStoredKey =
     masterKey === null && stored.previous_master_key !== undefined
       ? yield* decodeMasterKey(stored.previous_master_key, "previous_master_key in secrets.json")
       : null
   return {
     masterKey:
       masterKey ?? (yield* decodeMasterKey(stored.master_key, "master_key in secrets.json")),
-    previousMasterKey: previousMasterKey ?? kept,
+    previousMasterKey: previousMasterKey ?? previousStoredKey,
     adminToken: adminToken ?? Redacted.make(stored.admin_token)
   } satisfies Secrets
 })

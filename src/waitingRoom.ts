@@ -1,4 +1,4 @@
-/** What answers at a gateway's address while something else migrates its database. */
+/** A server at the gateway's address while another process migrates the database. */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Console, Effect, Layer } from "effect"
@@ -28,7 +28,7 @@ const report: ReadinessReport = {
 
 const RETRY_SECONDS = 2
 
-/** A new answer each time, as the caller of one may change it. */
+/** Creates a new response each time, because its receiver may change it. */
 const answerTo = (path: string) => {
   if (path === "/healthz") return HttpServerResponse.jsonUnsafe({ status: "ok" })
   if (path === "/readyz") {

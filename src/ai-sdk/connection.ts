@@ -1,4 +1,4 @@
-/** Where the gateway is and how it is asked, as all models of a provider share it. */
+/** The connection to the gateway, which all models of a provider share. */
 import {
   type FetchFunction,
   loadApiKey,
@@ -50,7 +50,7 @@ const isLoopback = (address: string): boolean => loopback.test(URL.parse(address
 /** The environment is read when a model is used, as a module is often loaded before it is set. */
 export const makeConnection = (settings: MediaGatewaySettings): Connection => {
   const base = () => {
-    const given = loadSetting({
+    const configuredUrl = loadSetting({
       settingValue: loadOptionalSetting({
         settingValue: settings.baseURL,
         environmentVariableName: "GATEWAY_URL"
@@ -59,7 +59,7 @@ export const makeConnection = (settings: MediaGatewaySettings): Connection => {
       settingName: "baseURL",
       description
     })
-    const trimmed = withoutTrailingSlash(given.trim()) ?? ""
+    const trimmed = withoutTrailingSlash(configuredUrl.trim()) ?? ""
     return trimmed.endsWith("/v1") ? trimmed : `${trimmed}/v1`
   }
   // Another implementation may be put in place of the global one later.

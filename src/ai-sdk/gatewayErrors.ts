@@ -17,12 +17,12 @@ const errorSchema = z.looseObject({
 /** The `data` of an `APICallError` of this provider, where the gateway answered. */
 export type MediaGatewayErrorData = z.infer<typeof errorSchema>
 
-const repeatable: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504])
+const retryableStatuses: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504])
 
 const isRetryable = (response: Response, data?: MediaGatewayErrorData): boolean => {
   const isForbidden =
     response.headers.get("x-should-retry") === "false" || data?.error.retryable === false
-  return repeatable.has(response.status) && !isForbidden
+  return retryableStatuses.has(response.status) && !isForbidden
 }
 
 export const errorStructure = {

@@ -20,7 +20,7 @@ import {
 import { z } from "zod/v4"
 import { type Connection, PROVIDER } from "./connection.ts"
 import { failedResponseHandler } from "./gatewayErrors.ts"
-import { makeTakes, seedFields, unsupported } from "./modelParameters.ts"
+import { makeParameterCheck, seedFields, unsupported } from "./modelParameters.ts"
 import { loadFile } from "./resultFiles.ts"
 import { makeSiblingKeys } from "./siblingKeys.ts"
 
@@ -83,7 +83,7 @@ const usageOf = ({ usage }: Answer) =>
       }
 
 export const makeImageModel = (connection: Connection, modelId: string): ImageModelV4 => {
-  const takes = makeTakes(connection, modelId)
+  const takes = makeParameterCheck(connection, modelId)
   const keys = makeSiblingKeys()
 
   const send = async (fields: JSONObject, options: ImageModelV4CallOptions) => {

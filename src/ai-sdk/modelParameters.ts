@@ -1,4 +1,4 @@
-/** What a model takes beside the common fields, as `GET /v1/models/{id}` tells it. */
+/** The parameters of a model beside the common fields, read from `GET /v1/models/{id}`. */
 import type { SharedV4Warning } from "@ai-sdk/provider"
 import { createJsonResponseHandler, getFromApi } from "@ai-sdk/provider-utils"
 import { z } from "zod/v4"
@@ -9,10 +9,10 @@ const modelSchema = z.looseObject({
   parameters: z.record(z.string(), z.unknown()).optional()
 })
 
-/** Asked once for a model. A gateway that does not tell takes none. */
-export const makeTakes = (connection: Connection, modelId: string) => {
-  let known: Promise<ReadonlySet<string>> | undefined
-  const ask = async (): Promise<ReadonlySet<string>> => {
+/** Reads a model's parameters once. Where the gateway lists none, the model has none. */
+export const makeParameterCheck = (connection: Connection, modelId: string) => {
+  let parameterNames: Promise<ReadonlySet<string>> | undefined
+  const readParameterNames = async (): Promise<ReadonlySet<string>> => {
     const { value } = await getFromApi({
       url: connection.url(`/models/${encodeURIComponent(modelId)}`),
       headers: connection.headers(),
@@ -24,11 +24,11 @@ export const makeTakes = (connection: Connection, modelId: string) => {
     return new Set(Object.keys(value.parameters ?? {}))
   }
   return async (name: string): Promise<boolean> => {
-    known ??= ask()
+    parameterNames ??= readParameterNames()
     try {
-      return (await known).has(name)
+      return (await parameterNames).has(name)
     } catch {
-      known = undefined
+      parameterNames = undefined
       return false
     }
   }

@@ -1,4 +1,4 @@
-/** One order of work that costs money is one order, whatever happens to its answer. */
+/** Sends each paid order once, also where its answer is lost and it has to be repeated. */
 import { APICallError } from "@ai-sdk/provider"
 import { delay, type FetchFunction, isAbortError } from "@ai-sdk/provider-utils"
 
@@ -8,12 +8,12 @@ const FIRST_PAUSE_MS = 500
 /** How long the first request with a key may go on before its repeats give up. */
 const LONGEST_WAIT_MS = 600_000
 
-/** Of connections that were never made: nothing was sent. */
-const unreached: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"])
+/** Error codes of connections that were never made: nothing was sent. */
+const unreachedCodes: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"])
 
-const wasUnreached = (error: unknown): boolean =>
+const isUnreached = (error: unknown): boolean =>
   error instanceof Error &&
-  (("code" in error && unreached.has(error.code)) || wasUnreached(error.cause))
+  (("code" in error && unreachedCodes.has(error.code)) || isUnreached(error.cause))
 
 const isJson = (response: Response) =>
   (response.headers.get("content-type") ?? "").startsWith("application/json")
@@ -21,18 +21,18 @@ const isJson = (response: Response) =>
 /** The gateway answers in JSON: a proxy that lost it does not know what became of the order. */
 const isOfProxy = (response: Response) => response.status >= 502 && !isJson(response)
 
-/** Its connection can break too, so it is read to its end here; a stream is passed on as it comes. */
-const wholeOf = async (response: Response): Promise<Response> => {
+/** Reads a JSON answer to its end, as its connection can break too; a stream is returned at once. */
+const readJsonFully = async (response: Response): Promise<Response> => {
   if (!isJson(response)) return response
   const { status, statusText, headers } = response
   return new Response(await response.arrayBuffer(), { status, statusText, headers })
 }
 
-/** Keeps the callers from repeating the order under another key. */
-const final = ({ body, status, statusText, headers: given }: Response): Response => {
-  const headers = new Headers(given)
-  headers.set("x-should-retry", "false")
-  return new Response(body, { status, statusText, headers })
+/** The same response, marked so that callers do not repeat the order under another key. */
+const withoutRetry = ({ body, status, statusText, headers }: Response): Response => {
+  const finalHeaders = new Headers(headers)
+  finalHeaders.set("x-should-retry", "false")
+  return new Response(body, { status, statusText, headers: finalHeaders })
 }
 
 /** Seconds after which the first request may have ended; null where the answer is another. */
@@ -43,10 +43,61 @@ const secondsToWait = ({ status, headers }: Response): number | null => {
     : null
 }
 
+/** How an attempt ended: with an answer for the caller, with a repeat after a pause, or without an answer. */
+type AttemptResult =
+  | { readonly answer: Response }
+  | { readonly pauseMillis: number }
+  | { readonly lostReason: string }
+
+const judgeResponse = (
+  response: Response,
+  lostAnswers: number,
+  startedAt: number
+): AttemptResult => {
+  const seconds = lostAnswers > 0 ? secondsToWait(response) : null
+  if (seconds !== null && Date.now() - startedAt < LONGEST_WAIT_MS) {
+    return { pauseMillis: seconds * 1000 }
+  }
+  if (!isOfProxy(response)) {
+    return { answer: lostAnswers > 0 && !response.ok ? withoutRetry(response) : response }
+  }
+  return lostAnswers + 1 === TRIES
+    ? { answer: withoutRetry(response) }
+    : { lostReason: "a proxy lost the answer" }
+}
+
+const attempt = async (
+  send: () => Promise<Response>,
+  lostAnswers: number,
+  startedAt: number,
+  abortSignal: AbortSignal | undefined
+): Promise<AttemptResult> => {
+  try {
+    const response = await readJsonFully(await send())
+    const result = judgeResponse(response, lostAnswers, startedAt)
+    if ("lostReason" in result) await response.body?.cancel()
+    return result
+  } catch (error) {
+    if (isAbortError(error) || abortSignal?.aborted === true) throw error
+    // Nothing was ordered yet: it may be repeated under any key.
+    if (lostAnswers === 0 && isUnreached(error)) throw error
+    return { lostReason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** An error of the network as its cause would make this one look retryable, so it has none. */
+const lostOrderError = (url: string, reason: string) =>
+  new APICallError({
+    message: `The answer to the order was lost ${TRIES} times (${reason}); it may have come through`,
+    url,
+    requestBodyValues: {},
+    isRetryable: false
+  })
+
 /**
- * A `fetch` for orders. One that comes with an `Idempotency-Key` is sent as it is: who made the key
- * repeats the order under it. Any other gets a key of its own and is repeated here where its answer was
- * lost. After that its errors say that it must not be repeated, as the next would have another key.
+ * A `fetch` for orders. An order with an `Idempotency-Key` is sent unchanged, because whoever made the
+ * key repeats the order under it. Any other order gets a key, and is repeated here where its answer was
+ * lost. After that its errors say that it must not be repeated, as a repeat would have another key.
  */
 export const paidFetch =
   (fetch: FetchFunction): FetchFunction =>
@@ -57,36 +108,18 @@ export const paidFetch =
     const abortSignal = init.signal ?? undefined
     const pause = (millis: number) =>
       delay(millis, abortSignal === undefined ? {} : { abortSignal })
-    const begun = Date.now()
-    let lost = 0
+    const send = () => fetch(input, { ...init, headers })
+    const startedAt = Date.now()
+    let lostAnswers = 0
     while (true) {
-      let reason = "a proxy lost the answer"
-      try {
-        const response = await wholeOf(await fetch(input, { ...init, headers }))
-        const seconds = lost > 0 ? secondsToWait(response) : null
-        if (seconds !== null && Date.now() - begun < LONGEST_WAIT_MS) {
-          await pause(seconds * 1000)
-          continue
-        }
-        if (!isOfProxy(response)) return lost > 0 && !response.ok ? final(response) : response
-        if (lost + 1 === TRIES) return final(response)
-        await response.body?.cancel()
-      } catch (error) {
-        if (isAbortError(error) || abortSignal?.aborted === true) throw error
-        // Nothing was ordered yet: it may be repeated under any key.
-        if (lost === 0 && wasUnreached(error)) throw error
-        reason = error instanceof Error ? error.message : String(error)
+      const result = await attempt(send, lostAnswers, startedAt, abortSignal)
+      if ("answer" in result) return result.answer
+      if ("pauseMillis" in result) {
+        await pause(result.pauseMillis)
+        continue
       }
-      lost += 1
-      if (lost === TRIES) {
-        throw new APICallError({
-          // An error of the network as its cause would make this one look retryable.
-          message: `The answer to the order was lost ${TRIES} times (${reason}); it may have come through`,
-          url: String(input),
-          requestBodyValues: {},
-          isRetryable: false
-        })
-      }
-      await pause(FIRST_PAUSE_MS * 2 ** (lost - 1))
+      lostAnswers += 1
+      if (lostAnswers === TRIES) throw lostOrderError(String(input), result.lostReason)
+      await pause(FIRST_PAUSE_MS * 2 ** (lostAnswers - 1))
     }
   }

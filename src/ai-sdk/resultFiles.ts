@@ -10,7 +10,7 @@ import type { Connection } from "./connection.ts"
 
 const TRIES = 3
 const PAUSE_MS = 500
-/** Of a file at a trusted place; what is loaded from elsewhere has the AI SDK's own bound. */
+/** Limit of a file at a trusted place; files from elsewhere have the AI SDK's own limit. */
 const MAX_BYTES = 2 * 1024 ** 3
 
 export interface ResultFile {
@@ -49,26 +49,28 @@ const fromAnywhere = async (
   return { data: new Uint8Array(await blob.arrayBuffer()), mediaType: blob.type || undefined }
 }
 
-const mayPass = (error: unknown): boolean =>
+const isTransient = (error: unknown): boolean =>
   !DownloadError.isInstance(error) ||
   (error.statusCode === undefined ? error.cause !== undefined : error.statusCode >= 500)
 
-/** Tried again where the fault may pass. Fails with a `DownloadError`, which the AI SDK does not repeat. */
+const downloadErrorOf = (url: string, error: unknown): Error =>
+  DownloadError.isInstance(error) ? error : new DownloadError({ url, cause: error })
+
+/** Loads a file, again where the fault may be transient. Fails with a `DownloadError`, which the AI SDK does not repeat. */
 export const loadFile = async (
   connection: Connection,
   url: string,
   signal?: AbortSignal
 ): Promise<ResultFile> => {
   const load = connection.trusts(url) ? fromTrusted : fromAnywhere
-  for (let left = TRIES - 1; ; left -= 1) {
+  const pauseOptions = signal ? { abortSignal: signal } : {}
+  for (let triesLeft = TRIES - 1; ; triesLeft -= 1) {
     try {
       return await load(connection, url, signal)
     } catch (error) {
       if (signal?.aborted === true || isAbortError(error)) throw error
-      if (left === 0 || !mayPass(error)) {
-        throw DownloadError.isInstance(error) ? error : new DownloadError({ url, cause: error })
-      }
-      await delay(PAUSE_MS, signal ? { abortSignal: signal } : {})
+      if (triesLeft === 0 || !isTransient(error)) throw downloadErrorOf(url, error)
+      await delay(PAUSE_MS, pauseOptions)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Videos by `POST /v1/videos/generations`, which are asked for until they are there. */
+/** Videos by `POST /v1/videos/generations`, polled until they have ended. */
 import {
   InvalidArgumentError,
   type JSONObject,
@@ -18,7 +18,7 @@ import {
 import { z } from "zod/v4"
 import { type Connection, PROVIDER } from "./connection.ts"
 import { failedResponseHandler } from "./gatewayErrors.ts"
-import { makeTakes, seedFields, unsupported } from "./modelParameters.ts"
+import { makeParameterCheck, seedFields, unsupported } from "./modelParameters.ts"
 import { loadFile } from "./resultFiles.ts"
 
 const acceptedSchema = z.looseObject({ id: z.string() })
@@ -86,7 +86,7 @@ const imageBlock = (file: VideoModelV4File, role: string): JSONObject => ({
 const addressOf = (file: VideoModelV4File): string =>
   file.type === "url" ? file.url : convertImageModelFileToDataUri(file)
 
-/** By the kind of the file; an address whose kind nobody told is taken for a picture's. */
+/** A block by the kind of the file; an address without a media type counts as a picture. */
 const referenceBlock = (file: VideoModelV4File): JSONObject | null => {
   const [kind] = (file.mediaType ?? "image/*").split("/")
   switch (kind) {
@@ -166,7 +166,7 @@ const videoOf = async (connection: Connection, url: string, signal?: AbortSignal
 }
 
 export const makeVideoModel = (connection: Connection, modelId: string): VideoModelV4 => {
-  const takes = makeTakes(connection, modelId)
+  const takes = makeParameterCheck(connection, modelId)
   const common = (headers: Record<string, string | undefined> = {}, signal?: AbortSignal) => ({
     headers: combineHeaders(connection.headers(), headers),
     fetch: connection.fetch,
@@ -199,7 +199,7 @@ export const makeVideoModel = (connection: Connection, modelId: string): VideoMo
       return { operation: value.id, warnings, response: { timestamp, modelId, headers } }
     },
 
-    doStatus: async ({ operation: id, abortSignal, headers: given }) => {
+    doStatus: async ({ operation: id, abortSignal, headers: callHeaders }) => {
       if (typeof id !== "string") {
         throw new InvalidArgumentError({
           argument: "operation",
@@ -208,7 +208,7 @@ export const makeVideoModel = (connection: Connection, modelId: string): VideoMo
       }
       const timestamp = new Date()
       const { value, responseHeaders: headers } = await getFromApi({
-        ...common(given, abortSignal),
+        ...common(callHeaders, abortSignal),
         url: connection.url(`/videos/${encodeURIComponent(id)}`),
         validateUrl: false,
         successfulResponseHandler: createJsonResponseHandler(taskSchema)

@@ -5,7 +5,7 @@ import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { version } from "../version.ts"
 import { doctorCommand } from "./doctor/doctor.ts"
-import { EndsWith } from "./failures.ts"
+import { ExitWith } from "./failures.ts"
 import { databaseCommands } from "./local/databaseCommands.ts"
 import { rotateCommand } from "./local/keyRotation.ts"
 import { serverCommands } from "./local/servers.ts"
@@ -68,7 +68,7 @@ const presenter: CliOutput.Presenter = {
 
 /** The message of a failure; null where the command has printed it already. */
 const messageOf = (error: unknown): string | null =>
-  error instanceof EndsWith || CliError.isCliError(error)
+  error instanceof ExitWith || CliError.isCliError(error)
     ? null
     : error instanceof Error
       ? error.message
@@ -94,7 +94,7 @@ const reportingFailures = <A, E, R>(run: Effect.Effect<A, E, R>) =>
       return message === null ? Effect.void : Console.error(message)
     }),
     Effect.mapError((error) =>
-      CliError.isCliError(error) ? new EndsWith({ code: USAGE_EXIT_CODE }) : error
+      CliError.isCliError(error) ? new ExitWith({ code: USAGE_EXIT_CODE }) : error
     ),
     Effect.provide([
       NodeServices.layer,

@@ -1,9 +1,9 @@
-/** What a command says when it cannot do what it was asked for, and the code it ends with. */
+/** Failures of commands: their messages and the exit codes of the process. */
 import { Predicate, Runtime, Schema } from "effect"
 import { errorTable } from "../domain/errorTable.ts"
 
-/** A command could not do its work, as `message` says. */
-export class Failed extends Schema.TaggedError<Failed>()("Failed", {
+/** A command failed; `message` is printed. */
+export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", {
   message: Schema.String,
   /** The code that the process ends with; 1 when left out. */
   exitCode: Schema.optionalKey(Schema.Int)
@@ -13,14 +13,14 @@ export class Failed extends Schema.TaggedError<Failed>()("Failed", {
   }
 }
 
-/** Everything was said already, and the process ends with the code. */
-export class EndsWith extends Schema.TaggedError<EndsWith>()("EndsWith", { code: Schema.Int }) {
+/** Ends the process with a code; the command has printed its result already. */
+export class ExitWith extends Schema.TaggedError<ExitWith>()("ExitWith", { code: Schema.Int }) {
   override get [Runtime.errorExitCode]() {
     return this.code
   }
 }
 
-/** The words of the deepest cause: what is above says "fetch failed" and the like. */
+/** The message of the deepest cause; those above are general, such as "fetch failed". */
 export const deepestReason = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.errors.length > 0) {
@@ -31,7 +31,7 @@ export const deepestReason = (error: unknown): string => {
     : deepestReason(error.cause)
 }
 
-const Answered = Schema.Struct({
+const GatewayErrorBody = Schema.Struct({
   _tag: Schema.Literals(Object.keys(errorTable)),
   message: Schema.String,
   param: Schema.NullOr(Schema.String),
@@ -39,25 +39,25 @@ const Answered = Schema.Struct({
     Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
   )
 })
-const isAnswered = Schema.is(Answered)
+const isGatewayErrorBody = Schema.is(GatewayErrorBody)
 
 /** An error of the gateway by its message, code and field, and every fault on a line of its own. */
-export const answeredWords = (error: unknown): string | null => {
-  if (!isAnswered(error)) return null
+export const gatewayErrorText = (error: unknown): string | null => {
+  if (!isGatewayErrorBody(error)) return null
   const param = error.param === null ? "" : `, ${error.param}`
   const faults = error.faults?.map(({ path, message }) => `\n  ${path}: ${message}`) ?? []
   return `${error.message} (${error._tag}${param})${faults.join("")}`
 }
 
-/** Whatever a call of the gateway at the address came to, for a person to read. */
-export const tellingOf =
+/** Translates the error of a call to the gateway at the address into a message for people. */
+export const toCommandFailure =
   (address: string) =>
-  (error: unknown): Failed => {
-    if (error instanceof Failed) return error
-    const answered = answeredWords(error)
-    if (answered !== null) return new Failed({ message: answered })
+  (error: unknown): CommandFailure => {
+    if (error instanceof CommandFailure) return error
+    const gatewayError = gatewayErrorText(error)
+    if (gatewayError !== null) return new CommandFailure({ message: gatewayError })
     const reason = Predicate.hasProperty(error, "reason") ? error.reason : null
-    return new Failed({
+    return new CommandFailure({
       message: Predicate.isTagged(reason, "TransportError")
         ? `The gateway at ${address} cannot be reached: ${deepestReason(error)}`
         : `The gateway at ${address} gave an answer that cannot be used: ${
@@ -66,6 +66,6 @@ export const tellingOf =
     })
   }
 
-/** A failure of something else than a gateway, with what it was about. */
-export const failedTo = (what: string) => (error: Error) =>
-  new Failed({ message: `${what}: ${error.message}` })
+/** The failure of something else than a gateway; `what` names it. */
+export const failureOf = (what: string) => (error: Error) =>
+  new CommandFailure({ message: `${what}: ${error.message}` })

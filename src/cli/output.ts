@@ -1,4 +1,4 @@
-/** How commands answer: sentences and tables for people, or one JSON document for programs. */
+/** Prints results of commands: sentences and tables for people, or one JSON document for programs. */
 import { Console, Effect } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 
@@ -9,26 +9,26 @@ export const Json = GlobalFlag.Setting("json")({
   )
 })
 
-/** Prints the document, or the words where nobody asked for JSON. */
-export const tell = Effect.fnUntraced(function* (document: unknown, words: () => string) {
-  yield* Console.log((yield* Json) ? JSON.stringify(document, null, 2) : words())
+/** Prints the document with --json, else the text. */
+export const printResult = Effect.fnUntraced(function* (document: unknown, text: () => string) {
+  yield* Console.log((yield* Json) ? JSON.stringify(document, null, 2) : text())
 })
 
-/** One line of JSON, or the words. */
-export const tellEvent = Effect.fnUntraced(function* (event: unknown, words: () => string) {
-  yield* Console.log((yield* Json) ? JSON.stringify(event) : words())
+/** Prints an event as a line of JSON with --json, else the text. */
+export const printEvent = Effect.fnUntraced(function* (event: unknown, text: () => string) {
+  yield* Console.log((yield* Json) ? JSON.stringify(event) : text())
 })
 
 type Cell = string | number | boolean | null
 
-const shown = (cell: Cell): string => (cell === null ? "-" : String(cell))
+const cellText = (cell: Cell): string => (cell === null ? "-" : String(cell))
 
-/** Columns as wide as their longest cell; nothing stands for null. */
+/** Columns as wide as their longest cell. */
 export const table = (
   head: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<Cell>>
 ): string => {
-  const lines = [head, ...rows.map((row) => row.map(shown))]
+  const lines = [head, ...rows.map((row) => row.map(cellText))]
   const widths = head.map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? "").length))
   )
@@ -42,10 +42,10 @@ export const table = (
     .join("\n")
 }
 
-/** A name and what belongs to it on each line. */
+/** Lines of a name and its value. */
 export const facts = (pairs: ReadonlyArray<readonly [string, Cell]>): string => {
   const width = Math.max(...pairs.map(([name]) => name.length))
-  return pairs.map(([name, cell]) => `${name.padEnd(width)}  ${shown(cell)}`).join("\n")
+  return pairs.map(([name, cell]) => `${name.padEnd(width)}  ${cellText(cell)}`).join("\n")
 }
 
 interface Page<A> {
@@ -53,13 +53,13 @@ interface Page<A> {
   readonly has_more: boolean
 }
 
-/** A page of a list as a table, and how to get the next one. */
-export const tellPage = <A extends { readonly id: string }>(
+/** Prints a page of a list as a table, with the flag that gets the next page. */
+export const printPage = <A extends { readonly id: string }>(
   page: Page<A>,
   head: ReadonlyArray<string>,
   row: (entry: A) => ReadonlyArray<Cell>
 ) =>
-  tell(page, () => {
+  printResult(page, () => {
     if (page.data.length === 0) return "There are none."
     const last = page.data.at(-1)
     const more = page.has_more && last !== undefined ? `\nThere are more: --after ${last.id}` : ""

@@ -1,4 +1,4 @@
-/** Which requests the client repeats by itself, and what makes that safe. */
+/** Retries of the client, and the idempotency keys that make them safe. */
 import { Duration, Effect } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 
@@ -7,20 +7,20 @@ const KEY = "idempotency-key"
 const LONGEST_WAIT_SECONDS = 60
 const FIRST_PAUSE = Duration.millis(250)
 
-const ordering = /\/v1\/(?:videos\/generations|images\/generations|chat\/completions|embeddings)$/
+const orderPath = /\/v1\/(?:videos\/generations|images\/generations|chat\/completions|embeddings)$/
 
 /** Gives every order a key of its own, unless it has one. */
-export const keyed = <E, R>(client: HttpClient.HttpClient.With<E, R>) =>
+export const withIdempotencyKeys = <E, R>(client: HttpClient.HttpClient.With<E, R>) =>
   HttpClient.mapRequestEffect(client, (request) =>
     request.method === "POST" &&
     request.headers[KEY] === undefined &&
-    ordering.test(request.url.split("?", 1)[0] ?? "")
+    orderPath.test(request.url.split("?", 1)[0] ?? "")
       ? Effect.sync(() => HttpClientRequest.setHeader(request, KEY, crypto.randomUUID()))
       : Effect.succeed(request)
   )
 
-/** Seconds to wait before a repeat; null when there is to be none. */
-const waitOf = (response: HttpClientResponse.HttpClientResponse): number | null => {
+/** Seconds to wait before a repeat; null where the request is not repeated. */
+const retryDelaySeconds = (response: HttpClientResponse.HttpClientResponse): number | null => {
   const { status, headers } = response
   if (headers["x-should-retry"] === "false") return null
   if (status !== 409 && status !== 429 && status !== 503) return null
@@ -28,7 +28,7 @@ const waitOf = (response: HttpClientResponse.HttpClientResponse): number | null 
   return Number.isFinite(seconds) && seconds <= LONGEST_WAIT_SECONDS ? seconds : null
 }
 
-const isWhole = (response: HttpClientResponse.HttpClientResponse): boolean =>
+const isJson = (response: HttpClientResponse.HttpClientResponse): boolean =>
   (response.headers["content-type"] ?? "").startsWith("application/json")
 
 /** Repeating it cannot order anything twice. */
@@ -36,25 +36,25 @@ const isRepeatable = (request: HttpClientRequest.HttpClientRequest): boolean =>
   request.method === "GET" || request.headers[KEY] !== undefined
 
 /**
- * Repeats what the gateway asks to repeat, when it asks for it, and what never came to an answer where
- * that is safe: reads, and orders with a key.
+ * Repeats a request when the gateway asks for it. Where no answer came, it repeats what is safe to
+ * repeat: reads, and orders with a key.
  */
-export const patient =
+export const withRetries =
   (times: number) =>
   <E, R>(client: HttpClient.HttpClient.With<E, R>) =>
     HttpClient.transform(client, (send, request) => {
       // A connection can also break in the answer, which is read whole here and kept for its decoder.
-      const answered = Effect.tap(send, (response) =>
-        isWhole(response) ? response.text : Effect.void
+      const completeResponse = Effect.tap(send, (response) =>
+        isJson(response) ? response.text : Effect.void
       )
-      const attempt = (left: number): typeof answered =>
-        Effect.matchEffect(answered, {
+      const attempt = (left: number): typeof completeResponse =>
+        Effect.matchEffect(completeResponse, {
           onFailure: (error) =>
             left > 0 && isRepeatable(request)
               ? Effect.delay(attempt(left - 1), Duration.times(FIRST_PAUSE, 2 ** (times - left)))
               : Effect.fail(error),
           onSuccess: (response) => {
-            const wait = left > 0 ? waitOf(response) : null
+            const wait = left > 0 ? retryDelaySeconds(response) : null
             return wait === null
               ? Effect.succeed(response)
               : Effect.delay(attempt(left - 1), Duration.seconds(wait))

@@ -8,7 +8,7 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { GatewayApi } from "../contract/GatewayApi.ts"
 import { AdminAuthorization, Authorization } from "../http/api/middlewares.ts"
 import { MAX_WAIT_SECONDS } from "../http/api/shared.ts"
-import { keyed, patient } from "./patience.ts"
+import { withIdempotencyKeys, withRetries } from "./patience.ts"
 
 export { GatewayApi } from "../contract/GatewayApi.ts"
 export * as Errors from "../domain/Errors.ts"
@@ -60,7 +60,8 @@ export const layer = (
     MediaGateway,
     HttpApiClient.make(GatewayApi, {
       baseUrl: options.baseUrl,
-      transformClient: (client) => client.pipe(patient(options.retries ?? DEFAULT_RETRIES), keyed)
+      transformClient: (client) =>
+        client.pipe(withRetries(options.retries ?? DEFAULT_RETRIES), withIdempotencyKeys)
     })
   ).pipe(Layer.provide(bearers(options)))
 

@@ -1,13 +1,13 @@
-/** JSON for a client in bytes: a vendor's as it came, whose megabytes are not decoded, or written before. */
+/** JSON for a client in bytes: a vendor's large answer, which is not decoded, or an encoded one. */
 export class RawAnswer {
-  /** Bytes of the whole. */
+  /** Length of the whole answer in bytes. */
   readonly bytes: number
-  /** In the pieces they came in. */
+  /** The answer in the pieces in which it arrived. */
   readonly chunks: ReadonlyArray<Uint8Array>
-  /** Says that it has left, so that others may take its room in memory. May be called again. */
+  /** Returns its bytes to the memory budget after it was sent. May be called again. */
   readonly release: () => void
 
-  /** Whether its bytes count in the budget of answers until it is let go. */
+  /** Whether its bytes count in the budget of answers until it is released. */
   readonly isCounted: boolean
 
   constructor(chunks: ReadonlyArray<Uint8Array>, release?: () => void) {
@@ -18,6 +18,6 @@ export class RawAnswer {
   }
 }
 
-/** Writes an answer before it is paid for: nothing may fail between the charge and the client. */
+/** Encodes an answer before it is charged: nothing may fail between the charge and the client. */
 export const encodeAnswer = (body: Readonly<Record<string, unknown>>): RawAnswer =>
   new RawAnswer([Buffer.from(JSON.stringify(body))])

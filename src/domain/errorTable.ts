@@ -22,11 +22,11 @@ export type ErrorType =
 export type RetryRule = "no" | "later" | "not by itself" | "by its field"
 
 export interface ErrorRow {
-  /** Of the answer; `upstream_error` has others, too. */
+  /** HTTP status of the answer; `upstream_error` has others as well. */
   readonly status: number
   readonly type: ErrorType
   readonly meaning: string
-  /** What errors of this code say beside `message`, `type`, `param` and `code`. */
+  /** Fields of the error beside `message`, `type`, `param` and `code`. */
   readonly fields: Schema.Struct.Fields
   readonly retry: RetryRule
   /** Whether a vendor may have begun a paid job for the request: a repeat may then be a second one. */
@@ -37,7 +37,7 @@ const text = (description: string) => Schema.String.annotate({ description })
 const decimal = (description: string) => text(`${description}, a decimal string of currency units`)
 
 const RETRY_AFTER = "Whole seconds until a repeat makes sense, as `Retry-After` says"
-/** On the wire it is `retry_after`. */
+/** The field is `retry_after` on the wire. */
 const retryAfterField = { retryAfterSeconds: Schema.Int.annotate({ description: RETRY_AFTER }) }
 const nullableRetryAfter = (none: string) => ({
   retryAfterSeconds: Schema.NullOr(Schema.Int).annotate({

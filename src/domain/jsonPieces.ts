@@ -7,7 +7,7 @@
 const LARGE = 256 * 1024
 /** Characters of a piece, roughly. */
 const PIECE = 1024 * 1024
-/** Of a value with more text, longer texts than this are written apart from the rest. */
+/** In a large value, longer texts than this are written apart from the others. */
 const LONG = 512
 /** Stands for a text that is written apart; other texts with this character are written apart too. */
 const MARK = "\uE000"

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import type { MediaKind } from "./files/mediaTypes.ts"
 
-/** In one field: more than any vendor takes; each has limits of its own, which it tells itself. */
+/** Limit of one field, above those of all vendors, which refuse more by themselves. */
 export const MAX_MEDIA = 16
 
 /** One pattern for all of it would take ten times as long for large media. */
@@ -61,7 +61,7 @@ export const mediaUrls = (media: Media | null | undefined): ReadonlyArray<string
 
 /** A file of the organisation's own in an order. */
 export interface FileReference {
-  /** Of the field that has the id, as a client would write it. */
+  /** Path of the field with the id, as a client would write it. */
   readonly path: string
   /** What is expected there. */
   readonly kind: MediaKind

@@ -116,7 +116,7 @@ const MAX_LENGTH = 100
 /** One in three letters may be another, missing, too many or in its neighbour's place. */
 const LETTERS_PER_EDIT = 3
 const MAX_EDITS = 3
-/** Of the names with about as many letters; the others are not looked at. */
+/** Names with about as many letters that are compared; further ones are ignored. */
 const MAX_COMPARED = 500
 
 /** Three rows of the table of edits, which are used in turn. */

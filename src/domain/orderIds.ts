@@ -23,7 +23,7 @@ export const isOrderId = (text: string): boolean => orderId.test(text)
 export const taskKindOf = (text: string): TaskKind | null =>
   taskKinds.find((kind) => taskIds[kind].test(text)) ?? null
 
-/** In whose words a video is ordered and read: ours, or those of OpenAI's videos. */
+/** The API in which a video is ordered and read: the gateway's own or OpenAI's. */
 export const taskDialects = ["own", "openai"] as const
 export type TaskDialect = (typeof taskDialects)[number]
 
@@ -36,7 +36,7 @@ export const openaiIdOf = (id: string): string =>
 /** A task as a client names it. */
 export interface TaskName {
   readonly kind: TaskKind
-  /** By which it is kept. */
+  /** The primary key under which the order is stored. */
   readonly id: string
   readonly dialect: TaskDialect
 }

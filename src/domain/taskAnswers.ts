@@ -1,10 +1,10 @@
-/** What is said of a task to those it belongs to: in answers, in events and in webhooks. */
+/** A task as its owner reads it: in answers, events and webhooks. */
 import { Schema } from "effect"
 import type { TaskKind } from "./orderIds.ts"
 import { expiryOf } from "./resultAddresses.ts"
 import { publicState, type TaskState } from "./taskStates.ts"
 
-/** What a task's answer is made of. */
+/** The fields of a task that its answer needs. */
 interface AnsweredTask {
   readonly id: string
   readonly state: TaskState
@@ -31,7 +31,7 @@ export const imageAddresses = ({
     : []
 }
 
-/** The first end of any of them, where one tells it. */
+/** The earliest expiry of the addresses, where one states it. */
 const expiryField = (addresses: ReadonlyArray<string | null>) => {
   const ends = addresses.flatMap((address) => (address === null ? [] : (expiryOf(address) ?? [])))
   const earliest = ends.toSorted((one, other) => one.getTime() - other.getTime())[0]
@@ -76,7 +76,7 @@ const imageAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
     : failedAnswer(task)
 }
 
-/** `own` has the gateway's addresses of what is archived; null leaves the vendor's. */
+/** `archiveUrl` gives the gateway's addresses of archived files; null keeps the vendor's addresses. */
 export const taskAnswer = (
   kind: TaskKind,
   task: AnsweredTask,

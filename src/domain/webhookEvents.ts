@@ -1,6 +1,6 @@
-/** What webhooks tell of, and whom. */
+/** The events of webhooks, by their receivers. */
 
-/** To organisations, of what is theirs. */
+/** Events of organisations. */
 export const organizationEvents = [
   "video.completed",
   "video.failed",
@@ -11,7 +11,7 @@ export const organizationEvents = [
   "budget.threshold"
 ] as const
 
-/** To those who run the gateway. */
+/** Events for operators. */
 export const operatorEvents = [
   "channel.down",
   "channel.up",
@@ -21,7 +21,7 @@ export const operatorEvents = [
 
 export type EventType = (typeof organizationEvents)[number] | (typeof operatorEvents)[number]
 
-/** Such as an event of this type may look like: what a test of an endpoint sends. */
+/** Example data of each event, which a test of an endpoint sends. */
 export const sampleData = {
   "video.completed": {
     id: "vt_00000000-0000-7000-8000-000000000000",

@@ -16,7 +16,7 @@ import {
 import { withoutEchoes } from "./promptsFromRecords.ts"
 import { textDigest } from "./textDigest.ts"
 
-/** Fields that tell how a job or a call stands. */
+/** Fields with the status of a job or the outcome of a call. */
 const outcomeFields: ReadonlySet<string> = new Set([
   "status",
   "task_status",
@@ -62,8 +62,8 @@ const tokenFields: ReadonlySet<string> = new Set([
   "end_time"
 ])
 
-/** Fields in which a vendor explains itself. */
-const wordFields: ReadonlySet<string> = new Set([
+/** Fields with a vendor's explanation of an error. */
+const messageFields: ReadonlySet<string> = new Set([
   "message",
   "msg",
   "reason",
@@ -78,7 +78,7 @@ const fieldName = /^[A-Za-z_][\w.-]{0,47}$/
 
 const MAX_DEPTH = 6
 const MAX_ITEMS = 20
-/** Characters of JSON that are kept. */
+/** Limit of a redacted body, in characters of JSON. */
 const MAX_LENGTH = 8 * 1024
 /** Longer texts are media, which a vendor's error does not repeat in words. */
 const MAX_TEXT = 20_000
@@ -86,113 +86,131 @@ const MAX_TEXT = 20_000
 const MAX_DIGESTED = 256 * 1024
 
 export interface RedactOptions {
-  /** Credentials that went out with the call; masked wherever they stand. */
+  /** The call's credentials, which are masked wherever they stand. */
   readonly secrets: ReadonlyArray<string>
   /**
    * Texts of the request: a vendor's explanation is kept without what it repeats of them. Null when
    * they are not known; then an explanation is kept as size and digest alone.
    */
-  readonly sent: ReadonlyArray<string> | null
-  /** Entries of lists that carry another id than this one are left out; null keeps all. */
-  readonly only: string | null
+  readonly requestTexts: ReadonlyArray<string> | null
+  /** Items of lists with another id than this one are left out; null keeps all. */
+  readonly itemId: string | null
 }
 
 export interface Redacted {
   /** At most 8 KiB of JSON. */
   readonly value: unknown
-  /** The free texts that stood in it. */
+  /** The free texts of the value. */
   readonly texts: ReadonlyArray<string>
-  /** The words that tell how the job stands, in their order. */
+  /** Values of the outcome fields, in their order. */
   readonly outcome: string
 }
 
 const isNamed = Schema.is(Schema.Struct({ id: Schema.String }))
 
-/** Length of its JSON; a text that may need escapes is written to be counted. */
+/** Length of the value's JSON; only a text that may need escapes is encoded to count it. */
 const charactersOf = (value: unknown): number =>
   typeof value === "string" && token.test(value) ? value.length + 2 : JSON.stringify(value).length
 
-/** Redacts a decoded JSON value, or a text where the body was none. */
-export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): Redacted => {
-  const texts: Array<string> = []
-  const outcome: Array<string> = []
-  let left = MAX_LENGTH
+/** The size of a medium, and its digest where that does not take long. */
+const describeMedium = ({ type, content, encoding }: Medium) => {
+  const size = { media_type: type, bytes: Buffer.byteLength(content, encoding) }
+  return size.bytes > MAX_DIGESTED
+    ? size
+    : { ...size, sha256: hash("sha256", Buffer.from(content, encoding)) }
+}
 
-  const hide = (text: string): string =>
-    secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text)
+/** Redacts one value within the limit of its length. */
+class Redactor {
+  readonly texts: Array<string> = []
+  readonly outcome: Array<string> = []
+  private remainingLength = MAX_LENGTH
+  private readonly options: RedactOptions
 
-  const sizeOf = ({ type, content, encoding }: Medium) => {
-    const size = { media_type: type, bytes: Buffer.byteLength(content, encoding) }
-    return size.bytes > MAX_DIGESTED
-      ? size
-      : { ...size, sha256: hash("sha256", Buffer.from(content, encoding)) }
+  constructor(options: RedactOptions) {
+    this.options = options
   }
 
-  const text = (field: string, said: string) => {
-    const unread = markedBytes(said)
-    if (unread !== null) return { characters: unread }
-    const medium = mediumOf(said)
-    if (medium !== null) return sizeOf(medium)
-    if (startsWithAddress(said)) return hide(plainAddress(said) ?? "[address]")
-    if (tokenFields.has(field) && (token.test(said) || moment.test(said))) {
-      const kept = withoutEchoes(hide(said), sent ?? [])
-      if (outcomeFields.has(field)) outcome.push(kept)
-      return kept
+  private maskSecrets(text: string): string {
+    return this.options.secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
+  }
+
+  private redactText(field: string, text: string): unknown {
+    const { requestTexts } = this.options
+    const longTextBytes = markedBytes(text)
+    if (longTextBytes !== null) return { characters: longTextBytes }
+    const medium = mediumOf(text)
+    if (medium !== null) return describeMedium(medium)
+    if (startsWithAddress(text)) return this.maskSecrets(plainAddress(text) ?? "[address]")
+    if (tokenFields.has(field) && (token.test(text) || moment.test(text))) {
+      const masked = withoutEchoes(this.maskSecrets(text), requestTexts ?? [])
+      if (outcomeFields.has(field)) this.outcome.push(masked)
+      return masked
     }
-    if (wordFields.has(field) && sent !== null) return withoutEchoes(hide(said), sent)
-    if (said.length <= MAX_TEXT) texts.push(said)
-    const sha256 = textDigest(said)
-    return { characters: said.length, ...(sha256 === null ? {} : { sha256 }) }
-  }
-
-  /** Undefined when the length limit is reached. */
-  const afford = (kept: unknown, extra = 0): unknown => {
-    left -= charactersOf(kept) + extra + 1
-    return left < 0 ? undefined : kept
-  }
-
-  const walk = (field: string, item: unknown, depth: number): unknown => {
-    if (left < 0) return undefined
-    if (typeof item === "string") return afford(text(field, item))
-    if (typeof item === "number") {
-      const isSecret = secrets.includes(String(item))
-      if (!isSecret && outcomeFields.has(field)) outcome.push(String(item))
-      return afford(isSecret ? MASK : item)
+    if (messageFields.has(field) && requestTexts !== null) {
+      return withoutEchoes(this.maskSecrets(text), requestTexts)
     }
-    if (Array.isArray(item)) return list(field, item, depth)
-    if (Predicate.isObject(item)) return struct(item, depth)
-    return afford(item ?? null)
+    if (text.length <= MAX_TEXT) this.texts.push(text)
+    const sha256 = textDigest(text)
+    return { characters: text.length, ...(sha256 === null ? {} : { sha256 }) }
   }
 
-  const list = (field: string, items: ReadonlyArray<unknown>, depth: number): unknown => {
-    if (depth >= MAX_DEPTH) return afford(`[${items.length} items]`)
-    if (afford("") === undefined) return undefined
-    const kept: Array<unknown> = []
-    const own = items.filter((item) => only === null || !isNamed(item) || item.id === only)
-    for (const item of own.slice(0, MAX_ITEMS)) {
-      const one = walk(field, item, depth + 1)
-      if (one !== undefined) kept.push(one)
+  /** The redacted value; undefined when the length limit is reached. */
+  private charge(redacted: unknown, extra = 0): unknown {
+    this.remainingLength -= charactersOf(redacted) + extra + 1
+    return this.remainingLength < 0 ? undefined : redacted
+  }
+
+  redactValue(field: string, value: unknown, depth: number): unknown {
+    if (this.remainingLength < 0) return undefined
+    if (typeof value === "string") return this.charge(this.redactText(field, value))
+    if (typeof value === "number") {
+      const isSecret = this.options.secrets.includes(String(value))
+      if (!isSecret && outcomeFields.has(field)) this.outcome.push(String(value))
+      return this.charge(isSecret ? MASK : value)
     }
-    const more = items.length - kept.length
-    return more === 0 ? kept : [...kept, `[${more} more]`]
+    if (Array.isArray(value)) return this.redactList(field, value, depth)
+    if (Predicate.isObject(value)) return this.redactObject(value, depth)
+    return this.charge(value ?? null)
   }
 
-  const struct = (item: object, depth: number): unknown => {
-    const entries = Object.entries(item)
-    if (depth >= MAX_DEPTH) return afford(`[${entries.length} fields]`)
-    if (afford("") === undefined) return undefined
-    const kept: Record<string, unknown> = {}
+  private redactList(field: string, items: ReadonlyArray<unknown>, depth: number): unknown {
+    if (depth >= MAX_DEPTH) return this.charge(`[${items.length} items]`)
+    if (this.charge("") === undefined) return undefined
+    const { itemId } = this.options
+    const redacted = items
+      .filter((item) => itemId === null || !isNamed(item) || item.id === itemId)
+      .slice(0, MAX_ITEMS)
+      .map((item) => this.redactValue(field, item, depth + 1))
+      .filter((item) => item !== undefined)
+    const omitted = items.length - redacted.length
+    return omitted === 0 ? redacted : [...redacted, `[${omitted} more]`]
+  }
+
+  private redactObject(object: object, depth: number): unknown {
+    const entries = Object.entries(object)
+    if (depth >= MAX_DEPTH) return this.charge(`[${entries.length} fields]`)
+    if (this.charge("") === undefined) return undefined
+    const redacted: Record<string, unknown> = {}
     let omitted = 0
     for (const [name, inner] of entries) {
-      const isPlain = fieldName.test(name) && hide(name) === name
-      const known = isPlain && afford(name, 1) !== undefined
-      const one = known ? walk(name.toLowerCase(), inner, depth + 1) : undefined
-      if (one === undefined) omitted += 1
-      else kept[name] = one
+      const isPlain = fieldName.test(name) && this.maskSecrets(name) === name
+      const hasRoom = isPlain && this.charge(name, 1) !== undefined
+      const value = hasRoom ? this.redactValue(name.toLowerCase(), inner, depth + 1) : undefined
+      if (value === undefined) omitted += 1
+      else redacted[name] = value
     }
-    return omitted === 0 ? kept : { ...kept, "[omitted]": omitted }
+    return omitted === 0 ? redacted : { ...redacted, "[omitted]": omitted }
   }
+}
 
-  const redacted = walk("", value, 0)
-  return { value: redacted ?? null, texts, outcome: outcome.join(" ") }
+/** Redacts a decoded JSON value, or a text where the body was none. */
+export const redact = (value: unknown, options: RedactOptions): Redacted => {
+  const redactor = new Redactor(options)
+  const redacted = redactor.redactValue("", value, 0)
+  return {
+    value: redacted ?? null,
+    texts: redactor.texts,
+    outcome: redactor.outcome.join(" ")
+  }
 }

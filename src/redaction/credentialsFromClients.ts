@@ -2,12 +2,12 @@
 import { Predicate, Redacted } from "effect"
 import { MASK, spellingsOf } from "./patterns.ts"
 
-/** What we show a vendor. */
+/** Our credentials at a vendor. */
 export interface Credentials {
   readonly apiKey: Redacted.Redacted
   /** Application id, for the protocols that need one. */
   readonly appId: string | null
-  /** Where it is called: that says who it is. */
+  /** The address of the vendor, which identifies it. */
   readonly baseUrl: string
 }
 
@@ -15,10 +15,10 @@ export interface Credentials {
 const ENCODED_LENGTH = 8
 
 /**
- * What stands in base64 for a secret within a longer text, such as a header: which characters these
- * are depends on how many bytes come before it, and those at its ends hold bytes of others as well.
+ * The base64 of a secret within a longer text, such as a header. It depends on how many bytes come
+ * before the secret; the characters at its ends are left out, as they encode other bytes as well.
  */
-const encodings = (secret: string): ReadonlyArray<string> =>
+const base64Spellings = (secret: string): ReadonlyArray<string> =>
   [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
     const from = Math.ceil((before * 8) / 6)
@@ -26,13 +26,13 @@ const encodings = (secret: string): ReadonlyArray<string> =>
     return [bytes.toString("base64").slice(from, to), bytes.toString("base64url").slice(from, to)]
   })
 
-/** A secret as it stands in plain text, in JSON that is quoted in a text, in an address, and encoded. */
+/** A secret in plain text, in JSON that is quoted in a text, percent-encoded, and in base64. */
 const spellings = (secret: string): ReadonlyArray<string> =>
   secret.length < ENCODED_LENGTH
     ? spellingsOf(secret).filter((spelling) => spelling !== "")
-    : [...spellingsOf(secret), ...encodings(secret)]
+    : [...spellingsOf(secret), ...base64Spellings(secret)]
 
-/** With its port where it has one; a name without a dot may be any word. */
+/** The host with and without its port; a name without a dot may be any word, so it is left out. */
 const hostsOf = (baseUrl: string): ReadonlyArray<string> => {
   const parsed = URL.parse(baseUrl)
   return parsed === null ? [] : [parsed.host, parsed.hostname].filter((host) => /[.:]/.test(host))
@@ -50,30 +50,35 @@ const secretsOf = ({ apiKey, appId, baseUrl }: Credentials): ReadonlyArray<strin
 const accountName =
   /\b(?:org-|proj_|sk-)(?=[\w*-]*\d)[\w*-]{8,}|(?<=(?:\b(?:account|user|uid)|账[号户])[\s:=#"'(]{0,3}(?:id[\s:=#"'(]{1,3})?)\d{6,}/gi
 
-const hide = (secrets: ReadonlyArray<string>, text: string): string =>
-  secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text).replace(accountName, MASK)
+const maskSecrets = (secrets: ReadonlyArray<string>, text: string): string =>
+  secrets
+    .reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
+    .replace(accountName, MASK)
 
 /** Walks the value instead of its JSON text: a secret made of digits may stand for a number. */
-const walk = (secrets: ReadonlyArray<string>, value: unknown): unknown => {
-  if (typeof value === "string") return hide(secrets, value)
+const maskValue = (secrets: ReadonlyArray<string>, value: unknown): unknown => {
+  if (typeof value === "string") return maskSecrets(secrets, value)
   if (typeof value === "number") return secrets.includes(String(value)) ? MASK : value
-  if (Array.isArray(value)) return value.map((item) => walk(secrets, item))
+  if (Array.isArray(value)) return value.map((item) => maskValue(secrets, item))
   return Predicate.isObject(value)
     ? Object.fromEntries(
-        Object.entries(value).map(([key, item]) => [hide(secrets, key), walk(secrets, item)])
+        Object.entries(value).map(([key, item]) => [
+          maskSecrets(secrets, key),
+          maskValue(secrets, item)
+        ])
       )
     : value
 }
 
 export const scrubText = (account: Credentials, text: string): string =>
-  hide(secretsOf(account), text)
+  maskSecrets(secretsOf(account), text)
 
 /** The same JSON value without our key and application id, in keys and values at any depth. */
 export const scrub = (account: Credentials, value: unknown): unknown =>
-  walk(secretsOf(account), value)
+  maskValue(secretsOf(account), value)
 
 /** Headers that hold no credential; every other header's value is taken for one. */
-const harmless: ReadonlySet<string> = new Set([
+const publicHeaders: ReadonlySet<string> = new Set([
   "accept",
   "content-length",
   "content-type",
@@ -84,7 +89,7 @@ const harmless: ReadonlySet<string> = new Set([
 /** The credentials among headers that went out, without `Bearer` and the like, in every spelling. */
 export const secretsIn = (headers: Readonly<Record<string, string>>): ReadonlyArray<string> =>
   Object.entries(headers)
-    .filter(([name]) => !harmless.has(name))
+    .filter(([name]) => !publicHeaders.has(name))
     .flatMap(([, value]) => {
       const token = value.slice(value.indexOf(" ") + 1)
       // What holds the token is masked with it.

@@ -1,17 +1,17 @@
-/** A vendor's name of a model says who the vendor is: in what clients read stands the name they ordered by. */
+/** Replaces a vendor's name of a model, which reveals the vendor, by the name that the client ordered. */
 import { RegExp as Patterns, Predicate } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 
-/** As a name of its own, not as a part of another one. */
+/** Matches the name as a whole word, not as a part of another name. */
 const nameIn = (name: string): RegExp =>
   new RegExp(`(?<![\\w-]|\\w\\.)${Patterns.escape(name)}(?![\\w-]|\\.\\w)`, "gi")
 
-const walk = (value: unknown, rename: (text: string) => string): unknown => {
+const renameIn = (value: unknown, rename: (text: string) => string): unknown => {
   if (typeof value === "string") return rename(value)
-  if (Array.isArray(value)) return value.map((item) => walk(item, rename))
+  if (Array.isArray(value)) return value.map((item) => renameIn(item, rename))
   return Predicate.isObject(value)
     ? Object.fromEntries(
-        Object.entries(value).map(([key, item]) => [rename(key), walk(item, rename)])
+        Object.entries(value).map(([key, item]) => [rename(key), renameIn(item, rename)])
       )
     : value
 }
@@ -29,6 +29,6 @@ export const renameModel = ({ model, upstreamModel }: ModelNames, text: string):
 export const renameModelInError = (names: ModelNames, error: UpstreamError): UpstreamError => {
   if (names.model === names.upstreamModel) return error
   const rename = (text: string) => renameModel(names, text)
-  const upstream = { ...error.upstream, body: walk(error.upstream.body, rename) }
+  const upstream = { ...error.upstream, body: renameIn(error.upstream.body, rename) }
   return new UpstreamError({ ...error, message: rename(error.message), upstream })
 }

@@ -1,10 +1,10 @@
 /** What a medium, an address and a credential look like in a text. */
 import { Predicate } from "effect"
 
-/** Stands where a credential stood. */
+/** Replaces a credential. */
 export const MASK = "[redacted]"
 
-/** A text as it stands, in JSON that is quoted in a text, and in an address. */
+/** A text in plain form, in JSON that is quoted in a text, and percent-encoded. */
 export const spellingsOf = (text: string): ReadonlyArray<string> => [
   ...new Set([text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed())])
 ]
@@ -29,19 +29,19 @@ export const plainAddress = (url: string): string | null => {
 export const maskOpaqueText = (text: string, mask: string): string =>
   text.replace(/\b(?:https?|data):[^\s"'<>]+/gi, mask).replace(/[A-Za-z0-9+/_=%-]{64,}/g, mask)
 
-/** Every encoded medium begins so; a whole one is looked for only where one begins. */
+/** The beginning of every encoded medium; the slower `entireMedium` is tried only where it matches. */
 const medium = /data:[\w.+/-]*[^,\s]{0,100},|[A-Za-z0-9+/]{1024}/i
-const wholeMedium = /(?:data:[\w.+/-]*[^,\s]{0,100},[A-Za-z0-9+/=_-]*|[A-Za-z0-9+/=]{1024,})/gi
+const entireMedium = /(?:data:[\w.+/-]*[^,\s]{0,100},[A-Za-z0-9+/=_-]*|[A-Za-z0-9+/=]{1024,})/gi
 
 /** The media in a text, as data URLs or in base64. */
 export const mediaIn = (text: string): ReadonlyArray<string> =>
-  medium.test(text) ? (text.match(wholeMedium) ?? []) : []
+  medium.test(text) ? (text.match(entireMedium) ?? []) : []
 
-const madeMedium = /data:(?!image\/svg)[\w.+/-]*;base64,[\w+/=-]+|[A-Za-z0-9+/]{1024,}=*/gi
+const generatedMedium = /data:(?!image\/svg)[\w.+/-]*;base64,[\w+/=-]+|[A-Za-z0-9+/]{1024,}=*/gi
 
-/** Those that a vendor may have made: icons are left out, as a page has them, and texts in data URLs. */
+/** Media that a vendor may have generated: without icons, which pages have, and texts in data URLs. */
 export const generatedMediaIn = (text: string): ReadonlyArray<string> =>
-  text.match(madeMedium) ?? []
+  text.match(generatedMedium) ?? []
 
 /** True for a text that is a medium from its first character on. */
 export const startsWithMedium = (text: string): boolean =>
@@ -57,13 +57,13 @@ export const holdsLongText = (value: unknown): boolean => {
 }
 
 const MARK = "\uE000long text of "
-const marked = new RegExp(`^${MARK}(\\d+) bytes$`)
+const markPattern = new RegExp(`^${MARK}(\\d+) bytes$`)
 
 const dataUrl = /^data:([\w.+/-]{0,80})[^,]{0,100}?(;base64)?,/i
-const encoded = /^[A-Za-z0-9+/_-]{256}/
+const base64Start = /^[A-Za-z0-9+/_-]{256}/
 
 export interface Medium {
-  /** Null where nothing tells. */
+  /** Null where the text does not name it. */
   readonly type: string | null
   readonly content: string
   readonly encoding: "utf8" | "base64"
@@ -77,14 +77,14 @@ export const mediumOf = (text: string): Medium | null => {
     const encoding = base64 === undefined ? "utf8" : "base64"
     return { type, content: text.slice(head.length), encoding }
   }
-  return encoded.test(text) ? { type: null, content: text, encoding: "base64" } : null
+  return base64Start.test(text) ? { type: null, content: text, encoding: "base64" } : null
 }
 
-/** Stands in decoded JSON for a long text, such as a medium, that was left as it came. */
+/** Replaces, in decoded JSON, a long text that was not decoded, such as a medium. */
 export const markOf = (bytes: number): string => `${MARK}${bytes} bytes`
 
 /** Bytes of the long text a mark stands for; null for any other text. */
 export const markedBytes = (text: string): number | null => {
-  const bytes = marked.exec(text)?.[1]
+  const bytes = markPattern.exec(text)?.[1]
   return bytes === undefined ? null : Number(bytes)
 }

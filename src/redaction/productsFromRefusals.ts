@@ -1,9 +1,9 @@
-/** Hides what was ordered, and is not paid for, from a client that gets a vendor's error. */
+/** Finds products in a vendor's error: a client must not get them, as it does not pay for the order. */
 import { Predicate } from "effect"
 import { generatedMediaIn, mediaIn } from "./patterns.ts"
 
-/** Fields in which nothing but what was ordered stands. */
-const certainFields: ReadonlySet<string> = new Set([
+/** Fields that contain nothing but products. */
+const productFields: ReadonlySet<string> = new Set([
   "b64_json",
   "base64",
   "choices",
@@ -29,7 +29,7 @@ const addressFields: ReadonlySet<string> = new Set([
   "videos"
 ])
 
-/** What explains an error, also by links to a documentation. */
+/** Fields that explain an error, also by links to a documentation. */
 const explainingFields: ReadonlySet<string> = new Set(["detail", "details", "errors", "links"])
 
 /** An address, or what may be one of a vendor's own: a path, or another scheme. */
@@ -41,12 +41,12 @@ const leavesOf = (value: unknown): ReadonlyArray<string> => {
   return Predicate.isObjectOrArray(value) ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** What can be nothing but a product. */
-const certainIn = (value: unknown): ReadonlyArray<string> => {
+/** Values that can be nothing but a product. */
+const productsIn = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") return generatedMediaIn(value)
   if (!Predicate.isObjectOrArray(value)) return []
   return Object.entries(value).flatMap(([name, inner]) =>
-    certainFields.has(name.toLowerCase()) ? leavesOf(inner) : certainIn(inner)
+    productFields.has(name.toLowerCase()) ? leavesOf(inner) : productsIn(inner)
   )
 }
 
@@ -56,15 +56,15 @@ const addressInText = new RegExp(
   "gi"
 )
 
-/** Addresses of what may be a product. */
+/** Addresses that may be those of a product. */
 const addressesIn = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") {
-    return [...value.matchAll(addressInText)].map(([, found = ""]) => found)
+    return [...value.matchAll(addressInText)].map(([, url = ""]) => url)
   }
   if (!Predicate.isObjectOrArray(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => {
     const field = name.toLowerCase()
-    if (certainFields.has(field) || explainingFields.has(field)) return []
+    if (productFields.has(field) || explainingFields.has(field)) return []
     return addressFields.has(field)
       ? leavesOf(inner).filter((text) => address.test(text))
       : addressesIn(inner)
@@ -73,24 +73,25 @@ const addressesIn = (value: unknown): ReadonlyArray<string> => {
 
 /** One of the fields in JSON that stands in another text, or that is cut. */
 const fieldInText = new RegExp(
-  `"(?:${[...certainFields, ...addressFields].join("|")})\\\\*"\\s*:`,
+  `"(?:${[...productFields, ...addressFields].join("|")})\\\\*"\\s*:`,
   "i"
 )
 
 /**
- * Whether a client could find what was ordered in an error, which then does not reach it. "certain"
- * says that it was made. A text that only repeats the request `sent` is no product.
+ * Whether an error contains a product, in which case it does not reach the client; "certain" proves
+ * that the product was made. A text that only repeats the request is no product.
  */
-export const productIn = (body: unknown, sent: unknown): "none" | "maybe" | "certain" => {
+export const productIn = (body: unknown, request: unknown): "none" | "maybe" | "certain" => {
   if (typeof body === "string") {
     const isText = fieldInText.test(body) || mediaIn(body).length > 0
     return isText ? "maybe" : "none"
   }
-  const certain = certainIn(body)
+  const products = productsIn(body)
   const addresses = addressesIn(body)
-  if (certain.length === 0 && addresses.length === 0) return "none"
-  const ours = leavesOf(sent)
-  const isNew = (text: string) => text !== "" && !ours.some((one) => one.includes(text))
-  if (certain.some(isNew)) return "certain"
+  if (products.length === 0 && addresses.length === 0) return "none"
+  const requestValues = leavesOf(request)
+  const isNew = (text: string) =>
+    text !== "" && !requestValues.some((value) => value.includes(text))
+  if (products.some(isNew)) return "certain"
   return addresses.some(isNew) ? "maybe" : "none"
 }

@@ -11,12 +11,13 @@ const MAX_STORED_LENGTH = 300
 const MAX_SEARCHED_LENGTH = 20_000
 const ECHO = "[…]"
 
-/** Length of the longest part of `sent` that `text` repeats at `at`; 0 when none is long enough. */
-const echoLengthAt = (text: string, at: number, sent: string): number => {
-  let length = Math.min(MATCH_LENGTH, sent.length)
+/** Length of the longest part of `requestText` that `text` repeats at `at`; 0 when none is long enough. */
+const echoLengthAt = (text: string, at: number, requestText: string): number => {
+  let length = Math.min(MATCH_LENGTH, requestText.length)
   if (length < MIN_TEXT_LENGTH || at + length > text.length) return 0
-  if (!sent.includes(text.slice(at, at + length))) return 0
-  while (at + length < text.length && sent.includes(text.slice(at, at + length + 1))) length += 1
+  if (!requestText.includes(text.slice(at, at + length))) return 0
+  while (at + length < text.length && requestText.includes(text.slice(at, at + length + 1)))
+    length += 1
   return length
 }
 
@@ -24,14 +25,14 @@ const echoLengthAt = (text: string, at: number, sent: string): number => {
  * The first 300 characters of a vendor's message, with every part masked that repeats a text that was
  * sent, also JSON-quoted or percent-encoded, and with addresses and encoded data masked.
  */
-export const withoutEchoes = (message: string, sent: ReadonlyArray<string>): string => {
+export const withoutEchoes = (message: string, requestTexts: ReadonlyArray<string>): string => {
   const text = maskOpaqueText(storable(message), ECHO).slice(0, MAX_STORED_LENGTH)
-  const spellings = sent.flatMap((one) =>
-    spellingsOf(one.slice(0, MAX_SEARCHED_LENGTH).toWellFormed())
+  const spellings = requestTexts.flatMap((requestText) =>
+    spellingsOf(requestText.slice(0, MAX_SEARCHED_LENGTH).toWellFormed())
   )
   let masked = ""
   for (let at = 0; at < text.length; ) {
-    const echoLength = Math.max(0, ...spellings.map((one) => echoLengthAt(text, at, one)))
+    const echoLength = Math.max(0, ...spellings.map((spelling) => echoLengthAt(text, at, spelling)))
     if (echoLength === 0) {
       masked += text[at]
       at += 1
@@ -43,40 +44,42 @@ export const withoutEchoes = (message: string, sent: ReadonlyArray<string>): str
   return masked.toWellFormed()
 }
 
-// A refusal that is kept for repeats of the request that was refused
+// A stored refusal, which answers repeats of the refused request
 
-/** UTF-16 units; to look for the texts of longer requests would hold everybody up. */
-const MAX_SENT = 100_000
+/** In UTF-16 units. Searching for the texts of longer requests would block the event loop. */
+const MAX_REQUEST_TEXT = 100_000
 const MAX_SHORT_TEXTS = 200
-/** Shorter texts are only looked for as a whole, and one by one. */
-const SHORT = 12
+/** Shorter texts are compared as a whole, one by one. */
+const SHORT_LENGTH = 12
 /** Characters of JSON. */
 const MAX_BODY = 2000
 /** Texts are looked for in pieces, which overlap so that none is cut where it is repeated. */
-const PIECE = 16_000
-const OVERLAP = 400
+const PIECE_LENGTH = 16_000
+const OVERLAP_LENGTH = 400
 
 /** Fields with names of models, roles and kinds, which are no texts of a client. */
-const kinds: ReadonlySet<string> = new Set(["model", "role", "type"])
+const vocabularyFields: ReadonlySet<string> = new Set(["model", "role", "type"])
 
 const textsOf = (value: unknown): ReadonlyArray<string> => {
   // Media is masked as such wherever it is repeated.
   if (typeof value === "string") return startsWithMedium(value) ? [] : [value]
   if (!Predicate.isObjectOrArray(value)) return []
-  return Object.entries(value).flatMap(([name, inner]) => (kinds.has(name) ? [] : textsOf(inner)))
+  return Object.entries(value).flatMap(([name, inner]) =>
+    vocabularyFields.has(name) ? [] : textsOf(inner)
+  )
 }
 
 const piecesOf = (text: string): ReadonlyArray<string> =>
-  Array.from({ length: Math.ceil(text.length / PIECE) }, (_, index) =>
-    text.slice(index * PIECE, (index + 1) * PIECE + OVERLAP)
+  Array.from({ length: Math.ceil(text.length / PIECE_LENGTH) }, (_, index) =>
+    text.slice(index * PIECE_LENGTH, (index + 1) * PIECE_LENGTH + OVERLAP_LENGTH)
   )
 
 /** The texts of a request in pieces; null when they are too many or too long. */
-const sentIn = (request: unknown): ReadonlyArray<string> | null => {
+const requestTextsIn = (request: unknown): ReadonlyArray<string> | null => {
   const texts = [...new Set(textsOf(request))]
-  const short = texts.filter((text) => text.length < SHORT)
-  const long = texts.filter((text) => text.length >= SHORT).join("\n")
-  return short.length > MAX_SHORT_TEXTS || long.length > MAX_SENT
+  const short = texts.filter((text) => text.length < SHORT_LENGTH)
+  const long = texts.filter((text) => text.length >= SHORT_LENGTH).join("\n")
+  return short.length > MAX_SHORT_TEXTS || long.length > MAX_REQUEST_TEXT
     ? null
     : [...short, ...piecesOf(long)]
 }
@@ -89,9 +92,9 @@ const stringsOf = (body: unknown): ReadonlyArray<string> => {
   return Object.entries(body).flatMap(([name, inner]) => [name, ...stringsOf(inner)])
 }
 
-const repeatsNothing = (body: unknown, sent: ReadonlyArray<string>): boolean =>
+const hasNoEcho = (body: unknown, requestTexts: ReadonlyArray<string>): boolean =>
   JSON.stringify(body ?? null).length <= MAX_BODY &&
-  stringsOf(body).every((text) => withoutEchoes(text, sent) === text)
+  stringsOf(body).every((text) => withoutEchoes(text, requestTexts) === text)
 
 /** The same error with another message and body. */
 const replaceMessage = (error: UpstreamError, message: string, body: unknown): UpstreamError =>
@@ -103,7 +106,7 @@ const replaceMessage = (error: UpstreamError, message: string, body: unknown): U
     retryAfterSeconds: error.retryAfterSeconds
   })
 
-/** A vendor may answer with what it was sent; images are not kept, also not in an error. */
+/** A vendor may repeat the request's media; images are not stored, also not in an error. */
 export const withoutMedia = (error: UpstreamError): UpstreamError => {
   const { message, upstream } = error
   if (!holdsLongText([upstream.body, message])) return error
@@ -120,9 +123,13 @@ export const storableRefusal = (
   mayBeAnswer = false
 ): UpstreamError => {
   const { message, status, upstream } = error
-  const sent = sentIn(request)
-  if (sent === null)
+  const requestTexts = requestTextsIn(request)
+  if (requestTexts === null)
     return replaceMessage(error, `The vendor answered HTTP ${upstream.status ?? status}`, null)
-  const isStorable = !mayBeAnswer && repeatsNothing(upstream.body, sent)
-  return replaceMessage(error, withoutEchoes(message, sent), isStorable ? upstream.body : null)
+  const isStorable = !mayBeAnswer && hasNoEcho(upstream.body, requestTexts)
+  return replaceMessage(
+    error,
+    withoutEchoes(message, requestTexts),
+    isStorable ? upstream.body : null
+  )
 }

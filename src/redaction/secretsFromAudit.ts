@@ -14,7 +14,7 @@ const secretFields: ReadonlySet<string> = new Set([
 const MAX_TEXT = 200
 const MAX_ITEMS = 50
 
-/** What is kept of a text. */
+/** The part of a text that the audit stores. */
 export const auditedText = (text: string): string => storable(text.slice(0, MAX_TEXT))
 
 /** Lists of objects and long lists are replaced by their length. */
@@ -28,8 +28,8 @@ const auditedValue = (value: unknown): unknown => {
 }
 
 /**
- * The fields of a body that may be kept: those the endpoint knows and that hold no secret. What
- * stands in any other may be a secret under a mistyped name.
+ * The fields of a body that the audit stores: those that the endpoint knows and that hold no secret.
+ * Any other field may hold a secret under a mistyped name.
  */
 export const auditedFields = (endpointFields: ReadonlySet<PropertyKey>, body: unknown): unknown =>
   Predicate.isObject(body)

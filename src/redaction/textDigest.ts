@@ -1,13 +1,13 @@
 /**
- * What stands for a text that is not kept: the operator who has the text finds its order by it. The
- * first characters of its SHA-256 in hex, as `printf %s TEXT | sha256sum | cut -c1-12` tells them.
+ * A digest in place of a text that is not stored, by which an operator who has the text finds its
+ * order: the first characters of its SHA-256 in hex, as `printf %s TEXT | sha256sum | cut -c1-12` prints.
  */
 import { hash } from "node:crypto"
 
 const DIGEST_LENGTH = 12
-/** A longer text has none: its digest would hold up everybody's requests. */
+/** Longer texts get no digest, because computing it would block the event loop. */
 const MAX_DIGESTED = 256 * 1024
 
-/** Null of no text, and of a very long one. */
+/** Null for an empty and for a very long text. */
 export const textDigest = (text: string): string | null =>
   text === "" || text.length > MAX_DIGESTED ? null : hash("sha256", text).slice(0, DIGEST_LENGTH)

@@ -1,6 +1,6 @@
 /**
- * Hides from traces what opens something: vendors' words, as they may repeat a prompt or hold a signed
- * address, and the tokens of links to files.
+ * Hides secrets from traces: vendors' messages, which may repeat a prompt or contain a signed address,
+ * and the tokens of links to files.
  */
 import { Effect, Exit, Layer, Predicate, References, Tracer } from "effect"
 import { UrlParams } from "effect/http"
@@ -35,7 +35,7 @@ const redactingTracer = (tracer: Tracer.Tracer): Tracer.Tracer => ({
   }
 })
 
-/** Wraps the tracer that is in place. Where spans are not collected none are made, which costs least. */
+/** Wraps the current tracer. Where spans are not exported none are created, which is cheapest. */
 export const layerDiscreetTracing = Layer.unwrap(
   Effect.map(Tracer.Tracer, (tracer) =>
     tracer === Tracer.nativeTracer

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { readSwitches, type Switches } from "./switches.ts"
 
-interface Trouble {
+interface AccountFault {
   readonly switches: Switches
   /** Milliseconds since 1970; null for as long as nobody changes it. */
   readonly until: number | null
@@ -10,26 +10,26 @@ interface Trouble {
 const noSwitches: Switches = {}
 
 /**
- * What goes wrong for one account of a vendor, whatever is ordered: the switches of a prompt, for a
- * while. An account is known by its key, as several channels of one vendor are.
+ * Simulated faults of one account of a vendor: the switches of a prompt, for every order and for a
+ * limited time. An account is identified by its key, since several channels may be of one vendor.
  */
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** `words` such as `sim:refuse=503`; without any the account is well again. */
-    trouble(key: string, words: string, seconds: number | null): Effect.Effect<void>
+    /** Sets switches such as `sim:refuse=503`; an empty text ends the fault. */
+    setFault(key: string, switches: string, seconds: number | null): Effect.Effect<void>
     switchesOf(key: string): Effect.Effect<Switches>
   }
 >()("gateway/simulator/Accounts") {
   static readonly layer = Layer.sync(Accounts, () => {
-    const troubles = new Map<string, Trouble>()
+    const faults = new Map<string, AccountFault>()
     return Accounts.of({
-      trouble: Effect.fnUntraced(function* (key, words, seconds) {
+      setFault: Effect.fnUntraced(function* (key, switches, seconds) {
         const until = seconds === null ? null : (yield* Clock.currentTimeMillis) + seconds * 1000
-        troubles.set(key, { switches: readSwitches(words), until })
+        faults.set(key, { switches: readSwitches(switches), until })
       }),
       switchesOf: Effect.fnUntraced(function* (key) {
-        const { switches, until } = troubles.get(key) ?? { switches: noSwitches, until: null }
+        const { switches, until } = faults.get(key) ?? { switches: noSwitches, until: null }
         return until === null || (yield* Clock.currentTimeMillis) < until ? switches : noSwitches
       })
     })

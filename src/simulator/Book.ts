@@ -50,7 +50,7 @@ export const AcceptedEntry = Schema.Struct({
 })
 export interface AcceptedEntry extends Schema.Schema.Type<typeof AcceptedEntry> {}
 
-/** What came out, as the vendor counts it, whatever its answers claim; null where not counted. */
+/** The product as the vendor counts it, whatever its answers claim; null where not counted. */
 export const Produced = Schema.Struct({
   seconds: Schema.NullOr(Schema.Int),
   images: Schema.NullOr(Schema.Int),
@@ -93,7 +93,7 @@ export class Book extends Context.Service<
   Book,
   {
     readonly entries: Effect.Effect<ReadonlyArray<BookEntry>>
-    /** Is in the file, if there is one, when it returns. */
+    /** Returns when the entry is in the file, if there is one. */
     accepted(entry: Unstamped<AcceptedEntry>): Effect.Effect<AcceptedEntry>
     ended(entry: Unstamped<EndedEntry>): Effect.Effect<EndedEntry>
   }
@@ -129,7 +129,7 @@ const readBook = (path: string): Effect.Effect<Array<BookEntry>, BookUnreadable>
       if (!existsSync(path)) return []
       const text = readFileSync(path, "utf8")
       const completeLines = text.slice(0, text.lastIndexOf("\n") + 1)
-      // A process killed in mid-write leaves half a line, which no answer has vouched for.
+      // A process killed in mid-write leaves half a line; its order was never answered.
       if (completeLines.length < text.length) truncateSync(path, Buffer.byteLength(completeLines))
       return completeLines
         .split("\n")

@@ -5,7 +5,7 @@ import { sha256 } from "./digest.ts"
 import { loadClip, longestClipSeconds } from "./media/clip.ts"
 import { drawPicture, maxSide } from "./media/picture.ts"
 
-/** How the name of a marked video ends. */
+/** File extension of videos with the vendor's mark. */
 const markedExtension = ".watermarked.mp4"
 
 const validSeconds = 24 * 60 * 60
@@ -16,7 +16,7 @@ export interface Size {
   readonly height: number
 }
 
-/** Addresses of results. They look signed and short-lived; the files are made when they are asked for. */
+/** Addresses of results. They look signed and short-lived; the files are generated on request. */
 export class MediaLinks extends Context.Service<
   MediaLinks,
   {
@@ -56,7 +56,7 @@ export class MediaLinks extends Context.Service<
 export const pictureSeed = (accepted: AcceptedEntry, index: number): string =>
   `${accepted.order.prompt_sha256.slice(0, 24)}-${index}`
 
-/** A box that players skip, so that a marked file can be told from the unmarked one. */
+/** A box that players skip; it makes a marked file differ from the unmarked one. */
 const mark = Buffer.from("\0\0\0\x11freewatermark", "latin1")
 const withMark = (video: Uint8Array): Uint8Array => Buffer.concat([video, mark])
 

@@ -41,9 +41,9 @@ export interface Lifecycle {
   readonly between: readonly [string, ...Array<string>]
   /** Whether cancelled and expired are ends of their own; otherwise both are failures. */
   readonly cancels: boolean
-  /** Orders whose fault is only found at work; they fail. */
+  /** Orders whose fault shows only while they are processed; they fail. */
   readonly unusable?: (accepted: AcceptedEntry) => boolean
-  /** Orders whose whole work is refused when it is made. */
+  /** Orders all of whose images are refused when they are generated. */
   readonly refuses?: (accepted: AcceptedEntry) => boolean
   readonly produced: (accepted: AcceptedEntry) => Produced
 }
@@ -58,13 +58,13 @@ export type Sighting =
 interface Task {
   readonly accepted: AcceptedEntry
   ended: EndedEntry | undefined
-  /** Questions that moved the task on. */
+  /** Polls that advanced the task. */
   polls: number
-  /** When it was asked for since the start, in milliseconds since 1970; the last ones only. */
+  /** Times of the last polls since the start, in milliseconds since 1970. */
   readonly polledAt: Array<number>
 }
 
-/** When a task was asked for since the start, oldest first. */
+/** Times of a task's polls since the start, oldest first. */
 interface PolledTask {
   readonly protocol: string
   readonly upstream_id: string

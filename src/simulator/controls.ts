@@ -8,15 +8,15 @@ import { Tasks } from "./Tasks.ts"
 const list = (data: ReadonlyArray<object>) =>
   HttpServerResponse.jsonUnsafe({ object: "list", data })
 
-/** The words of `switches` hold for every order of the account, and a `sim:refuse` for every request. */
-const TroubleBody = Schema.Struct({
+/** The switches apply to every order of the account, and `sim:refuse` to every request. */
+const FaultBody = Schema.Struct({
   switches: Schema.String,
   seconds: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(null))
   )
 })
 
-/** What the simulator tells about itself, under `/_sim`. No vendor has these paths. */
+/** The simulator's own interface for tests, under `/_sim`. No vendor has these paths. */
 export const layerControls = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const book = yield* Book
@@ -40,8 +40,8 @@ export const layerControls = HttpRouter.use(
       "/_sim/accounts/:key",
       Effect.gen(function* () {
         const { key } = yield* HttpRouter.schemaPathParams(Schema.Struct({ key: Schema.String }))
-        const { switches, seconds } = yield* HttpServerRequest.schemaBodyJson(TroubleBody)
-        yield* accounts.trouble(key, switches, seconds)
+        const { switches, seconds } = yield* HttpServerRequest.schemaBodyJson(FaultBody)
+        yield* accounts.setFault(key, switches, seconds)
         return HttpServerResponse.empty()
       }).pipe(
         Effect.catch((error) =>

@@ -8,9 +8,9 @@ import { type Draft, Tasks } from "./Tasks.ts"
 import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
 
 /**
- * Takes an order that passed the vendor's checks, unless a switch of its account or in its prompt says otherwise.
- * Nothing is booked for a refused order; what is answered for a booked one is the switch's choice
- * too. `answer` runs after the booking; a response of its own, such as a stream, goes out as it is.
+ * Accepts an order that passed the vendor's checks, unless a switch of its account or prompt refuses it.
+ * A refused order is not entered into the book; for an entered one a switch may replace the answer.
+ * `answer` runs after the entry; a response of its own, such as a stream, is sent unchanged.
  */
 export const placeOrder = Effect.fnUntraced(function* (
   desk: Desk,

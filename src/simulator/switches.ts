@@ -1,6 +1,6 @@
 /**
- * What a prompt asks the simulator to do wrong, as `sim:name` or `sim:name=value` words.
- * The record maps the name to its value, which is empty for a bare switch.
+ * Faults that a prompt makes the simulator show, written as `sim:name` or `sim:name=value`. The record
+ * maps each name to its value, which is empty for a bare switch.
  */
 export type Switches = Readonly<Record<string, string>>
 
@@ -58,7 +58,7 @@ export const countOf = (switches: Switches, name: string, fallback: number): num
 const DEFAULT_ECHO_KIB = 1536
 const KIB = 1024
 
-/** What a vendor that repeats its orders says of one beside its answer: as much as `sim:echo=KIB` says. */
+/** The order that some vendors repeat beside their answer, in the size of `sim:echo=KIB`. */
 export const echoOf = (switches: Switches): { readonly request?: string } =>
   isOn(switches, "echo")
     ? { request: "iVBORw0K".repeat((countOf(switches, "echo", DEFAULT_ECHO_KIB) * KIB) / 8) }

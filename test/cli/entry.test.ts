@@ -9,7 +9,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Completions } from "effect/cli"
 import { commands } from "../../src/cli/commands.ts"
-import { NEEDED, tooOld } from "../../src/nodeVersion.ts"
+import { MIN_VERSION, tooOldMessage } from "../../src/nodeVersion.ts"
 import { runCommand } from "../support/commandLine.ts"
 
 const source = (path: string): string =>
@@ -24,12 +24,12 @@ it.each([
   ["22.30.0", false],
   ["8.17.0", false]
 ] as const)("Node.js %s fits: %s", (version, fits) => {
-  assert.strictEqual(tooOld(version) === null, fits)
+  assert.strictEqual(tooOldMessage(version) === null, fits)
 })
 
 it("needs the Node.js that the package says", () => {
   const manifest = JSON.parse(source("../package.json"))
-  assert.strictEqual(manifest.engines.node, `>=${NEEDED.join(".")}`)
+  assert.strictEqual(manifest.engines.node, `>=${MIN_VERSION.join(".")}`)
 })
 
 const OLD = "/usr/bin/node"
@@ -37,7 +37,7 @@ const oldMajor = existsSync(OLD)
   ? Number(execFileSync(OLD, ["-p", "process.versions.node.split('.')[0]"], { encoding: "utf8" }))
   : Number.POSITIVE_INFINITY
 
-it.skipIf(oldMajor >= (NEEDED[0] ?? 0))(
+it.skipIf(oldMajor >= (MIN_VERSION[0] ?? 0))(
   "every entry says in one line which Node.js it needs, and ends with 1",
   () => {
     const folder = mkdtempSync(join(tmpdir(), "entries-"))

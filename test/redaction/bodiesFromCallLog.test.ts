@@ -5,7 +5,7 @@ import { type RedactOptions, redact } from "../../src/redaction/bodiesFromCallLo
 import { plainAddress } from "../../src/redaction/patterns.ts"
 
 const run = (value: unknown, options: Partial<RedactOptions> = {}) =>
-  Effect.sync(() => redact(value, { secrets: [], sent: null, only: null, ...options }))
+  Effect.sync(() => redact(value, { secrets: [], requestTexts: null, itemId: null, ...options }))
 
 const sha256 = (content: string | Buffer) => createHash("sha256").update(content).digest("hex")
 
@@ -80,9 +80,9 @@ describe("what is kept of a call", () => {
     () =>
       Effect.gen(function* () {
         const prompt = 'zebras "crossing" at dusk'
-        const sent = [prompt]
+        const requestTexts = [prompt]
         const quoted = JSON.stringify(prompt).slice(1, -1)
-        const explain = (message: string) => run({ error: { message } }, { sent })
+        const explain = (message: string) => run({ error: { message } }, { requestTexts })
         for (const [said, kept] of [
           [`Forbidden: ${prompt}.`, "Forbidden: […]."],
           [`Forbidden: ${quoted}!`, "Forbidden: […]!"],
@@ -102,7 +102,7 @@ describe("what is kept of a call", () => {
   it.effect("credentials are masked in texts, numbers and names", () =>
     Effect.gen(function* () {
       const secrets = ["key-123", "4711"]
-      const options = { secrets, sent: [] }
+      const options = { secrets, requestTexts: [] }
       const { value } = yield* run(
         {
           id: "job-key-123",
@@ -147,7 +147,7 @@ describe("what is kept of a call", () => {
   it.effect("of an answer about several jobs one entry is kept, and its words alone", () =>
     Effect.gen(function* () {
       const rows = ["a", "b", "c"].map((id) => ({ id, status: `s-${id}`, parts: [1, 2] }))
-      const { value, outcome } = yield* run({ code: 0, data: rows }, { only: "b" })
+      const { value, outcome } = yield* run({ code: 0, data: rows }, { itemId: "b" })
       assert.deepStrictEqual(value, { code: 0, data: [rows[1], "[2 more]"] })
       assert.strictEqual(outcome, "0 s-b")
     })

@@ -55,9 +55,15 @@ const describeCall = (
 ): VendorCall => {
   const secrets = secretsIn(request.headers)
   const recordedRequest =
-    request.body === null ? null : redact(request.body, { secrets, sent: null, only: null })
+    request.body === null
+      ? null
+      : redact(request.body, { secrets, requestTexts: null, itemId: null })
   const recordedAnswer = Exit.isSuccess(exit)
-    ? redact(exit.value.body, { secrets, sent: recordedRequest?.texts ?? null, only: upstreamId })
+    ? redact(exit.value.body, {
+        secrets,
+        requestTexts: recordedRequest?.texts ?? null,
+        itemId: upstreamId
+      })
     : null
   const { status, failure } = endOf(exit)
   return {

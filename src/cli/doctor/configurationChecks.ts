@@ -3,18 +3,18 @@ import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
 import { Base64 } from "effect/encoding"
 import { type GatewayConfig, loadConfig } from "../../config.ts"
 import { nearestName } from "../../domain/nearest.ts"
-import { NEEDED, tooOld } from "../../nodeVersion.ts"
+import { MIN_VERSION, tooOldMessage } from "../../nodeVersion.ts"
 import { MASTER_KEY_BYTES } from "../../services/Vault.ts"
-import { type Check, type Finding, ok, worthALook, wrong } from "./findings.ts"
+import { type Check, type Finding, ok, warning, wrong } from "./findings.ts"
 
 export const nodeCheck: Check = {
   name: "Node.js",
   look: () => {
-    const reason = tooOld(process.versions.node)
+    const reason = tooOldMessage(process.versions.node)
     return Effect.succeed([
       reason === null
         ? ok(`Node.js ${process.versions.node} is new enough.`)
-        : wrong(`${reason}.`, `Install Node.js ${NEEDED.join(".")} or newer.`)
+        : wrong(`${reason}.`, `Install Node.js ${MIN_VERSION.join(".")} or newer.`)
     ])
   }
 }
@@ -24,7 +24,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 /** The configuration as these variables alone make it. */
 const load = (
   variables: Variables,
-  asked: (name: string) => void = () => undefined
+  onRead: (name: string) => void = () => undefined
 ): Exit.Exit<GatewayConfig, Error> =>
   Effect.runSyncExit(
     Effect.provideService(
@@ -33,7 +33,7 @@ const load = (
       ConfigProvider.make((path) =>
         Effect.sync(() => {
           const name = path.join("_")
-          asked(name)
+          onRead(name)
           const value = variables[name]
           return value === undefined ? undefined : ConfigProvider.makeValue(value)
         })
@@ -105,7 +105,7 @@ export const variablesCheck: Check = {
         .map((name) => {
           const nearest = meant(name, all)
           return nearest === null
-            ? worthALook(`${name} is set, and nothing reads it.`, "Unset it.")
+            ? warning(`${name} is set, and nothing reads it.`, "Unset it.")
             : wrong(`${name} is set, and nothing reads it.`, `Was ${nearest} meant?`)
         })
       const found = [...faulty, ...strange]
@@ -141,7 +141,7 @@ export const secretsCheck: Check = {
       }
       if (isServer && config.adminToken === null) {
         found.push(
-          worthALook(
+          warning(
             "GATEWAY_ADMIN_TOKEN is not set, so that only operators with tokens of their own are let in.",
             "Set it until there is such an operator."
           )

@@ -15,7 +15,7 @@ import { loadSecrets } from "../../secrets.ts"
 import { layerVault } from "../../services/Vault.ts"
 import { deepestReason } from "../failures.ts"
 import { layerDatabase } from "../local/database.ts"
-import { type Check, type Finding, ok, unknown, worthALook, wrong } from "./findings.ts"
+import { type Check, type Finding, ok, unknown, warning, wrong } from "./findings.ts"
 
 const Server = Schema.Struct({
   version: Schema.String,
@@ -70,7 +70,7 @@ const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
   if (apart > MAX_CLOCK_SKEW_MILLIS / 10) {
     const says = `The clocks of this machine and the database are ${Math.round(apart / 1000)} s apart.`
     const advice = "Let both follow one time server."
-    findings.push(apart > MAX_CLOCK_SKEW_MILLIS ? wrong(says, advice) : worthALook(says, advice))
+    findings.push(apart > MAX_CLOCK_SKEW_MILLIS ? wrong(says, advice) : warning(says, advice))
   }
   if (config.databaseUrl !== null && config.databasePool + LISTENING > found.connections) {
     findings.push(
@@ -112,7 +112,7 @@ const schemaFindings = Effect.gen(function* () {
   }
   return [
     latest < known
-      ? worthALook(
+      ? warning(
           `The schema is of migration ${latest}, and this version has ${known}.`,
           "The next start brings it up, and so does `migrate`."
         )

@@ -4,8 +4,8 @@ import { access, stat, statfs } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { Effect } from "effect"
 import { ownerOf } from "../../postgres/embedded/DataDirectoryLock.ts"
-import { requireKeptSecrets } from "../../secrets.ts"
-import { type Check, type Finding, ok, unknown, worthALook, wrong } from "./findings.ts"
+import { requireStoredSecrets } from "../../secrets.ts"
+import { type Check, type Finding, ok, unknown, warning, wrong } from "./findings.ts"
 
 const statOf = (path: string) => Effect.promise(() => stat(path).catch(() => null))
 
@@ -24,15 +24,15 @@ const octal = (mode: number): string => (mode & 0o777).toString(8).padStart(4, "
 
 const secretsFile = Effect.fnUntraced(function* (dataDir: string) {
   const file = join(dataDir, "secrets.json")
-  const found = yield* statOf(file)
-  if (found === null) return [ok(`${file} does not exist yet: the first start makes it.`)]
+  const fileStat = yield* statOf(file)
+  if (fileStat === null) return [ok(`${file} does not exist yet: the first start makes it.`)]
   const findings: Array<Finding> = []
-  if ((found.mode & OTHERS) !== 0) {
+  if ((fileStat.mode & OTHERS) !== 0) {
     findings.push(
-      wrong(`${file} has mode ${octal(found.mode)}, so others may read it.`, `chmod 600 ${file}`)
+      wrong(`${file} has mode ${octal(fileStat.mode)}, so others may read it.`, `chmod 600 ${file}`)
     )
   }
-  yield* requireKeptSecrets(dataDir).pipe(
+  yield* requireStoredSecrets(dataDir).pipe(
     Effect.catch(() =>
       Effect.sync(() =>
         findings.push(
@@ -47,7 +47,7 @@ const secretsFile = Effect.fnUntraced(function* (dataDir: string) {
   return findings.length === 0 ? [ok(`${file} is readable, by its owner alone.`)] : findings
 })
 
-export const dataDirectoryCheck: Check<Effect.Services<ReturnType<typeof requireKeptSecrets>>> = {
+export const dataDirectoryCheck: Check<Effect.Services<ReturnType<typeof requireStoredSecrets>>> = {
   name: "Data directory",
   look: Effect.fnUntraced(function* ({ config }) {
     if (config === null) return []
@@ -55,9 +55,9 @@ export const dataDirectoryCheck: Check<Effect.Services<ReturnType<typeof require
       return [ok("DATA_DIR is not needed: the database is a server.")]
     }
     const dataDir = resolve(config.dataDir)
-    const found = yield* statOf(dataDir)
-    if (found === null) return [ok(`${dataDir} does not exist yet: the first start makes it.`)]
-    if (!found.isDirectory()) {
+    const fileStat = yield* statOf(dataDir)
+    if (fileStat === null) return [ok(`${dataDir} does not exist yet: the first start makes it.`)]
+    if (!fileStat.isDirectory()) {
       return [wrong(`${dataDir} is no directory.`, "Name another DATA_DIR.")]
     }
     if (!(yield* mayWrite(dataDir))) {
@@ -67,9 +67,9 @@ export const dataDirectoryCheck: Check<Effect.Services<ReturnType<typeof require
     }
     const owner = ownerOf(dataDir)
     return [
-      (found.mode & OTHERS) === 0
+      (fileStat.mode & OTHERS) === 0
         ? ok(`${dataDir} is a directory of this user's alone.`)
-        : worthALook(`${dataDir} has mode ${octal(found.mode)}.`, `chmod 700 ${dataDir}`),
+        : warning(`${dataDir} has mode ${octal(fileStat.mode)}.`, `chmod 700 ${dataDir}`),
       owner === null
         ? ok("No process has it open.")
         : ok(`Process ${owner} has it open, as a gateway that runs does.`),
@@ -87,11 +87,11 @@ export const diskCheck: Check = {
     if (config === null || config.databaseUrl !== null) return []
     const dataDir = resolve(config.dataDir)
     const place = (yield* statOf(dataDir)) === null ? process.cwd() : dataDir
-    const found = yield* Effect.promise(() => statfs(place).catch(() => null))
-    if (found === null) return [unknown(`The free space of ${place} cannot be read.`)]
-    const free = found.bavail * found.bsize
+    const fileStat = yield* Effect.promise(() => statfs(place).catch(() => null))
+    if (fileStat === null) return [unknown(`The free space of ${place} cannot be read.`)]
+    const free = fileStat.bavail * fileStat.bsize
     const says = `${(free / GIB).toFixed(1)} GiB are free under ${place}.`
     if (free < FULL_BYTES) return [wrong(says, "Make room: without it no order can be written.")]
-    return [free < GIB ? worthALook(says, "Make room soon.") : ok(says)]
+    return [free < GIB ? warning(says, "Make room soon.") : ok(says)]
   })
 }

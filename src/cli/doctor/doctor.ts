@@ -1,8 +1,8 @@
-/** What is wrong with an installation, in sentences, each with what to do about it. */
+/** Checks an installation; each finding is a sentence, with advice where something is wrong. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { EndsWith } from "../failures.ts"
-import { tell } from "../output.ts"
+import { ExitWith } from "../failures.ts"
+import { printResult } from "../output.ts"
 import { configOf, nodeCheck, secretsCheck, variablesCheck } from "./configurationChecks.ts"
 import { databaseCheck } from "./databaseChecks.ts"
 import { dataDirectoryCheck, diskCheck } from "./diskChecks.ts"
@@ -14,7 +14,7 @@ type Needs =
   | Effect.Services<ReturnType<typeof databaseCheck.look>>
   | Effect.Services<ReturnType<typeof gatewayCheck.look>>
 
-/** In the order in which one would look oneself: what comes first makes the rest fail. */
+/** A check that fails may make those after it fail as well. */
 const checks: ReadonlyArray<Check<Needs>> = [
   nodeCheck,
   variablesCheck,
@@ -29,7 +29,7 @@ const checks: ReadonlyArray<Check<Needs>> = [
 
 const marks = { ok: "ok   ", look: "look ", wrong: "WRONG", unknown: "?    " } as const
 
-const lines = ({ name, status, says, advice }: Finding & { readonly name: string }): string =>
+const findingText = ({ name, status, says, advice }: Finding & { readonly name: string }): string =>
   `${marks[status]}  ${name}: ${says}${advice === undefined ? "" : `\n       ${advice}`}`
 
 export const doctorCommand = Command.make(
@@ -38,21 +38,21 @@ export const doctorCommand = Command.make(
   Effect.fn("cli.doctor")(function* () {
     const environment = process.env
     const installation = { environment, config: configOf(environment) }
-    const found = (yield* Effect.forEach(checks, ({ name, look }) =>
+    const findings = (yield* Effect.forEach(checks, ({ name, look }) =>
       Effect.map(look(installation), (findings) =>
         findings.map((finding) => ({ name, ...finding }))
       )
     )).flat()
-    const faults = found.filter(({ status }) => status === "wrong").length
-    yield* tell({ ok: faults === 0, findings: found }, () =>
+    const faults = findings.filter(({ status }) => status === "wrong").length
+    yield* printResult({ ok: faults === 0, findings: findings }, () =>
       [
-        ...found.map(lines),
+        ...findings.map(findingText),
         faults === 0
           ? "Nothing is wrong."
           : `${faults} ${faults === 1 ? "thing is" : "things are"} wrong.`
       ].join("\n")
     )
-    if (faults > 0) return yield* new EndsWith({ code: 1 })
+    if (faults > 0) return yield* new ExitWith({ code: 1 })
   })
 ).pipe(
   Command.withDescription(

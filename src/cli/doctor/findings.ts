@@ -1,9 +1,9 @@
-/** What a look at an installation found. */
+/** Findings of the checks of an installation. */
 import type { Effect } from "effect"
 import type { GatewayConfig } from "../../config.ts"
 
 export interface Finding {
-  /** `look` is worth a look and breaks nothing; `unknown` could not be looked at. */
+  /** `look` is a warning; `unknown` could not be checked. */
   readonly status: "ok" | "look" | "wrong" | "unknown"
   /** One sentence, without secrets. */
   readonly says: string
@@ -13,11 +13,11 @@ export interface Finding {
 
 interface Installation {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Null where it does not decode: what needs it is not looked at. */
+  /** Null where it does not decode; checks that need it are skipped. */
   readonly config: GatewayConfig | null
 }
 
-/** One look at one thing. It never fails, and changes nothing. */
+/** A check of one subject. It never fails and changes nothing. */
 export interface Check<R = never> {
   readonly name: string
   readonly look: (installation: Installation) => Effect.Effect<ReadonlyArray<Finding>, never, R>
@@ -25,7 +25,7 @@ export interface Check<R = never> {
 
 export const ok = (says: string): Finding => ({ status: "ok", says })
 export const wrong = (says: string, advice: string): Finding => ({ status: "wrong", says, advice })
-export const worthALook = (says: string, advice: string): Finding => ({
+export const warning = (says: string, advice: string): Finding => ({
   status: "look",
   says,
   advice

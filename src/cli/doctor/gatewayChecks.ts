@@ -1,10 +1,10 @@
-/** The gateway that runs, where one does, and what its operator should know. */
+/** Checks the running gateway, if there is one: its readiness, channels, orphans and ledger. */
 import { Effect, Schema } from "effect"
 import { ReadinessReport } from "../../http/api/OperationsApi.ts"
-import { answeredWords, deepestReason } from "../failures.ts"
+import { deepestReason, gatewayErrorText } from "../failures.ts"
 import { isFaulty } from "../remote/channels.ts"
 import { asOperator, type Gateway, gatewayAddress, tokens } from "../remote/connection.ts"
-import { type Check, type Finding, ok, unknown, worthALook, wrong } from "./findings.ts"
+import { type Check, type Finding, ok, unknown, warning, wrong } from "./findings.ts"
 
 const get = (url: string) =>
   Effect.tryPromise((signal) =>
@@ -15,7 +15,7 @@ const get = (url: string) =>
 
 const decodeReadiness = Schema.decodeUnknownOption(Schema.fromJsonString(ReadinessReport))
 
-const readiness = Effect.fnUntraced(function* (address: string) {
+const readinessFindings = Effect.fnUntraced(function* (address: string) {
   const answer = yield* get(`${address}/readyz`)
   const report = answer._tag === "Success" ? decodeReadiness(answer.success.text) : null
   if (report === null || report._tag === "None") {
@@ -31,8 +31,8 @@ const readiness = Effect.fnUntraced(function* (address: string) {
 
 type Look<E, R> = (gateway: Gateway) => Effect.Effect<ReadonlyArray<Finding>, E, R>
 
-/** What an operator may ask, told as unknown where the gateway refuses. */
-const asked = <E, R>(what: string, look: Look<E, R>) =>
+/** Findings that need an operator's token; unknown where the gateway refuses it. */
+const askAsOperator = <E, R>(what: string, look: Look<E, R>) =>
   asOperator(({ gateway }) => look(gateway)).pipe(
     Effect.timeout("60 seconds"),
     Effect.catch((error) =>
@@ -40,9 +40,9 @@ const asked = <E, R>(what: string, look: Look<E, R>) =>
     )
   )
 
-const channels: Look<unknown, never> = Effect.fnUntraced(function* (gateway) {
+const channelFindings: Look<unknown, never> = Effect.fnUntraced(function* (gateway) {
   const { data } = yield* gateway.channels.listChannels({ query: { limit: 100 } })
-  const found = yield* Effect.forEach(
+  const findings = yield* Effect.forEach(
     data,
     Effect.fnUntraced(function* ({ id, keys, model_rests, rest, slowed_organizations, state }) {
       const enabled = keys.filter((key) => key.enabled)
@@ -53,13 +53,13 @@ const channels: Look<unknown, never> = Effect.fnUntraced(function* (gateway) {
       const rests = rest === null ? model_rests : [rest]
       const resting = [
         ...rests.map(({ model, reason, until }) =>
-          worthALook(
+          warning(
             `${id} rests${model === null ? "" : ` for ${model}`} until ${until}: ${reason}.`,
             "Its vendor fails."
           )
         ),
         ...slowed_organizations.map(({ model, organization_id, until }) =>
-          worthALook(
+          warning(
             `${id} takes no orders of ${organization_id}${model === null ? "" : ` for ${model}`} until ${until}.`,
             "Its vendor fails the orders of this organisation."
           )
@@ -67,7 +67,7 @@ const channels: Look<unknown, never> = Effect.fnUntraced(function* (gateway) {
       ]
       const tests = yield* Effect.result(gateway.channels.testChannel({ params: { id } }))
       if (tests._tag === "Failure") {
-        const why = answeredWords(tests.failure) ?? deepestReason(tests.failure)
+        const why = gatewayErrorText(tests.failure) ?? deepestReason(tests.failure)
         return [...resting, unknown(`${id} cannot be tested: ${why}`)]
       }
       const faulty = tests.success.data.filter(isFaulty)
@@ -83,25 +83,25 @@ const channels: Look<unknown, never> = Effect.fnUntraced(function* (gateway) {
     { concurrency: 4 }
   )
   return data.length === 0
-    ? [worthALook("The catalog has no channel.", "Apply one: media-gateway catalog apply FILE.")]
-    : found.flat()
+    ? [warning("The catalog has no channel.", "Apply one: media-gateway catalog apply FILE.")]
+    : findings.flat()
 })
 
-const orphans: Look<unknown, never> = (gateway) =>
+const orphanFindings: Look<unknown, never> = (gateway) =>
   Effect.map(
     gateway.history.listOrphans({ query: { limit: 100, resolved: "false" } }),
     ({ data, has_more }) =>
       data.length === 0
         ? [ok("No job is left that a vendor may have made unpaid.")]
         : [
-            worthALook(
+            warning(
               `${data.length}${has_more ? " or more" : ""} jobs may have been made by their vendors and were not paid for.`,
               "See them: media-gateway orphan list."
             )
           ]
   )
 
-const books: Look<unknown, never> = (gateway) =>
+const ledgerFindings: Look<unknown, never> = (gateway) =>
   Effect.map(gateway.admin.verifyLedger(), ({ violations }) => {
     const [first] = violations
     return first === undefined
@@ -114,28 +114,28 @@ const books: Look<unknown, never> = (gateway) =>
         ]
   })
 
-const operatorsLook = Effect.gen(function* () {
+const operatorFindings = Effect.gen(function* () {
   const { admin } = yield* tokens
   if (admin === null) {
     return [
       unknown("Channels, orphans and books are not looked at: GATEWAY_ADMIN_TOKEN is not set.")
     ]
   }
-  const me = yield* asked("The gateway", (gateway) =>
+  const me = yield* askAsOperator("The gateway", (gateway) =>
     Effect.map(gateway.operators.readMe(), ({ name, role }) => [
       ok(`The token is of ${name}, ${role}.`)
     ])
   )
   if (me.some(({ status }) => status === "unknown")) return me
-  const found = [
-    asked("The channels", channels),
-    asked("The orphans", orphans),
-    asked("The books", books)
+  const findings = [
+    askAsOperator("The channels", channelFindings),
+    askAsOperator("The orphans", orphanFindings),
+    askAsOperator("The books", ledgerFindings)
   ]
-  return [...me, ...(yield* Effect.all(found)).flat()]
+  return [...me, ...(yield* Effect.all(findings)).flat()]
 })
 
-type Needs = Effect.Services<typeof gatewayAddress> | Effect.Services<typeof operatorsLook>
+type Needs = Effect.Services<typeof gatewayAddress> | Effect.Services<typeof operatorFindings>
 
 export const gatewayCheck: Check<Needs> = {
   name: "Gateway",
@@ -151,8 +151,8 @@ export const gatewayCheck: Check<Needs> = {
       }
       return [
         ok(`A gateway answers at ${address}.`),
-        ...(yield* readiness(address)),
-        ...(yield* operatorsLook)
+        ...(yield* readinessFindings(address)),
+        ...(yield* operatorFindings)
       ]
     }).pipe(
       Effect.catch((error) =>

@@ -6,8 +6,8 @@ import { makeAudit } from "../../postgres/ledger/ledgerAudit.ts"
 import { applySchema } from "../../postgres/schema/applySchema.ts"
 import { Migrations } from "../../postgres/schema/migrations.ts"
 import { reasonOf } from "../../run.ts"
-import { EndsWith, Failed } from "../failures.ts"
-import { table, tell } from "../output.ts"
+import { CommandFailure, ExitWith } from "../failures.ts"
+import { printResult, table } from "../output.ts"
 import { asOperator } from "../remote/connection.ts"
 import { onDatabase } from "./database.ts"
 
@@ -17,7 +17,7 @@ const migrate = Command.make(
   Effect.fn("cli.migrate")(function* () {
     const applied = yield* onDatabase(() => applySchema).pipe(
       Effect.mapError(
-        (error) => new Failed({ message: `The schema was not applied: ${reasonOf(error)}` })
+        (error) => new CommandFailure({ message: `The schema was not applied: ${reasonOf(error)}` })
       )
     )
     const { length: latest } = yield* Migrations
@@ -25,7 +25,7 @@ const migrate = Command.make(
       latest,
       applied: applied.map(([id, name]) => ({ id, name }))
     }
-    yield* tell(document, () =>
+    yield* printResult(document, () =>
       applied.length === 0
         ? `The database has every migration up to ${latest}: nothing was to do.`
         : applied.map(([id, name]) => `Applied migration ${id} (${name}).`).join("\n")
@@ -49,7 +49,7 @@ const violationsInDatabase = onDatabase((config) =>
   })
 ).pipe(
   Effect.mapError(
-    (error) => new Failed({ message: `The books cannot be read: ${reasonOf(error)}` })
+    (error) => new CommandFailure({ message: `The books cannot be read: ${reasonOf(error)}` })
   )
 )
 
@@ -67,7 +67,7 @@ const verify = Command.make(
   },
   Effect.fn("cli.verify")(function* ({ database }) {
     const violations = yield* database ? violationsInDatabase : violationsAtGateway
-    yield* tell({ ok: violations.length === 0, violations }, () =>
+    yield* printResult({ ok: violations.length === 0, violations }, () =>
       violations.length === 0
         ? "The books are sound."
         : table(
@@ -75,7 +75,7 @@ const verify = Command.make(
             violations.map((one) => [one.invariant, one.organization_id, one.subject, one.detail])
           )
     )
-    if (violations.length > 0) return yield* new EndsWith({ code: 1 })
+    if (violations.length > 0) return yield* new ExitWith({ code: 1 })
   })
 ).pipe(
   Command.withDescription("Recompute every rule of the books; ends with 1 where one does not hold")

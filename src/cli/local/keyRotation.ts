@@ -14,15 +14,15 @@ import { applySchema } from "../../postgres/schema/applySchema.ts"
 import { reseal } from "../../postgres/stores/masterKeyRotation.ts"
 import { reasonOf } from "../../run.ts"
 import {
-  beginKeptRotation,
-  endKeptRotation,
+  beginStoredRotation,
+  endStoredRotation,
   loadSecrets,
-  requireKeptSecrets,
+  requireStoredSecrets,
   SecretsUnavailable
 } from "../../secrets.ts"
 import { layerVault } from "../../services/Vault.ts"
-import { Failed } from "../failures.ts"
-import { tell } from "../output.ts"
+import { CommandFailure } from "../failures.ts"
+import { printResult } from "../output.ts"
 import { layerDatabase } from "./database.ts"
 
 const bothKeys = Effect.fnUntraced(function* (config: GatewayConfig) {
@@ -48,12 +48,12 @@ const rotate = Effect.gen(function* () {
   const isKept =
     config.databaseUrl === null && config.masterKey === null && config.previousMasterKey === null
   // Before a database is opened, which would make an embedded one where there is none.
-  yield* isKept ? requireKeptSecrets(config.dataDir) : bothKeys(config)
+  yield* isKept ? requireStoredSecrets(config.dataDir) : bothKeys(config)
   return yield* Effect.gen(function* () {
     // While the database is open here, no gateway runs that would go by the old file.
-    if (isKept) yield* beginKeptRotation(config.dataDir)
+    if (isKept) yield* beginStoredRotation(config.dataDir)
     const done = yield* resealWith(yield* bothKeys(config))
-    if (isKept) yield* endKeptRotation(config.dataDir)
+    if (isKept) yield* endStoredRotation(config.dataDir)
     return done
   }).pipe(Effect.provide(layerDatabase(config)))
 }).pipe(Effect.provide(NodeCrypto.layerSecureRandom))
@@ -64,9 +64,10 @@ export const rotateCommand = Command.make(
   Effect.fn("cli.rotateMasterKey")(function* () {
     const { masterKeyId, resealed, all } = yield* Effect.mapError(
       rotate,
-      (error) => new Failed({ message: `The master key was not rotated: ${reasonOf(error)}` })
+      (error) =>
+        new CommandFailure({ message: `The master key was not rotated: ${reasonOf(error)}` })
     )
-    yield* tell(
+    yield* printResult(
       { master_key_id: masterKeyId, resealed, all },
       () =>
         `Sealed again under the master key with the id ${masterKeyId}: ${resealed} of ${all} secrets`

@@ -1,13 +1,13 @@
 /** Servers that the command line starts. Each is loaded when it is asked for. */
 import { ConfigProvider, Effect } from "effect"
 import { Command } from "effect/cli"
-import { EndsWith, failedTo } from "../failures.ts"
+import { ExitWith, failureOf } from "../failures.ts"
 
 /** It says itself why it cannot start. */
 const gateway = Effect.flatMap(
   Effect.promise(() => import("../../program.ts")),
   ({ serveAsConfigured }) => serveAsConfigured
-).pipe(Effect.mapError(() => new EndsWith({ code: 1 })))
+).pipe(Effect.mapError(() => new ExitWith({ code: 1 })))
 
 const serve = Command.make("serve", {}, () => gateway).pipe(
   Command.withDescription("Serve as the environment describes it, as without a command")
@@ -34,7 +34,7 @@ const simulator = Command.make("simulator", {}, () =>
   Effect.flatMap(
     Effect.promise(() => import("../../simulator/simulatorProcess.ts")),
     ({ serveSimulator }) => serveSimulator
-  ).pipe(Effect.mapError(failedTo("The simulator cannot start")))
+  ).pipe(Effect.mapError(failureOf("The simulator cannot start")))
 ).pipe(Command.withDescription("Serve the vendors' side alone, at GATEWAY_SIMULATOR_PORT"))
 
 export const serverCommands = [serve, demo, simulator] as const

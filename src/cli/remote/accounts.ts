@@ -3,8 +3,8 @@ import { Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Amount, formatNano } from "../../domain/money/Money.ts"
 import { allScopes, Scope, usualScopes } from "../../services/Access.ts"
-import { Failed } from "../failures.ts"
-import { facts, tell, tellPage } from "../output.ts"
+import { CommandFailure } from "../failures.ts"
+import { facts, printPage, printResult } from "../output.ts"
 import { asOperator } from "./connection.ts"
 
 export const after = Flag.String("after").pipe(
@@ -47,7 +47,7 @@ const organizations = Command.make("org").pipe(
         Effect.flatMap(
           gateway.accounts.listOrganizations({ query: { ...after, ...name, limit, ...noTotals } }),
           (list) =>
-            tellPage(
+            printPage(
               list,
               ["id", "name", "balance", "held", "available", "currency", "state"],
               (one) => [
@@ -66,14 +66,14 @@ const organizations = Command.make("org").pipe(
     Command.make("create", { name: newName }, ({ name }) =>
       asOperator(({ gateway }) =>
         Effect.flatMap(gateway.admin.createOrganization({ payload: { name } }), (created) =>
-          tell(created, () => created.id)
+          printResult(created, () => created.id)
         )
       )
     ).pipe(Command.withDescription("Create one, with an empty pool, and print its id")),
     Command.make("show", { organization }, ({ organization }) =>
       asOperator(({ gateway }) =>
         Effect.flatMap(gateway.accounts.readOrganization({ params: { id: organization } }), (one) =>
-          tell(one, () => facts(Object.entries(one)))
+          printResult(one, () => facts(Object.entries(one)))
         )
       )
     ).pipe(Command.withDescription("Show one, and what its pool has")),
@@ -93,7 +93,8 @@ const organizations = Command.make("org").pipe(
               params: { id: organization },
               payload: { credit: amount }
             }),
-            (one) => tell(one, () => `${one.id} has a credit of ${one.credit} ${one.currency}.`)
+            (one) =>
+              printResult(one, () => `${one.id} has a credit of ${one.credit} ${one.currency}.`)
           )
         )
     ).pipe(
@@ -124,7 +125,7 @@ const members = Command.make("member").pipe(
               query: { ...after, ...name, ...ofOrganization, limit, ...noTotals }
             }),
             (list) =>
-              tellPage(
+              printPage(
                 list,
                 ["id", "organization", "name", "monthly cap", "used", "held", "state"],
                 (one) => [
@@ -145,7 +146,7 @@ const members = Command.make("member").pipe(
         Effect.flatMap(
           gateway.admin.createMember({ params: { id: organization }, payload: { name, ...cap } }),
           (created) =>
-            tell(
+            printResult(
               {
                 ...created,
                 monthly_cap: created.monthly_cap === null ? null : formatNano(created.monthly_cap)
@@ -172,7 +173,7 @@ const members = Command.make("member").pipe(
               payload: { monthly_cap: amount === "none" ? null : amount }
             }),
             (one) =>
-              tell(one, () =>
+              printResult(one, () =>
                 one.monthly_cap === null
                   ? `${one.id} has no cap any more.`
                   : `${one.id} may hold and spend ${one.monthly_cap} a month.`
@@ -188,7 +189,7 @@ const members = Command.make("member").pipe(
               params: { id: member },
               payload: { enabled: verb === "enable" }
             }),
-            (one) => tell(one, () => `${one.id} is ${verb}d.`)
+            (one) => printResult(one, () => `${one.id} is ${verb}d.`)
           )
         )
       ).pipe(
@@ -200,7 +201,7 @@ const members = Command.make("member").pipe(
   ])
 )
 
-const separately = (text: string): ReadonlyArray<string> =>
+const splitList = (text: string): ReadonlyArray<string> =>
   text
     .split(",")
     .map((part) => part.trim())
@@ -230,7 +231,7 @@ const keys = Command.make("key").pipe(
               query: { ...after, ...name, ...ofOrganization, ...member, limit, ...noTotals }
             }),
             (list) =>
-              tellPage(
+              printPage(
                 list,
                 ["id", "member", "name", "scopes", "models", "expires", "revoked"],
                 (one) => [
@@ -253,13 +254,13 @@ const keys = Command.make("key").pipe(
         name: newName,
         scopes: Flag.String("scopes").pipe(
           Flag.withDescription(`What it may do, of ${allScopes.join(",")}`),
-          Flag.map(separately),
+          Flag.map(splitList),
           Flag.filterMap(Schema.decodeUnknownOption(Scopes), () => "Expected some of the scopes"),
           Flag.withDefault(usualScopes)
         ),
         models: Flag.String("models").pipe(
           Flag.withDescription("The models it may order, with commas in between; all without"),
-          Flag.map(separately),
+          Flag.map(splitList),
           Flag.withDefault(null)
         ),
         expires: Flag.Date("expires-at").pipe(
@@ -273,7 +274,9 @@ const keys = Command.make("key").pipe(
       },
       Effect.fn("cli.keyCreate")(function* ({ member, name, scopes, models, expires, rate }) {
         if (models?.length === 0) {
-          return yield* new Failed({ message: "--models names none: leave it out for all of them" })
+          return yield* new CommandFailure({
+            message: "--models names none: leave it out for all of them"
+          })
         }
         yield* asOperator(({ gateway }) =>
           Effect.flatMap(
@@ -282,15 +285,15 @@ const keys = Command.make("key").pipe(
               payload: { name, scopes, models, expires_at: expires, requests_per_minute: rate }
             }),
             // The key alone on stdout, for `KEY=$(...)`; it is shown nowhere else.
-            (created) => tell(created, () => created.key)
+            (created) => printResult(created, () => created.key)
           )
         )
       })
     ).pipe(Command.withDescription("Create one, and print it: it is shown this once")),
     Command.make("revoke", { key: idOf("key") }, ({ key }) =>
       asOperator(({ gateway }) =>
-        Effect.flatMap(gateway.admin.revokeKey({ params: { id: key } }), (done) =>
-          tell(done, () => `${done.id} opens nothing any more.`)
+        Effect.flatMap(gateway.admin.revokeKey({ params: { id: key } }), (revoked) =>
+          printResult(revoked, () => `${revoked.id} opens nothing any more.`)
         )
       )
     ).pipe(Command.withDescription("Revoke one, on every gateway within a second"))

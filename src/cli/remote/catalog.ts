@@ -2,8 +2,8 @@
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Argument, Command, Flag, Prompt } from "effect/cli"
 import { CatalogDocument, type CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
-import { EndsWith, Failed, failedTo, tellingOf } from "../failures.ts"
-import { Json, tell } from "../output.ts"
+import { CommandFailure, ExitWith, failureOf, toCommandFailure } from "../failures.ts"
+import { Json, printResult } from "../output.ts"
 import { diffCatalogs, diffLines } from "./catalogDiff.ts"
 import { readCatalogFile } from "./catalogFile.ts"
 import { asOperator, type Gateway } from "./connection.ts"
@@ -11,7 +11,7 @@ import { asOperator, type Gateway } from "./connection.ts"
 const encode = Schema.encodeEffect(CatalogDocument)
 
 /** The catalog in force as JSON has it, and its version. */
-const inForce = Effect.fnUntraced(function* (gateway: Gateway) {
+const currentCatalog = Effect.fnUntraced(function* (gateway: Gateway) {
   const [document, response] = yield* gateway.admin.readCatalog({
     responseMode: "decoded-and-response"
   })
@@ -19,7 +19,7 @@ const inForce = Effect.fnUntraced(function* (gateway: Gateway) {
   return { document: yield* encode(document), version: Number.isInteger(version) ? version : null }
 })
 
-const versionWords = (version: number | null): string =>
+const versionText = (version: number | null): string =>
   version === null ? "" : ` of version ${version}`
 
 const get = Command.make(
@@ -32,13 +32,13 @@ const get = Command.make(
     )
   },
   Effect.fn("cli.catalogGet")(function* ({ output }) {
-    const { document, version } = yield* asOperator(({ gateway }) => inForce(gateway))
+    const { document, version } = yield* asOperator(({ gateway }) => currentCatalog(gateway))
     const text = JSON.stringify(document, null, 2)
     if (Option.isNone(output)) return yield* Console.log(text)
     const files = yield* FileSystem.FileSystem
     const file = output.value
-    yield* Effect.mapError(files.writeFileString(file, `${text}\n`), failedTo(file))
-    yield* tell({ file, version }, () => `The catalog${versionWords(version)} is in ${file}.`)
+    yield* Effect.mapError(files.writeFileString(file, `${text}\n`), failureOf(file))
+    yield* printResult({ file, version }, () => `The catalog${versionText(version)} is in ${file}.`)
   })
 ).pipe(
   Command.withDescription("Print the catalog as JSON, without the vendors' keys"),
@@ -54,8 +54,8 @@ const file = Argument.File("file", { mustExist: true }).pipe(
   Argument.withDescription('The catalog as JSON; an api_key may be {"env": "NAME"}')
 )
 
-/** As it would be read back: without the values of keys, which are told nowhere. */
-const asRead = ({ channels, ...tables }: CatalogWrite) =>
+/** The catalog as it would be read back, without the values of keys. */
+const withoutKeyValues = ({ channels, ...tables }: CatalogWrite) =>
   encode({
     channels: channels.map(({ api_key: _, api_keys, ...channel }) => ({
       ...channel,
@@ -67,14 +67,14 @@ const asRead = ({ channels, ...tables }: CatalogWrite) =>
   })
 
 /** What replacing the catalog in force would change, once the gateway has found no fault. */
-const compare = Effect.fnUntraced(function* (gateway: Gateway, wished: CatalogWrite) {
-  const preview = yield* gateway.admin.previewCatalog({ query: {}, payload: wished })
-  const current = yield* inForce(gateway)
+const compare = Effect.fnUntraced(function* (gateway: Gateway, newCatalog: CatalogWrite) {
+  const preview = yield* gateway.admin.previewCatalog({ query: {}, payload: newCatalog })
+  const current = yield* currentCatalog(gateway)
   return {
     version: preview.version,
-    ...diffCatalogs(current.document, yield* asRead(wished)),
+    ...diffCatalogs(current.document, yield* withoutKeyValues(newCatalog)),
     // The values of keys are not read back: any that the file has is written.
-    keys: wished.channels.flatMap(({ id, api_key, api_keys }) => [
+    keys: newCatalog.channels.flatMap(({ id, api_key, api_keys }) => [
       ...(api_key === undefined || api_key === null ? [] : [`channels[${id}].api_key`]),
       ...(api_keys ?? []).flatMap(({ name, api_key: value }) =>
         value === undefined || value === null ? [] : [`channels[${id}].api_keys[${name}]`]
@@ -97,19 +97,23 @@ const comparisonText = (comparison: Comparison): string => {
 const hasChanges = ({ added, removed, changed }: Comparison): boolean =>
   added.length + removed.length + changed.length > 0
 
-/** The code of trouble, as `diff` has it: 1 says that something differs. */
-const TROUBLE = 2
+/** The exit code of an error, as `diff` has it; 1 means that something differs. */
+const ERROR_EXIT_CODE = 2
 
 const diff = Command.make(
   "diff",
   { file },
   Effect.fn("cli.catalogDiff")(function* ({ file }) {
     const comparison = yield* Effect.gen(function* () {
-      const wished = yield* readCatalogFile(file)
-      return yield* asOperator(({ gateway }) => compare(gateway, wished))
-    }).pipe(Effect.mapError((error) => new Failed({ message: error.message, exitCode: TROUBLE })))
-    yield* tell(comparison, () => comparisonText(comparison))
-    if (hasChanges(comparison)) return yield* new EndsWith({ code: 1 })
+      const newCatalog = yield* readCatalogFile(file)
+      return yield* asOperator(({ gateway }) => compare(gateway, newCatalog))
+    }).pipe(
+      Effect.mapError(
+        (error) => new CommandFailure({ message: error.message, exitCode: ERROR_EXIT_CODE })
+      )
+    )
+    yield* printResult(comparison, () => comparisonText(comparison))
+    if (hasChanges(comparison)) return yield* new ExitWith({ code: 1 })
   })
 ).pipe(
   Command.withDescription(
@@ -120,12 +124,12 @@ const diff = Command.make(
 const confirm = Effect.fnUntraced(function* (removed: ReadonlyArray<string>) {
   const names = removed.join(", ")
   if (!process.stdin.isTTY || (yield* Json)) {
-    return yield* new Failed({ message: `This removes ${names}: repeat it with --yes` })
+    return yield* new CommandFailure({ message: `This removes ${names}: repeat it with --yes` })
   }
-  const agreed = yield* Prompt.run(Prompt.Confirm({ message: `Remove ${names}?` })).pipe(
+  const isConfirmed = yield* Prompt.run(Prompt.Confirm({ message: `Remove ${names}?` })).pipe(
     Effect.catchTag("QuitError", () => Effect.succeed(false))
   )
-  if (!agreed) return yield* new Failed({ message: "Nothing was changed" })
+  if (!isConfirmed) return yield* new CommandFailure({ message: "Nothing was changed" })
 })
 
 const apply = Command.make(
@@ -143,21 +147,23 @@ const apply = Command.make(
     )
   },
   Effect.fn("cli.catalogApply")(function* ({ file, ifVersion, yes }) {
-    const wished = yield* readCatalogFile(file)
+    const newCatalog = yield* readCatalogFile(file)
     yield* asOperator(({ gateway, address }) =>
       Effect.gen(function* () {
-        const comparison = yield* compare(gateway, wished).pipe(Effect.mapError(tellingOf(address)))
+        const comparison = yield* compare(gateway, newCatalog).pipe(
+          Effect.mapError(toCommandFailure(address))
+        )
         const removed = comparison.removed.filter((path) => !path.startsWith("mounts["))
         if (removed.length > 0 && !yes) yield* confirm(removed)
-        // What was looked at is what is replaced.
+        // The catalog is replaced only in the version that was compared.
         const version = Option.getOrElse(ifVersion, () => comparison.version)
-        const done = yield* gateway.admin.replaceCatalog({
+        const replaced = yield* gateway.admin.replaceCatalog({
           headers: { "if-match": `"${version}"` },
-          payload: wished
+          payload: newCatalog
         })
-        yield* tell(
-          { ...comparison, version: done.version },
-          () => `${comparisonText(comparison)}\nVersion ${done.version} is in force.`
+        yield* printResult(
+          { ...comparison, version: replaced.version },
+          () => `${comparisonText(comparison)}\nVersion ${replaced.version} is in force.`
         )
       })
     )

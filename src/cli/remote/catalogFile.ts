@@ -2,13 +2,13 @@
 import { Config, Effect, FileSystem, Option, Result, Schema } from "effect"
 import { CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
 import { issueFaults } from "../../domain/requestFields.ts"
-import { Failed, failedTo } from "../failures.ts"
+import { CommandFailure, failureOf } from "../failures.ts"
 
 const FromEnvironment = Schema.Struct({ env: Schema.String })
 const isFromEnvironment = Schema.is(FromEnvironment)
 
 /** Puts the variable's text in the place of `{"env": "NAME"}` under an `api_key`. */
-const expand = (value: unknown, path: string): Effect.Effect<unknown, Failed> => {
+const expand = (value: unknown, path: string): Effect.Effect<unknown, CommandFailure> => {
   if (Array.isArray(value)) {
     return Effect.forEach(value, (entry, index) => expand(entry, `${path}[${index}]`))
   }
@@ -29,7 +29,7 @@ const variable = (name: string, path: string) =>
     Effect.orElseSucceed(() => Option.none<string>()),
     Effect.flatMap(
       Option.match({
-        onNone: () => Effect.fail(new Failed({ message: `${path}: ${name} is not set` })),
+        onNone: () => Effect.fail(new CommandFailure({ message: `${path}: ${name} is not set` })),
         onSome: (text: string) => Effect.succeed(text)
       })
     )
@@ -43,15 +43,15 @@ const decode = Schema.decodeUnknownResult(CatalogWrite, {
 /** Reads the file, or fails with every fault by its path. */
 export const readCatalogFile = Effect.fnUntraced(function* (file: string) {
   const files = yield* FileSystem.FileSystem
-  const text = yield* Effect.mapError(files.readFileString(file), failedTo(file))
+  const text = yield* Effect.mapError(files.readFileString(file), failureOf(file))
   const json = yield* Effect.mapError(
     Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))(text),
-    () => new Failed({ message: `${file} is no JSON` })
+    () => new CommandFailure({ message: `${file} is no JSON` })
   )
   const decoded = decode(yield* expand(json, ""))
   if (Result.isSuccess(decoded)) return decoded.success
   const faults = issueFaults(decoded.failure.issue).map(
     ({ path, message }) => `\n  ${path}: ${message}`
   )
-  return yield* new Failed({ message: `${file} is no catalog:${faults.join("")}` })
+  return yield* new CommandFailure({ message: `${file} is no catalog:${faults.join("")}` })
 })

@@ -10,8 +10,8 @@ import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
 import { PositiveAmount } from "../../domain/money/Money.ts"
 import { isFinal } from "../../domain/taskStates.ts"
-import { answeredWords, EndsWith, Failed, failedTo } from "../failures.ts"
-import { table, tell } from "../output.ts"
+import { CommandFailure, ExitWith, failureOf, gatewayErrorText } from "../failures.ts"
+import { printResult, table } from "../output.ts"
 import { asOperator, type Gateway, type Remote } from "./connection.ts"
 import { drawnImages, type TrialMedia, type TrialOrder, trialOrders } from "./trialOrders.ts"
 
@@ -19,26 +19,29 @@ const PAUSE = "1 second"
 /** Vendors make a video in minutes. */
 const PATIENCE = "40 minutes"
 
-/** The models whose orders go to the channel first, of those that were asked for. */
+/** The channel's models, all or the requested one, whose orders go to it first. */
 const modelsOf = (
   { models, mounts }: CatalogDocument,
   channel: string,
-  wanted: Option.Option<string>
+  requestedModel: Option.Option<string>
 ) =>
   models.flatMap((model) => {
     if (
       (model.modality !== "video" && model.modality !== "image") ||
       !Option.getOrElse(
-        Option.map(wanted, (id) => id === model.id),
+        Option.map(requestedModel, (id) => id === model.id),
         () => true
       )
     ) {
       return []
     }
-    const own = mounts.filter((mount) => mount.model === model.id && mount.enabled !== false)
-    const mount = own.find((one) => one.channel === channel)
+    const modelMounts = mounts.filter(
+      (mount) => mount.model === model.id && mount.enabled !== false
+    )
+    const mount = modelMounts.find((one) => one.channel === channel)
     const isFirst =
-      mount !== undefined && own.every((one) => one === mount || one.priority > mount.priority)
+      mount !== undefined &&
+      modelMounts.every((one) => one === mount || one.priority > mount.priority)
     return isFirst
       ? [
           {
@@ -50,8 +53,8 @@ const modelsOf = (
       : []
   })
 
-/** Somebody to order as, with so much money. */
-const opened = Effect.fnUntraced(function* (
+/** An organisation with so much money, and a key to order with. */
+const openTrialAccount = Effect.fnUntraced(function* (
   { gateway, address, token }: Remote,
   channel: string,
   spend: bigint
@@ -80,19 +83,22 @@ const opened = Effect.fnUntraced(function* (
   return { organization: organization.id, key: key.id, name, orders }
 })
 
-type Opened = Effect.Success<ReturnType<typeof opened>>
+type TrialAccount = Effect.Success<ReturnType<typeof openTrialAccount>>
 
-/** Nothing is left to order with, and what was not spent is taken back. */
-const closed = Effect.fnUntraced(function* (gateway: Gateway, { organization, key, name }: Opened) {
+/** Revokes the key, and withdraws what was not spent. */
+const closeTrialAccount = Effect.fnUntraced(function* (
+  gateway: Gateway,
+  { organization, key, name }: TrialAccount
+) {
   const params = { id: organization }
   yield* gateway.admin.revokeKey({ params: { id: key } })
   const { available } = yield* gateway.accounts.readOrganization({ params })
-  const left = Schema.decodeUnknownOption(PositiveAmount)(available)
-  if (Option.isSome(left)) {
+  const remaining = Schema.decodeUnknownOption(PositiveAmount)(available)
+  if (Option.isSome(remaining)) {
     yield* gateway.money.adjust({
       params,
       payload: {
-        amount: left.value,
+        amount: remaining.value,
         kind: "withdrawal",
         reason: "trial of a channel",
         reference: `${name}, the rest`
@@ -101,28 +107,28 @@ const closed = Effect.fnUntraced(function* (gateway: Gateway, { organization, ke
   }
 })
 
-/** Media in the order are too long to be read by people. */
-const MAX_ADDRESS = 200
-const shortened = (value: unknown): unknown =>
-  typeof value === "string" && value.length > MAX_ADDRESS
+/** Longer texts in an order are media, which the report leaves out. */
+const MAX_TEXT = 200
+const shortenTexts = (value: unknown): unknown =>
+  typeof value === "string" && value.length > MAX_TEXT
     ? `${value.slice(0, 40)}... (${value.length} characters)`
     : Array.isArray(value)
-      ? value.map(shortened)
+      ? value.map(shortenTexts)
       : Predicate.isObject(value)
-        ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]))
+        ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortenTexts(one)]))
         : value
 
-/** What the gateway says of an order that it does not take; nothing of one that it does. */
+/** The gateway's error for an order that it refuses; empty for one that it accepts. */
 const refusalOf = <A, E>(order: Effect.Effect<A, E>): Effect.Effect<string> =>
   Effect.match(order, {
     onSuccess: () => "",
-    onFailure: (error) => answeredWords(error) ?? String(error)
+    onFailure: (error) => gatewayErrorText(error) ?? String(error)
   })
 
-/** Orders one, and answers the task of it: also of an order that the vendor refused, which has been one. */
-const ordered = Effect.fnUntraced(function* (
+/** Places one order and finds its task, which there is also where the vendor refused the order. */
+const placeTrialOrder = Effect.fnUntraced(function* (
   operator: Gateway,
-  { organization, orders }: Opened,
+  { organization, orders }: TrialAccount,
   trial: TrialOrder
 ) {
   const newest = Effect.map(
@@ -132,20 +138,20 @@ const ordered = Effect.fnUntraced(function* (
     ({ data }) => data[0]?.id ?? null
   )
   const { form, body } = trial
-  const before = yield* newest
+  const previousId = yield* newest
   const says = yield* trial.kind === "video"
     ? refusalOf(orders.videos.create({ payload: trial.body, headers: {} }))
     : refusalOf(
         orders.images.generate({ payload: trial.body, headers: { prefer: "respond-async" } })
       )
   const id = yield* newest
-  return { form, order: shortened(body), id: id === before ? null : id, says }
+  return { form, order: shortenTexts(body), id: id === previousId ? null : id, says }
 })
 
-type Ordered = Effect.Success<ReturnType<typeof ordered>>
+type PlacedOrder = Effect.Success<ReturnType<typeof placeTrialOrder>>
 
-/** What came of an order in the end, with what was sent for it and what came back. */
-const followed = Effect.fnUntraced(function* (operator: Gateway, { id, ...one }: Ordered) {
+/** Waits for the end of an order, and reads its calls and its charge. */
+const awaitOrder = Effect.fnUntraced(function* (operator: Gateway, { id, ...one }: PlacedOrder) {
   if (id === null) return { ...one, id, state: "not ordered", calls: [], ledger: [] }
   const read = operator.history.readTask({ params: { id } })
   const timeline = yield* read.pipe(
@@ -157,9 +163,9 @@ const followed = Effect.fnUntraced(function* (operator: Gateway, { id, ...one }:
   return { ...one, id, state, channel, says, calls, ledger }
 })
 
-type Followed = Effect.Success<ReturnType<typeof followed>>
+type TrialResult = Effect.Success<ReturnType<typeof awaitOrder>>
 
-const chargeOf = ({ ledger }: Pick<Followed, "ledger">): string =>
+const chargeOf = ({ ledger }: Pick<TrialResult, "ledger">): string =>
   ledger.find(({ kind }) => kind === "usage")?.amount ?? "0"
 
 const url = (name: string, description: string) =>
@@ -184,62 +190,62 @@ export const tryChannel = Command.make(
       Flag.withDefault("channel-trial.json")
     )
   },
-  Effect.fn("cli.channelTry")(function* ({ channel, model, spend, output, ...given }) {
+  Effect.fn("cli.channelTry")(function* ({ channel, model, spend, output, ...mediaFlags }) {
     const [one, other] = yield* drawnImages
     const media: TrialMedia = {
       images: [
-        Option.getOrElse(given.image, () => one),
-        Option.getOrElse(given.secondImage, () => other)
+        Option.getOrElse(mediaFlags.image, () => one),
+        Option.getOrElse(mediaFlags.secondImage, () => other)
       ],
-      video: Option.getOrNull(given.video),
-      audio: Option.getOrNull(given.audio)
+      video: Option.getOrNull(mediaFlags.video),
+      audio: Option.getOrNull(mediaFlags.audio)
     }
     const report = yield* asOperator(
       Effect.fnUntraced(function* (remote: Remote) {
         const { gateway } = remote
         const models = modelsOf(yield* gateway.admin.readCatalog(), channel, model)
         if (models.length === 0) {
-          return yield* new Failed({
+          return yield* new CommandFailure({
             message: `No video or image model's orders go to the channel ${channel} first${Option.match(model, { onNone: () => "", onSome: (id) => `, or not those of ${id}` })}`
           })
         }
         return yield* Effect.acquireUseRelease(
-          opened(remote, channel, spend),
-          (who) =>
+          openTrialAccount(remote, channel, spend),
+          (account) =>
             Effect.gen(function* () {
-              const results = yield* Effect.forEach(models, (served) =>
+              const results = yield* Effect.forEach(models, (model) =>
                 Effect.gen(function* () {
-                  const entry = yield* who.orders.models.read({ params: { id: served.model } })
+                  const entry = yield* account.orders.models.read({ params: { id: model.model } })
                   // One after the other: the newest task is that of the order before.
                   const all = yield* Effect.forEach(trialOrders(entry, media), (trial) =>
-                    ordered(gateway, who, trial)
+                    placeTrialOrder(gateway, account, trial)
                   )
-                  const trials = yield* Effect.forEach(all, (one) => followed(gateway, one), {
+                  const trials = yield* Effect.forEach(all, (one) => awaitOrder(gateway, one), {
                     concurrency: "unbounded"
                   })
-                  return { ...served, trials }
+                  return { ...model, trials }
                 })
               )
-              return { channel, organization: who.organization, models: results }
+              return { channel, organization: account.organization, models: results }
             }),
-          (who) => Effect.orDie(closed(gateway, who))
+          (account) => Effect.orDie(closeTrialAccount(gateway, account))
         )
       })
     )
     const files = yield* FileSystem.FileSystem
     yield* Effect.mapError(
       files.writeFileString(output, `${JSON.stringify(report, null, 2)}\n`),
-      failedTo(output)
+      failureOf(output)
     )
     const rows = report.models.flatMap(({ model, trials }) =>
       trials.map((trial) => [model, trial.form, trial.state, chargeOf(trial), trial.says])
     )
-    yield* tell(
+    yield* printResult(
       report,
       () =>
-        `${table(["model", "ordered", "came to", "charge", "says"], rows)}\n\nThe report is in ${output}.`
+        `${table(["model", "form", "state", "charge", "message"], rows)}\n\nThe report is in ${output}.`
     )
-    if (rows.some(([, , state]) => state !== "succeeded")) return yield* new EndsWith({ code: 1 })
+    if (rows.some(([, , state]) => state !== "succeeded")) return yield* new ExitWith({ code: 1 })
   })
 ).pipe(
   Command.withDescription(

@@ -1,9 +1,9 @@
-/** Accounts at vendors: how they do, tested, in use and out of it. */
+/** Channels, which are accounts at vendors: listed, tested, drained and resumed. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { ChannelCheckView } from "../../features/catalog/ChannelsApi.ts"
-import { EndsWith } from "../failures.ts"
-import { table, tell, tellPage } from "../output.ts"
+import { ExitWith } from "../failures.ts"
+import { printPage, printResult, table } from "../output.ts"
 import { after, limit } from "./accounts.ts"
 import { tryChannel } from "./channelTry.ts"
 import { asOperator } from "./connection.ts"
@@ -17,9 +17,9 @@ export const isFaulty = ({ reachable, credential_accepted }: ChannelCheckView): 
 const list = Command.make("list", { after, limit }, ({ after, limit }) =>
   asOperator(({ gateway }) =>
     Effect.flatMap(gateway.channels.listChannels({ query: { ...after, limit } }), (page) =>
-      tellPage(
+      printPage(
         page,
-        ["id", "name", "state", "at rest", "slowed", "open tasks", "calls", "last failure"],
+        ["id", "name", "state", "cooldown", "slowed", "open tasks", "calls", "last failure"],
         ({ last_failure, ...one }) => [
           one.id,
           one.name,
@@ -42,7 +42,7 @@ const test = Command.make(
     const checks = yield* asOperator(({ gateway }) =>
       gateway.channels.testChannel({ params: { id: channel } })
     )
-    yield* tell(checks, () =>
+    yield* printResult(checks, () =>
       table(
         ["protocol", "key", "reachable", "credential", "took", "says"],
         checks.data.map((one) => [
@@ -55,7 +55,7 @@ const test = Command.make(
         ])
       )
     )
-    if (checks.data.some(isFaulty)) return yield* new EndsWith({ code: 1 })
+    if (checks.data.some(isFaulty)) return yield* new ExitWith({ code: 1 })
   })
 ).pipe(
   Command.withDescription("Ask its vendor something that costs nothing; ends with 1 where it fails")
@@ -65,7 +65,7 @@ const switching = (verb: "drain" | "enable", description: string) =>
   Command.make(verb, { channel }, ({ channel }) =>
     asOperator(({ gateway }) =>
       Effect.flatMap(gateway.channels[`${verb}Channel`]({ params: { id: channel } }), (one) =>
-        tell(one, () => `${one.id} is ${one.state}, with ${one.open_tasks} open tasks.`)
+        printResult(one, () => `${one.id} is ${one.state}, with ${one.open_tasks} open tasks.`)
       )
     )
   ).pipe(Command.withDescription(description))

@@ -3,8 +3,8 @@ import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { layer, MediaGateway } from "../../client/typedClient.ts"
-import { keptAdminToken, keptDemoKey } from "../../secrets.ts"
-import { Failed, failedTo, tellingOf } from "../failures.ts"
+import { readStoredAdminToken, readStoredDemoKey } from "../../secrets.ts"
+import { CommandFailure, failureOf, toCommandFailure } from "../failures.ts"
 
 const GatewayAddress = GlobalFlag.Setting("gateway")({
   flag: Flag.String("gateway").pipe(
@@ -40,7 +40,7 @@ export const gatewayAddress = Effect.gen(function* () {
   const configured = Option.orElse(yield* GatewayAddress, () => url)
   const address = Option.getOrElse(configured, () => "http://127.0.0.1:8080").replace(/\/+$/, "")
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? "")) {
-    return yield* new Failed({
+    return yield* new CommandFailure({
       message: `${address} is no address of a gateway: expected one such as http://127.0.0.1:8080`
     })
   }
@@ -61,7 +61,7 @@ export const tokens = Effect.gen(function* () {
   const file = yield* TokenFile
   if (Option.isSome(file)) {
     const files = yield* FileSystem.FileSystem
-    const text = yield* Effect.mapError(files.readFileString(file.value), failedTo(file.value))
+    const text = yield* Effect.mapError(files.readFileString(file.value), failureOf(file.value))
     const token = Redacted.make(text.trim())
     return isKey(token) ? { admin: null, key: token } : { admin: token, key: null }
   }
@@ -72,10 +72,10 @@ export const tokens = Effect.gen(function* () {
   if (configured.admin !== null || configured.key !== null || !isLocal(yield* gatewayAddress))
     return configured
   const readStored = <A, R>(read: Effect.Effect<A, Error, R>) =>
-    Effect.mapError(read, ({ message }) => new Failed({ message }))
+    Effect.mapError(read, ({ message }) => new CommandFailure({ message }))
   return {
-    admin: yield* readStored(keptAdminToken(dataDir)),
-    key: yield* readStored(keptDemoKey(dataDir))
+    admin: yield* readStored(readStoredAdminToken(dataDir)),
+    key: yield* readStored(readStoredDemoKey(dataDir))
   }
 })
 
@@ -88,7 +88,7 @@ export interface Remote {
   readonly token: Redacted.Redacted
 }
 
-const connected = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+const connect = Effect.fnUntraced(function* (token: Redacted.Redacted) {
   const address = yield* gatewayAddress
   const gateway = yield* MediaGateway.pipe(
     Effect.provide(layer({ baseUrl: address, apiKey: token, adminToken: token }))
@@ -97,7 +97,7 @@ const connected = Effect.fnUntraced(function* (token: Redacted.Redacted) {
 })
 
 const missing = (name: string) =>
-  new Failed({ message: `${name} is not set: set it, or name a file by --token-file` })
+  new CommandFailure({ message: `${name} is not set: set it, or name a file by --token-file` })
 
 /** Calls the gateway as an operator; what goes wrong is told by its address. */
 export const asOperator = Effect.fnUntraced(function* <A, E, R>(
@@ -105,8 +105,8 @@ export const asOperator = Effect.fnUntraced(function* <A, E, R>(
 ) {
   const { admin } = yield* tokens
   if (admin === null) return yield* missing("GATEWAY_ADMIN_TOKEN")
-  const remote = yield* connected(admin)
-  return yield* Effect.mapError(use(remote), tellingOf(remote.address))
+  const remote = yield* connect(admin)
+  return yield* Effect.mapError(use(remote), toCommandFailure(remote.address))
 })
 
 /** Calls the gateway as the holder of a key. */
@@ -115,8 +115,8 @@ export const asMember = Effect.fnUntraced(function* <A, E, R>(
 ) {
   const { key } = yield* tokens
   if (key === null) return yield* missing("GATEWAY_KEY")
-  const remote = yield* connected(key)
-  return yield* Effect.mapError(use(remote), tellingOf(remote.address))
+  const remote = yield* connect(key)
+  return yield* Effect.mapError(use(remote), toCommandFailure(remote.address))
 })
 
 /** As an operator where there is a token of one, else as the holder of a key. */
@@ -153,12 +153,12 @@ export const readAs = (
           HttpClientRequest.bearerToken(Redacted.value(token))
         )
       )
-      .pipe(Effect.mapError(tellingOf(address)))
+      .pipe(Effect.mapError(toCommandFailure(address)))
     if (response.status < 300) return response
     const refusal = yield* HttpClientResponse.schemaBodyJson(Refusal)(response).pipe(Effect.option)
     const reason = Option.match(refusal, {
       onNone: () => "",
       onSome: ({ error }) => `: ${error.message} (${error.code})`
     })
-    return yield* new Failed({ message: `${url} answered ${response.status}${reason}` })
+    return yield* new CommandFailure({ message: `${url} answered ${response.status}${reason}` })
   })

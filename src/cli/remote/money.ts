@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { PositiveAmount } from "../../domain/money/Money.ts"
 import { adjustmentKinds } from "../../domain/money/transfers.ts"
-import { tell } from "../output.ts"
+import { printResult } from "../output.ts"
 import { organization } from "./accounts.ts"
 import { asOperator } from "./connection.ts"
 
@@ -25,7 +25,7 @@ const deposit = Command.make(
       Effect.flatMap(
         gateway.admin.deposit({ params: { id: organization }, payload: { amount, reference } }),
         (done) =>
-          tell(done, () =>
+          printResult(done, () =>
             done.applied
               ? `Deposited. The balance is ${done.balance}.`
               : `"${reference}" ${REPEATED} The balance is ${done.balance}.`
@@ -67,7 +67,7 @@ const adjust = Command.make(
       Effect.flatMap(
         gateway.money.adjust({ params: { id: organization }, payload: { ...body, ...usage } }),
         (done) =>
-          tell(done, () =>
+          printResult(done, () =>
             done.applied
               ? `Booked as ${done.id}. The balance is ${done.balance}.`
               : `"${body.reference}" ${REPEATED} The balance is ${done.balance}.`

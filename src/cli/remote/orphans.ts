@@ -1,7 +1,7 @@
-/** Jobs that vendors may have made and nobody paid for, or that are charged and were not delivered. */
+/** Orphans: jobs that vendors may have made and nobody paid for, or charged ones that were not delivered. */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { facts, tell, tellPage } from "../output.ts"
+import { facts, printPage, printResult } from "../output.ts"
 import { after, limit, ofOrganization } from "./accounts.ts"
 import { asOperator } from "./connection.ts"
 
@@ -41,7 +41,7 @@ export const orphanCommand = Command.make("orphan").pipe(
               }
             }),
             (page) =>
-              tellPage(
+              printPage(
                 page,
                 [
                   "id",
@@ -70,7 +70,7 @@ export const orphanCommand = Command.make("orphan").pipe(
     Command.make("show", { orphan }, ({ orphan }) =>
       asOperator(({ gateway }) =>
         Effect.flatMap(gateway.history.readTask({ params: { id: orphan } }), (one) =>
-          tell(one.orphan, () =>
+          printResult(one.orphan, () =>
             one.orphan === null
               ? `${one.id} is no orphan.`
               : facts(
@@ -93,7 +93,7 @@ export const orphanCommand = Command.make("orphan").pipe(
         asOperator(({ gateway }) =>
           Effect.flatMap(
             gateway.history.resolveOrphan({ params: { id: orphan }, payload: { note } }),
-            (one) => tell(one, () => `${one.id} is settled.`)
+            (one) => printResult(one, () => `${one.id} is settled.`)
           )
         )
     ).pipe(Command.withDescription("Note how one was settled"))

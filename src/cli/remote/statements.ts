@@ -1,35 +1,35 @@
-/** Months of an organisation's money: shown, and recomputed. */
+/** Monthly statements of an organisation: shown and verified. */
 import { DateTime, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type HttpClient, HttpClientResponse } from "effect/http"
 import { Month } from "../../domain/money/months.ts"
 import { StatementView } from "../../features/statements/StatementsApi.ts"
-import { Failed, failedTo, tellingOf } from "../failures.ts"
-import { facts, table, tell } from "../output.ts"
+import { CommandFailure, failureOf, toCommandFailure } from "../failures.ts"
+import { facts, printResult, table } from "../output.ts"
 import { statementFaults } from "../statementCheck.ts"
 import { asMember, asOperator, type Remote, readAs } from "./connection.ts"
 
-interface Place {
-  readonly statement: Effect.Effect<StatementView, Failed, HttpClient.HttpClient>
-  readonly entries: Stream.Stream<Uint8Array, Failed, HttpClient.HttpClient>
+interface StatementSource {
+  readonly statement: Effect.Effect<StatementView, CommandFailure, HttpClient.HttpClient>
+  readonly entries: Stream.Stream<Uint8Array, CommandFailure, HttpClient.HttpClient>
 }
 
-const inFiles = Effect.fnUntraced(function* (statement: string, entries: string) {
+const readFiles = Effect.fnUntraced(function* (statement: string, entries: string) {
   const files = yield* FileSystem.FileSystem
-  const place: Place = {
+  const source: StatementSource = {
     statement: files
       .readFileString(statement)
       .pipe(
         Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(StatementView))),
-        Effect.mapError(failedTo(statement))
+        Effect.mapError(failureOf(statement))
       ),
-    entries: Stream.mapError(files.stream(entries), failedTo(entries))
+    entries: Stream.mapError(files.stream(entries), failureOf(entries))
   }
-  return place
+  return source
 })
 
 /** An operator reads every organisation's, and a key that has the scope its own one's. */
-const reading =
+const withStatements =
   (organization: Option.Option<string>) =>
   <A, E, R>(use: (remote: Remote, path: string) => Effect.Effect<A, E, R>) =>
     Option.match(organization, {
@@ -43,23 +43,23 @@ const reading =
 const readStatement = (remote: Remote, path: string) =>
   readAs(remote, path, "application/json").pipe(
     Effect.flatMap(HttpClientResponse.schemaBodyJson(StatementView)),
-    Effect.mapError(tellingOf(remote.address))
+    Effect.mapError(toCommandFailure(remote.address))
   )
 
 const readEntries = (remote: Remote, path: string) =>
   Stream.unwrap(
     Effect.map(readAs(remote, path, "text/csv"), ({ stream }) =>
-      Stream.mapError(stream, tellingOf(remote.address))
+      Stream.mapError(stream, toCommandFailure(remote.address))
     )
   )
 
-const atGateway = (month: string, organization: Option.Option<string>) =>
-  reading(organization)((remote, statements) => {
-    const place: Place = {
+const fromGateway = (month: string, organization: Option.Option<string>) =>
+  withStatements(organization)((remote, statements) => {
+    const source: StatementSource = {
       statement: readStatement(remote, `${statements}/${month}`),
       entries: readEntries(remote, `${statements}/${month}`)
     }
-    return Effect.succeed(place)
+    return Effect.succeed(source)
   })
 
 const organization = Flag.String("organization").pipe(
@@ -72,14 +72,14 @@ const month = Flag.String("month").pipe(
   Flag.optional
 )
 
-const words = (one: StatementView): string => {
+const statementText = (one: StatementView): string => {
   const { adjustments, charges, currency } = one
   const total = [
     ["opening balance", one.opening_balance],
     ["deposits", one.deposits.amount],
     ["credits", adjustments.credits.amount],
     ["charges", charges.gross],
-    ["given back", charges.returned],
+    ["refunded", charges.returned],
     ["withdrawals", adjustments.withdrawals.amount],
     ["closing balance", one.closing_balance],
     ["held by open orders", one.open_amount]
@@ -106,16 +106,16 @@ const show = Command.make(
     )
   },
   Effect.fn("cli.statementShow")(function* ({ organization, month, csv }) {
-    const present = DateTime.formatIso(yield* DateTime.now).slice(0, 7)
-    const wanted = Option.getOrElse(month, () => present)
-    const { statement, entries } = yield* atGateway(wanted, organization)
+    const currentMonth = DateTime.formatIso(yield* DateTime.now).slice(0, 7)
+    const requestedMonth = Option.getOrElse(month, () => currentMonth)
+    const { statement, entries } = yield* fromGateway(requestedMonth, organization)
     if (csv) {
       return yield* Stream.runForEach(entries, (bytes) =>
         Effect.sync(() => process.stdout.write(bytes))
       )
     }
     const one = yield* statement
-    yield* tell(one, () => words(one))
+    yield* printResult(one, () => statementText(one))
   })
 ).pipe(Command.withDescription("Show a month; the present one (in UTC) where none is named"))
 
@@ -134,25 +134,25 @@ const verify = Command.make(
     )
   },
   Effect.fn("cli.statementVerify")(function* ({ month, organization, ...files }) {
-    const place =
+    const source =
       Option.isSome(files.statement) && Option.isSome(files.entries)
-        ? yield* inFiles(files.statement.value, files.entries.value)
+        ? yield* readFiles(files.statement.value, files.entries.value)
         : Option.isSome(month)
-          ? yield* atGateway(month.value, organization)
-          : yield* new Failed({ message: "Expected --month, or --statement and --entries" })
-    const statement = yield* place.statement
-    const faults = yield* statementFaults(statement, place.entries).pipe(
+          ? yield* fromGateway(month.value, organization)
+          : yield* new CommandFailure({ message: "Expected --month, or --statement and --entries" })
+    const statement = yield* source.statement
+    const faults = yield* statementFaults(statement, source.entries).pipe(
       Effect.mapError((error) =>
-        error instanceof Failed ? error : failedTo("The entries cannot be read")(error)
+        error instanceof CommandFailure ? error : failureOf("The entries cannot be read")(error)
       )
     )
     const name = `${statement.month} of ${statement.organization_id}`
     if (faults.length > 0) {
-      return yield* new Failed({ message: `${name} does not agree:\n${faults.join("\n")}` })
+      return yield* new CommandFailure({ message: `${name} does not agree:\n${faults.join("\n")}` })
     }
     const { sealed, closing_balance, currency } = statement
     const document = { month: statement.month, organization_id: statement.organization_id, sealed }
-    yield* tell({ ok: true, ...document, closing_balance, currency }, () =>
+    yield* printResult({ ok: true, ...document, closing_balance, currency }, () =>
       sealed === null
         ? `${name} adds up to ${closing_balance} ${currency}. It is not sealed.`
         : `${name} is as it was sealed at ${sealed.at}: ${sealed.entries} entries, ` +

@@ -1,11 +1,11 @@
-/** One order: how it stands, and its way to the end. */
+/** One order: its status, timeline and end. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import { isFinal } from "../../domain/taskStates.ts"
 import { MAX_WAIT_SECONDS } from "../../http/api/shared.ts"
-import { EndsWith, Failed } from "../failures.ts"
-import { facts, table, tell, tellEvent } from "../output.ts"
+import { CommandFailure, ExitWith } from "../failures.ts"
+import { facts, printEvent, printResult, table } from "../output.ts"
 import { asEither, type Gateway } from "./connection.ts"
 
 const task = Argument.String("task").pipe(
@@ -25,7 +25,7 @@ const timelineText = (one: Timeline): string =>
       ["model", one.model],
       ["channel", one.channel],
       ["vendor's id", one.upstream_id],
-      ["held", one.quote.amount],
+      ["hold", one.quote.amount],
       ["error", one.error === null ? null : `${one.error.code}: ${one.error.message}`]
     ]),
     table(
@@ -50,12 +50,12 @@ const timelineText = (one: Timeline): string =>
     ...(one.orphan === null ? [] : [`Its vendor may have made it unpaid: ${one.orphan.reason}`])
   ].join("\n\n")
 
-const failureWords = (one: {
+const failureText = (one: {
   readonly error: { readonly code: string; readonly message: string }
 }) => `\n${one.error.code}: ${one.error.message}`
 
-/** How its client reads it, held back for so many seconds or until it has ended. */
-const ownTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, wait: number) {
+/** The order as its client reads it, after so many seconds or when it has ended. */
+const readOwnTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, wait: number) {
   const reading = { params: { task_id: id }, query: { wait } }
   switch (taskKindOf(id)) {
     case "video": {
@@ -64,25 +64,29 @@ const ownTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, wait:
         view.task_status === "succeeded"
           ? `\n${view.content.video_url}`
           : view.task_status === "failed"
-            ? failureWords(view)
+            ? failureText(view)
             : ""
-      return { view, words: `${id} ${view.task_status}${result}` }
+      return { view, text: `${id} ${view.task_status}${result}` }
     }
     case "image": {
       const view = yield* gateway.images.read(reading)
-      return { view, words: `${id} ${view.task_status}` }
+      return { view, text: `${id} ${view.task_status}` }
     }
     case null:
-      return yield* new Failed({ message: `${id} is no id of a task: expected vt_... or im_...` })
+      return yield* new CommandFailure({
+        message: `${id} is no id of a task: expected vt_... or im_...`
+      })
   }
 })
 
 const show = Command.make("show", { task }, ({ task }) =>
   asEither(
     ({ gateway }) =>
-      Effect.flatMap(timeline(gateway, task), (one) => tell(one, () => timelineText(one))),
+      Effect.flatMap(timeline(gateway, task), (one) => printResult(one, () => timelineText(one))),
     ({ gateway }) =>
-      Effect.flatMap(ownTask(gateway, task, 0), ({ view, words }) => tell(view, () => words))
+      Effect.flatMap(readOwnTask(gateway, task, 0), ({ view, text }) =>
+        printResult(view, () => text)
+      )
   )
 ).pipe(
   Command.withDescription(
@@ -97,7 +101,7 @@ const followTimeline = Effect.fnUntraced(function* (gateway: Gateway, id: string
   while (true) {
     const one = yield* timeline(gateway, id)
     for (const step of one.transitions.slice(printedCount)) {
-      yield* tellEvent({ id, ...step }, () => `${step.at}  ${step.state}  by ${step.by}`)
+      yield* printEvent({ id, ...step }, () => `${step.at}  ${step.state}  by ${step.by}`)
     }
     printedCount = one.transitions.length
     if (isFinal(one.state)) return one.state === "succeeded"
@@ -106,13 +110,13 @@ const followTimeline = Effect.fnUntraced(function* (gateway: Gateway, id: string
 })
 
 const followOwn = Effect.fnUntraced(function* (gateway: Gateway, id: string) {
-  let { view, words } = yield* ownTask(gateway, id, 0)
-  yield* tellEvent(view, () => words)
+  let { view, text } = yield* readOwnTask(gateway, id, 0)
+  yield* printEvent(view, () => text)
   const wasOpen = view.task_status === "processing"
   while (view.task_status === "processing") {
-    ;({ view, words } = yield* ownTask(gateway, id, MAX_WAIT_SECONDS))
+    ;({ view, text } = yield* readOwnTask(gateway, id, MAX_WAIT_SECONDS))
   }
-  if (wasOpen) yield* tellEvent(view, () => words)
+  if (wasOpen) yield* printEvent(view, () => text)
   return view.task_status === "succeeded"
 })
 
@@ -124,7 +128,7 @@ const follow = Command.make(
       ({ gateway }) => followTimeline(gateway, task),
       ({ gateway }) => followOwn(gateway, task)
     )
-    if (!succeeded) return yield* new EndsWith({ code: 1 })
+    if (!succeeded) return yield* new ExitWith({ code: 1 })
   })
 ).pipe(
   Command.withDescription("Tell each change until the task has ended; ends with 1 where it failed")

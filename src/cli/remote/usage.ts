@@ -1,7 +1,7 @@
 /** Every charge, for a spreadsheet or a program. */
 import { Console, Effect, FileSystem, Option, Sink, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
-import { type Failed, failedTo, tellingOf } from "../failures.ts"
+import { type CommandFailure, failureOf, toCommandFailure } from "../failures.ts"
 import { Json } from "../output.ts"
 import { asMember, asOperator, type Remote, readAs } from "./connection.ts"
 
@@ -16,7 +16,7 @@ const asCsv = (remote: Remote, path: string, filter: string) =>
   Stream.paginate(`${path}?limit=${PAGE}${filter}`, (page) =>
     Effect.gen(function* () {
       const response = yield* readAs(remote, page, "text/csv")
-      const text = yield* Effect.mapError(response.text, tellingOf(remote.address))
+      const text = yield* Effect.mapError(response.text, toCommandFailure(remote.address))
       const rows = page.includes("after=") ? text.slice(text.indexOf("\n") + 1) : text
       return [[rows], Option.fromNullishOr(nextOf(response.headers.link))] as const
     })
@@ -35,10 +35,10 @@ const asJson = <E, R>(
   const pages = Stream.paginate<
     { readonly after?: string; readonly isFirst: boolean },
     string,
-    Failed,
+    CommandFailure,
     R
   >({ isFirst: true }, ({ isFirst, ...after }) =>
-    Effect.map(Effect.mapError(read(after), tellingOf(address)), ({ data, has_more }) => {
+    Effect.map(Effect.mapError(read(after), toCommandFailure(address)), ({ data, has_more }) => {
       const last = data.at(-1)
       const entries = data.map((entry) => JSON.stringify(entry)).join(",\n")
       const text = data.length === 0 ? "" : `${isFirst ? "" : ","}${entries}`
@@ -75,13 +75,13 @@ const exportUsage = Command.make(
   Effect.fn("cli.usageExport")(function* ({ organization, tag, output }) {
     const files = yield* FileSystem.FileSystem
     const isJson = yield* Json
-    const write = <R>(pieces: Stream.Stream<string, Failed, R>) =>
+    const write = <R>(pieces: Stream.Stream<string, CommandFailure, R>) =>
       Option.match(output, {
         onNone: () =>
           // A line that ends here is ended again by the console.
           Stream.runForEach(pieces, (piece) => Console.log(piece.replace(/\n$/, ""))),
         onSome: (file) =>
-          Stream.run(Stream.encodeText(pieces), Sink.mapError(files.sink(file), failedTo(file)))
+          Stream.run(Stream.encodeText(pieces), Sink.mapError(files.sink(file), failureOf(file)))
       })
     const tagged = "tag" in tag ? `&tag=${encodeURIComponent(tag.tag)}` : ""
     yield* Option.match(organization, {

@@ -116,7 +116,7 @@ function* textFaults(
   yield { path, message: `${protocol} is a protocol of ${other} models, not of ${modality} models` }
 }
 
-/** Of what a model costs its buyers, or a mount us: both are price tables of the model's modality. */
+/** Checks the kind of a model's prices or of a mount's cost: both are price tables of its modality. */
 function* kindFaults(
   protocols: ProtocolTables,
   path: string,

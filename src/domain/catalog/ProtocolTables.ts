@@ -17,7 +17,7 @@ export type TextProtocol = keyof typeof textProtocols
 export interface ProtocolTables {
   readonly video: ReadonlyMap<string, VideoProtocolRow>
   readonly image: ReadonlyMap<string, ImageProtocolRow>
-  /** Of the modalities chat, vlm and embedding. */
+  /** Protocols of the modalities chat, vlm and embedding. */
   readonly text: ReadonlyMap<string, TextProtocolRow>
 }
 

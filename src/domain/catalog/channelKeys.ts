@@ -49,7 +49,7 @@ export function* keyFaults({ channels }: CatalogWrite): Faults {
 }
 
 interface ChannelStoredKeys {
-  /** Of the base address that they were given for; null where it leads nowhere. */
+  /** The origin of the base address that the keys are for; null where it has none. */
   readonly origin: string | null
   readonly names: ReadonlySet<string>
 }

@@ -11,7 +11,7 @@ import {
 import type { ContentBlock, VideoBody } from "../video/VideoBody.ts"
 import type { VideoBlock } from "../video/VideoInput.ts"
 
-/** By the id of the file: an address that its bytes can be had from, or the bytes as a data URL. */
+/** Addresses of files by their ids: a URL, or the bytes as a data URL. */
 export type FileAddresses = ReadonlyMap<string, string>
 
 const blockReferences = (block: ContentBlock, index: number): ReadonlyArray<FileReference> => {
@@ -32,7 +32,7 @@ const imageFields = ["images", "image", "image_url"] as const
 const audioFields = ["audio", "audio_url", "audios"] as const
 const videoFields = ["video", "video_url", "videos"] as const
 
-/** Of what is ordered: top-level media beside `content` are not. */
+/** The files of a video order; top-level media beside `content` are ignored. */
 export const videoReferences = (body: VideoBody): ReadonlyArray<FileReference> =>
   body.content === null || body.content === undefined
     ? [

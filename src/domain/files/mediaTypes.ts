@@ -3,7 +3,7 @@
 const mediaKinds = ["image", "audio", "video"] as const
 export type MediaKind = (typeof mediaKinds)[number]
 
-/** How much of a file is looked at. */
+/** Bytes at the beginning of a file that decide its type. */
 const HEAD_BYTES = 64
 
 /** How files begin, in bytes as Latin letters; the first that fits is the one. */
@@ -35,7 +35,7 @@ export const mediaTypeOf = (bytes: Uint8Array): string | null => {
   return fileSignatures.find(([signature]) => signature.test(head))?.[1] ?? null
 }
 
-/** Of a type that `mediaTypeOf` answered. */
+/** The kind of a type that `mediaTypeOf` returned. */
 export const mediaKindOf = (type: string): MediaKind =>
   mediaKinds.find((kind) => type.startsWith(`${kind}/`)) ?? "image"
 

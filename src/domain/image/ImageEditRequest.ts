@@ -100,7 +100,7 @@ export const ImageEditBody = Schema.StructWithRest(EditFields, anyFields)
   })
 export type ImageEditBody = typeof EditFields.Type
 
-/** By the fields they stand in. */
+/** The files of an edit, with the fields that refer to them. */
 const filesOf = ({
   mask,
   ...pictures

@@ -9,7 +9,7 @@ export const ImageQuote = Schema.Struct({
   images: Schema.Int,
   nanoPerImage: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString,
-  /** As they were ordered, where they were: by these it is priced under another table. */
+  /** The ordered quality and size, by which the order is priced under another table. */
   quality: Schema.optionalKey(Schema.String),
   size: Schema.optionalKey(Schema.String),
   /** Where the prices are a table: the names in it whose price this is. */

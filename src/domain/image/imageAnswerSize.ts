@@ -11,9 +11,9 @@ const MEBIBYTE = 1024 * 1024
 const USUAL_IMAGE_BYTES = 16 * MEBIBYTE
 /** Three bytes that nothing could compress, in base64. */
 const PIXEL_BYTES = 4
-/** Of a side, in a size such as 4K. */
+/** Pixels of a side per K, in a size such as 4K. */
 const PIXELS_PER_K = 1024
-/** What is said beside the images. */
+/** Bytes of an answer beside its images. */
 const FRAME_BYTES = 64 * 1024
 
 /** Pixels of a size such as 1024x1024 or 4K; 0 where it says none. */

@@ -7,7 +7,7 @@ import { type FieldFault, fieldCheck } from "../requestFields.ts"
 
 /** A row or column for everything that has no other. */
 const ANY = "*"
-/** The value by which an order leaves the choice to the vendor. */
+/** The value that leaves a choice to the vendor. */
 export const AUTO = "auto"
 
 const MAX_ENTRIES = 64
@@ -85,11 +85,11 @@ export interface TierPrice {
   readonly nanoPerImage: bigint
   /** The names in the table whose price it is. */
   readonly tier: Readonly<Record<ImageDimension, string>>
-  /** The values that the vendor must be sent for this price; null where the price is the same for all. */
+  /** The values that must be sent to the vendor; null where the price does not depend on one. */
   readonly vendorTier: ImageTier
 }
 
-/** The entry for the requested name, under its name in the table. */
+/** The entry for the requested name, with its name in the table. */
 const entryOf = <A>(table: Readonly<Record<string, A>>, requested: string | null) => {
   const requestedKey = tierKey(requested ?? AUTO)
   const entries = Object.entries(table)
@@ -100,7 +100,7 @@ const entryOf = <A>(table: Readonly<Record<string, A>>, requested: string | null
   )
 }
 
-/** The name that the vendor is sent: spelled as in the table, which is the vendor's own spelling. */
+/** The name in the vendor's spelling, which is that of the table. */
 const vendorNameOf = (table: object, name: string, requested: string | null): string | null => {
   if (!isNamed(table)) return null
   return name === ANY ? normalizedName(requested ?? AUTO) : name

@@ -16,13 +16,13 @@ import { AUTO, type ImageTier, pricedDimensions } from "./imagePrices.ts"
 
 interface PricedImages {
   readonly quote: ImageQuote
-  /** The ordered quality and size, by which every price table is read. */
+  /** The ordered quality and size, which are looked up in every price table. */
   readonly requestedTier: ImageTier
-  /** The request for the vendor, which gets its own model's name. */
+  /** The request as the vendor gets it, except for the model's name. */
   readonly request: ImageRequest
 }
 
-/** The value of a field; null where the choice is left to the vendor, by no value or by `auto`. */
+/** Null where the client leaves the value to the vendor, also by `auto`. */
 const explicitValue = (value: unknown): string | null =>
   typeof value === "string" && value !== "" && value.toLowerCase() !== AUTO ? value : null
 

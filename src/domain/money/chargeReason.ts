@@ -10,7 +10,7 @@ import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quo
 interface SettledCharge {
   /** Frozen with the hold: every price in the reason is its. */
   readonly quote: Quote
-  /** Of text, the input tokens charged; 0 for everything else. */
+  /** Input tokens charged for text; 0 for everything else. */
   readonly inputUnits: bigint
   /** Tokens, seconds or images charged; of text, the output tokens. */
   readonly units: bigint

@@ -89,9 +89,9 @@ const limitTokens = (quote: TextQuote, used: TokenCounts): TokenCounts => {
 
 /** What an order came to by its size, which is also what a vendor's count is held against. */
 export interface WrittenText {
-  /** Of the text that came. */
+  /** Bytes of the received text. */
   readonly outputBytes: number
-  /** Of what came and could not be read. */
+  /** Tokens of the part of the answer that could not be read. */
   readonly unreadTokens?: bigint
 }
 

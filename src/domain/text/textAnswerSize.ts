@@ -32,7 +32,7 @@ export interface TextSize {
   readonly excess: (maxBytes: number) => Excess
 }
 
-/** Of an answer beside what it has of each token or vector. */
+/** Bytes of an answer beside its tokens or vectors. */
 const FRAME_BYTES = 64 * 1024
 /** A long word, with its characters as escapes. */
 const TOKEN_BYTES = 64
@@ -98,7 +98,7 @@ const USUAL_DIMENSIONS = 4096
 const NUMBER_BYTES = 24
 /** Four bytes in base64. */
 const PACKED_BYTES = 6
-/** Of a vector beside its numbers. */
+/** Bytes of a vector beside its numbers. */
 const VECTOR_BYTES = 256
 
 const inputsOf = (input: EmbeddingBody["input"]): number =>

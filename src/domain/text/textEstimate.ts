@@ -129,7 +129,7 @@ const tokenNumber = (value: unknown): number => {
 
 /** How much a vendor may write for a chat. */
 export interface ChatOutput {
-  /** Of one choice, with what may be thought beside it. */
+  /** Output tokens of one choice, with the thoughts beside it. */
   readonly tokens: number
   readonly choices: number
   /** The field that allows the most of it; null where the client sets no bound. */

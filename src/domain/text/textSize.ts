@@ -26,9 +26,9 @@ const mediumFields: ReadonlySet<string> = new Set(
 )
 
 export interface TextSize {
-  /** Of text, in UTF-8. */
+  /** Bytes of text in UTF-8. */
   readonly bytes: number
-  /** Of `bytes`, those that certainly are for the model to read. */
+  /** The part of `bytes` that is certainly read by the model. */
   readonly plainBytes: number
   /** Images, and other files that are in the request. */
   readonly media: number
@@ -150,7 +150,7 @@ const descriptiveFields: ReadonlySet<string> = new Set(
 const isFileName = (text: string): boolean => /^(?!data:)\S{1,512}$/i.test(text)
 
 interface MediumPlace {
-  /** Of the innermost field that it stands in. */
+  /** The name of the innermost field with the medium. */
   readonly name: string
   readonly isTrusted: boolean
   /** Whether its field is one of images. */
@@ -185,7 +185,7 @@ const mediumSize = (value: unknown, place: MediumPlace): TextSize => {
   )
 }
 
-/** At least one medium. */
+/** The size of a field of media, which counts as one medium at least. */
 const mediaOf = (name: string, value: unknown): TextSize => {
   const place = { name, isTrusted: name === "input_audio", isImage: imageFields.has(name) }
   const size = mediumSize(value, place)

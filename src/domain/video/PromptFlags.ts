@@ -16,7 +16,7 @@ import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
 import { type FlagField, meaningOf, namePattern } from "./flagTable.ts"
 
-/** What the flags said, as written; an empty string is a flag without a value. */
+/** The values of flags, as written; an empty string is a flag without a value. */
 export type FlagValues = Readonly<Partial<Record<FlagField, string>>>
 
 interface TextBlock {
@@ -80,7 +80,7 @@ const flagIn = (text: string): string | null => {
 
 const plainValue = (flagText: string): string => flagText.normalize("NFKC").replace("\u2212", "-")
 
-/** The text between the flags, and what the flags said; fails on the first that is refused. */
+/** The text between the flags, and their values; fails on the first flag that is refused. */
 const cutFlags = (
   text: string
 ): Result.Result<

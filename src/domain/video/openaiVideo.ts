@@ -1,4 +1,4 @@
-/** Tasks of videos in the words of OpenAI's API. */
+/** Video tasks in the form of OpenAI's API. */
 import { millisOfId, openaiIdOf } from "../orderIds.ts"
 import type { taskAnswer } from "../taskAnswers.ts"
 import type { TaskState } from "../taskStates.ts"
@@ -13,10 +13,10 @@ interface VideoTask {
   readonly model: string
   readonly state: TaskState
   readonly finishedAt: Date | null
-  /** Null where what was ordered does not tell it. */
+  /** Null where the order does not determine it. */
   readonly kind: VideoKind | null
   readonly ratio: string | null
-  /** As it was ordered, where it was ordered in these words. */
+  /** The ordered size, where the video was ordered by OpenAI's API. */
   readonly size: string | null
 }
 

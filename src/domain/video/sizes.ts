@@ -134,7 +134,7 @@ const hasShape = ([width, height]: Sides, name: string): boolean => {
 /** What an order with a size says of its pictures. */
 export interface SizeRequest {
   readonly size: string
-  /** Of the one picture it is made from: null where there is none, unknown where it cannot be read. */
+  /** Sides of the picture that the video is made from: null without one, unknown where it is unreadable. */
   readonly picture: Sides | "unknown" | null
 }
 

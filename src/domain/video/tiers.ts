@@ -7,7 +7,7 @@ import { Record as EffectRecord, Schema, Struct } from "effect"
 interface Tier {
   /** Which price per token it has; `base` also serves where a tier lacks a price of its own. */
   readonly price: string
-  /** Of a picture at 16:9. */
+  /** Pixels of a picture at 16:9. */
   readonly width: number
   readonly height: number
 }

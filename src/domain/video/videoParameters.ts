@@ -6,9 +6,9 @@ import type { VendorParameter, VendorParameters } from "../catalog/vendorParamet
 
 /** Part of a protocol's row. */
 export interface VideoParameters {
-  /** By the name clients give them. */
+  /** The parameters by their names in the API. */
   readonly parameters: VendorParameters
-  /** Of those that only some of the vendor's models have: what the ids of these look like, where no family knows them. */
+  /** Patterns of the ids of models that have a parameter, where only some models of the vendor have it. */
   readonly modelsWith?: Readonly<Record<string, RegExp>>
 }
 

@@ -2,29 +2,23 @@
  * Removes the values of some fields from JSON as its bytes arrive, so that the large parts of an answer,
  * such as vectors and likelihoods, need not be decoded to read the others.
  */
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-/** Bytes up to this are whitespace and control characters. */
-const SPACE = 0x20
+import {
+  backslashesBefore,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  SPACE
+} from "./jsonBytes.ts"
 
 /** Replaces a removed value. */
 const NULL = Buffer.from("null")
 
 /** Longer names of fields are compared by this many characters. */
 const MAX_NAME = 64
-
-const backslashesBefore = (bytes: Buffer, from: number, end: number): number => {
-  let start = end
-  while (start > from && bytes[start - 1] === BACKSLASH) start--
-  return end - start
-}
 
 /** Skips a string that comes in chunks, from behind its opening quote. */
 const makeStringSkipper = () => {
@@ -64,6 +58,7 @@ const makeValueSkipper = () => {
 
   return {
     /** The first byte after the value, or -1 where it goes on after these bytes. */
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop over bytes, whose speed bounds large answers
     end: (bytes: Buffer, from: number): number => {
       let index = from
       while (index < bytes.length) {
@@ -99,7 +94,7 @@ const makeValueSkipper = () => {
 /** The time is linear. Bytes that are not JSON come out as something that is not JSON either. */
 export const pruneJson = (names: ReadonlySet<string>) => {
   const output: Array<Buffer> = []
-  /** Of each array and object that is open, whether it is an object. */
+  /** The open arrays and objects, from outside to inside: true for an object. */
   const open: Array<boolean> = []
   const text = makeStringSkipper()
   let isInText = false
@@ -108,6 +103,7 @@ export const pruneJson = (names: ReadonlySet<string>) => {
   let name = ""
   let skipper: ReturnType<typeof makeValueSkipper> | null = null
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop over bytes, whose speed bounds large answers
   const push = (bytes: Buffer): void => {
     let index = 0
     let outputFrom = 0

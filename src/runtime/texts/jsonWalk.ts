@@ -3,20 +3,21 @@
  * where its large media are.
  */
 import { isAscii } from "node:buffer"
+import {
+  backslashesBefore,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  SPACE
+} from "./jsonBytes.ts"
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
 const MINUS = 0x2d
 const ZERO = 0x30
 const NINE = 0x39
-/** Bytes up to this are whitespace and control characters, which separate no values. */
-const SPACE = 0x20
 
 /** Strings up to this length are cheaper to scan byte by byte than by `indexOf`. */
 const SHORT = 64
@@ -55,13 +56,6 @@ const nextQuote = (bytes: Buffer, from: number): number => {
     if (bytes[index] === QUOTE) return index
   }
   return bytes.indexOf(QUOTE, near)
-}
-
-/** Backslashes that stand before `end` without anything between them, back to `from`. */
-const backslashesBefore = (bytes: Buffer, from: number, end: number): number => {
-  let start = end
-  while (start > from && bytes[start - 1] === BACKSLASH) start--
-  return end - start
 }
 
 /**
@@ -124,6 +118,7 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
   }
 
   /** Handles a structural byte, outside strings and whitespace; a string is represented by its opening quote. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: called for each byte outside strings, so calls within it cost time
   const visit = (byte: number): ExceededLimit | null => {
     const isEnd = byte === CLOSE_ARRAY || byte === CLOSE_OBJECT
     if (isValueNext && !isEnd) countValue(byte)
@@ -140,6 +135,7 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     return values > bounds.values ? "values" : null
   }
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop over bytes, whose speed bounds large bodies
   const push = (bytes: Buffer): ExceededLimit | null => {
     let index = 0
     while (index < bytes.length) {

@@ -223,38 +223,39 @@ const pollAnswer = Effect.fnUntraced(function* (desk: Desk, sighting: Sighting) 
 
 const newId = (): string => `8${randomText("0123456789", 17)}`
 
+const draftOf = (mode: Mode, ask: Ask) => {
+  const takesRatio = mode === "text2video" || mode === "reference2video"
+  return {
+    kind: "video",
+    model: ask.model,
+    prompt: ask.prompt ?? "",
+    order: {
+      seconds: ask.duration ?? 5,
+      resolution: ask.resolution ?? "720p",
+      ratio: takesRatio ? (ask.aspect_ratio ?? "16:9") : null,
+      n: null,
+      size: null,
+      inputs: { images: ask.images.length, videos: 0, audios: 0 },
+      generate_audio: ask.audio ?? true
+    },
+    clientToken: ask.payload ?? null,
+    echo: {
+      payload: ask.payload ?? "",
+      bgm: ask.bgm ?? false,
+      off_peak: ask.off_peak ?? false,
+      watermark: ask.watermark ?? false
+    },
+    newId
+  } as const
+}
+
 const submitAt = (desk: Desk, mode: Mode) =>
   Effect.fnUntraced(function* (call: Call) {
     const ask = yield* readers[mode](call.body)
     const fault = modelFault(mode, ask.model) ?? imagesFault(mode, ask)
     if (fault !== undefined) return yield* fault
-    const shaped = mode === "text2video" || mode === "reference2video"
-    return yield* placeOrder(
-      desk,
-      call,
-      {
-        kind: "video",
-        model: ask.model,
-        prompt: ask.prompt ?? "",
-        order: {
-          seconds: ask.duration ?? 5,
-          resolution: ask.resolution ?? "720p",
-          ratio: shaped ? (ask.aspect_ratio ?? "16:9") : null,
-          n: null,
-          size: null,
-          inputs: { images: ask.images.length, videos: 0, audios: 0 },
-          generate_audio: ask.audio ?? true
-        },
-        clientToken: ask.payload ?? null,
-        echo: {
-          payload: ask.payload ?? "",
-          bgm: ask.bgm ?? false,
-          off_peak: ask.off_peak ?? false,
-          watermark: ask.watermark ?? false
-        },
-        newId
-      },
-      (accepted) => Effect.succeed(submitted(accepted, ask))
+    return yield* placeOrder(desk, call, draftOf(mode, ask), (accepted) =>
+      Effect.succeed(submitted(accepted, ask))
     )
   })
 

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { AcceptedEntry, EndedEntry } from "../Book.ts"
+import type { AcceptedEntry, EndedEntry, Order } from "../Book.ts"
 import { MediaLinks } from "../Media.ts"
 import { placeOrder } from "../placing.ts"
 import { assumedInputSeconds, producedSeconds, renderedRatio } from "../rendering.ts"
@@ -84,9 +84,7 @@ const allFault = ({ modes }: CloudFamily, ask: Ask): Refusal | undefined => {
   return frameCount > 0 && frameCount < media.length ? noCombination() : undefined
 }
 
-const askFault = (family: CloudFamily, ask: Ask): Refusal | undefined => {
-  const { input, parameters } = ask
-  const { mode, version } = family
+const parametersFault = (family: CloudFamily, { parameters }: Ask): Refusal | undefined => {
   if (parameters.duration !== undefined && !makesSeconds(family, parameters.duration)) {
     return ofFault({ path: "parameters.duration", problem: "invalid" })
   }
@@ -97,6 +95,12 @@ const askFault = (family: CloudFamily, ask: Ask): Refusal | undefined => {
   if (parameters.size !== undefined && sizes[parameters.size] === undefined) {
     return invalid("The size is not match the allowed size")
   }
+  return undefined
+}
+
+const mediaFault = (family: CloudFamily, ask: Ask): Refusal | undefined => {
+  const { input, parameters } = ask
+  const { mode, version } = family
   if (mode === "all") return allFault(family, ask)
   if (mode === "reference" && version === "2.6") {
     const urls = input.reference_urls ?? []
@@ -164,6 +168,22 @@ const taskForm: TaskForm = {
   usageFields: ["duration", "output_video_duration"]
 }
 
+const inputsOf = (ask: Ask): Order["inputs"] => {
+  const { img_url, reference_urls = [], audio_url, media = [] } = ask.input
+  const voices = media.filter((item) => item.reference_voice !== undefined).length
+  return {
+    images:
+      (img_url === undefined ? 0 : 1) +
+      reference_urls.filter((url) => !isVideoUrl(url)).length +
+      mediaCount(ask, "first_frame", "last_frame", "reference_image"),
+    videos: videoCount(ask),
+    audios:
+      (audio_url === undefined ? 0 : 1) +
+      mediaCount(ask, "driving_audio", "reference_audio") +
+      voices
+  }
+}
+
 const draftOf = (model: string, family: CloudFamily, ask: Ask) => {
   const { input, parameters } = ask
   const takesSize = family.version === "2.6" && family.mode !== "image"
@@ -173,7 +193,6 @@ const draftOf = (model: string, family: CloudFamily, ask: Ask) => {
     size === null
       ? [(parameters.resolution ?? "1080P").toLowerCase(), parameters.ratio ?? usualRatio]
       : (sizes[size] ?? [null, null])
-  const voices = (input.media ?? []).filter((item) => item.reference_voice !== undefined).length
   return {
     kind: "video",
     model,
@@ -184,17 +203,7 @@ const draftOf = (model: string, family: CloudFamily, ask: Ask) => {
       ratio: family.mode === "image" ? null : shape,
       n: null,
       size,
-      inputs: {
-        images:
-          (input.img_url === undefined ? 0 : 1) +
-          (input.reference_urls ?? []).filter((url) => !isVideoUrl(url)).length +
-          mediaCount(ask, "first_frame", "last_frame", "reference_image"),
-        videos: videoCount(ask),
-        audios:
-          (input.audio_url === undefined ? 0 : 1) +
-          mediaCount(ask, "driving_audio", "reference_audio") +
-          voices
-      },
+      inputs: inputsOf(ask),
       generate_audio: family.switchesSound ? (parameters.audio ?? true) : true
     },
     clientToken: null,
@@ -214,7 +223,7 @@ const submitAt = (desk: Desk, needsHeader: boolean) =>
     if (isMissingModel(model)) return yield* noModel(model)
     const family = familyOf(model)
     const ask = yield* readerOf(family)(call.body)
-    const fault = askFault(family, ask)
+    const fault = parametersFault(family, ask) ?? mediaFault(family, ask)
     if (fault !== undefined) return yield* fault
     return yield* placeOrder(desk, call, draftOf(model, family, ask), (accepted) =>
       Effect.succeed(pending(accepted))

@@ -25,7 +25,7 @@ export interface VideoForm<Mode extends string = string> {
   readonly mode: Mode
   /** The media it has a place for, with the most of each that the vendor takes: a hint, as the vendor counts itself. */
   readonly takes: Readonly<Partial<Record<InputRole, number>>>
-  /** Of these it has at least one; none is needed when left out. */
+  /** Roles of which at least one is required; none when left out. */
   readonly needs?: ReadonlyArray<InputRole>
   /** A picture is a first frame here only where its client calls it so. */
   readonly hasNamedFrames?: boolean
@@ -39,7 +39,7 @@ export const canSound = (sound: SoundOfModel, hasSound: boolean | null): boolean
   hasSound === null || sound === "switch" || sound === (hasSound ? "always" : "never")
 
 export interface VideoFamily<Mode extends string = string> {
-  /** As people who know the vendor call it. */
+  /** The vendor's public name of the family. */
   readonly name: string
   /** The vendor's ids of its models, with what relays put around them. */
   readonly ids: RegExp
@@ -53,7 +53,7 @@ export interface VideoFamily<Mode extends string = string> {
   readonly isSmart?: boolean
   readonly resolutions: ReadonlyArray<Resolution>
   readonly sound: SoundOfModel
-  /** Of the protocol's parameters, those it has. */
+  /** The protocol's parameters that the family has. */
   readonly parameters: ReadonlyArray<string>
 }
 
@@ -73,7 +73,7 @@ interface PlacedMedium {
 
 export interface PlacedOrder<Mode extends string = string> {
   readonly mode: Mode
-  /** In the order they came. */
+  /** The media in the client's order. */
   readonly media: ReadonlyArray<PlacedMedium>
 }
 

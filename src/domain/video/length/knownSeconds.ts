@@ -25,7 +25,7 @@ const inlineVideo = /^data:[^,]*;base64,/i
 const isPlausible = (seconds: number): boolean =>
   Number.isFinite(seconds) && seconds > 0 && seconds <= MAX_SECONDS
 
-/** Of a file that was read in part, the frames that were seen are not all. */
+/** Null for a file that was read in part, because its other frames were not counted. */
 const fileSeconds = (file: FileBytes): number | null => {
   const seconds = mp4Seconds(file) ?? webmSeconds(file)
   return seconds === null || !isPlausible(seconds) || file.isCutOff() ? null : seconds

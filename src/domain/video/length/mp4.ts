@@ -130,7 +130,7 @@ const foldTable = (
   return sum
 }
 
-/** In the scale of the movie: what an edit shows, whatever it takes it from. */
+/** The length of all edits in units of the movie. */
 const editUnits = (reader: BoxReader, list: Box | null): number => {
   if (list === null) return 0
   const isLong = reader.isLong(list)
@@ -177,7 +177,7 @@ interface Track {
   readonly unitsPerSecond: number
   /** Units of its frames in the movie itself. */
   readonly frames: number
-  /** In seconds, each as another part of the track gives it; 0 where that does not say. */
+  /** Lengths in seconds as parts of the track state them; 0 where a part states none. */
   readonly claims: ReadonlyArray<number>
 }
 
@@ -205,10 +205,10 @@ const readTrack = (
 }
 
 interface Movie {
-  /** In seconds, as the header of the movie states it; 0 when it does not. */
+  /** Length by the header of the movie; 0 where it states none. */
   readonly statedSeconds: number
   readonly tracks: ReadonlyMap<number, Track>
-  /** In seconds with all fragments, as the movie states it. */
+  /** Lengths in seconds with all fragments, as the movie states them. */
   readonly withFragments: ReadonlyArray<number>
   /** Units a frame of a track lasts in fragments that do not say. */
   readonly frameUnits: ReadonlyMap<number, number>

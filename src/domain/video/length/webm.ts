@@ -22,7 +22,7 @@ const SIMPLE_BLOCK = 0xa3
 
 /** What is inside these comes next in the file, so their ends need not be known. */
 const containerIds = new Set([SEGMENT, INFO, TRACKS, TRACK, CLUSTER, BLOCK_GROUP])
-/** Of two of these, players take either, or add them up. */
+/** Elements that may occur once: of two, players take either, or add them up. */
 const uniqueIds = new Set([EBML, SEGMENT, TIMESTAMP_SCALE, DURATION])
 
 const DEFAULT_NANOS_PER_TICK = 1_000_000

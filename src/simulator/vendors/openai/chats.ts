@@ -1,4 +1,4 @@
-/** What a chat asks for, and the same words and counts for the same prompt. */
+/** Chat requests, and their answers: the same words and counts for the same prompt. */
 import { Schema } from "effect"
 import { numberFrom } from "../../digest.ts"
 import { decodeBody } from "../../Vendor.ts"
@@ -58,14 +58,14 @@ const lexicon = ["the", "lamp", "turns", "over", "grey", "water", "and", "waits"
 const shortest = 8
 const longest = 24
 
-interface Said {
+interface ChatChoice {
   /** A token each. */
   readonly words: ReadonlyArray<string>
   readonly finish: "stop" | "length"
 }
 
 /** The same words for the same prompt and choice. */
-const say = (chat: Chat, choice: number): Said => {
+const choiceOf = (chat: Chat, choice: number): ChatChoice => {
   const seed = `${promptOf(chat)} ${choice}`
   const desiredLength = shortest + numberFrom(seed, longest - shortest)
   const maxLength = chat.max_completion_tokens ?? chat.max_tokens ?? longest
@@ -75,8 +75,8 @@ const say = (chat: Chat, choice: number): Said => {
   return { words, finish: desiredLength > maxLength ? "length" : "stop" }
 }
 
-export const choicesOf = (chat: Chat): ReadonlyArray<Said> =>
-  Array.from({ length: chat.n ?? 1 }, (_, choice) => say(chat, choice))
+export const choicesOf = (chat: Chat): ReadonlyArray<ChatChoice> =>
+  Array.from({ length: chat.n ?? 1 }, (_, choice) => choiceOf(chat, choice))
 
 const usageOf = (input: number, output: number) => ({
   prompt_tokens: input,

@@ -99,7 +99,7 @@ const contentsFault = (mode: Mode, { modes }: ClipFamily, ask: Ask): Refusal | u
 }
 
 const settingsFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
-  const { resolution, duration, audio, multi_shot, aspect_ratio } = ask.settings
+  const { resolution, duration, audio, multi_shot } = ask.settings
   if (duration !== undefined && !makesSeconds(family, duration)) return invalid("settings.duration")
   if (resolution !== undefined && !family.resolutions.includes(resolution)) {
     return invalid(`settings.resolution ${resolution} on this model`)
@@ -107,13 +107,19 @@ const settingsFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
   if (audio !== undefined && !family.switchesSound) {
     return invalid("settings.audio is not supported here")
   }
+  if (multi_shot !== undefined && family.multiShot === "none") {
+    return invalid("settings.multi_shot is not supported here")
+  }
+  return undefined
+}
+
+/** Settings that the model has and refuses beside these contents. */
+const combinationFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
+  const { audio, multi_shot, aspect_ratio } = ask.settings
   const videos = countOf(ask, "feature_video", "base_video")
   if (videos > 0 && audio === "native") return invalid("settings.audio native with a video")
   if (countOf(ask, "base_video") > 0 && multi_shot !== false) {
     return invalid("settings.multi_shot must be false with base_video")
-  }
-  if (multi_shot !== undefined && family.multiShot === "none") {
-    return invalid("settings.multi_shot is not supported here")
   }
   const isAlone = family.multiShot === "only with a reference video" && videos === 0
   if (multi_shot === true && isAlone) {
@@ -141,9 +147,9 @@ export const promptOf = (ask: Ask): string =>
 
 const readers: Record<Mode, (body: unknown) => Effect.Effect<Ask, Refusal>> = {
   "text-to-video": (body) =>
-    Effect.map(decodeText(body), ({ prompt, ...rest }) => ({
+    Effect.map(decodeText(body), ({ prompt, ...fields }) => ({
       contents: [{ type: "prompt", text: prompt }],
-      ...rest
+      ...fields
     })),
   "image-to-video": decodeImage,
   "omni-video": decodeOmni
@@ -154,6 +160,9 @@ export const readAsk = Effect.fnUntraced(function* (mode: Mode, model: string, b
   const ask = yield* readers[mode](body)
   const family = familyOf(model)
   const fault =
-    contentsFault(mode, family, ask) ?? settingsFault(family, ask) ?? promptFault(mode, model, ask)
+    contentsFault(mode, family, ask) ??
+    settingsFault(family, ask) ??
+    combinationFault(family, ask) ??
+    promptFault(mode, model, ask)
   return fault === undefined ? ask : yield* fault
 })
