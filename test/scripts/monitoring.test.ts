@@ -118,6 +118,40 @@ const rare: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 const scraperLabels = ["instance", "job"]
 
+type LabelsByMetric = ReadonlyMap<string, ReadonlySet<string>>
+
+/** The labels that a query can speak of, each of which must be printed with its metric. */
+const assertSelectors = (
+  selectors: ReturnType<typeof namesIn>["selectors"],
+  where: string,
+  printed: LabelsByMetric
+): ReadonlySet<string> => {
+  const available = new Set<string>()
+  for (const { metric, labels } of selectors) {
+    const known = printed.get(metric) ?? assert.fail(`${where}: no gateway prints ${metric}`)
+    for (const label of labels) {
+      assert.isTrue(known.has(label), `${where}: ${metric} has no label ${label}`)
+    }
+    for (const label of known) available.add(label)
+  }
+  return available
+}
+
+const assertLabels = (
+  { where, expr, words }: ReturnType<typeof asked>[number],
+  printed: LabelsByMetric
+): void => {
+  const { selectors, grouped, fault } = namesIn(expr)
+  assert.isNull(fault, where)
+  assert.isNotEmpty(selectors, where)
+  const available = assertSelectors(selectors, where, printed)
+  for (const label of grouped) assert.isTrue(available.has(label), `${where}: no label ${label}`)
+  for (const [, label = ""] of words.matchAll(/\{\{\s*([a-z_]+)\s*\}\}/g)) {
+    const isThere = grouped.size === 0 ? available.has(label) : grouped.has(label)
+    assert.isTrue(isThere, `${where}: ${label} is told of and not there`)
+  }
+}
+
 it.live("every metric and label of the dashboard and the alerts is one that a gateway prints", () =>
   Effect.gen(function* () {
     const gateway = yield* startGateway(
@@ -174,25 +208,7 @@ it.live("every metric and label of the dashboard and the alerts is one that a ga
 
     const all = asked()
     assert.isAbove(all.length, 60)
-    for (const { where, expr, words } of all) {
-      const { selectors, grouped, fault } = namesIn(expr)
-      assert.isNull(fault, where)
-      assert.isNotEmpty(selectors, where)
-      const own = new Set<string>()
-      for (const { metric, labels } of selectors) {
-        const known = printed.get(metric)
-        assert.isDefined(known, `${where}: no gateway prints ${metric}`)
-        for (const label of labels) {
-          assert.isTrue(known?.has(label), `${where}: ${metric} has no label ${label}`)
-        }
-        for (const label of known ?? []) own.add(label)
-      }
-      for (const label of grouped) assert.isTrue(own.has(label), `${where}: no label ${label}`)
-      for (const [, label = ""] of words.matchAll(/\{\{\s*([a-z_]+)\s*\}\}/g)) {
-        const isThere = grouped.size === 0 ? own.has(label) : grouped.has(label)
-        assert.isTrue(isThere, `${where}: ${label} is told of and not there`)
-      }
-    }
+    for (const question of all) assertLabels(question, printed)
   }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped)
 )
 

@@ -135,14 +135,15 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
         assert.isAtLeast(places.length, 2)
         for (const { bodies, method, path, param, query, ...route } of places) {
           const owned = ids.get(`${method} ${path}`) ?? ids.get(path) ?? ids.get(param)
-          const json = bodies.length > 0 ? examplesOf({ ...route, bodies, method, path })[0] : null
+          const examples = examplesOf({ ...route, bodies, method, path })
+          const body = bodies.length > 0 ? { json: examples[0] } : {}
+          const inPath = (id: string) => pathWith(path, { n: "0", [param]: id })
+          const inQuery = (id: string) => `${path}${query}${id}`
           if (owned === undefined) throw new Error(`${path} needs ids of a ${param} to be tried`)
           for (const id of owned) {
+            const addressOf = query === "" ? inPath : inQuery
             const ask = (who: Customer, each: string) =>
-              gateway.call(
-                query === "" ? pathWith(path, { n: "0", [param]: each }) : `${path}${query}${each}`,
-                { method, key: who.key, ...(json === null ? {} : { json }) }
-              )
+              gateway.call(addressOf(each), { method, key: who.key, ...body })
             const foreign = yield* ask(stranger, id)
             const unknown = yield* ask(stranger, nobodys(id))
             assert.notStrictEqual(nobodys(id), id)

@@ -277,6 +277,21 @@ const labelsOf = (attributes: Told): string =>
     .sort()
     .join()
 
+/** How many values are at or below each bound. */
+const bucketsOf = ({
+  bucketCounts,
+  explicitBounds
+}: {
+  readonly bucketCounts: ReadonlyArray<number>
+  readonly explicitBounds: ReadonlyArray<number>
+}): ReadonlyArray<readonly [bound: string, below: number]> => {
+  let below = 0
+  return bucketCounts.map((count, index) => {
+    below += count
+    return [`${explicitBounds[index] ?? "+Inf"}`, below]
+  })
+}
+
 /** Every number of a snapshot by its name and labels in Prometheus' text. */
 export const seriesOf = (
   metrics: ReadonlyArray<typeof MetricShape.Type>
@@ -291,24 +306,11 @@ export const seriesOf = (
     ]) {
       set(name, told(attributes), asDouble ?? asInt ?? 0)
     }
-    for (const {
-      attributes,
-      bucketCounts,
-      explicitBounds,
-      count,
-      sum: total = 0
-    } of histogram?.dataPoints ?? []) {
-      let below = 0
-      for (const [index, inBucket] of bucketCounts.entries()) {
-        below += inBucket
-        set(
-          `${name}_bucket`,
-          { ...told(attributes), le: `${explicitBounds[index] ?? "+Inf"}` },
-          below
-        )
-      }
-      set(`${name}_count`, told(attributes), count)
-      set(`${name}_sum`, told(attributes), total)
+    for (const { attributes, ...points } of histogram?.dataPoints ?? []) {
+      const labels = told(attributes)
+      for (const [le, below] of bucketsOf(points)) set(`${name}_bucket`, { ...labels, le }, below)
+      set(`${name}_count`, labels, points.count)
+      set(`${name}_sum`, labels, points.sum ?? 0)
     }
   }
   return series

@@ -107,13 +107,12 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     if (kind === "withdrawal") {
       return amount > balance - held ? "insufficient_balance" : transfer(reference, what, -amount)
     }
-    const charged = kind === "correction" ? holds.get(id ?? "") : undefined
-    if (kind === "correction") {
-      if (charged?.state !== "captured") return "not_found"
-      if (charged.corrected + amount > charged.captured) return "invalid_request"
-    }
+    if (kind !== "correction") return transfer(reference, what, amount)
+    const charged = holds.get(id ?? "")
+    if (charged?.state !== "captured") return "not_found"
+    if (charged.corrected + amount > charged.captured) return "invalid_request"
     const verdict = transfer(reference, what, amount)
-    if (charged !== undefined && verdict === "applied") charged.corrected += amount
+    if (verdict === "applied") charged.corrected += amount
     return verdict
   }
 
@@ -180,15 +179,15 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
   }
 
   const close = (id: string, charge: bigint | null, forgetKey: boolean): Verdict => {
-    const found = holds.get(id)
-    if (found === undefined) return "died"
-    if (found.state !== "open") return `${found.state} ${found.captured} before`
-    found.state = charge === null ? "released" : "captured"
-    found.captured = charge ?? 0n
-    held -= found.amount
-    balance -= found.captured
+    const order = holds.get(id)
+    if (order === undefined) return "died"
+    if (order.state !== "open") return `${order.state} ${order.captured} before`
+    order.state = charge === null ? "released" : "captured"
+    order.captured = charge ?? 0n
+    held -= order.amount
+    balance -= order.captured
     for (const [key, holdId] of keys) if (forgetKey && holdId === id) keys.delete(key)
-    return `${found.state} ${found.captured} won`
+    return `${order.state} ${order.captured} won`
   }
 
   const apply = (command: Command): Verdict => {
