@@ -388,18 +388,15 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       assert.include(last.join(), "otters")
       // A client is answered what it sent, in the vendor's words, but none of our keys.
       const keys = ["admin token", "master key", "channel key", "app id", "client key"]
-      for (const [what, text] of told) {
-        const hits = found(canaries, text).filter((name) => keys.includes(name))
-        assert.deepStrictEqual(hits, [], `${what}: ${text}`)
-      }
+      const leaks = told.filter(([, text]) =>
+        found(canaries, text).some((name) => keys.includes(name))
+      )
+      assert.deepStrictEqual(leaks, [])
 
       const ids = yield* holdIds((query) => admin(`${at}/ledger?${query}`))
       assert.strictEqual(ids.size, orders)
-      for (const path of [
-        ...[...ids].map((id) => `/tasks/${id}`),
-        "/orphans?limit=100",
-        "/audit?limit=100"
-      ]) {
+      const pages = ["/orphans?limit=100", "/audit?limit=100"]
+      for (const path of [...[...ids].map((id) => `/tasks/${id}`), ...pages]) {
         const answer = yield* admin(path)
         assert.strictEqual(answer.status, 200, answer.text)
         assert.deepStrictEqual(found(canaries, answer.text), [], `${path}: ${answer.text}`)
@@ -414,7 +411,8 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       const printed = gateway.stdout() + gateway.stderr()
       for (const sign of [" DEBUG ", "METRICS"]) assert.isTrue(printed.includes(sign), sign)
       if (collector !== null) assertExports(collector, canaries)
-      else assert.isTrue(/SPAN vp_a\.submit/.test(printed) && /SPAN ERROR vp_d\.submit/.test(printed))
+      else
+        assert.isTrue(/SPAN vp_a\.submit/.test(printed) && /SPAN ERROR vp_d\.submit/.test(printed))
       const lines = printed
         .split("\n")
         .map((line) => [...found(canaries, line), line.slice(0, 300)])

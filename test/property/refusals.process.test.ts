@@ -26,7 +26,8 @@ import { leastInput, protocolCatalog, ways } from "../support/protocolCatalog.ts
 import { diceOf } from "../support/randomOrders.ts"
 import { TALK_PRICES } from "../support/textCatalog.ts"
 import { wireTo } from "../support/wire.ts"
-import { type Mark, productOf } from "./forms.ts"
+import type { Mark } from "./answerParts.ts"
+import { productOf } from "./forms.ts"
 import { type Kind, type Plan, plain } from "./plans.ts"
 import { drawSaid, models, named, type Said } from "./refusalForms.ts"
 

@@ -118,6 +118,30 @@ const rare: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 const scraperLabels = ["instance", "job"]
 
+/** The labels of every metric in Prometheus' text, and those that its scraper adds. */
+const printedLabels = (text: string): Map<string, Set<string>> => {
+  const printed = new Map([["up", new Set(scraperLabels)]])
+  for (const { name, labels } of samplesOf(text)) {
+    const known = printed.get(name) ?? new Set(scraperLabels)
+    for (const label of Object.keys(labels)) known.add(label)
+    printed.set(name, known)
+  }
+  return printed
+}
+
+/** Adds what a few orders do not bring about; what they do must have the labels that are described. */
+const addRare = (printed: Map<string, Set<string>>): void => {
+  const declared = new Set(
+    Object.values(metrics).flatMap((one) => (Metric.isMetric(one) ? [one.id] : []))
+  )
+  for (const [name, labels] of Object.entries(rare)) {
+    assert.isTrue(declared.has(name), `${name} is declared nowhere`)
+    const known = printed.get(name)
+    if (known === undefined) printed.set(name, new Set([...labels, ...scraperLabels]))
+    else for (const label of labels) assert.isTrue(known.has(label), `${name} has no ${label}`)
+  }
+}
+
 type LabelsByMetric = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The labels that a query can speak of, each of which must be printed with its metric. */
@@ -190,21 +214,8 @@ it.live("every metric and label of the dashboard and the alerts is one that a ga
       }),
       Effect.timeout("30 seconds")
     )
-    const printed = new Map<string, Set<string>>([["up", new Set(scraperLabels)]])
-    for (const { name, labels } of samplesOf(text)) {
-      const known = printed.get(name) ?? new Set(scraperLabels)
-      for (const label of Object.keys(labels)) known.add(label)
-      printed.set(name, known)
-    }
-    const declared = new Set(
-      Object.values(metrics).flatMap((one) => (Metric.isMetric(one) ? [one.id] : []))
-    )
-    for (const [name, labels] of Object.entries(rare)) {
-      assert.isTrue(declared.has(name), `${name} is declared nowhere`)
-      const known = printed.get(name)
-      if (known === undefined) printed.set(name, new Set([...labels, ...scraperLabels]))
-      else for (const label of labels) assert.isTrue(known.has(label), `${name} has no ${label}`)
-    }
+    const printed = printedLabels(text)
+    addRare(printed)
 
     const all = asked()
     assert.isAbove(all.length, 60)

@@ -79,6 +79,22 @@ const onDatabase = Effect.fnUntraced(function* () {
   }
 })
 
+const wrongKeys = [
+  { ...only(second), GATEWAY_MASTER_KEY_PREVIOUS: stranger },
+  only(second),
+  { ...only(second), GATEWAY_MASTER_KEY_PREVIOUS: "short" }
+]
+
+/** Until the rotation waits for a lock of the keys, or has ended. */
+const untilWaiting = Effect.fnUntraced(function* <A, E>(rotating: Fiber.Fiber<A, E>) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    SELECT FROM pg_locks WHERE relation = 'channel_keys'::regclass AND NOT granted`.pipe(
+    Effect.delay("20 millis"),
+    Effect.repeat({ until: (rows) => rows.length > 0 || rotating.pollUnsafe() !== undefined })
+  )
+})
+
 /** Repeats the check for as long as the rotation runs, at least once. */
 const rotateWhile = Effect.fnUntraced(function* <A, E, R, E2, R2>(
   rotation: Effect.Effect<A, E, R>,
@@ -107,11 +123,7 @@ it.live("API keys and channel calls work before, during and after a rotation", (
 
     yield* Effect.gen(function* () {
       const untouched = yield* contents
-      for (const keys of [
-        { ...only(second), GATEWAY_MASTER_KEY_PREVIOUS: stranger },
-        only(second),
-        { ...only(second), GATEWAY_MASTER_KEY_PREVIOUS: "short" }
-      ]) {
+      for (const keys of wrongKeys) {
         const refused = yield* rotate(keys)
         assert.strictEqual(refused.code, 1, refused.stderr)
         assert.match(refused.stderr, /^The master key was not rotated: .+\n$/)
@@ -131,13 +143,7 @@ it.live("API keys and channel calls work before, during and after a rotation", (
             SELECT 'zz', name, key_id, sealed_api_key, enabled FROM channel_keys
              WHERE channel_id = 'ch-a'`
           const rotating = yield* Effect.forkChild(rotate(both))
-          yield* sql`
-            SELECT FROM pg_locks WHERE relation = 'channel_keys'::regclass AND NOT granted`.pipe(
-            Effect.delay("20 millis"),
-            Effect.repeat({
-              until: (rows) => rows.length > 0 || rotating.pollUnsafe() !== undefined
-            })
-          )
+          yield* untilWaiting(rotating)
           return rotating
         })
       )

@@ -88,8 +88,7 @@ const rows: Readonly<Record<string, ReadonlyArray<Role>>> = {
 const prefix = "/admin/v1"
 const routes = declaredRoutes.filter(({ path }) => path.startsWith(`${prefix}/`))
 type Route = (typeof routes)[number]
-const nameOf = ({ method, path }: Route) =>
-  `${method} ${path.slice(prefix.length)}`
+const nameOf = ({ method, path }: Route) => `${method} ${path.slice(prefix.length)}`
 
 const CreatedOperator = Schema.Struct({ ...OperatorView.fields, token: Schema.String })
 

@@ -107,8 +107,17 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     if (kind === "withdrawal") {
       return amount > balance - held ? "insufficient_balance" : transfer(reference, what, -amount)
     }
-    if (kind !== "correction") return transfer(reference, what, amount)
-    const charged = holds.get(id ?? "")
+    return kind === "correction"
+      ? correct(holds.get(id ?? ""), reference, what, amount)
+      : transfer(reference, what, amount)
+  }
+
+  const correct = (
+    charged: ModelHold | undefined,
+    reference: string,
+    what: string,
+    amount: bigint
+  ): Verdict => {
     if (charged?.state !== "captured") return "not_found"
     if (charged.corrected + amount > charged.captured) return "invalid_request"
     const verdict = transfer(reference, what, amount)
@@ -153,17 +162,22 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     return slot.startsWith(CAP) ? "member_cap_exceeded" : `budget_exceeded ${amount}`
   }
 
+  const shortageOf = (amount: bigint): Verdict | null => {
+    if (amount > balance - held) return "insufficient_balance"
+    const others = uncovered()
+    return others > 0n && held + others + amount > balance + credit
+      ? "insufficient_balance by exposure"
+      : null
+  }
+
   const hold = (command: Extract<Command, { readonly _tag: "Hold" }>): Verdict => {
     if (holds.has(command.id)) return "held"
     if (command.key !== null && keys.has(command.key)) return "KeyAlreadyUsed"
     if (command.member >= caps.length) return "died"
     const refusal = refusing(command)
     if (refusal !== null) return refusal
-    if (command.amount > balance - held) return "insufficient_balance"
-    const others = uncovered()
-    if (others > 0n && held + others + command.amount > balance + credit) {
-      return "insufficient_balance by exposure"
-    }
+    const shortage = shortageOf(command.amount)
+    if (shortage !== null) return shortage
     holds.set(command.id, {
       member: command.member,
       apiKey: command.apiKey,
