@@ -201,11 +201,14 @@ const texts = [
   ["embeddings", { model: "vector-1", input: [prompt] }]
 ] as const
 
-const telemetryTo = (url: string): Record<string, string> => ({
-  OTEL_EXPORTER_OTLP_ENDPOINT: url,
-  OTEL_METRIC_EXPORT_INTERVAL: "1000",
-  OTEL_BSP_SCHEDULE_DELAY: "200"
-})
+const telemetryTo = (url: string | undefined): Record<string, string> =>
+  url === undefined
+    ? {}
+    : {
+        OTEL_EXPORTER_OTLP_ENDPOINT: url,
+        OTEL_METRIC_EXPORT_INTERVAL: "1000",
+        OTEL_BSP_SCHEDULE_DELAY: "200"
+      }
 
 /** Every model of the table and those of the texts, with the keys that must not be kept anywhere. */
 const catalogAt = (simulatorUrl: string, baseUrl: string | null) => {
@@ -279,7 +282,7 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       const { env, database } = yield* environment(kind)
       // One of the two prints its traces, and the other sends them away with its logs and metrics.
       const collector = kind === "postgres" ? yield* makeCollector() : null
-      const telemetry = collector === null ? {} : telemetryTo(collector.url)
+      const telemetry = telemetryTo(collector?.url)
       const gateway = yield* startProcess({ entry, env: { ...env, ...telemetry } })
       const [, url = ""] = yield* gateway.waitForLine(/listens on (http:\S+)/)
       const admin = (path: string, options?: CallOptions) =>
@@ -413,10 +416,7 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       if (collector !== null) assertExports(collector, canaries)
       else
         assert.isTrue(/SPAN vp_a\.submit/.test(printed) && /SPAN ERROR vp_d\.submit/.test(printed))
-      const lines = printed
-        .split("\n")
-        .map((line) => [...found(canaries, line), line.slice(0, 300)])
-        .filter((parts) => parts.length > 1)
+      const lines = printed.split("\n").filter((line) => found(canaries, line).length > 0)
       assert.deepStrictEqual(lines, [])
 
       const stored = yield* Effect.provide(databaseColumns, database)
@@ -424,10 +424,13 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
         stored.find(({ column }) => column === "upstream_calls.request")?.text,
         "characters"
       )
-      const hits = stored
-        .flatMap(({ column, text }) => found(canaries, text).map((name) => `${name} in ${column}`))
-        .filter((hit) => !allowed.has(hit))
-      assert.deepStrictEqual(hits, [])
+      const hits = stored.flatMap(({ column, text }) =>
+        found(canaries, text).map((name) => `${name} in ${column}`)
+      )
+      assert.deepStrictEqual(
+        hits.filter((hit) => !allowed.has(hit)),
+        []
+      )
     }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
   120_000
 )

@@ -51,6 +51,29 @@ interface Props {
   readonly first: ModelEntry
 }
 
+const TaskOrNothing = ({
+  task,
+  usual
+}: {
+  readonly task: string | null
+  readonly usual: number | null
+}) => {
+  const { t } = useTranslation("playground")
+  return task === null ? (
+    <Card withBorder>
+      <Text c="dimmed">{t("nothingYet")}</Text>
+    </Card>
+  ) : (
+    <TaskResult key={task} id={task} usual={usual} />
+  )
+}
+
+/** The message of a field's fault where there are several; one alone is explained below the form. */
+const errorAt = (field: Field, faults: ReturnType<typeof faultsIn>): string | boolean => {
+  const fault = faults.find((one) => one.field === field)
+  return faults.length > 1 && fault !== undefined ? fault.message : fault !== undefined
+}
+
 const Playground = ({ models, first }: Props) => {
   const { t } = useTranslation("playground")
   const place = usePlace()
@@ -85,6 +108,11 @@ const Playground = ({ models, first }: Props) => {
     place.put({ model: id }, true)
     setDraft((before) => fitted(before, next))
     placing.reset()
+  }
+  const reply = (text: string) => {
+    change({ messages: [...draft.messages, says("assistant", text), says("user", "")] })
+    // The new message is there after the next drawing.
+    requestAnimationFrame(() => show("messages"))
   }
   const refusal = placing.error ?? quote.query.error
   const faults = refusal === null ? [] : faultsIn(refusal)
@@ -127,12 +155,7 @@ const Playground = ({ models, first }: Props) => {
                     model={model}
                     draft={draft}
                     change={change}
-                    errorOf={(field) => {
-                      const fault = faults.find((one) => one.field === field)
-                      return faults.length > 1 && fault !== undefined
-                        ? fault.message
-                        : fault !== undefined
-                    }}
+                    errorOf={(field) => errorAt(field, faults)}
                   />
                   {refusal === null ? null : (
                     <RefusalNote
@@ -159,23 +182,9 @@ const Playground = ({ models, first }: Props) => {
       <Grid.Col span={{ base: 12, md: 6, xl: 7 }}>
         <Stack>
           {answer !== null ? (
-            <TextResult
-              answer={answer}
-              onStop={stop}
-              onReply={(text) => {
-                change({
-                  messages: [...draft.messages, says("assistant", text), says("user", "")]
-                })
-                // The new message is there after the next drawing.
-                requestAnimationFrame(() => show("messages"))
-              }}
-            />
-          ) : place.task !== null ? (
-            <TaskResult key={place.task} id={place.task} usual={place.usual} />
+            <TextResult answer={answer} onStop={stop} onReply={reply} />
           ) : (
-            <Card withBorder>
-              <Text c="dimmed">{t("nothingYet")}</Text>
-            </Card>
+            <TaskOrNothing task={place.task} usual={place.usual} />
           )}
           {order === null ? null : <CodeCard order={order} />}
         </Stack>

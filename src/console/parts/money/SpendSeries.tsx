@@ -151,14 +151,13 @@ export const SpendSeries = <Group extends SpendGroup>({
       range.interval,
       spanOf(filters)
     )
-    const lines =
-      by === undefined
-        ? known
-            .filter((one) => one !== "margin")
-            .flatMap((one) =>
-              linesOf(rows, slots, { nameOf: () => t(`spend.measures.${one}`), measure: one })
-            )
-        : linesOf(rows, slots, { nameOf: nameIn, measure })
+    /** A line for each amount, where all names are one. */
+    const linesOfAll = (amounts: ReadonlyArray<Measure>) =>
+      amounts
+        .filter((one) => one !== "margin")
+        .flatMap((one) =>
+          linesOf(rows, slots, { nameOf: () => t(`spend.measures.${one}`), measure: one })
+        )
     const currency = rows[0]?.currency
     if (rows.length === 0) {
       return (
@@ -193,7 +192,11 @@ export const SpendSeries = <Group extends SpendGroup>({
             <TimePlot
               label={t("spend.title")}
               times={slots.map((slot) => slot / 1000)}
-              lines={lines}
+              lines={
+                by === undefined
+                  ? linesOfAll(known)
+                  : linesOf(rows, slots, { nameOf: nameIn, measure })
+              }
               kind={by === undefined ? "bars" : "lines"}
             />
             {by !== undefined && new Set(rows.map(nameIn)).size > MOST_LINES ? (
