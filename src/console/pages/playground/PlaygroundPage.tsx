@@ -68,6 +68,9 @@ const TaskOrNothing = ({
   )
 }
 
+const isUnreachable = (error: unknown): boolean =>
+  error !== null && failureOf(error).code === "unreachable"
+
 /** The message of a field's fault where there are several; one alone is explained below the form. */
 const errorAt = (field: Field, faults: ReturnType<typeof faultsIn>): string | boolean => {
   const fault = faults.find((one) => one.field === field)
@@ -130,8 +133,7 @@ const Playground = ({ models, first }: Props) => {
       }
     )
   }
-  const lost =
-    placing.isError && failureOf(placing.error).code === "unreachable" ? placing.variables : null
+  const lost = isUnreachable(placing.error) ? placing.variables : undefined
   return (
     <Grid gap="lg" align="flex-start">
       <Grid.Col span={{ base: 12, md: 6, xl: 5 }}>
@@ -162,7 +164,7 @@ const Playground = ({ models, first }: Props) => {
                       error={refusal}
                       change={change}
                       onShow={show}
-                      onAgain={lost === null ? undefined : () => placing.mutate(lost)}
+                      onAgain={lost === undefined ? undefined : () => placing.mutate(lost)}
                     />
                   )}
                   <QuoteCard quote={quote} />
