@@ -5,21 +5,15 @@
  *
  *   npm run poisoned -- --seconds 60 --database embedded
  */
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Fiber, Schema } from "effect"
-import type { CatalogWrite } from "../src/domain/catalog/CatalogDocument.ts"
 import { ChannelView } from "../src/features/catalog/ChannelsApi.ts"
-import { ADMIN_TOKEN, good, startGateway } from "../test/support/cluster.ts"
-import { call } from "../test/support/http.ts"
-import { type Customer, makeOperator } from "../test/support/operator.ts"
-import { startPostgres } from "../test/support/postgresServer.ts"
+import { good } from "../test/support/cluster.ts"
+import type { Customer } from "../test/support/operator.ts"
 import { startProcess } from "../test/support/processes.ts"
-import { gatewayEntry } from "./bench/subjects/ours.ts"
+import { type Database, databasesNamed, startMeasured } from "./measuredGateway.ts"
 
 const { values } = parseArgs({
   options: {
@@ -28,8 +22,6 @@ const { values } = parseArgs({
   }
 })
 const seconds = Number(values.seconds)
-const databases = ["embedded", "postgres"] as const
-type Database = (typeof databases)[number]
 
 const FIRST = 12
 const EACH_SECOND = 2
@@ -37,37 +29,7 @@ const POISON = "sim:refuse=500"
 /** How long the gateway may take to notice what the first orders came to. */
 const NOTICED_SECONDS = 3
 
-const catalogOn = (vendorUrl: string): typeof CatalogWrite.Encoded => ({
-  channels: [{ id: "ch", name: "A", base_url: `${vendorUrl}/ip_a/v1`, api_key: "vendor-key-aaaa" }],
-  models: [
-    {
-      id: "paint-1",
-      modality: "image",
-      protocol: "ip_a",
-      prices: { kind: "image", per_image: "0.2" }
-    }
-  ],
-  mounts: [{ model: "paint-1", channel: "ch", upstream_model: "vendor-paint-1" }]
-})
-
 const Channels = Schema.Struct({ data: Schema.Array(ChannelView) })
-
-const databaseOf = (kind: Database) =>
-  kind === "postgres"
-    ? Effect.map(
-        Effect.acquireRelease(
-          Effect.promise(() => startPostgres()),
-          (server) => Effect.promise(() => server.stop())
-        ),
-        ({ url }) => ({ DATABASE_URL: url })
-      )
-    : Effect.map(
-        Effect.acquireRelease(
-          Effect.promise(() => mkdtemp(join(tmpdir(), "poisoned-"))),
-          (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
-        ),
-        (directory) => ({ DATA_DIR: directory })
-      )
 
 const measure = Effect.fnUntraced(function* (kind: Database) {
   const vendor = yield* startProcess({
@@ -75,65 +37,47 @@ const measure = Effect.fnUntraced(function* (kind: Database) {
     env: { GATEWAY_SIMULATOR_PORT: "0" }
   })
   const [, vendorUrl = ""] = yield* vendor.waitForLine(/listens on (http:\S+)/)
-  const database: Readonly<Record<string, string>> = yield* databaseOf(kind)
-  const gateway = yield* startGateway({ ...database, NODE_NO_WARNINGS: "1" }, gatewayEntry)
-  const operator = makeOperator((path, sent) => call(`${gateway.url}${path}`, sent), ADMIN_TOKEN)
-  yield* Effect.flatMap(
-    operator.admin("/catalog", { method: "PUT", json: catalogOn(vendorUrl) }),
-    (answer) => good(Schema.Unknown, answer)
-  )
+  const { operator, order } = yield* startMeasured(kind, `${vendorUrl}/ip_a/v1`)
   const [bad, other] = [yield* operator.customer("1000000"), yield* operator.customer("1000000")]
 
   const counts = { good: new Map<number, number>(), bad: new Map<number, number>() }
-  const order = (whose: keyof typeof counts, who: Customer, prompt: string) =>
-    Effect.map(
-      call(`${gateway.url}/v1/images/generations`, {
-        key: who.key,
-        json: { model: "paint-1", prompt }
-      }),
-      ({ status }) => {
-        counts[whose].set(status, (counts[whose].get(status) ?? 0) + 1)
-      }
-    )
-  const steadily = (one: Effect.Effect<void>) =>
+  const countOrder = (whose: keyof typeof counts, who: Customer, prompt: string) =>
+    Effect.map(order(who.key, { prompt }), ({ status }) => {
+      counts[whose].set(status, (counts[whose].get(status) ?? 0) + 1)
+    })
+  const repeat = (one: Effect.Effect<void>) =>
     Effect.forEach(Array.from({ length: seconds * EACH_SECOND }), () =>
       Effect.tap(Effect.forkChild(one), Effect.sleep(`${1000 / EACH_SECOND} millis`))
     )
 
-  const badOrder = order("bad", bad, POISON)
-  const begun = Date.now()
+  const badOrder = countOrder("bad", bad, POISON)
+  const startedAt = Date.now()
   yield* Effect.all(
     Array.from({ length: FIRST }, () => badOrder),
     { concurrency: FIRST }
   )
-  const fibers = yield* Effect.all([steadily(badOrder), steadily(order("good", other, "x"))], {
+  const fibers = yield* Effect.all([repeat(badOrder), repeat(countOrder("good", other, "x"))], {
     concurrency: 2
   })
   for (const fiber of fibers.flat()) yield* Fiber.join(fiber)
-  const took = (Date.now() - begun) / 1000
+  const durationSeconds = (Date.now() - startedAt) / 1000
 
   const { data } = yield* Effect.flatMap(operator.admin("/channels"), (answer) =>
     good(Channels, answer)
   )
   const [channel] = data
-  const told = (of: ReadonlyMap<number, number>) =>
+  const countsIn = (of: ReadonlyMap<number, number>) =>
     [...of].map(([status, count]) => `${count} x ${status}`).join(", ")
   yield* Console.log(
-    `${kind}, ${took.toFixed(0)} s: the good organisation got ${told(counts.good)}; ` +
-      `the other ${told(counts.bad)}; the channel is ${channel?.state}, ` +
+    `${kind}, ${durationSeconds.toFixed(0)} s: the good organisation got ${countsIn(counts.good)}; ` +
+      `the other ${countsIn(counts.bad)}; the channel is ${channel?.state}, ` +
       `models at rest: ${channel?.model_rests.length}, ` +
       `organisations slowed: ${channel?.slowed_organizations.length}`
   )
-  const made = counts.good.get(200) ?? 0
+  const madeCount = counts.good.get(200) ?? 0
   const sentToVendor = counts.bad.get(502) ?? 0
   const isSlowed = sentToVendor <= FIRST + NOTICED_SECONDS * EACH_SECOND + Math.log2(seconds)
-  if (made !== seconds * EACH_SECOND || !isSlowed) process.exitCode = 1
+  if (madeCount !== seconds * EACH_SECOND || !isSlowed) process.exitCode = 1
 }, Effect.scoped)
 
-NodeRuntime.runMain(
-  Effect.forEach(
-    databases.filter((kind) => values.database === "both" || values.database === kind),
-    measure,
-    { discard: true }
-  )
-)
+NodeRuntime.runMain(Effect.forEach(databasesNamed(values.database), measure, { discard: true }))

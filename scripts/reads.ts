@@ -6,19 +6,14 @@
  *
  *   npm run reads -- --readers 800 --seconds 10 --max-ratio 5 --database both --path "/v1/usage?limit=100"
  */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Schema } from "effect"
-import { ADMIN_TOKEN, good, startGateway } from "../test/support/cluster.ts"
-import { call } from "../test/support/http.ts"
-import { type Customer, makeOperator } from "../test/support/operator.ts"
-import { startPostgres } from "../test/support/postgresServer.ts"
-import { gatewayEntry } from "./bench/subjects/ours.ts"
+import { good } from "../test/support/cluster.ts"
+import type { Customer } from "../test/support/operator.ts"
 import { startVendor } from "./bench/subjects/vendorControl.ts"
+import { type Database, databasesNamed, startMeasured } from "./measuredGateway.ts"
 
 const { values } = parseArgs({
   options: {
@@ -32,9 +27,6 @@ const { values } = parseArgs({
 const readers = Number(values.readers)
 const seconds = Number(values.seconds)
 const maxRatio = Number(values["max-ratio"])
-const databases = (["postgres", "embedded"] as const).filter(
-  (kind) => values.database === "both" || values.database === kind
-)
 
 /** Charges that the reader's lists are of. */
 const CHARGES = 300
@@ -83,53 +75,17 @@ const besideReaders = <A>(reading: Reading, work: Effect.Effect<A>) =>
     return { result, counts: yield* Effect.promise(() => counts) }
   })
 
-const catalogOn = (vendorUrl: string) => ({
-  channels: [{ id: "c", name: "c", base_url: `${vendorUrl}/v1`, api_key: "vendor-key" }],
-  models: [
-    {
-      id: "paint-1",
-      modality: "image",
-      protocol: "ip_a",
-      prices: { kind: "image", per_image: "0.2" }
-    }
-  ],
-  mounts: [{ model: "paint-1", channel: "c", upstream_model: "vendor-paint-1" }]
-})
-
-const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "gateway-reads-"))),
-  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
-)
-
 const medianOf = (times: ReadonlyArray<number>): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN
 
-const measure = Effect.fnUntraced(function* (kind: "postgres" | "embedded") {
+const measure = Effect.fnUntraced(function* (kind: Database) {
   const vendor = yield* startVendor
-  const database =
-    kind === "embedded"
-      ? { DATA_DIR: yield* temporaryDirectory }
-      : yield* Effect.map(
-          Effect.acquireRelease(
-            Effect.promise(() => startPostgres()),
-            (server) => Effect.promise(() => server.stop())
-          ),
-          ({ url }) => ({ DATABASE_URL: url })
-        )
-  const gateway = yield* startGateway({ ...database, NODE_NO_WARNINGS: "1" }, gatewayEntry)
-  const operator = makeOperator((path, sent) => call(`${gateway.url}${path}`, sent), ADMIN_TOKEN)
-  yield* Effect.flatMap(
-    operator.admin("/catalog", { method: "PUT", json: catalogOn(vendor.url) }),
-    (answer) => good(Schema.Unknown, answer)
-  )
-  const reader = yield* operator.customer("1000")
-  const other = yield* operator.customer("100000")
+  const measured = yield* startMeasured(kind, `${vendor.url}/v1`)
+  const reader = yield* measured.operator.customer("1000")
+  const other = yield* measured.operator.customer("100000")
   const order = (who: Customer) =>
     Effect.flatMap(
-      call(`${gateway.url}/v1/images/generations`, {
-        key: who.key,
-        json: { model: "paint-1", prompt: "x", metadata: { project: "lighthouse" } }
-      }),
+      measured.order(who.key, { prompt: "x", metadata: { project: "lighthouse" } }),
       (answer) => good(Schema.Unknown, answer)
     )
   yield* Effect.forEach(Array.from({ length: CHARGES }), () => order(reader), { concurrency: 8 })
@@ -150,7 +106,10 @@ const measure = Effect.fnUntraced(function* (kind: "postgres" | "embedded") {
   const ratios: Array<number> = []
   for (const path of values.path) {
     const quiet = medianOf(yield* orders)
-    const beside = yield* besideReaders({ url: `${gateway.url}${path}`, key: reader.key }, orders)
+    const beside = yield* besideReaders(
+      { url: `${measured.gateway.url}${path}`, key: reader.key },
+      orders
+    )
     const busy = medianOf(beside.result)
     ratios.push(busy / quiet)
     yield* Console.log(
@@ -164,7 +123,7 @@ const measure = Effect.fnUntraced(function* (kind: "postgres" | "embedded") {
 
 if (isMainThread) {
   const program = Effect.gen(function* () {
-    const ratios = yield* Effect.forEach(databases, measure)
+    const ratios = yield* Effect.forEach(databasesNamed(values.database), measure)
     if (ratios.flat().some((ratio) => !(ratio <= maxRatio))) {
       yield* Console.error(`an order may take ${maxRatio} times as long at most`)
       process.exitCode = 1

@@ -308,6 +308,17 @@ const placeOrder = Effect.fnUntraced(function* (
   return { ordered, quote, cost: knownCost }
 })
 
+const assertModels = (
+  sums: ReturnType<typeof replayUnder>["models"],
+  placed: ReadonlyArray<Placed>,
+  catalog: Catalog
+): void => {
+  for (const { model, ...sum } of sums) {
+    const orders = placed.filter(({ ordered }) => ordered.model === model)
+    assert.deepStrictEqual(sum, expectedOf(orders, catalog), model)
+  }
+}
+
 const present = Effect.map(DateTime.now, (now) => DateTime.formatIsoDateUtc(now).slice(0, 7))
 
 export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
@@ -353,10 +364,7 @@ export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         )
         for (let round = 0; round < 20; round++) {
           const other = drawCatalog(dice, prefix, true)
-          for (const { model, ...sum } of under(other).models) {
-            const orders = placed.filter(({ ordered }) => ordered.model === model)
-            assert.deepStrictEqual(sum, expectedOf(orders, other), model)
-          }
+          assertModels(under(other).models, placed, other)
         }
       }),
     30_000

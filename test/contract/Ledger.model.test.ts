@@ -287,6 +287,23 @@ const verdictKinds = [
   "Release died"
 ]
 
+interface Side {
+  readonly real: Effect.Success<ReturnType<typeof makeReal>>
+  readonly model: ReturnType<typeof makeModel>
+}
+
+/** The pool, the members' months and the budgets are what the model has. */
+const assertBalances = Effect.fnUntraced(function* ({ real, model }: Side, label: string) {
+  const ledger = yield* Ledger
+  const { organizationId } = real
+  assert.deepEqual(yield* ledger.pool(organizationId), model.pool(), label)
+  const months = yield* Effect.forEach(real.memberIds, (memberId) =>
+    ledger.memberMonth(organizationId, memberId)
+  )
+  assert.deepEqual(months, model.months(), label)
+  assert.sameDeepMembers(yield* real.uses, model.uses(), label)
+})
+
 for (const kind of storeKinds) {
   layer(layerStoresOf(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `the ledger against its model (${kind})`,
@@ -314,19 +331,11 @@ for (const kind of storeKinds) {
                 concurrency: "unbounded"
               })
               assert.deepEqual(verdicts, expected, `${label}, command ${index}`)
-              for (const [at, { _tag }] of bundle.entries()) {
+              bundle.forEach(({ _tag }, at) => {
                 met.add(`${_tag} ${expected[at]?.replace(/ \d+/, "")}`)
-              }
+              })
             }
-            for (const { real, model } of sides) {
-              const { organizationId } = real
-              assert.deepEqual(yield* ledger.pool(organizationId), model.pool(), label)
-              const months = yield* Effect.forEach(real.memberIds, (memberId) =>
-                ledger.memberMonth(organizationId, memberId)
-              )
-              assert.deepEqual(months, model.months(), label)
-              assert.sameDeepMembers(yield* real.uses, model.uses(), label)
-            }
+            for (const side of sides) yield* assertBalances(side, label)
           }
           assert.deepEqual(yield* ledger.verify, [])
           if (kind !== "memory") return

@@ -287,19 +287,20 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
               upstreamId: `up vt_${orderUuid(3 * LIMIT + 1)}`
             })
           }
-          for (const [name, { prefix, step, shift = 0, read, most }] of Object.entries(lists)) {
-            for (const place of [MANY, MANY / 2, 3 * RARE * LIMIT]) {
-              const at = place - (place % step) - shift
-              const after = idAt(prefix, at)
-              const before = yield* readRows
-              const page = yield* read({ after, limit: LIMIT })
-              const label = `${name} after ${place}`
-              assert.isAtMost((yield* readRows) - before, most, label)
-              if (name.includes("nothing")) {
-                // At the end there is less than what a page looks at.
-                assert.deepInclude(page, { data: [], hasMore: place > 3 * 2000 })
-              } else if (!name.includes("vendor's")) assert.isNotEmpty(page.data, label)
-            }
+          const cases = Object.entries(lists).flatMap(([name, list]) =>
+            [MANY, MANY / 2, 3 * RARE * LIMIT].map((place) => ({ name, place, ...list }))
+          )
+          for (const { name, place, prefix, step, shift = 0, read, most } of cases) {
+            const at = place - (place % step) - shift
+            const after = idAt(prefix, at)
+            const before = yield* readRows
+            const page = yield* read({ after, limit: LIMIT })
+            const label = `${name} after ${place}`
+            assert.isAtMost((yield* readRows) - before, most, label)
+            if (name.includes("nothing")) {
+              // At the end there is less than what a page looks at.
+              assert.deepInclude(page, { data: [], hasMore: place > 3 * 2000 })
+            } else if (!name.includes("vendor's")) assert.isNotEmpty(page.data, label)
           }
 
           // Where few are wanted, pages are short, and come to each of them once, the newest first.

@@ -4,7 +4,7 @@
  */
 import { brotliDecompressSync, constants, gunzipSync, inflateSync } from "node:zlib"
 import { Option, Schema } from "effect"
-import type { Mark } from "./forms.ts"
+import type { Mark } from "./answerParts.ts"
 import type { AnswerPlan, Plan } from "./plans.ts"
 
 /** An answer of the gateway, as its bytes came to the client. */

@@ -9,7 +9,7 @@ import { bodyAs, type Customer, Gateway, quickSettings } from "../support/gatewa
 import { leastInput, protocolCatalog } from "../support/protocolCatalog.ts"
 import type { Dice } from "../support/randomOrders.ts"
 import { TALK_PRICES } from "../support/textCatalog.ts"
-import type { Mark } from "./forms.ts"
+import type { Mark } from "./answerParts.ts"
 import type { Case, Prices, Received, Round } from "./judge.ts"
 import { type AnswerPlan, type Plan, plain } from "./plans.ts"
 import { scriptedVendor, type VendorRequest } from "./scriptedVendor.ts"

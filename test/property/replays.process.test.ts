@@ -205,17 +205,20 @@ for (const kind of ["embedded", "postgres"] as const) {
           const first = yield* send(who.key, used, order)
           assert.strictEqual(first.status, order.status, first.text)
           const { available } = yield* gateway.balance(who)
-          for (const [whose, memberId] of [
-            ["own", who.memberId],
-            ["colleague's", colleague]
-          ] as const) {
-            for (const [what, { may, options }] of Object.entries(keys)) {
-              // A member's own keys differ from each other as a colleague's do.
-              if (whose === "own" && what !== "other models") continue
-              const label = `${whose} key: ${what}`
-              const key = yield* makeKey(memberId, options(order))
-              yield* (may ? assertReplayed : assertForbidden)(key, used, order, label)
-            }
+          const colleagues = Object.keys(keys).map(
+            (name) => ["colleague's", colleague, name] as const
+          )
+          // A member's own keys differ from each other as a colleague's do.
+          const own = ["own", who.memberId, "other models"] as const
+          for (const [whose, memberId, name] of [own, ...colleagues]) {
+            const { may, options } = keys[name] ?? assert.fail(name)
+            const key = yield* makeKey(memberId, options(order))
+            yield* (may ? assertReplayed : assertForbidden)(
+              key,
+              used,
+              order,
+              `${whose} key: ${name}`
+            )
           }
           assert.strictEqual((yield* gateway.balance(who)).available, available)
           // Another organisation's key of that name stands for nothing.

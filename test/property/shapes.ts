@@ -1,5 +1,6 @@
 /** How a plan's product and errors become the text of an answer. */
-import { chunks, HUGE, type Json, type Mark, productOf, refusalOf, wordsOf } from "./forms.ts"
+import { HUGE, type Json, type Mark } from "./answerParts.ts"
+import { chunks, productOf, refusalOf, wordsOf } from "./forms.ts"
 import type { AnswerPlan, Plan } from "./plans.ts"
 
 /** More than any answer about a task has of its own. */

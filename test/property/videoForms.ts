@@ -1,5 +1,5 @@
 /** The right form of every video protocol's answers: to the order, and to questions about its task. */
-import { type Json, type Mark, mediumOf, usageOf } from "./forms.ts"
+import { type Json, type Mark, mediumOf, usageOf } from "./answerParts.ts"
 import type { AnswerPlan, Plan } from "./plans.ts"
 
 const jobIds = {
@@ -18,9 +18,9 @@ const jobIds = {
 /** As the vendor names the job. */
 export const jobIdOf = ({ id }: AnswerPlan, { text }: Mark): unknown => jobIds[id](text)
 
-type Words = "working" | "done" | "failed"
+type State = "working" | "done" | "failed"
 
-const words: Readonly<Record<string, Readonly<Record<Words, string>>>> = {
+const statusNames: Readonly<Record<string, Readonly<Record<State, string>>>> = {
   a: { working: "running", done: "succeeded", failed: "failed" },
   d: { working: "processing", done: "succeeded", failed: "failed" },
   e: { working: "processing", done: "success", failed: "failed" },
@@ -52,56 +52,73 @@ export const submitted = (plan: AnswerPlan, mark: Mark, { model }: Plan): Json =
   }
 }
 
-const stateOf = ({ shape }: AnswerPlan): Words =>
-  shape === "processing" || shape === "task"
-    ? "working"
-    : shape === "failed" || shape === "failed beside"
-      ? "failed"
-      : "done"
+const stateOf = ({ shape }: AnswerPlan): State => {
+  if (shape === "processing" || shape === "task") return "working"
+  return shape === "failed" || shape === "failed beside" ? "failed" : "done"
+}
 
 const why = "The job failed inside the vendor"
+
+/** What an answer about a task tells of it. */
+interface Task {
+  readonly id: unknown
+  /** The state, in the vendor's own name for it. */
+  readonly status: string | undefined
+  readonly isFailed: boolean
+  /** Undefined where the task shows no film. */
+  readonly url: unknown
+  readonly usage: unknown
+}
+
+const pollForms: Readonly<Record<string, (task: Task, order: Plan) => Json>> = {
+  a: ({ id, status, isFailed, url, usage }) => ({
+    id,
+    task_id: id,
+    status,
+    ...(url === undefined ? {} : { content: { video_url: url } }),
+    ...(usage === undefined ? {} : { usage }),
+    error: isFailed ? { code: "InternalError", message: why } : null
+  }),
+  "relay d": ({ id, status, url }) => {
+    const result = url === undefined ? {} : { task_result: { videos: [{ id: "v", url }] } }
+    return { code: 0, data: { task_id: id, task_status: status, task_status_msg: why, ...result } }
+  },
+  d: ({ id, status, url }) => {
+    const outputs = url === undefined ? {} : { outputs: [{ type: "video", url }] }
+    return { code: 0, data: [{ id, status, message: why, ...outputs }] }
+  },
+  e: ({ id, status, isFailed, url }) => ({
+    id,
+    state: status,
+    err_code: isFailed ? "Bad" : "",
+    creations: [{ url }]
+  }),
+  f: ({ id, status, isFailed, url }, { kind }) => {
+    const results = kind === "image" ? { results: [{ url }] } : { video_url: url }
+    return {
+      output: {
+        task_id: id,
+        task_status: status,
+        ...(url === undefined ? {} : results),
+        ...(isFailed ? { code: "InternalError", message: why } : {})
+      },
+      request_id: "r"
+    }
+  }
+}
 
 /** The answer to a question about a task, in any of its states. */
 export const polled = (plan: AnswerPlan, mark: Mark, order: Plan, id: unknown): Json => {
   const family = familyOf(order.model)
   const state = stateOf(plan)
-  const word = words[family]?.[state]
   // A task that failed may show what it made all the same.
-  const url =
-    state === "done" || plan.shape === "failed beside" ? mediumOf(plan, mark, 0, "mp4") : undefined
-  const failed = state === "failed" ? { code: "InternalError", message: why } : {}
-  const usage = usageOf(plan, 108_900)
-  switch (family) {
-    case "a":
-      return {
-        id,
-        task_id: id,
-        status: word,
-        ...(url === undefined ? {} : { content: { video_url: url } }),
-        ...(usage === undefined ? {} : { usage }),
-        error: state === "failed" ? failed : null
-      }
-    case "relay d": {
-      const result = url === undefined ? {} : { task_result: { videos: [{ id: "v", url }] } }
-      return { code: 0, data: { task_id: id, task_status: word, task_status_msg: why, ...result } }
-    }
-    case "d": {
-      const outputs = url === undefined ? {} : { outputs: [{ type: "video", url }] }
-      return { code: 0, data: [{ id, status: word, message: why, ...outputs }] }
-    }
-    case "e":
-      return { id, state: word, err_code: state === "failed" ? "Bad" : "", creations: [{ url }] }
-    default: {
-      const results = order.kind === "image" ? { results: [{ url }] } : { video_url: url }
-      return {
-        output: {
-          task_id: id,
-          task_status: word,
-          ...(url === undefined ? {} : results),
-          ...failed
-        },
-        request_id: "r"
-      }
-    }
+  const hasUrl = state === "done" || plan.shape === "failed beside"
+  const task = {
+    id,
+    status: statusNames[family]?.[state],
+    isFailed: state === "failed",
+    url: hasUrl ? mediumOf(plan, mark, 0, "mp4") : undefined,
+    usage: usageOf(plan, 108_900)
   }
+  return pollForms[family]?.(task, order) ?? {}
 }

@@ -1,6 +1,6 @@
 /** The bytes of an answer, and when they are sent: headers, encoding, framing, pieces and cuts. */
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
-import type { Mark } from "./forms.ts"
+import type { Mark } from "./answerParts.ts"
 import type { AnswerPlan } from "./plans.ts"
 import type { Text } from "./shapes.ts"
 

@@ -118,6 +118,64 @@ const rare: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 const scraperLabels = ["instance", "job"]
 
+/** The labels of every metric in Prometheus' text, and those that its scraper adds. */
+const printedLabels = (text: string): Map<string, Set<string>> => {
+  const printed = new Map([["up", new Set(scraperLabels)]])
+  for (const { name, labels } of samplesOf(text)) {
+    const known = printed.get(name) ?? new Set(scraperLabels)
+    for (const label of Object.keys(labels)) known.add(label)
+    printed.set(name, known)
+  }
+  return printed
+}
+
+/** Adds what a few orders do not bring about; what they do must have the labels that are described. */
+const addRare = (printed: Map<string, Set<string>>): void => {
+  const declared = new Set(
+    Object.values(metrics).flatMap((one) => (Metric.isMetric(one) ? [one.id] : []))
+  )
+  for (const [name, labels] of Object.entries(rare)) {
+    assert.isTrue(declared.has(name), `${name} is declared nowhere`)
+    const known = printed.get(name)
+    if (known === undefined) printed.set(name, new Set([...labels, ...scraperLabels]))
+    else for (const label of labels) assert.isTrue(known.has(label), `${name} has no ${label}`)
+  }
+}
+
+type LabelsByMetric = ReadonlyMap<string, ReadonlySet<string>>
+
+/** The labels that a query can speak of, each of which must be printed with its metric. */
+const assertSelectors = (
+  selectors: ReturnType<typeof namesIn>["selectors"],
+  where: string,
+  printed: LabelsByMetric
+): ReadonlySet<string> => {
+  const available = new Set<string>()
+  for (const { metric, labels } of selectors) {
+    const known = printed.get(metric) ?? assert.fail(`${where}: no gateway prints ${metric}`)
+    for (const label of labels) {
+      assert.isTrue(known.has(label), `${where}: ${metric} has no label ${label}`)
+    }
+    for (const label of known) available.add(label)
+  }
+  return available
+}
+
+const assertLabels = (
+  { where, expr, words }: ReturnType<typeof asked>[number],
+  printed: LabelsByMetric
+): void => {
+  const { selectors, grouped, fault } = namesIn(expr)
+  assert.isNull(fault, where)
+  assert.isNotEmpty(selectors, where)
+  const available = assertSelectors(selectors, where, printed)
+  for (const label of grouped) assert.isTrue(available.has(label), `${where}: no label ${label}`)
+  for (const [, label = ""] of words.matchAll(/\{\{\s*([a-z_]+)\s*\}\}/g)) {
+    const isThere = grouped.size === 0 ? available.has(label) : grouped.has(label)
+    assert.isTrue(isThere, `${where}: ${label} is told of and not there`)
+  }
+}
+
 it.live("every metric and label of the dashboard and the alerts is one that a gateway prints", () =>
   Effect.gen(function* () {
     const gateway = yield* startGateway(
@@ -156,43 +214,12 @@ it.live("every metric and label of the dashboard and the alerts is one that a ga
       }),
       Effect.timeout("30 seconds")
     )
-    const printed = new Map<string, Set<string>>([["up", new Set(scraperLabels)]])
-    for (const { name, labels } of samplesOf(text)) {
-      const known = printed.get(name) ?? new Set(scraperLabels)
-      for (const label of Object.keys(labels)) known.add(label)
-      printed.set(name, known)
-    }
-    const declared = new Set(
-      Object.values(metrics).flatMap((one) => (Metric.isMetric(one) ? [one.id] : []))
-    )
-    for (const [name, labels] of Object.entries(rare)) {
-      assert.isTrue(declared.has(name), `${name} is declared nowhere`)
-      const known = printed.get(name)
-      if (known === undefined) printed.set(name, new Set([...labels, ...scraperLabels]))
-      else for (const label of labels) assert.isTrue(known.has(label), `${name} has no ${label}`)
-    }
+    const printed = printedLabels(text)
+    addRare(printed)
 
     const all = asked()
     assert.isAbove(all.length, 60)
-    for (const { where, expr, words } of all) {
-      const { selectors, grouped, fault } = namesIn(expr)
-      assert.isNull(fault, where)
-      assert.isNotEmpty(selectors, where)
-      const own = new Set<string>()
-      for (const { metric, labels } of selectors) {
-        const known = printed.get(metric)
-        assert.isDefined(known, `${where}: no gateway prints ${metric}`)
-        for (const label of labels) {
-          assert.isTrue(known?.has(label), `${where}: ${metric} has no label ${label}`)
-        }
-        for (const label of known ?? []) own.add(label)
-      }
-      for (const label of grouped) assert.isTrue(own.has(label), `${where}: no label ${label}`)
-      for (const [, label = ""] of words.matchAll(/\{\{\s*([a-z_]+)\s*\}\}/g)) {
-        const isThere = grouped.size === 0 ? own.has(label) : grouped.has(label)
-        assert.isTrue(isThere, `${where}: ${label} is told of and not there`)
-      }
-    }
+    for (const question of all) assertLabels(question, printed)
   }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped)
 )
 

@@ -69,32 +69,34 @@ const stoppedBy = (route: DeclaredRoute, { scopes, isAdmin }: KeyClass): 401 | 4
 
 const codes = { 401: "invalid_api_key", 403: "permission_denied" } as const
 
+/** The class of key is let in at the route, or stopped with the code that is due. */
+const assertLetIn = Effect.fnUntraced(function* (route: DeclaredRoute, keyClass: KeyClass) {
+  const gateway = yield* Gateway
+  const answer = yield* gateway.call(pathWith(route.path, {}), {
+    method: route.method,
+    ...(keyClass.key === null ? {} : { key: keyClass.key }),
+    // Nothing is ordered or changed by those who are let in.
+    ...(route.bodies.length > 0 ? { json: [] } : {})
+  })
+  const stop = stoppedBy(route, keyClass)
+  const label = `${route.method} ${route.path} with ${keyClass.name}: ${answer.text}`
+  if (stop === null) {
+    assert.notInclude([401, 403], answer.status, label)
+  } else {
+    assert.strictEqual(answer.status, stop, label)
+    assert.deepNestedInclude(answer.body, { "error.code": codes[stop] }, label)
+  }
+})
+
 layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
   "deny by default",
   (it) => {
     it.effect("each route lets in the keys of its scope, and no other class of key", () =>
       Effect.gen(function* () {
-        const gateway = yield* Gateway
         const all = yield* classes
         yield* Effect.forEach(
           declaredRoutes.flatMap((route) => all.map((each) => ({ route, each }))),
-          ({ route, each }) =>
-            Effect.gen(function* () {
-              const answer = yield* gateway.call(pathWith(route.path, {}), {
-                method: route.method,
-                ...(each.key === null ? {} : { key: each.key }),
-                // Nothing is ordered or changed by those who are let in.
-                ...(route.bodies.length > 0 ? { json: [] } : {})
-              })
-              const stop = stoppedBy(route, each)
-              const label = `${route.method} ${route.path} with ${each.name}: ${answer.text}`
-              if (stop === null) {
-                assert.notInclude([401, 403], answer.status, label)
-              } else {
-                assert.strictEqual(answer.status, stop, label)
-                assert.deepNestedInclude(answer.body, { "error.code": codes[stop] }, label)
-              }
-            }),
+          ({ route, each }) => assertLetIn(route, each),
           { concurrency: 8, discard: true }
         )
         // The table is about the whole interface, or it would say little.

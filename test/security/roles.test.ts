@@ -87,15 +87,33 @@ const rows: Readonly<Record<string, ReadonlyArray<Role>>> = {
 
 const prefix = "/admin/v1"
 const routes = declaredRoutes.filter(({ path }) => path.startsWith(`${prefix}/`))
-const nameOf = ({ method, path }: (typeof routes)[number]) =>
-  `${method} ${path.slice(prefix.length)}`
+type Route = (typeof routes)[number]
+const nameOf = ({ method, path }: Route) => `${method} ${path.slice(prefix.length)}`
 
-const Made = Schema.Struct({ ...OperatorView.fields, token: Schema.String })
+const CreatedOperator = Schema.Struct({ ...OperatorView.fields, token: Schema.String })
 
-const made = Effect.fnUntraced(function* (role: Role) {
+const createOperator = Effect.fnUntraced(function* (role: Role) {
   const gateway = yield* Gateway
   const answer = yield* gateway.admin("/operators", { json: { name: `the ${role}`, role } })
-  return yield* bodyAs(Made, answer)
+  return yield* bodyAs(CreatedOperator, answer)
+})
+
+/** The role is let in where the table says so, and refused elsewhere. */
+const assertMayOrNot = Effect.fnUntraced(function* (role: Role, token: string, route: Route) {
+  const gateway = yield* Gateway
+  const answer = yield* gateway.call(pathWith(route.path, {}), {
+    method: route.method,
+    key: token,
+    // Nothing is changed by those who are let in.
+    ...(route.bodies.length > 0 ? { json: [] } : {})
+  })
+  const label = `${nameOf(route)} as ${role}: ${answer.text}`
+  if (rows[nameOf(route)]?.includes(role) === true) {
+    assert.notInclude([401, 403], answer.status, label)
+  } else {
+    assert.strictEqual(answer.status, 403, label)
+    assert.deepNestedInclude(answer.body, { "error.code": "permission_denied" }, label)
+  }
 })
 
 for (const kind of databasesInTurn(import.meta.filename)) {
@@ -107,22 +125,8 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const gateway = yield* Gateway
           assert.deepStrictEqual(routes.map(nameOf).toSorted(), Object.keys(rows).toSorted())
           for (const role of Role.literals) {
-            const { token } = yield* made(role)
-            for (const route of routes) {
-              const answer = yield* gateway.call(pathWith(route.path, {}), {
-                method: route.method,
-                key: token,
-                // Nothing is changed by those who are let in.
-                ...(route.bodies.length > 0 ? { json: [] } : {})
-              })
-              const label = `${nameOf(route)} as ${role}: ${answer.text}`
-              if (rows[nameOf(route)]?.includes(role) === true) {
-                assert.notInclude([401, 403], answer.status, label)
-              } else {
-                assert.strictEqual(answer.status, 403, label)
-                assert.deepNestedInclude(answer.body, { "error.code": "permission_denied" }, label)
-              }
-            }
+            const { token } = yield* createOperator(role)
+            for (const route of routes) yield* assertMayOrNot(role, token, route)
             const metrics = yield* gateway.call("/metrics", { key: token })
             assert.strictEqual(metrics.status, 200, role)
           }
@@ -132,7 +136,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       it.effect("the audit names who, also of what was refused", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
-          const { id, token } = yield* made("finance")
+          const { id, token } = yield* createOperator("finance")
           yield* gateway.call("/admin/v1/organizations", { key: token, json: { name: "One" } })
           yield* gateway.call("/admin/v1/operators", {
             key: token,
@@ -162,7 +166,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       it.effect("a revoked token opens nothing, and an owner may take a role away", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
-          const { id, token } = yield* made("owner")
+          const { id, token } = yield* createOperator("owner")
           const me = gateway.call("/admin/v1/me", { key: token })
           assert.deepStrictEqual((yield* me).body, { id, name: "the owner", role: "owner" })
           const changed = yield* gateway.admin(`/operators/${id}`, {

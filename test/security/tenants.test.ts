@@ -121,6 +121,35 @@ const places = declaredRoutes
       : [])
   ])
 
+/** A request of the place with the id, by the customer. */
+const requestAt = Effect.fnUntraced(function* (
+  place: (typeof places)[number],
+  who: Customer,
+  id: string
+) {
+  const gateway = yield* Gateway
+  const { method, path, param, query, bodies } = place
+  const address = query === "" ? pathWith(path, { n: "0", [param]: id }) : `${path}${query}${id}`
+  const body = bodies.length > 0 ? { json: examplesOf(place)[0] } : {}
+  return yield* gateway.call(address, { method, key: who.key, ...body })
+})
+
+/** A stranger is answered as if the id stood for nothing; its owner is served. */
+const assertHidden = Effect.fnUntraced(function* (
+  place: (typeof places)[number],
+  id: string,
+  owner: Customer,
+  stranger: Customer
+) {
+  const foreign = yield* requestAt(place, stranger, id)
+  const unknown = yield* requestAt(place, stranger, nobodys(id))
+  assert.notStrictEqual(nobodys(id), id)
+  assert.strictEqual(bytesOf(foreign, id), bytesOf(unknown, nobodys(id)), place.path)
+  assert.isAtLeast(foreign.status, 400, place.path)
+  // The owner gets more, so the id was a real one.
+  assert.strictEqual((yield* requestAt(place, owner, id)).status, 200, place.path)
+})
+
 const settings = { ...quickSettings, webhookAllowPrivate: true }
 
 layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeout: "60 seconds" })(
@@ -133,24 +162,11 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
         const stranger = yield* gateway.customer("100")
         const ids = yield* belongings(owner)
         assert.isAtLeast(places.length, 2)
-        for (const { bodies, method, path, param, query, ...route } of places) {
+        for (const place of places) {
+          const { method, path, param } = place
           const owned = ids.get(`${method} ${path}`) ?? ids.get(path) ?? ids.get(param)
-          const json = bodies.length > 0 ? examplesOf({ ...route, bodies, method, path })[0] : null
           if (owned === undefined) throw new Error(`${path} needs ids of a ${param} to be tried`)
-          for (const id of owned) {
-            const ask = (who: Customer, each: string) =>
-              gateway.call(
-                query === "" ? pathWith(path, { n: "0", [param]: each }) : `${path}${query}${each}`,
-                { method, key: who.key, ...(json === null ? {} : { json }) }
-              )
-            const foreign = yield* ask(stranger, id)
-            const unknown = yield* ask(stranger, nobodys(id))
-            assert.notStrictEqual(nobodys(id), id)
-            assert.strictEqual(bytesOf(foreign, id), bytesOf(unknown, nobodys(id)), path)
-            assert.isAtLeast(foreign.status, 400, path)
-            // The owner gets more, so the id was a real one.
-            assert.strictEqual((yield* ask(owner, id)).status, 200, path)
-          }
+          for (const id of owned) yield* assertHidden(place, id, owner, stranger)
         }
       })
     )

@@ -143,10 +143,10 @@ const decodeLogs = Schema.decodeUnknownSync(
   })
 )
 
-type Told = Readonly<Record<string, string | number | boolean>>
+type Attributes = Readonly<Record<string, string | number | boolean>>
 
 /** Attributes as one object. */
-const told = (attributes: ReadonlyArray<typeof Attribute.Type> = []): Told =>
+const attributesOf = (attributes: ReadonlyArray<typeof Attribute.Type> = []): Attributes =>
   Object.fromEntries(
     attributes.map(({ key, value }) => {
       const [one] = Object.values(value)
@@ -166,7 +166,7 @@ export interface CollectedSpan {
   readonly parentSpanId: string
   readonly name: string
   readonly kind: number
-  readonly attributes: Told
+  readonly attributes: Attributes
   readonly links: ReadonlyArray<{ readonly traceId: string; readonly spanId: string }>
   readonly status: number
 }
@@ -193,50 +193,57 @@ export const makeCollector = Effect.fnUntraced(function* (first: Answer = taking
     readonly text: string
     readonly level: string
     readonly traceId: string
-    readonly attributes: Told
+    readonly attributes: Attributes
   }> = []
   const snapshots: Array<ReadonlyArray<typeof MetricShape.Type>> = []
-  const resources: Array<Told> = []
+  const resources: Array<Attributes> = []
   let answer = first
 
-  const read = (path: string, bytes: Uint8Array, isJson: boolean) => {
-    switch (path) {
-      case "/v1/traces":
-        for (const group of decodeTraces(objectOf("Traces", bytes, isJson)).resourceSpans) {
-          resources.push(told(group.resource.attributes))
-          for (const span of group.scopeSpans.flatMap((scope) => scope.spans)) {
-            spans.push({
-              ...span,
-              parentSpanId: span.parentSpanId ?? "",
-              attributes: told(span.attributes),
-              links: span.links ?? [],
-              status: span.status?.code ?? 0
-            })
-          }
-        }
-        break
-      case "/v1/metrics":
-        for (const group of decodeMetrics(objectOf("Metrics", bytes, isJson)).resourceMetrics) {
-          resources.push(told(group.resource.attributes))
-          snapshots.push(group.scopeMetrics.flatMap(({ metrics }) => metrics))
-        }
-        break
-      case "/v1/logs":
-        for (const group of decodeLogs(objectOf("Logs", bytes, isJson)).resourceLogs) {
-          resources.push(told(group.resource.attributes))
-          for (const log of group.scopeLogs.flatMap((scope) => scope.logRecords)) {
-            logs.push({
-              text: JSON.stringify(log.body),
-              level: log.severityText,
-              traceId: log.traceId ?? "",
-              attributes: told(log.attributes)
-            })
-          }
-        }
-        break
-      default:
-        throw new Error(`no signal has the path ${path}`)
+  const readTraces = (bytes: Uint8Array, isJson: boolean): void => {
+    for (const group of decodeTraces(objectOf("Traces", bytes, isJson)).resourceSpans) {
+      resources.push(attributesOf(group.resource.attributes))
+      for (const span of group.scopeSpans.flatMap((scope) => scope.spans)) {
+        spans.push({
+          ...span,
+          parentSpanId: span.parentSpanId ?? "",
+          attributes: attributesOf(span.attributes),
+          links: span.links ?? [],
+          status: span.status?.code ?? 0
+        })
+      }
     }
+  }
+
+  const readMetrics = (bytes: Uint8Array, isJson: boolean): void => {
+    for (const group of decodeMetrics(objectOf("Metrics", bytes, isJson)).resourceMetrics) {
+      resources.push(attributesOf(group.resource.attributes))
+      snapshots.push(group.scopeMetrics.flatMap(({ metrics }) => metrics))
+    }
+  }
+
+  const readLogs = (bytes: Uint8Array, isJson: boolean): void => {
+    for (const group of decodeLogs(objectOf("Logs", bytes, isJson)).resourceLogs) {
+      resources.push(attributesOf(group.resource.attributes))
+      for (const log of group.scopeLogs.flatMap((scope) => scope.logRecords)) {
+        logs.push({
+          text: JSON.stringify(log.body),
+          level: log.severityText,
+          traceId: log.traceId ?? "",
+          attributes: attributesOf(log.attributes)
+        })
+      }
+    }
+  }
+
+  const readers = new Map([
+    ["/v1/traces", readTraces],
+    ["/v1/metrics", readMetrics],
+    ["/v1/logs", readLogs]
+  ])
+  const read = (path: string, bytes: Uint8Array, isJson: boolean): void => {
+    const reader = readers.get(path)
+    if (reader === undefined) throw new Error(`no signal has the path ${path}`)
+    reader(bytes, isJson)
   }
 
   const url = yield* serving((request, response) => {
@@ -271,44 +278,46 @@ export const makeCollector = Effect.fnUntraced(function* (first: Answer = taking
   }
 })
 
-const labelsOf = (attributes: Told): string =>
+const labelsOf = (attributes: Attributes): string =>
   Object.entries(attributes)
     .map(([name, value]) => `${name.replace(/\W/g, "_")}=${value}`)
     .sort()
     .join()
+
+/** How many values are at or below each bound. */
+const bucketsOf = ({
+  bucketCounts,
+  explicitBounds
+}: {
+  readonly bucketCounts: ReadonlyArray<number>
+  readonly explicitBounds: ReadonlyArray<number>
+}): ReadonlyArray<readonly [bound: string, below: number]> => {
+  let below = 0
+  return bucketCounts.map((count, index) => {
+    below += count
+    return [`${explicitBounds[index] ?? "+Inf"}`, below]
+  })
+}
 
 /** Every number of a snapshot by its name and labels in Prometheus' text. */
 export const seriesOf = (
   metrics: ReadonlyArray<typeof MetricShape.Type>
 ): ReadonlyMap<string, number> => {
   const series = new Map<string, number>()
-  const set = (name: string, attributes: Told, value: number) =>
+  const set = (name: string, attributes: Attributes, value: number) =>
     series.set(`${name.replace(/\W/g, "_")}{${labelsOf(attributes)}}`, value)
   for (const { name, sum, gauge, histogram } of metrics) {
     for (const { attributes, asDouble, asInt } of [
       ...(sum?.dataPoints ?? []),
       ...(gauge?.dataPoints ?? [])
     ]) {
-      set(name, told(attributes), asDouble ?? asInt ?? 0)
+      set(name, attributesOf(attributes), asDouble ?? asInt ?? 0)
     }
-    for (const {
-      attributes,
-      bucketCounts,
-      explicitBounds,
-      count,
-      sum: total = 0
-    } of histogram?.dataPoints ?? []) {
-      let below = 0
-      for (const [index, inBucket] of bucketCounts.entries()) {
-        below += inBucket
-        set(
-          `${name}_bucket`,
-          { ...told(attributes), le: `${explicitBounds[index] ?? "+Inf"}` },
-          below
-        )
-      }
-      set(`${name}_count`, told(attributes), count)
-      set(`${name}_sum`, told(attributes), total)
+    for (const { attributes, ...points } of histogram?.dataPoints ?? []) {
+      const labels = attributesOf(attributes)
+      for (const [le, below] of bucketsOf(points)) set(`${name}_bucket`, { ...labels, le }, below)
+      set(`${name}_count`, labels, points.count)
+      set(`${name}_sum`, labels, points.sum ?? 0)
     }
   }
   return series

@@ -107,13 +107,21 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     if (kind === "withdrawal") {
       return amount > balance - held ? "insufficient_balance" : transfer(reference, what, -amount)
     }
-    const charged = kind === "correction" ? holds.get(id ?? "") : undefined
-    if (kind === "correction") {
-      if (charged?.state !== "captured") return "not_found"
-      if (charged.corrected + amount > charged.captured) return "invalid_request"
-    }
+    return kind === "correction"
+      ? correct(holds.get(id ?? ""), reference, what, amount)
+      : transfer(reference, what, amount)
+  }
+
+  const correct = (
+    charged: ModelHold | undefined,
+    reference: string,
+    what: string,
+    amount: bigint
+  ): Verdict => {
+    if (charged?.state !== "captured") return "not_found"
+    if (charged.corrected + amount > charged.captured) return "invalid_request"
     const verdict = transfer(reference, what, amount)
-    if (charged !== undefined && verdict === "applied") charged.corrected += amount
+    if (verdict === "applied") charged.corrected += amount
     return verdict
   }
 
@@ -154,17 +162,22 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     return slot.startsWith(CAP) ? "member_cap_exceeded" : `budget_exceeded ${amount}`
   }
 
+  const shortageOf = (amount: bigint): Verdict | null => {
+    if (amount > balance - held) return "insufficient_balance"
+    const others = uncovered()
+    return others > 0n && held + others + amount > balance + credit
+      ? "insufficient_balance by exposure"
+      : null
+  }
+
   const hold = (command: Extract<Command, { readonly _tag: "Hold" }>): Verdict => {
     if (holds.has(command.id)) return "held"
     if (command.key !== null && keys.has(command.key)) return "KeyAlreadyUsed"
     if (command.member >= caps.length) return "died"
     const refusal = refusing(command)
     if (refusal !== null) return refusal
-    if (command.amount > balance - held) return "insufficient_balance"
-    const others = uncovered()
-    if (others > 0n && held + others + command.amount > balance + credit) {
-      return "insufficient_balance by exposure"
-    }
+    const shortage = shortageOf(command.amount)
+    if (shortage !== null) return shortage
     holds.set(command.id, {
       member: command.member,
       apiKey: command.apiKey,
@@ -180,15 +193,15 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
   }
 
   const close = (id: string, charge: bigint | null, forgetKey: boolean): Verdict => {
-    const found = holds.get(id)
-    if (found === undefined) return "died"
-    if (found.state !== "open") return `${found.state} ${found.captured} before`
-    found.state = charge === null ? "released" : "captured"
-    found.captured = charge ?? 0n
-    held -= found.amount
-    balance -= found.captured
+    const order = holds.get(id)
+    if (order === undefined) return "died"
+    if (order.state !== "open") return `${order.state} ${order.captured} before`
+    order.state = charge === null ? "released" : "captured"
+    order.captured = charge ?? 0n
+    held -= order.amount
+    balance -= order.captured
     for (const [key, holdId] of keys) if (forgetKey && holdId === id) keys.delete(key)
-    return `${found.state} ${found.captured} won`
+    return `${order.state} ${order.captured} won`
   }
 
   const apply = (command: Command): Verdict => {

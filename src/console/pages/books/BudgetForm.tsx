@@ -1,12 +1,13 @@
 /** A budget or a member's cap, made or changed. */
 import { Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core"
-import { useForm } from "@mantine/form"
+import { type UseFormReturnType, useForm } from "@mantine/form"
 import { useDebouncedValue } from "@mantine/hooks"
 import { Effect } from "effect"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { budgetPeriods, usualThresholds } from "../../../domain/money/budgets.ts"
 import type { BudgetView } from "../../../features/budgets/BudgetsApi.ts"
+import type { Ask } from "../../gateway/client.ts"
 import { useAsk, useDo, useSession } from "../../gateway/hooks.tsx"
 import { mayAct } from "../../gateway/session.ts"
 import { FailureNote } from "../../parts/FailureNote.tsx"
@@ -93,6 +94,93 @@ interface Values {
   readonly thresholds: string
 }
 
+/** What the form begins with; a new budget has the scope. */
+const valuesOf = (budget: BudgetView | null, scope: Scope): Values =>
+  budget === null
+    ? { scope, subject: "", period: "month", amount: "", thresholds: usualThresholds.join(", ") }
+    : {
+        scope: budget.is_member_cap ? "cap" : budget.scope,
+        subject: budget.subject_id ?? "",
+        period: budget.period,
+        amount: budget.amount,
+        thresholds: budget.thresholds.join(", ")
+      }
+
+const saveBudget =
+  (id: string, budget: BudgetView | null, values: Values): Ask<unknown> =>
+  (gateway) => {
+    const { scope, subject, period } = values
+    const amount = typedNano(values.amount) ?? 0n
+    const thresholds = percentsOf(values.thresholds) ?? []
+    if (scope === "cap") {
+      return gateway.accounts.changeMember({
+        params: { id: subject },
+        payload: { monthly_cap: amount }
+      })
+    }
+    if (budget !== null) {
+      return gateway.budgets.changeBudget({
+        params: { id, budget_id: budget.id },
+        payload: { amount, thresholds }
+      })
+    }
+    return gateway.budgets.createBudget({
+      params: { id },
+      payload: {
+        scope,
+        period,
+        amount,
+        thresholds,
+        ...(scope === "organization" ? {} : { subject_id: subject })
+      }
+    })
+  }
+
+/** What cannot be changed later: whose orders the budget is of, and how long it lasts. */
+const NewBudgetFields = ({
+  organizationId,
+  scopes: offered,
+  form
+}: {
+  readonly organizationId: string
+  readonly scopes: ReadonlyArray<Scope>
+  readonly form: UseFormReturnType<Values>
+}) => {
+  const { t } = useTranslation("books")
+  const { scope } = form.values
+  return (
+    <>
+      <Select<Scope>
+        label={t("budgets.scope")}
+        allowDeselect={false}
+        data={offered.map((value) => ({ value, label: t(`budgets.scopes.${value}`) }))}
+        {...form.getInputProps("scope")}
+        onChange={(value) => {
+          if (value !== null) form.setValues({ scope: value, subject: "" })
+        }}
+      />
+      {scope === "organization" ? null : (
+        <SubjectSelect
+          key={scope}
+          organizationId={organizationId}
+          of={scope === "key" ? "key" : "member"}
+          value={form.values.subject}
+          error={form.errors.subject}
+          onChange={(id) => form.setFieldValue("subject", id)}
+        />
+      )}
+      {scope === "cap" ? null : (
+        <Select<Period>
+          label={t("budgets.period")}
+          allowDeselect={false}
+          data={budgetPeriods.map((value) => ({ value, label: t(`budgets.periods.${value}`) }))}
+          {...form.getInputProps("period")}
+        />
+      )}
+    </>
+  )
+}
+
 const Form = ({ organizationId, currency, budget, onClose }: Props) => {
   const { t } = useTranslation("books")
   const { t: shell } = useTranslation()
@@ -100,16 +188,8 @@ const Form = ({ organizationId, currency, budget, onClose }: Props) => {
   const offered = scopes.filter((scope) =>
     scope === "cap" ? mayAct(session, "operator", "finance") : mayAct(session, "finance")
   )
-  const isCap = budget?.is_member_cap ?? false
-  const initialValues: Values = {
-    scope: isCap ? "cap" : (budget?.scope ?? offered[0] ?? "cap"),
-    subject: budget?.subject_id ?? "",
-    period: budget?.period ?? "month",
-    amount: budget?.amount ?? "",
-    thresholds: (budget?.thresholds ?? usualThresholds).join(", ")
-  }
   const form = useForm({
-    initialValues,
+    initialValues: valuesOf(budget, offered[0] ?? "cap"),
     validate: {
       amount: (text) => (typedNano(text) === null ? t("form.noAmountOrZero") : null),
       subject: (text, { scope }) =>
@@ -119,30 +199,7 @@ const Form = ({ organizationId, currency, budget, onClose }: Props) => {
     }
   })
   const save = useDo(
-    ({ scope, subject, period, ...typed }: Values) =>
-      (gateway): Effect.Effect<unknown, unknown> => {
-        const amount = typedNano(typed.amount) ?? 0n
-        const thresholds = percentsOf(typed.thresholds) ?? []
-        const params = { id: organizationId }
-        if (scope === "cap") {
-          return gateway.accounts.changeMember({
-            params: { id: subject },
-            payload: { monthly_cap: amount }
-          })
-        }
-        return budget === null
-          ? gateway.budgets.createBudget({
-              params,
-              payload: {
-                ...{ scope, period, amount, thresholds },
-                ...(scope === "organization" ? {} : { subject_id: subject })
-              }
-            })
-          : gateway.budgets.changeBudget({
-              params: { ...params, budget_id: budget.id },
-              payload: { amount, thresholds }
-            })
-      },
+    (values: Values) => saveBudget(organizationId, budget, values),
     [["books", organizationId], ["members"], ["budgets"]]
   )
   const { scope } = form.values
@@ -153,38 +210,7 @@ const Form = ({ organizationId, currency, budget, onClose }: Props) => {
     >
       <Stack>
         {budget === null ? (
-          <>
-            <Select<Scope>
-              label={t("budgets.scope")}
-              allowDeselect={false}
-              data={offered.map((value) => ({ value, label: t(`budgets.scopes.${value}`) }))}
-              {...form.getInputProps("scope")}
-              onChange={(value) => {
-                if (value !== null) form.setValues({ scope: value, subject: "" })
-              }}
-            />
-            {scope === "organization" ? null : (
-              <SubjectSelect
-                key={scope}
-                organizationId={organizationId}
-                of={scope === "key" ? "key" : "member"}
-                value={form.values.subject}
-                error={form.errors.subject}
-                onChange={(id) => form.setFieldValue("subject", id)}
-              />
-            )}
-            {scope === "cap" ? null : (
-              <Select<Period>
-                label={t("budgets.period")}
-                allowDeselect={false}
-                data={budgetPeriods.map((value) => ({
-                  value,
-                  label: t(`budgets.periods.${value}`)
-                }))}
-                {...form.getInputProps("period")}
-              />
-            )}
-          </>
+          <NewBudgetFields organizationId={organizationId} scopes={offered} form={form} />
         ) : null}
         <TextInput
           label={t("form.amount", { currency })}

@@ -51,6 +51,32 @@ interface Props {
   readonly first: ModelEntry
 }
 
+const TaskOrNothing = ({
+  task,
+  usual
+}: {
+  readonly task: string | null
+  readonly usual: number | null
+}) => {
+  const { t } = useTranslation("playground")
+  return task === null ? (
+    <Card withBorder>
+      <Text c="dimmed">{t("nothingYet")}</Text>
+    </Card>
+  ) : (
+    <TaskResult key={task} id={task} usual={usual} />
+  )
+}
+
+const isUnreachable = (error: unknown): boolean =>
+  error !== null && failureOf(error).code === "unreachable"
+
+/** The message of a field's fault where there are several; one alone is explained below the form. */
+const errorAt = (field: Field, faults: ReturnType<typeof faultsIn>): string | boolean => {
+  const fault = faults.find((one) => one.field === field)
+  return faults.length > 1 && fault !== undefined ? fault.message : fault !== undefined
+}
+
 const Playground = ({ models, first }: Props) => {
   const { t } = useTranslation("playground")
   const place = usePlace()
@@ -86,6 +112,11 @@ const Playground = ({ models, first }: Props) => {
     setDraft((before) => fitted(before, next))
     placing.reset()
   }
+  const reply = (text: string) => {
+    change({ messages: [...draft.messages, says("assistant", text), says("user", "")] })
+    // The new message is there after the next drawing.
+    requestAnimationFrame(() => show("messages"))
+  }
   const refusal = placing.error ?? quote.query.error
   const faults = refusal === null ? [] : faultsIn(refusal)
   const submit = () => {
@@ -102,8 +133,7 @@ const Playground = ({ models, first }: Props) => {
       }
     )
   }
-  const lost =
-    placing.isError && failureOf(placing.error).code === "unreachable" ? placing.variables : null
+  const lost = isUnreachable(placing.error) ? placing.variables : undefined
   return (
     <Grid gap="lg" align="flex-start">
       <Grid.Col span={{ base: 12, md: 6, xl: 5 }}>
@@ -127,19 +157,14 @@ const Playground = ({ models, first }: Props) => {
                     model={model}
                     draft={draft}
                     change={change}
-                    errorOf={(field) => {
-                      const fault = faults.find((one) => one.field === field)
-                      return faults.length > 1 && fault !== undefined
-                        ? fault.message
-                        : fault !== undefined
-                    }}
+                    errorOf={(field) => errorAt(field, faults)}
                   />
                   {refusal === null ? null : (
                     <RefusalNote
                       error={refusal}
                       change={change}
                       onShow={show}
-                      onAgain={lost === null ? undefined : () => placing.mutate(lost)}
+                      onAgain={lost === undefined ? undefined : () => placing.mutate(lost)}
                     />
                   )}
                   <QuoteCard quote={quote} />
@@ -159,23 +184,9 @@ const Playground = ({ models, first }: Props) => {
       <Grid.Col span={{ base: 12, md: 6, xl: 7 }}>
         <Stack>
           {answer !== null ? (
-            <TextResult
-              answer={answer}
-              onStop={stop}
-              onReply={(text) => {
-                change({
-                  messages: [...draft.messages, says("assistant", text), says("user", "")]
-                })
-                // The new message is there after the next drawing.
-                requestAnimationFrame(() => show("messages"))
-              }}
-            />
-          ) : place.task !== null ? (
-            <TaskResult key={place.task} id={place.task} usual={place.usual} />
+            <TextResult answer={answer} onStop={stop} onReply={reply} />
           ) : (
-            <Card withBorder>
-              <Text c="dimmed">{t("nothingYet")}</Text>
-            </Card>
+            <TaskOrNothing task={place.task} usual={place.usual} />
           )}
           {order === null ? null : <CodeCard order={order} />}
         </Stack>

@@ -143,22 +143,55 @@ export const SpendSeries = <Group extends SpendGroup>({
     }
   ]
 
-  const shown = (rows: ReadonlyArray<SpendLine>) => {
-    const known = measures.filter((measure) => rows.some((row) => row[measure] !== undefined))
-    const measure = known.find((one) => one === get("measure")) ?? "charge"
+  const plot = (
+    rows: ReadonlyArray<SpendLine>,
+    known: ReadonlyArray<Measure>,
+    measure: Measure
+  ): ReactNode => {
     const slots = slotsOf(
       rows.map(({ start }) => Date.parse(start)),
       range.interval,
       spanOf(filters)
     )
-    const lines =
-      by === undefined
-        ? known
-            .filter((one) => one !== "margin")
-            .flatMap((one) =>
-              linesOf(rows, slots, { nameOf: () => t(`spend.measures.${one}`), measure: one })
-            )
-        : linesOf(rows, slots, { nameOf: nameIn, measure })
+    /** A line for each amount, where all names are one. */
+    const linesOfAll = () =>
+      known
+        .filter((one) => one !== "margin")
+        .flatMap((one) =>
+          linesOf(rows, slots, { nameOf: () => t(`spend.measures.${one}`), measure: one })
+        )
+    if (by === undefined) {
+      const times = slots.map((slot) => slot / 1000)
+      return <TimePlot label={t("spend.title")} times={times} lines={linesOfAll()} kind="bars" />
+    }
+    return (
+      <>
+        <Select
+          label={t("spend.measure")}
+          value={measure}
+          allowDeselect={false}
+          data={known.map((value) => ({ value, label: t(`spend.measures.${value}`) }))}
+          onChange={(value) => set({ measure: value })}
+          w={190}
+        />
+        <TimePlot
+          label={t("spend.title")}
+          times={slots.map((slot) => slot / 1000)}
+          lines={linesOf(rows, slots, { nameOf: nameIn, measure })}
+          kind="lines"
+        />
+        {new Set(rows.map(nameIn)).size > MOST_LINES ? (
+          <Text size="sm" c="dimmed">
+            {t("spend.most", { count: MOST_LINES })}
+          </Text>
+        ) : null}
+      </>
+    )
+  }
+
+  const shown = (rows: ReadonlyArray<SpendLine>) => {
+    const known = measures.filter((measure) => rows.some((row) => row[measure] !== undefined))
+    const measure = known.find((one) => one === get("measure")) ?? "charge"
     const currency = rows[0]?.currency
     if (rows.length === 0) {
       return (
@@ -178,30 +211,7 @@ export const SpendSeries = <Group extends SpendGroup>({
         {get("as") === "table" ? (
           <RowTable label={t("spend.title")} columns={columns(rows)} rows={rows} />
         ) : (
-          <>
-            {by === undefined ? null : (
-              <Select
-                label={t("spend.measure")}
-                value={measure}
-                allowDeselect={false}
-                data={known.map((value) => ({ value, label: t(`spend.measures.${value}`) }))}
-                onChange={(value) => set({ measure: value })}
-                w={190}
-              />
-            )}
-
-            <TimePlot
-              label={t("spend.title")}
-              times={slots.map((slot) => slot / 1000)}
-              lines={lines}
-              kind={by === undefined ? "bars" : "lines"}
-            />
-            {by !== undefined && new Set(rows.map(nameIn)).size > MOST_LINES ? (
-              <Text size="sm" c="dimmed">
-                {t("spend.most", { count: MOST_LINES })}
-              </Text>
-            ) : null}
-          </>
+          plot(rows, known, measure)
         )}
       </Stack>
     )

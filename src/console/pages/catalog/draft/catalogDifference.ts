@@ -34,14 +34,19 @@ const hasName = (value: unknown): value is { readonly name: string } =>
 const shown = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "")
 
+type Leaves = Generator<[path: string, text: string]>
+
+const leavesOfList = function* (items: ReadonlyArray<unknown>, path: string): Leaves {
+  if (!items.some(isObject)) yield [path, items.map(shown).join(", ")]
+  for (const [index, item] of items.entries()) {
+    if (isObject(item)) yield* leaves(item, `${path}.${hasName(item) ? item.name : index}`)
+  }
+}
+
 /** Every value of an entry by its path; lists of texts are one value. */
-const leaves = function* (value: unknown, path: string): Generator<[path: string, text: string]> {
+const leaves = function* (value: unknown, path: string): Leaves {
   if (Array.isArray(value)) {
-    const items: ReadonlyArray<unknown> = value
-    if (!items.some(isObject)) yield [path, items.map(shown).join(", ")]
-    for (const [index, item] of items.entries()) {
-      if (isObject(item)) yield* leaves(item, `${path}.${hasName(item) ? item.name : index}`)
-    }
+    yield* leavesOfList(value, path)
   } else if (isObject(value)) {
     for (const [name, part] of Object.entries(value)) {
       if (part !== undefined) yield* leaves(part, path === "" ? name : `${path}.${name}`)

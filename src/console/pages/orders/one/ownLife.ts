@@ -15,6 +15,11 @@ interface Life {
 
 const BELOW_ZERO = /^-/
 
+const colorOf = ({ state }: Order): LifePart["color"] => {
+  if (state === "processing") return "blue"
+  return state === "failed" ? "red" : "green"
+}
+
 export const useOwnLife = (order: Order, receipt: ReceiptView | undefined): Life => {
   const { t } = useTranslation("orders")
   const length = useLength()
@@ -35,36 +40,24 @@ export const useOwnLife = (order: Order, receipt: ReceiptView | undefined): Life
         }),
         at: null
       }
-  const difference = receipt?.difference ?? "0"
-  const moneySteps: ReadonlyArray<LifeStep> =
-    order.state === "succeeded"
-      ? [
-          {
-            key: "charged",
-            look: "taken",
-            title: t("life.charged", { amount: money(order.charge) }),
-            at: closed_at,
-            ...(order.overage !== "0"
-              ? { more: t("life.chargedMore", { amount: money(order.overage) }) }
-              : BELOW_ZERO.test(difference)
-                ? {
-                    more: t("life.chargedLess", {
-                      amount: money(difference.replace(BELOW_ZERO, ""))
-                    })
-                  }
-                : {})
-          }
-        ]
-      : order.state === "failed"
-        ? [
-            {
-              key: "refunded",
-              look: "returned",
-              title: t("life.refunded", { amount: money(order.hold) }),
-              at: closed_at
-            }
-          ]
-        : []
+  /** What was charged beside the hold. */
+  const chargeNote = (): { readonly more?: string } => {
+    if (order.overage !== "0")
+      return { more: t("life.chargedMore", { amount: money(order.overage) }) }
+    const difference = receipt?.difference ?? "0"
+    if (!BELOW_ZERO.test(difference)) return {}
+    const amount = money(difference.replace(BELOW_ZERO, ""))
+    return { more: t("life.chargedLess", { amount }) }
+  }
+  const moneySteps = (): ReadonlyArray<LifeStep> => {
+    if (order.state === "succeeded") {
+      const title = t("life.charged", { amount: money(order.charge) })
+      return [{ key: "charged", look: "taken", title, at: closed_at, ...chargeNote() }]
+    }
+    if (order.state !== "failed") return []
+    const title = t("life.refunded", { amount: money(order.hold) })
+    return [{ key: "refunded", look: "returned", title, at: closed_at }]
+  }
   const steps: ReadonlyArray<LifeStep> = [
     {
       key: "held",
@@ -87,7 +80,7 @@ export const useOwnLife = (order: Order, receipt: ReceiptView | undefined): Life
     ...(order.state === "processing"
       ? []
       : [{ key: "ended", look: order.state, title: t(`life.${order.state}`), at: closed_at }]),
-    ...moneySteps,
+    ...moneySteps(),
     ...(receipt?.corrections ?? []).map(({ id, amount, reason, at }) => ({
       key: id,
       look: "returned" as const,
@@ -122,7 +115,7 @@ export const useOwnLife = (order: Order, receipt: ReceiptView | undefined): Life
       key: "work",
       label: t(isHanding ? "life.queue" : "life.work"),
       millis: Math.max(0, between(begun, end)),
-      color: order.state === "processing" ? "blue" : order.state === "failed" ? "red" : "green"
+      color: colorOf(order)
     }
   ]
   return { steps, parts }
