@@ -141,7 +141,7 @@ export const makeModelCheck = Effect.map(
 /** How an order is checked against one protocol of its modality. */
 interface OfferRules<Protocol, Offer extends { readonly quote: Quote }, ProtocolError, OfferError> {
   /** Fails where the gateway has no such protocol for this model. */
-  readonly findProtocol: (
+  readonly resolveProtocol: (
     protocol: string,
     upstreamModel: string
   ) => Result.Result<Protocol, ProtocolError>
@@ -204,11 +204,11 @@ export const makeMountCheck = Effect.gen(function* () {
       const { channel: channelId, priority, weight } = mount
       const protocolId = mountProtocol(model, mount)
       const upstreamModel = mount.upstream_model ?? model.id
-      const found = rules.findProtocol(protocolId, upstreamModel)
-      if (Result.isFailure(found)) {
-        return { _tag: "UnknownProtocol", error: found.failure } as const
+      const resolved = rules.resolveProtocol(protocolId, upstreamModel)
+      if (Result.isFailure(resolved)) {
+        return { _tag: "UnknownProtocol", error: resolved.failure } as const
       }
-      const protocol = found.success
+      const protocol = resolved.success
       const checked = rules.checkOffer(protocol, upstreamModel)
       const accounts = yield* accountsOf(model, channelId, protocolId)
       if (Result.isFailure(accounts)) {
@@ -235,7 +235,8 @@ export const makeMountCheck = Effect.gen(function* () {
       return { _tag: "Usable", protocol, usable } as const
     })
 
-    if (mounts.length === 0) yield* Effect.fromResult(rules.findProtocol(model.protocol, model.id))
+    if (mounts.length === 0)
+      yield* Effect.fromResult(rules.resolveProtocol(model.protocol, model.id))
     const checks = yield* Effect.forEach(mounts, checkMount)
     const usable = checks.flatMap((check) => (check._tag === "Usable" ? [check.usable] : []))
     if (Arr.isArrayNonEmpty(usable)) {

@@ -110,7 +110,7 @@ export const makeOrderResolution = Effect.gen(function* () {
     const files = yield* findFiles(caller, imageReferences(request))
     const { model } = ordered
     const mounts = yield* checkMounts(ordered, {
-      findProtocol: (protocol) => {
+      resolveProtocol: (protocol) => {
         const row = protocols.image.get(protocol)
         const adapter = adapters.image.get(protocol)
         return row === undefined || adapter === undefined
@@ -146,7 +146,7 @@ export const makeOrderResolution = Effect.gen(function* () {
     const limits = limitsOf(model)
     const expected = request.expectedBy(limits)
     const mounts = yield* checkMounts(ordered, {
-      findProtocol: (protocol) => {
+      resolveProtocol: (protocol) => {
         const row = protocols.text.get(protocol)
         const adapter = adapters.text.get(protocol)
         const isServed = row !== undefined && (row.embeddings || model.modality !== "embedding")

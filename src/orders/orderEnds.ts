@@ -30,7 +30,7 @@ export interface OpenOrder {
   readonly terms: OrderTerms
   readonly run: OrderRun
   readonly key: RequestKey | null
-  readonly at: Pick<CurrentMount<unknown>, "mount">
+  readonly current: Pick<CurrentMount<unknown>, "mount">
   readonly call: OrderCall
   /** The last step that was reached; null before the first. */
   step: OrderStep | null
@@ -40,14 +40,14 @@ export interface OpenOrder {
 
 /** Logs an event of the order with the fields by which an operator finds it. */
 export const logOrderError = (
-  { at, run, step }: OpenOrder,
+  { current, run, step }: OpenOrder,
   event: string,
   fields: object = {},
   ...causes: ReadonlyArray<unknown>
 ) =>
   Effect.annotateLogs(Effect.logError(`order: ${event}`, ...causes), {
     hold_id: run.id,
-    channel: at.mount().job.channelId,
+    channel: current.mount().job.channelId,
     step,
     ...fields
   })
@@ -166,7 +166,7 @@ export const makeOrderEnds = Effect.gen(function* () {
 
   /** A sweep has given the hold back, and its orphan tells the operator of the job. */
   const answerLate = Effect.fnUntraced(function* (open: OpenOrder) {
-    const { protocol, channelId: channel } = open.at.mount().job
+    const { protocol, channelId: channel } = open.current.mount().job
     yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
     yield* logOrderError(open, "made after its hold was given back, so it is not charged")
     return yield* abandonedRequestError()
@@ -186,16 +186,16 @@ export const makeOrderEnds = Effect.gen(function* () {
   })
 
   /** Tells the channel's health how far the vendor's usage is from what was held. */
-  const noteUsage = ({ at, terms }: OpenOrder, { chargeNano, usage }: Charge<unknown>) => {
+  const noteUsage = ({ current, terms }: OpenOrder, { chargeNano, usage }: Charge<unknown>) => {
     if (usage.basis !== "upstream_usage") return
     const amounts = { estimatedNano: terms.quote.holdNano, usedNano: chargeNano }
-    health.recordUsage(at.mount().job.channelId, terms.model.id, amounts)
+    health.recordUsage(current.mount().job.channelId, terms.model.id, amounts)
   }
 
   /** Takes the charge, and answers only where it stands in the books. */
   const capture = <Answer>(open: OpenOrder, charge: Charge<Answer>) =>
     Effect.gen(function* () {
-      const { cost } = open.at.mount()
+      const { cost } = open.current.mount()
       const answer = yield* storableAnswer(open, charge)
       const call = Exit.isSuccess(charge.answer) ? open.call.answered() : null
       const { state } = yield* ledger.capture({
@@ -224,7 +224,7 @@ export const makeOrderEnds = Effect.gen(function* () {
         return accept(open, finish)
       case "Charge":
         return Effect.andThen(
-          annotateUsage(open.at.mount().job, finish.usage),
+          annotateUsage(open.current.mount().job, finish.usage),
           capture(open, finish)
         )
       case "Charged":

@@ -66,13 +66,13 @@ export const makePaidOrders = Effect.gen(function* () {
     terms: OrderTerms,
     run: OpenOrder["run"],
     key: RequestKey | null,
-    at: OpenOrder["at"]
+    current: OpenOrder["current"]
   ): OpenOrder => {
     const open: OpenOrder = {
       terms,
       run,
       key,
-      at,
+      current,
       call: makeOrderCall(callLog),
       step: null,
       reach: (step) =>
@@ -84,7 +84,7 @@ export const makePaidOrders = Effect.gen(function* () {
     return open
   }
 
-  const hold = ({ at, key, run, terms }: OpenOrder) =>
+  const hold = ({ current, key, run, terms }: OpenOrder) =>
     inHoldSpan(
       ledger.hold({
         organizationId: terms.caller.organizationId,
@@ -99,8 +99,8 @@ export const makePaidOrders = Effect.gen(function* () {
         quote: encodeQuote(terms.quote),
         metadata: terms.metadata,
         promptDigest: terms.promptDigest,
-        job: at.mount().job,
-        cost: encodeCost(at.mount().cost),
+        job: current.mount().job,
+        cost: encodeCost(current.mount().cost),
         task: terms.task?.created ?? null,
         key
       })
@@ -121,9 +121,9 @@ export const makePaidOrders = Effect.gen(function* () {
         )
     }
 
-  const withClientModel = ({ at, terms }: OpenOrder, error: UpstreamError) =>
+  const withClientModel = ({ current, terms }: OpenOrder, error: UpstreamError) =>
     renameModelInError(
-      { model: terms.model.id, upstreamModel: at.mount().job.upstreamModel },
+      { model: terms.model.id, upstreamModel: current.mount().job.upstreamModel },
       error
     )
 
@@ -197,10 +197,10 @@ export const makePaidOrders = Effect.gen(function* () {
   const stepsOf = <Product, Answer>(
     order: PaidOrder<Product, Answer>,
     open: OpenOrder,
-    at: CurrentMount<Product>
+    current: CurrentMount<Product>
   ) => {
     const afterHold = Effect.gen(function* () {
-      const product = yield* at
+      const product = yield* current
         .call((turn) => callMount(order, open, turn), reassign(open))
         .pipe(Effect.catchCause((cause) => afterFailure(order, open, cause)))
       yield* open.reach("made")
@@ -221,8 +221,8 @@ export const makePaidOrders = Effect.gen(function* () {
   }
 
   /** Gives back the trials of a turn whose mount was not called after all. */
-  const endUncalled = (terms: OrderTerms, at: Pick<CurrentMount<unknown>, "uncalledTurn">) => {
-    const uncalled = at.uncalledTurn()
+  const endUncalled = (terms: OrderTerms, current: Pick<CurrentMount<unknown>, "uncalledTurn">) => {
+    const uncalled = current.uncalledTurn()
     if (uncalled === null || uncalled.trials.length === 0) return undefined
     const lane = laneOf(terms, uncalled.mount.job.channelId)
     return health.endTrial(lane, uncalled.trials, undefined)
@@ -246,9 +246,11 @@ export const makePaidOrders = Effect.gen(function* () {
         const nextTurn = makeTurns(mounts, moveTo, (channelId) =>
           health.breakerState(laneOf(order, channelId))
         )
-        const at = yield* makeCurrentMount(yield* nextTurn(), nextTurn, order)
-        const open = openOrder(order, { id, addresses }, key, at)
-        return yield* Effect.onExitPrimitive(stepsOf(order, open, at), () => endUncalled(order, at))
+        const current = yield* makeCurrentMount(yield* nextTurn(), nextTurn, order)
+        const open = openOrder(order, { id, addresses }, key, current)
+        return yield* Effect.onExitPrimitive(stepsOf(order, open, current), () =>
+          endUncalled(order, current)
+        )
       })
     ).pipe(observedOrder(id, order))
   }, Effect.scoped)

@@ -52,20 +52,23 @@ const memberSeriesGroups = ["model", "modality", "key", "tag"] as const
 export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: Groups) => ({
   from: Schema.optionalKey(
     plainText().annotate({
-      description: `Where it begins. ${TIME_FORMAT}; some 48 hours, 31 days or 12 months back when left out`
+      description: `The beginning. ${TIME_FORMAT}; some 48 hours, 31 days or 12 months back when left out`
     })
   ),
   to: Schema.optionalKey(
     plainText().annotate({
-      description: `Where it ends: a day is included, a time is not. ${TIME_FORMAT}; now when left out`
+      description: `The end: a day is included, a time is not. ${TIME_FORMAT}; now when left out`
     })
   ),
   interval: oneOf(
     sumSteps,
-    "What a line is of, in the deployment's time zone; `day` when left out"
+    "The length of the time of a line, in the deployment's time zone; `day` when left out"
   ).pipe(Schema.withDecodingDefaultKey(Effect.succeed("day" as const))),
   by: Schema.optionalKey(
-    oneOf(groups, "What the lines are told apart by; `tag` takes the texts of the name in `tag`")
+    oneOf(
+      groups,
+      "The field that the lines are grouped by; `tag` groups by the values of the name in `tag`"
+    )
   ),
   tag: Schema.optionalKey(
     plainText(MAX_TAG).annotate({
@@ -81,14 +84,14 @@ export const seriesFields = {
   modality: Schema.optionalKey(text("The modality")),
   key: Schema.optionalKey(text("The key's id")),
   tag: Schema.optionalKey(text("The text of the tag")),
-  count: integer("Charges of the orders of this time"),
-  failed: integer("Orders of this time that ended without a charge"),
-  charge: amount("What was charged for the orders of this time"),
-  returned: amount("What was given back of charges in this time"),
-  units: nullable(Schema.Int, "What was charged for; null where the units differ"),
+  count: integer("The number of charges of orders of this time"),
+  failed: integer("The number of orders of this time that ended without a charge"),
+  charge: amount("The charges of orders of this time"),
+  returned: amount("The corrections made in this time"),
+  units: nullable(Schema.Int, "The charged units; null where they are of several kinds"),
   unit: nullable(
-    oneOf(chargeUnits, "What is counted"),
-    "What is counted; null where that differs, or nothing was charged"
+    oneOf(chargeUnits, "The unit of billing"),
+    "The unit of billing; null where there are several, or nothing was charged"
   ),
   currency
 }
@@ -97,18 +100,18 @@ export const seriesFields = {
 export const series = <S extends Schema.Top>(line: S) =>
   Schema.Struct({
     object: constant("list", "Always `list`"),
-    data: arrayOf(line, "In order of time and name; what comes to nothing has no line")
+    data: arrayOf(line, "The lines in order of time and name; a line of nothing is left out")
   })
 
 const SeriesLine = Schema.Struct(seriesFields).annotate({
   identifier: "UsageSum",
-  description: "What the orders of a time came to"
+  description: "The usage of a time"
 })
 
 const KeyHolderView = Schema.Struct({
   object: constant("key", "Always `key`"),
   id: text("The key's id", "key_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
-  name: text("What it is called", "production"),
+  name: text("The key's name", "production"),
   organization_id: text("The organisation's id"),
   organization_name: text("The organisation's name"),
   member_id: text("The id of the member whose key it is"),
@@ -116,9 +119,9 @@ const KeyHolderView = Schema.Struct({
   scopes: arrayOf(Scope, "What it may do"),
   models: nullable(Schema.Array(Schema.String), "The models it may order; null is all"),
   requests_per_minute: nullable(Schema.Int, "Its rate; null is the gateway's default"),
-  expires_at: timeOrNull("From when it opens nothing; null is never"),
+  expires_at: timeOrNull("When it expires; null is never"),
   currency
-}).annotate({ identifier: "KeyHolder", description: "A key, whose it is and what it may do" })
+}).annotate({ identifier: "KeyHolder", description: "A key, its member and its permissions" })
 
 export class AccountGroup extends HttpApiGroup.make("account").add(
   HttpApiEndpoint.get("usage", "/usage", {
@@ -139,20 +142,22 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
   })
     .annotate(RequiredScope, "usage")
     .annotateMerge(
-      operation(
-        "Read a series of usage",
-        "What the member's orders came to, by time; the oldest first."
-      )
+      operation("Read a series of usage", "Usage of the member by time, oldest first.")
     ),
   HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
     .annotate(LookUp, true)
     .annotate(RequiredScope, "usage")
-    .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),
+    .annotateMerge(
+      operation("Read the balance", "The balance of the pool, and the member's month.")
+    ),
   HttpApiEndpoint.get("readKey", "/me", { success: KeyHolderView })
     .annotate(LookUp, true)
     .annotate(RequiredScope, allScopes)
     .annotateMerge(
-      operation("Read the key", "Whose key the request came with, and what it may do. Any key may.")
+      operation(
+        "Read the key",
+        "The member and the permissions of the request's key. Any key may read this."
+      )
     ),
   HttpApiEndpoint.get("receipt", "/usage/:id", {
     params: { id: text("Id of the usage record") },
@@ -161,5 +166,7 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
   })
     .annotate(LookUp, true)
     .annotate(RequiredScope, "usage")
-    .annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))
+    .annotateMerge(
+      operation("Read a receipt", "The hold and the charge of one order, with their calculation.")
+    )
 ) {}

@@ -34,59 +34,59 @@ export const OrderView = Schema.Struct({
   id: text("The order's id"),
   object: constant("order", "Always `order`"),
   kind: oneOf(["video", "image", "text"], "What was ordered"),
-  organization_id: text("Whose order it is"),
-  member_id: text("Who ordered it"),
-  key_id: text("The key it was ordered with"),
-  model: text("The model that was ordered"),
+  organization_id: text("The organisation's id"),
+  member_id: text("The member's id"),
+  key_id: text("The id of the API key"),
+  model: text("The ordered model"),
   modality: text("Its modality"),
-  channel: text("The channel it is at, or was made at"),
+  channel: text("The channel that has, or had, the order"),
   protocol: text("The protocol it was sent by"),
   upstream_model: text("The vendor's name of the model"),
   upstream_id: textOrNull("The vendor's id of the job, where it is known"),
-  state: oneOf(publicStates, "Where it stands, as its client is told"),
+  state: oneOf(publicStates, "The state that its client sees"),
   is_task: flag("Whether it is a task, which its client reads by its id"),
-  error_code: textOrNull("Why a task failed; null of all else"),
-  hold: amount("What was set aside for it"),
-  charge: amount("What was charged; 0 while it is open and where nothing came of it"),
-  overage: amount("What was charged above the hold"),
-  returned: amount("What was given back of the charge since"),
-  cost: decimalOrNull("What the vendor bills for it; null where that is not known"),
+  error_code: textOrNull("Why a task failed; null for all others"),
+  hold: amount("The hold"),
+  charge: amount("The charge; 0 while the order is open, and where it failed"),
+  overage: amount("The part of the charge above the hold"),
+  returned: amount("The sum of the corrections of the charge"),
+  cost: decimalOrNull("The vendor's price of it; null where it is unknown"),
   currency,
-  metadata: nullable(metadata, "What the client noted with it; null where that was nothing"),
+  metadata: nullable(metadata, "The metadata that the client sent; null without any"),
   prompt_digest: textOrNull(
-    "What stands for the prompt, which is not kept: the first 12 characters of its SHA-256 in hex, of a video's text as its vendor got it; null of texts"
+    "A digest of the prompt, which is not stored: the first 12 characters of its SHA-256 in hex, for a video of the text that its vendor got; null for texts"
   ),
   created_at: Timestamp,
-  closed_at: timeOrNull("When it was charged or given back; null while it is open")
-}).annotate({ identifier: "Order", description: "An order, and what it came to" })
+  closed_at: timeOrNull("When the hold was charged or given back; null while the order is open")
+}).annotate({ identifier: "Order", description: "An order, with its hold and its charge" })
 
 export const TaskEntryView = Schema.Struct({
   ...OrderView.fields,
   object: constant("task", "Always `task`"),
-  task_state: TaskState.annotate({ description: "Where it stands, inner states included" }),
+  task_state: TaskState.annotate({ description: "The state, inner states included" }),
   deadline: Timestamp,
-  asked_at: timeOrNull("When the vendor was last asked"),
-  next_poll_at: timeOrNull("When it is asked next"),
+  asked_at: timeOrNull("When the vendor was last polled"),
+  next_poll_at: timeOrNull("When the vendor is polled next"),
   summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" })
 }).annotate({ identifier: "TaskEntry", description: "An order that is a task" })
 
 export const OrderTotalsView = Schema.Struct({
-  count: integer("Orders"),
-  processing: integer("Those that are open"),
-  succeeded: integer("Those that were charged"),
-  failed: integer("Those that were given back"),
-  held: amount("What is set aside for those that are open"),
+  count: integer("The number of orders"),
+  processing: integer("The number of open orders"),
+  succeeded: integer("The number of charged orders"),
+  failed: integer("The number of failed orders"),
+  held: amount("The holds of open orders"),
   charge: amount("What was charged"),
-  returned: amount("What was given back of charges in this time, also of earlier orders"),
-  cost: amount("What vendors bill for what was charged, as far as it is known"),
-  without_cost: integer("Charges whose cost is not known, which count as costing nothing"),
+  returned: amount("The corrections made in this time, also those of earlier orders"),
+  cost: amount("The vendors' prices of the charged orders, as far as they are known"),
+  without_cost: integer("The number of charges with an unknown cost, which count as 0"),
   currency
 }).annotate({ identifier: "OrderTotals" })
 
 const listOf = <S extends Schema.Top>(entry: S) =>
   Schema.Struct({
     ...listWithTotals(entry, OrderTotalsView).fields,
-    next: textOrNull("What `after` is on the next page; null on the last one")
+    next: textOrNull("The `after` of the next page; null on the last one")
   })
 
 const orderQuery = {
@@ -100,14 +100,14 @@ const orderQuery = {
   state: stateFilter(publicStates),
   ...timeQuery,
   upstream_id: Schema.optionalKey(
-    JobId.annotate({ description: "Only tasks that the vendor calls by this" })
+    JobId.annotate({ description: "Only the task with this id at the vendor" })
   ),
   prompt_digest: Schema.optionalKey(
     Schema.String.check(
       Schema.isPattern(/^[0-9a-f]{12}$/, {
         expected: "12 hex digits, as in an order's prompt_digest"
       })
-    ).annotate({ description: "Only videos and images of the prompt that this stands for" })
+    ).annotate({ description: "Only videos and images whose prompt has this digest" })
   ),
   ...totalsQuery
 }

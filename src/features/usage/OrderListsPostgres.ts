@@ -240,14 +240,14 @@ export const layerOrderLists = Layer.effect(
       list: Effect.fn("OrderLists.list")(function* (filter, page) {
         const { after } = page
         if (after !== null) {
-          const found = isOrderId(after)
+          const cursorRows = isOrderId(after)
             ? yield* repeatable(
                 sql`SELECT 1 FROM orders
                      WHERE id = ${after} AND ${equals("organization_id", filter.organizationId)}
                        AND ${equals("member_id", filter.memberId)}`
               )
             : []
-          if (found.length === 0) return yield* unknownCursor
+          if (cursorRows.length === 0) return yield* unknownCursor
         }
         const owner = yield* ownerOf(filter)
         if (owner === null) return { data: [], hasMore: false, next: null }

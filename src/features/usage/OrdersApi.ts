@@ -20,11 +20,16 @@ export const OwnOrderView = Schema.Struct({
     "upstream_id",
     "cost"
   ]),
-  error_message: textOrNull("What the vendor said of the failure; null of all but failed tasks"),
-  usage_id: textOrNull("Its receipt, at `/v1/usage/{usage_id}`; null where nothing was charged"),
-  accepted_at: timeOrNull("When the vendor took a task; null of all else"),
+  error_message: textOrNull(
+    "The vendor's message about the failure; null for all but failed tasks"
+  ),
+  usage_id: textOrNull("The id of its receipt, at `/v1/usage/{usage_id}`; null without a charge"),
+  accepted_at: timeOrNull("When the vendor accepted the task; null for other orders"),
   deleted_at: timeOrNull("When the task was deleted")
-}).annotate({ identifier: "OwnOrder", description: "An order of one's own, and what it came to" })
+}).annotate({
+  identifier: "OwnOrder",
+  description: "An order of the member, with its hold and its charge"
+})
 
 export class OrdersGroup extends HttpApiGroup.make("orders").add(
   HttpApiEndpoint.get("list", "/orders", {
@@ -39,7 +44,7 @@ export class OrdersGroup extends HttpApiGroup.make("orders").add(
     },
     success: Schema.Struct({
       ...list(OwnOrderView).fields,
-      next: textOrNull("What `after` is on the next page; null on the last one")
+      next: textOrNull("The `after` of the next page; null on the last one")
     }),
     error: errors.InvalidRequest
   })
@@ -57,5 +62,5 @@ export class OrdersGroup extends HttpApiGroup.make("orders").add(
   })
     .annotate(LookUp, true)
     .annotate(RequiredScope, "usage")
-    .annotateMerge(operation("Read an order", "What one of them is, and what it came to."))
+    .annotateMerge(operation("Read an order", "One order, with its hold and its charge."))
 ) {}

@@ -5,12 +5,15 @@ import { AdminAuthorization, LookUp } from "./middlewares.ts"
 import { oneOf, text } from "./shared.ts"
 
 const Check = Schema.Struct({
-  status: oneOf(["ok", "failing", "pending"], "How it stands"),
-  detail: Schema.optionalKey(text("What is wrong with it"))
-}).annotate({ identifier: "Check", description: "One thing that readiness depends on" })
+  status: oneOf(["ok", "failing", "pending"], "The result of the check"),
+  detail: Schema.optionalKey(text("Why the check does not pass"))
+}).annotate({ identifier: "Check", description: "One check of readiness" })
 
 export const ReadinessReport = Schema.Struct({
-  status: oneOf(["ready", "degraded", "not_ready"], "degraded serves, but an operator should look"),
+  status: oneOf(
+    ["ready", "degraded", "not_ready"],
+    "`degraded` serves, and needs an operator's attention"
+  ),
   checks: Schema.Struct({
     store: Check,
     migrations: Check,
@@ -18,8 +21,8 @@ export const ReadinessReport = Schema.Struct({
     audit: Check,
     deadlines: Check,
     shutdown: Check
-  }).annotate({ description: "Each thing it depends on" })
-}).annotate({ identifier: "Readiness", description: "Whether requests should come here" })
+  }).annotate({ description: "The checks by name" })
+}).annotate({ identifier: "Readiness", description: "Whether this gateway should get requests" })
 
 /** The endpoints of load balancers, which need no key, and of monitoring, which needs an operator's token. */
 export class OperationsGroup extends HttpApiGroup.make("operations").add(
@@ -29,7 +32,7 @@ export class OperationsGroup extends HttpApiGroup.make("operations").add(
     })
   }).annotateMerge(operation("Liveness", "Answers as long as the process does.")),
   HttpApiEndpoint.get("readiness", "/readyz", { success: ReadinessReport }).annotateMerge(
-    operation("Readiness", "503 with the same body while requests should go elsewhere.")
+    operation("Readiness", "503 with the same body while this gateway should get no requests.")
   ),
   HttpApiEndpoint.get("metrics", "/metrics", {
     success: Schema.String.pipe(HttpApiSchema.asText())

@@ -30,10 +30,10 @@ const Entry = Schema.Struct({
   ),
   kind: oneOf(
     ["hold", "capture", "release", "correction"],
-    "`hold` sets aside, `capture` charges, `release` gives the whole hold back, and `correction` what was charged wrongly",
+    "`hold` reserves money, `capture` charges it, `release` gives the hold back, and `correction` gives back what was charged wrongly",
     "capture"
   ),
-  amount: decimal("Positive; debit and credit tell the direction", "5.0094"),
+  amount: decimal("Positive; `debit` and `credit` say the direction", "5.0094"),
   debit: text("Account the amount leaves", "pool"),
   credit: text("Account the amount enters", "revenue"),
   at: time("When it was booked, ISO 8601 in UTC")
@@ -42,8 +42,8 @@ const Entry = Schema.Struct({
 const Correction = Schema.Struct({
   id: text("Id of the entry in the organisation's journal"),
   amount: decimal("What was given back", "1.25"),
-  reason: text("Why", "The video had no sound"),
-  reference: text("What the operator calls it", "ticket 17"),
+  reason: text("The reason", "The video had no sound"),
+  reference: text("The operator's own reference", "ticket 17"),
   at: time("When it was booked, ISO 8601 in UTC")
 })
 
@@ -51,20 +51,20 @@ export const ReceiptView = Schema.Struct({
   object: constant("receipt", "Always `receipt`"),
   id: text("Id of the usage record", "us_vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
   task_id: textOrNull(
-    "The video task that was charged; null for all else",
+    "The charged video task; null for other orders",
     "vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
   ),
   model: text("The model ordered", "film-1"),
   modality: text("Its modality", "video"),
   currency,
-  hold: decimal("What was set aside before the vendor was called", "4.968"),
+  hold: decimal("The amount that was held before the vendor was called", "4.968"),
   exposure: Schema.optionalKey(
-    decimal("The most it could come to; absent where that was the hold", "12.096")
+    decimal("The most it could cost; absent where that was the hold", "12.096")
   ),
   charge: decimal("What was charged", "5.0094"),
   difference: decimal("Charge less hold; negative when less was charged than held", "0.0414"),
-  overage: decimal("What was charged above the hold; never negative", "0.0414"),
-  unit: text("What is counted: `token`, `second` or `image`", "token"),
+  overage: decimal("The part of the charge above the hold; never negative", "0.0414"),
+  unit: text("The unit of billing: `token`, `second` or `image`", "token"),
   unit_price: decimal("Currency units per `unit`, exact", "0.000046"),
   units: integer("How many were charged; of text, the output tokens", 108900),
   input_units: integer("Of text, the input tokens that were charged; 0 for everything else", 0),
@@ -72,18 +72,18 @@ export const ReceiptView = Schema.Struct({
     "Of text, currency units per input token; null for everything else"
   ),
   basis: text(
-    "How the units were found: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
+    "How the units were determined: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
     "upstream_usage"
   ),
   resolution: Schema.optionalKey(text("The resolution that was billed; absent for images", "720p")),
   tier: Schema.optionalKey(tier),
   inputs: Schema.Union([TokenVideoInputs, SecondVideoInputs, ImageInputs, TextInputs]).annotate({
-    description: "What the hold was reckoned from, frozen when it was taken"
+    description: "The inputs of the calculation of the hold, as they were when it was taken"
   }),
   formula,
-  corrected: decimal("What was given back of the charge since", "0"),
-  corrections: arrayOf(Correction, "Each time that something of the charge was given back"),
-  entries: arrayOf(Entry, "The journal entries of this charge, in time"),
+  corrected: decimal("The sum of the corrections", "0"),
+  corrections: arrayOf(Correction, "The corrections of the charge"),
+  entries: arrayOf(Entry, "The journal entries of this charge, oldest first"),
   explanation: text(
     "Why this was charged, in one sentence",
     "The vendor reported 108900 completion tokens at 0.000046 CNY each; 4.968 was held, so 0.0414 more was charged than held."
@@ -94,7 +94,7 @@ export const ReceiptView = Schema.Struct({
 export type ReceiptView = typeof ReceiptView.Type
 
 export const vendorCost = textOrNull(
-  "What the vendor bills for it, in currency units; null where its mount tells no cost"
+  "The vendor's price of it, in currency units; null where the mount has no cost"
 )
 
 export const OperatorReceiptView = Schema.Struct({
@@ -104,5 +104,8 @@ export const OperatorReceiptView = Schema.Struct({
     AttemptView,
     "The channels it was sent to, in their order; the last one made it"
   )
-}).annotate({ identifier: "OperatorReceipt", description: "One charge, and where it was made" })
+}).annotate({
+  identifier: "OperatorReceipt",
+  description: "One charge, and the channels it was sent to"
+})
 export type OperatorReceiptView = typeof OperatorReceiptView.Type

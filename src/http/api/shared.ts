@@ -51,15 +51,15 @@ export const TIME_FORMAT = "A day, or an ISO 8601 time such as 2027-01-31T12:00:
 
 /** A pool as its members and operators see it. */
 export const poolFields = {
-  balance: amount("What the pool has"),
-  held: amount("What open orders hold of it"),
-  available: amount("What can still be ordered for")
+  balance: amount("The balance of the pool"),
+  held: amount("The holds of open orders"),
+  available: amount("The balance without the holds")
 }
 
 /** What a pool may yet have to pay, beside what it holds. */
 export const exposureFields = {
   exposure: amount(
-    "The most that open orders can come to; above `held` where their size is unknown"
+    "The most that open orders can cost; more than `held` where their size is unknown"
   ),
   credit: amount("How far below zero orders of unknown size may take the pool")
 }
@@ -100,7 +100,7 @@ export const pageQuery = {
 /** `{"object":"list","data":[...],"has_more"}`, newest first. */
 export const list = <S extends Schema.Top>(entry: S) =>
   Schema.Struct({
-    object: Schema.Literal("list").annotate({ description: "Tells that it is a list" }),
+    object: Schema.Literal("list").annotate({ description: "Always `list`" }),
     data: arrayOf(entry, "The entries, newest first"),
     has_more: flag("Whether a further page exists")
   })
@@ -114,20 +114,24 @@ export const listWithEnds = <S extends Schema.Top>(entry: S) =>
   })
 
 export const expiresAt = Schema.optionalKey(
-  time("Until when the vendor keeps it, where it says so; ISO 8601 in UTC")
+  time("When the vendor deletes the file, where it says so; ISO 8601 in UTC")
 )
 
 /** The request of a file, with `Range` and the headers of conditional requests. */
 export const fileRequest = {
   query: {
     token: Schema.optionalKey(
-      text("Opens the file without a key, as part of a link that a task told")
+      text("Opens the file without an API key; part of a content link of the task")
     )
   },
   headers: {
-    range: Schema.optionalKey(text("The part that is wanted", "bytes=0-1023")),
-    "if-range": Schema.optionalKey(text("Only if it is still that one; else all of it")),
-    "if-none-match": Schema.optionalKey(text("Not if it is still that one: 304"))
+    range: Schema.optionalKey(text("The requested byte range", "bytes=0-1023")),
+    "if-range": Schema.optionalKey(
+      text("The `etag` of the file that the range is of; another file is sent completely")
+    ),
+    "if-none-match": Schema.optionalKey(
+      text("The `etag` of the file that the client has, which is answered with 304")
+    )
   },
   success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" })
 }
@@ -138,7 +142,7 @@ export const CSV_DESCRIPTION =
   '`rel="next"` names the following page.'
 
 export const metadata = Schema.Record(Schema.String, Schema.String).annotate({
-  description: "What the client noted with the order"
+  description: "The metadata that the client sent with the order"
 })
 
 /** The most characters of a tag: a name, an equals sign and a text. */
@@ -158,14 +162,14 @@ export const usageQuery = {
 
 export const UsageEntry = Schema.Struct({
   id: text("The record's id"),
-  model: text("The model that was ordered"),
+  model: text("The ordered model"),
   modality: text("Its modality"),
-  input: integer("Input units that were charged"),
-  output: integer("Tokens, seconds, or for images their number"),
-  unit: text("What is counted: token, second or image"),
+  input: integer("Charged input units"),
+  output: integer("Charged output units: tokens, seconds or images"),
+  unit: text("The unit of billing: token, second or image"),
   unit_price: text("Currency units per output unit, exact"),
   input_unit_price: textOrNull("Of text: currency units per input token; null for all else"),
-  charge: text("What was charged, in currency units"),
+  charge: text("The charge, in currency units"),
   basis: text(
     "What the number of units comes from, such as upstream_usage, requested_images or unread_answer"
   ),
@@ -173,7 +177,7 @@ export const UsageEntry = Schema.Struct({
   created_at: time("When it was charged, ISO 8601 in UTC"),
   metadata,
   month: text(
-    "The month it counts in, in which it was ordered, by the deployment's time zone",
+    "The month of the order, in which it counts, by the deployment's time zone",
     "2026-10"
   )
 }).annotate({ identifier: "UsageRecord", description: "One charge" })
@@ -182,9 +186,11 @@ export const AttemptView = Schema.Struct({
   channel: text("The channel"),
   protocol: text("The protocol it was called by"),
   upstream_model: text("The vendor's name of the model"),
-  started_at: time("When the order came to it"),
+  started_at: time("When the order was sent to it"),
   status: nullable(Schema.Int, "HTTP status of the refusal; null where nothing was answered"),
-  reason: textOrNull("Why the order went on from it, such as rate_limited; null of the last one")
+  reason: textOrNull(
+    "Why the order was moved to the next channel, such as rate_limited; null for the last one"
+  )
 }).annotate({ identifier: "Attempt", description: "One channel an order was sent to" })
 export type AttemptView = typeof AttemptView.Type
 
@@ -192,7 +198,7 @@ const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[\x21-\x7e]{1,255}$/, { expected: "1 to 255 visible ASCII characters" })
 ).annotate({
   description:
-    "1 to 255 visible ASCII characters that stand for this request: a repeat is answered what the first one was"
+    "1 to 255 visible ASCII characters that identify this request: a repeat gets the answer of the first one"
 })
 
 export const idempotencyHeader = { "idempotency-key": Schema.optionalKey(IdempotencyKey) }
@@ -203,18 +209,18 @@ export const MAX_WAIT_SECONDS = 60
 
 export const taskId = text("The task's id")
 export const taskStatus = <T extends string>(status: T) =>
-  Schema.Literal(status).annotate({ description: "Where the task stands" })
+  Schema.Literal(status).annotate({ description: "The state of the task" })
 
 export const TaskFailure = Schema.Struct({
-  code: text("The vendor's word for the failure, or ours"),
-  message: text("What the vendor says about it")
+  code: text("The code of the failure, of the vendor or of the gateway"),
+  message: text("The vendor's message")
 })
 
 /** The request of a task, by long polling where it has a `wait`. */
 export const taskRequest = {
   params: { task_id: taskId },
   query: {
-    wait: wholeNumber(0, MAX_WAIT_SECONDS, "Seconds to hold the answer back").pipe(
+    wait: wholeNumber(0, MAX_WAIT_SECONDS, "Seconds to wait for the end of the task").pipe(
       Schema.withDecodingDefaultKey(Effect.succeed("0"))
     )
   }
@@ -226,7 +232,7 @@ export const taskEventsRequest = {
   headers: {
     "last-event-id": Schema.optionalKey(
       text(
-        "Id of the last event that was seen: it is not repeated, and after the end the answer is 204. What no gateway has given out is ignored",
+        "Id of the last event that the client has seen: it is not repeated, and after the last event of the task the answer is 204. Unknown ids are ignored",
         "1"
       )
     )
@@ -243,10 +249,10 @@ export const taskListQuery = {
   order: oneOf(["desc", "asc"], "The newest first, or the oldest; `desc` when left out").pipe(
     Schema.withDecodingDefaultKey(Effect.succeed("desc" as const))
   ),
-  status: Schema.optionalKey(oneOf(publicStates, "Only tasks that stand like this")),
-  model: Schema.optionalKey(plainText().annotate({ description: "Only those of this model" })),
+  status: Schema.optionalKey(oneOf(publicStates, "Only tasks in this state")),
+  model: Schema.optionalKey(plainText().annotate({ description: "Only tasks of this model" })),
   created_after: Schema.optionalKey(
-    Schema.String.annotate({ description: "Only those ordered after this ISO 8601 time" }).check(
+    Schema.String.annotate({ description: "Only tasks ordered after this ISO 8601 time" }).check(
       Schema.makeFilter(isTime, { expected: "an ISO 8601 time such as 2027-01-31T12:00:00Z" })
     )
   )
@@ -276,7 +282,7 @@ export const taskEvent = <View extends Schema.Top>(
     id: text("`1` while the task runs, `2` for its end; the same on every gateway", "1"),
     event: oneOf(
       [`${kind}.processing`, `${kind}.succeeded`, `${kind}.failed`],
-      "The state that was reached",
+      "The new state",
       `${kind}.processing`
     ),
     data: Schema.fromJsonString(view).annotate({
@@ -286,7 +292,7 @@ export const taskEvent = <View extends Schema.Top>(
   })
 
 export const EVENTS_DESCRIPTION =
-  "Server-sent events: where the task stands at once, and its end when it comes, after which the " +
-  "stream ends. Comments in between are signs of life, and a gateway that stops ends the stream: " +
-  "with `Last-Event-ID` the next one goes on from there, as a browser's EventSource does by " +
-  "itself. 204 when the end had been seen."
+  "Server-sent events: the present state of the task at once, and its last state when it ends, after " +
+  "which the stream ends. Comments in between keep the connection open. A gateway that stops ends the " +
+  "stream: reconnect with `Last-Event-ID`, as a browser's EventSource does by itself. The answer is " +
+  "204 when the client has seen the last event."

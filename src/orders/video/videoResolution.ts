@@ -108,11 +108,11 @@ export const makeVideoResolution = Effect.gen(function* () {
     lengths: KnownLengths
   ) {
     const { model } = ordered
-    const listed = protocols.video.get(model.protocol)
+    const listedProtocol = protocols.video.get(model.protocol)
     const name = JSON.stringify(model.id)
     const priceInput: PriceInput = { input, lengths, limits: limitsOf(model) }
 
-    const findProtocol = (protocol: string, upstreamModel: string) => {
+    const resolveProtocol = (protocol: string, upstreamModel: string) => {
       const row = protocols.video.get(protocol)
       const adapter = adapters.video.get(protocol)
       if (row === undefined || adapter === undefined) {
@@ -123,12 +123,12 @@ export const makeVideoResolution = Effect.gen(function* () {
           })
         )
       }
-      return canServe(row, listed)
+      return canServe(row, listedProtocol)
         ? Result.succeed({
             row,
             adapter,
             protocol,
-            fields: parametersOf(row, listed, upstreamModel)
+            fields: parametersOf(row, listedProtocol, upstreamModel)
           })
         : Result.fail(
             new VideoUnsupportedProtocol({
@@ -139,12 +139,12 @@ export const makeVideoResolution = Effect.gen(function* () {
     }
 
     const checkSizeBy = (rows: ReadonlyArray<VideoProtocolRow>) => {
-      const offers = rows.map((row) => sizeOfferOf(row, listed))
+      const offers = rows.map((row) => sizeOfferOf(row, listedProtocol))
       return sizeRequest === null ? Result.void : checkSize(sizeRequest, offers, DEFAULT_RESOLUTION)
     }
 
     const mounts = yield* checkMounts(ordered, {
-      findProtocol,
+      resolveProtocol,
       checkOffer: ({ row, adapter, protocol, fields }, upstreamModel) =>
         Result.gen(function* () {
           const parameters = yield* readParameters(input, fields, protocol)
@@ -152,7 +152,6 @@ export const makeVideoResolution = Effect.gen(function* () {
           const priced = yield* priceVideo(row, model.prices, priceInput)
           if (adapter.place !== undefined) {
             const { seconds, resolution } = priced.sku
-            const { protocol: listedProtocol } = model
             const job = {
               ...input,
               parameters,
@@ -160,7 +159,7 @@ export const makeVideoResolution = Effect.gen(function* () {
               resolution,
               taskId: "",
               upstreamModel,
-              listedProtocol
+              listedProtocol: model.protocol
             }
             yield* Result.mapError(adapter.place(job), upstreamErrorOf)
           }

@@ -10,7 +10,7 @@ const ExpiryTime = Schema.String.check(
     expected: "an ISO 8601 time such as 2027-01-31T12:00:00Z"
   })
 )
-  .annotate({ description: "ISO 8601 time from which the key opens nothing; null is never" })
+  .annotate({ description: "ISO 8601 time at which the key expires; null is never" })
   .pipe(Schema.decodeTo(Schema.Date, SchemaTransformation.dateFromString))
 
 const MAX_REQUESTS_PER_MINUTE = 100_000_000
@@ -24,12 +24,12 @@ const RequestsPerMinute = Schema.Int.check(
 export const keyFields = {
   scopes: Schema.Array(Scope)
     .check(Schema.isMinLength(1))
-    .annotate({ description: "What the key may do; all but `statements` when it is made without" }),
+    .annotate({ description: "What the key may do; all but `statements` when left out" }),
   models: Schema.NullOr(Schema.Array(plainText())).annotate({
     description: "The models it may order; null is all"
   }),
   expires_at: Schema.NullOr(ExpiryTime),
   requests_per_minute: Schema.NullOr(RequestsPerMinute).annotate({
-    description: "Its rate; null is the gateway's default"
+    description: "Its limit of requests a minute; null is the gateway's default"
   })
 }

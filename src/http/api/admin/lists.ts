@@ -8,35 +8,37 @@ export const idParams = (owner: string) => ({
 })
 
 export const idFilter = (owner: string) =>
-  Schema.optionalKey(plainText().annotate({ description: `Only those of this ${owner}` }))
+  Schema.optionalKey(plainText().annotate({ description: `Only entries of this ${owner}` }))
 
 export const stateFilter = <const States extends ReadonlyArray<string>>(states: States) =>
   Schema.optionalKey(
-    Schema.Literals(states).annotate({ description: "Only those that stand like this" })
+    Schema.Literals(states).annotate({ description: "Only entries in this state" })
   )
 
 export const nameFilter = {
   name: Schema.optionalKey(
     plainText().annotate({
-      description: "Only those whose names begin like this, in capital or small letters"
+      description: "Only entries whose name begins with this, in capital or small letters"
     })
   )
 }
 
 export const timeQuery = {
   from: Schema.optionalKey(
-    plainText().annotate({ description: `Only those of then or later. ${TIME_FORMAT}` })
+    plainText().annotate({ description: `Only entries of this time or later. ${TIME_FORMAT}` })
   ),
   to: Schema.optionalKey(
     plainText().annotate({
-      description: `Only those before: a day is included, a time is not. ${TIME_FORMAT}`
+      description: `Only entries before this time; a day is included. ${TIME_FORMAT}`
     })
   )
 }
 
 export const totalsQuery = {
   totals: Schema.Literals(["true", "false"])
-    .annotate({ description: "Whether `totals` of all that the filters leave is told as well" })
+    .annotate({
+      description: "Whether the answer has `totals` over every entry that matches the filters"
+    })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const)))
 }
 
@@ -44,7 +46,10 @@ export const listWithTotals = <S extends Schema.Top, T extends Schema.Top>(entry
   Schema.Struct({
     ...list(entry).fields,
     totals: Schema.optionalKey(
-      totals.annotate({ description: "Of all that the filters leave, where it was asked for" })
+      totals.annotate({
+        description:
+          "Totals over every entry that matches the filters, where the query has `totals=true`"
+      })
     )
   })
 

@@ -41,13 +41,13 @@ const ImageFields = {
   created: Schema.Number.annotateKey({ description: "Unix seconds" }),
   data: arrayOf(
     Schema.Record(Schema.String, Schema.Unknown),
-    "One entry an image: its `url`, or `b64_json` where base64 was asked for"
+    "One entry for each image: its `url`, or `b64_json` where the order has that `response_format`"
   )
 }
 
 const ImageAnswer = Schema.StructWithRest(Schema.Struct(ImageFields), anyFields).annotate({
   identifier: "Images",
-  description: "The images; of ip_a, with whatever else the vendor says"
+  description: "The images; from ip_a with the vendor's other fields"
 })
 
 /** The events of ip_a: the partial images that the order asks for, and each finished image. */
@@ -65,7 +65,7 @@ const ImageEditForm = Schema.Struct({
   ...orderFields,
   image: file("A picture as a file, or its address"),
   "image[]": file("One of several pictures"),
-  mask: file("Where the first picture is to change: what is transparent in it")
+  mask: file("The mask of the first picture, which is edited where the mask is transparent")
 })
 
 const processing = { id: taskId, task_status: taskStatus("processing") }
@@ -85,15 +85,15 @@ const succeeded = {
 const ImageTaskView = Schema.Union([
   Schema.Struct(processing).annotate({
     identifier: "ProcessingImages",
-    description: "They are being made"
+    description: "The images are being made"
   }),
   Schema.StructWithRest(Schema.Struct(succeeded), anyFields).annotate({
     identifier: "SucceededImages",
-    description: "They are made and charged"
+    description: "The images are finished and charged"
   }),
   Schema.Struct(failed).annotate({
     identifier: "FailedImages",
-    description: "They failed and cost nothing"
+    description: "The order failed and costs nothing"
   })
 ])
 
@@ -101,7 +101,10 @@ const ListedImages = Schema.Union([
   Schema.Struct({ ...processing, ...listEntryFields }),
   Schema.StructWithRest(Schema.Struct({ ...succeeded, ...listEntryFields }), anyFields),
   Schema.Struct({ ...failed, ...listEntryFields })
-]).annotate({ identifier: "ListedImages", description: "An image task, as reading it tells" })
+]).annotate({
+  identifier: "ListedImages",
+  description: "An image task, with the fields of reading it"
+})
 
 const ImageTaskEvent = taskEvent("image", "/v1/images/{task_id}", ImageTaskView, {
   id: "im_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e",
@@ -110,7 +113,7 @@ const ImageTaskEvent = taskEvent("image", "/v1/images/{task_id}", ImageTaskView,
 
 const Accepted = Schema.Struct(processing).annotate({
   identifier: "AcceptedImages",
-  description: "They are being made: `location` tells where to read them",
+  description: "The images are being made; `location` is the path of the task",
   httpApiStatus: 202
 })
 
@@ -135,7 +138,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     .annotateMerge(
       operation(
         "Make images",
-        "Holds the price of `n` images, has them made and answers them. Charged is what was asked for. With `Prefer: respond-async` it answers 202 as soon as the price is held, and with `stream` while they are made.",
+        "Holds the price of `n` images, and answers them when they are made. The charge is for the ordered number. With `Prefer: respond-async` it answers 202 as soon as the price is held, and with `stream` while they are made.",
         imageExamples
       )
     ),
@@ -149,7 +152,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     .annotateMerge(
       operation(
         "Edit images",
-        "Makes images from those it has, given as addresses in JSON or as files of a form. It is held, charged and answered as new images are; models that take no references refuse it."
+        "Makes images from pictures, which are addresses in JSON or files of a form. Holds, charges and answers are those of new images; models without references refuse it."
       )
     ),
   HttpApiEndpoint.get("list", "/images", {
@@ -161,7 +164,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     .annotateMerge(
       operation(
         "List image tasks",
-        "The member's own that were ordered with `Prefer: respond-async`, newest first."
+        "The member's own image tasks, which were ordered with `Prefer: respond-async`, newest first."
       )
     ),
   HttpApiEndpoint.get("read", "/images/:task_id", {
@@ -175,7 +178,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     .annotateMerge(
       operation(
         "Read an image task",
-        "Images that were ordered with `Prefer: respond-async`. `wait` holds the answer until they are there; `Retry-After` says when to ask again."
+        "A task that was ordered with `Prefer: respond-async`. With `wait` the answer comes when the task ends; `Retry-After` is the time until the next poll."
       )
     ),
   HttpApiEndpoint.get("events", "/images/:task_id/events", {
@@ -196,11 +199,14 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     .annotateMerge(
       operation(
         "Delete an image task",
-        "It and its files in the archive, when it has ended, with a key of the member who ordered it. What it cost stays in the books, and nothing is given back."
+        "Deletes a task that has ended, and its files in the archive, with a key of the member who ordered it. Its charge stays, and nothing is refunded."
       )
     ),
   HttpApiEndpoint.get("content", "/images/:task_id/content/:n", {
-    params: { task_id: taskId, n: wholeNumber(0, MAX_IMAGES - 1, "Its place in `data`") },
+    params: {
+      task_id: taskId,
+      n: wholeNumber(0, MAX_IMAGES - 1, "The index of the image in `data`")
+    },
     ...fileRequest,
     error: [errors.InvalidRequest, errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
   })

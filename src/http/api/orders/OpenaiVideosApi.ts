@@ -23,15 +23,15 @@ const CREATED = 1780000000
 export const openaiVideoFields = {
   object: constant("video", "Always `video`"),
   model: text("The model that was ordered"),
-  status: oneOf(["queued", "in_progress", "completed", "failed"], "Where it stands"),
-  progress: integer("100 when it is completed, and 0 before: vendors do not tell it"),
+  status: oneOf(["queued", "in_progress", "completed", "failed"], "The state of the video"),
+  progress: integer("100 when it is completed, and 0 before, as vendors report no progress"),
   completed_at: nullable(Schema.Int, "When it ended, in Unix seconds; null before"),
   seconds: textOrNull("Its length; `-1` where the model chooses", "5"),
   size: textOrNull(
-    "What was ordered, as `WxH`; the resolution alone where the shape is a picture's or the vendor's",
+    "The ordered size, as `WxH`; the resolution alone where the picture or the vendor decides the ratio",
     "1280x720"
   ),
-  prompt: Schema.Null.annotate({ description: "Always null: it is not kept" }),
+  prompt: Schema.Null.annotate({ description: "Always null, as it is not stored" }),
   remixed_from_video_id: Schema.Null.annotate({ description: "Always null" })
 }
 
@@ -44,14 +44,14 @@ export const asOpenaiVideo = <Fields extends Schema.Struct.Fields>(fields: Field
     created_at: integer("When it was ordered, in Unix seconds", CREATED),
     expires_at: nullable(
       Schema.Int,
-      "Until when the vendor keeps it, in Unix seconds; null where it does not say"
+      "When the vendor deletes the file, in Unix seconds; null where it does not say"
     ),
     error: nullable(TaskFailure, "Why it failed; null where it did not")
   })
 
 const OpenaiVideo = asOpenaiVideo({
-  task_status: oneOf(["processing", "succeeded", "failed"], "Where the gateway's own task stands")
-}).annotate({ identifier: "OpenaiVideo", description: "A video in the words of OpenAI's API" })
+  task_status: oneOf(["processing", "succeeded", "failed"], "The state of the gateway's own task")
+}).annotate({ identifier: "OpenaiVideo", description: "A video in the form of OpenAI's API" })
 
 export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
   HttpApiEndpoint.post("create", "/videos", {
@@ -71,10 +71,10 @@ export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
     .annotate(KeepsFiles, true)
     .annotateMerge(
       operation(
-        "Order a video in the words of OpenAI's API",
+        "Order a video in the form of OpenAI's API",
         "As `videos.create` of the `openai` package sends it: a form or JSON. `seconds` and `size` are " +
           "ordered exactly, or refused with the nearest that the model offers. The task is the same as " +
-          "one of `POST /v1/videos/generations`, and is read in these words by its id, `video_...`.",
+          "one of `POST /v1/videos/generations`, and is read in this form by its id, `video_...`.",
         {
           text: {
             summary: "From a text",

@@ -26,7 +26,7 @@ import {
 export const QuoteBody = Schema.StructWithRest(
   Schema.Struct({
     model: Schema.NonEmptyString.annotate({
-      description: "The model; its modality decides how the rest is read",
+      description: "The model; its modality decides how the other fields are read",
       examples: ["film-1"]
     })
   }),
@@ -39,41 +39,43 @@ export const QuoteBody = Schema.StructWithRest(
 
 const Affordable = Schema.Struct({
   pool: flag(
-    "Whether the organisation's pool allows the hold at this moment, beside all that the orders under way can come to",
+    "Whether the organisation's pool allows the hold at this moment, beside the most that open orders can cost",
     true
   ),
-  pool_available: decimal("What the pool has available, as a decimal string; may be negative"),
+  pool_available: decimal(
+    "The available balance of the pool, as a decimal string; may be negative"
+  ),
   cap: flag("Whether the member's monthly cap allows the hold; true without a cap", true),
   cap_available: decimalOrNull(
-    "What is left of the member's cap this month; null without a cap",
+    "The rest of the member's cap this month; null without a cap",
     "45.032"
   ),
-  budget: flag("Whether every other budget that the order falls under has room for the hold", true),
-  budget_available: decimalOrNull("What the tightest of them leaves; null where there is none")
-}).annotate({ description: "Whether the order would be taken now; another one may come first" })
+  budget: flag("Whether every other budget of the order allows the hold", true),
+  budget_available: decimalOrNull("The rest of the tightest of them; null where there is none")
+}).annotate({ description: "Whether the order would be accepted now; other orders may come first" })
 
 // The next two fields, the tier and the inputs below are also those of receipts
 export const currency = text("Currency of every amount", "CNY")
 export const formula = text(
-  "How the hold was reckoned, in one line",
+  "The calculation of the hold, in one line",
   "(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968"
 )
 
 const common = {
   object: constant("quote", "Always `quote`"),
-  model: text("The model asked about", "film-1"),
+  model: text("The quoted model", "film-1"),
   modality: oneOf(["video", "image", "chat", "vlm", "embedding"], "The model's modality", "video"),
   currency,
-  hold: decimal("What ordering sets aside before the vendor is called", "4.968"),
+  hold: decimal("The amount that is held before the vendor is called", "4.968"),
   exposure: Schema.optionalKey(
     decimal(
-      "The most the order can come to, where that is more than the hold: while it is under way, the pool takes no further order that this leaves no room for",
+      "The most the order can cost, where that is more than the hold: while it is open, the pool refuses orders for which this leaves no money",
       "12.096"
     )
   ),
   exposure_reason: Schema.optionalKey(
     text(
-      "Why it can come to more than the hold",
+      "Why it can cost more than the hold",
       "The length of a reference video is not known before the vendor has it: the hold is for the least it is taken to be, and the exposure for the most the model takes."
     )
   ),
@@ -131,8 +133,8 @@ const usualSeconds = nullable(
   "Seconds that videos of this model, length and resolution usually take: the median of the latest; null where none is known"
 )
 
-const UNIT = "What is counted"
-const INPUTS = "What the hold was reckoned from"
+const UNIT = "The unit of billing"
+const INPUTS = "The inputs of the calculation of the hold"
 
 /** A union of one shape for each kind of billing, discriminated by `kind`. */
 export const QuoteView = Schema.Union([
@@ -194,7 +196,7 @@ export class QuotesGroup extends HttpApiGroup.make("quotes").add(
       operation(
         "Quote an order",
         "What the order with this body would hold and cost, and whether pool and cap allow it now. " +
-          "Nothing is taken and nobody is called. The key needs the scope of the route that would take " +
+          "No money is moved and no vendor is called. The key needs the scope of the route that would take " +
           "the order, and what that route would refuse is refused with the same error.",
         { ...videoExamples, ...imageExamples, ...chatExamples, ...embeddingExamples }
       )

@@ -21,7 +21,9 @@ const Usage = Schema.StructWithRest(
     total_tokens: tokens("Both together", 46)
   }),
   anyFields
-).annotate({ description: "What the vendor counted; charged by where it can be right" })
+).annotate({
+  description: "The vendor's count, by which the order is charged where it is plausible"
+})
 
 const usage = Schema.optionalKey(Schema.NullOr(Usage))
 

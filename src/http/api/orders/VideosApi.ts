@@ -29,11 +29,11 @@ const succeeded = {
   id: taskId,
   task_status: taskStatus("succeeded"),
   content: Schema.Struct({
-    video_url: text("Where the vendor keeps the video, for as long as it says")
-  }).annotate({ description: "What was made" }),
+    video_url: text("The address of the video, valid until `expires_at`")
+  }).annotate({ description: "The product" }),
   usage: Schema.Struct({
     completion_tokens: Schema.optionalKey(integer("Tokens, when the vendor reported them"))
-  }).annotate({ description: "What the vendor reported" }),
+  }).annotate({ description: "The usage that the vendor reported" }),
   expires_at: expiresAt
 }
 const failed = {
@@ -44,7 +44,7 @@ const failed = {
 
 const Accepted = Schema.Struct(processing).annotate({
   identifier: "ProcessingVideo",
-  description: "The vendor works on it"
+  description: "The vendor works on the video"
 })
 
 /** The view depends on the id's dialect. OpenAI's objects come first in the union, as they have all fields of the others. */
@@ -55,11 +55,11 @@ const VideoTaskView = Schema.Union([
   Accepted,
   Schema.Struct(succeeded).annotate({
     identifier: "SucceededVideo",
-    description: "It is done and charged"
+    description: "The video is finished and charged"
   }),
   Schema.Struct(failed).annotate({
     identifier: "FailedVideo",
-    description: "It failed and costs nothing"
+    description: "The order failed and costs nothing"
   })
 ])
 
@@ -74,12 +74,12 @@ const ListedVideo = Schema.Union([
   Schema.Struct({ ...failed, ...listedVideoFields })
 ]).annotate({
   identifier: "ListedVideo",
-  description: "A video task, as reading it tells, and what OpenAI's API tells of one"
+  description: "A video task, with the fields of reading it and those of OpenAI's API"
 })
 
 const variant = Schema.optionalKey(
   Schema.Literal("video").annotate({
-    description: "Nothing but `video`",
+    description: "Always `video`",
     expected: "video, as vendors make no thumbnail and no spritesheet that could be passed on"
   })
 )
@@ -101,7 +101,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     .annotateMerge(
       operation(
         "Order a video",
-        "Holds the expected price, hands the order to the model's vendor and answers the task's id.",
+        "Holds the expected price, sends the order to the model's vendor and answers the task's id.",
         videoExamples
       )
     ),
@@ -114,7 +114,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     .annotateMerge(
       operation(
         "List video tasks",
-        "The member's own, newest first. Each has the id that its order was answered with."
+        "The member's own video tasks, newest first. Each has the id that its order was answered with."
       )
     ),
   HttpApiEndpoint.get("read", "/videos/:task_id", {
@@ -128,7 +128,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     .annotateMerge(
       operation(
         "Read a video task",
-        "The task as it stands. `wait` holds the answer until it ends; `Retry-After` says when to ask again."
+        "The state of the task. With `wait` the answer comes when the task ends; `Retry-After` is the time until the next poll."
       )
     ),
   HttpApiEndpoint.get("events", "/videos/:task_id/events", {
@@ -149,7 +149,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     .annotateMerge(
       operation(
         "Delete a video task",
-        "It and its file in the archive, when it has ended, with a key of the member who ordered it. What it cost stays in the books, and nothing is given back."
+        "Deletes a task that has ended, and its file in the archive, with a key of the member who ordered it. Its charge stays, and nothing is refunded."
       )
     ),
   HttpApiEndpoint.get("content", "/videos/:task_id/content", {
@@ -164,7 +164,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     .annotateMerge(
       operation(
         "Load a video",
-        "The file itself, whole or by `Range`, while its vendor has it: `expires_at` of the task tells until when, where the vendor says so."
+        "The file, complete or by `Range`, until the vendor deletes it at the task's `expires_at`."
       )
     )
 ) {}

@@ -31,18 +31,16 @@ export const layerReservedHandlers = HttpApiBuilder.group(
       })
     })
 
-    const refuseBody = (modality: Modality) =>
-      Effect.flatMap(reservedBody, ({ model }) => refuse(model, modality))
-
     return handlers
-      .handleRaw("rerank", () => refuseBody("rerank"))
-      .handleRaw("speech", () => refuseBody("tts"))
-      .handleRaw("transcribe", () =>
-        Effect.flatMap(RequestForm, (form) =>
-          form === null
-            ? refuseBody("asr")
-            : Effect.flatMap(modelOfForm(form), (model) => refuse(model, "asr"))
-        )
+      .handle("rerank", ({ payload }) => refuse(payload.model, "rerank"))
+      .handle("speech", ({ payload }) => refuse(payload.model, "tts"))
+      .handleRaw(
+        "transcribe",
+        Effect.fnUntraced(function* () {
+          const form = yield* RequestForm
+          const model = form === null ? (yield* reservedBody).model : yield* modelOfForm(form)
+          return yield* refuse(model, "asr")
+        })
       )
   })
 )

@@ -1,5 +1,5 @@
 /** Answers requests for tasks of any kind: their state, the wait for their end, and their events. */
-import { Clock, Duration, Effect, Metric, Stream } from "effect"
+import { Clock, Duration, Effect, Metric, type Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import {
@@ -15,13 +15,7 @@ import {
   taskNamed
 } from "../../../domain/orderIds.ts"
 import { taskAnswer } from "../../../domain/taskAnswers.ts"
-import {
-  eventNumber,
-  LAST_EVENT,
-  type publicStates,
-  seenEvent,
-  statesShownAs
-} from "../../../domain/taskStates.ts"
+import { eventNumber, LAST_EVENT, seenEvent, statesShownAs } from "../../../domain/taskStates.ts"
 import { openaiFields, openaiVideo } from "../../../domain/video/openaiVideo.ts"
 import { clientPollMillis } from "../../../domain/video/PollPace.ts"
 import type { VideoKind } from "../../../domain/video/VideoQuote.ts"
@@ -36,6 +30,7 @@ import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
 import { ContentLinks } from "../../../services/results/ContentLinks.ts"
 import { type ListedTask, type Task, TaskRepo } from "../../../services/TaskRepo.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
+import type { taskListQuery } from "../../api/shared.ts"
 import { eventResponse, listView, pageOf } from "../respond.ts"
 
 /** A comment, which clients skip; it keeps proxies from closing a silent connection. */
@@ -217,14 +212,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         : new InvalidRequest({ message: `callback_url: ${fault}`, param: "callback_url" })
     },
     /** The tasks of the caller. */
-    list: Effect.fnUntraced(function* (query: {
-      readonly after?: string
-      readonly limit: number
-      readonly order: "asc" | "desc"
-      readonly status?: (typeof publicStates)[number]
-      readonly model?: string
-      readonly created_after?: string
-    }) {
+    list: Effect.fnUntraced(function* (query: Schema.Struct.Type<typeof taskListQuery>) {
       const { after } = query
       const page = yield* tasks.list(
         yield* CurrentCaller,
