@@ -41,7 +41,7 @@ CREATE TABLE channel_keys (
 -- Cooldowns of channels, of models of channels and of keys whose vendor failed or refused calls.
 CREATE TABLE rests (
   channel_id text NOT NULL,
-  -- Empty for the channel itself; of an account that made way with its version, such as `default@3`.
+  -- Empty: the channel itself. The key of a superseded account has its version, such as `default@3`.
   key_name text COLLATE "C" NOT NULL,
   -- Empty: all models.
   model text COLLATE "C" NOT NULL,
@@ -77,8 +77,8 @@ CREATE TABLE call_ends (
 );
 CREATE INDEX call_ends_by_slot ON call_ends (slot);
 
--- How often something was at a channel in ten seconds: how calls ended, how long they took, and what
--- vendors counted where something else was expected. Kept for an hour.
+-- Counters of channels in slots of ten seconds: ends of calls, their latencies (as histograms), and units
+-- that vendors reported against the estimate. Kept for an hour.
 CREATE TABLE channel_counts (
   channel_id text NOT NULL,
   slot timestamptz NOT NULL,

@@ -94,15 +94,15 @@ CREATE TABLE orders (
 CREATE INDEX orders_by_member ON orders (organization_id, member_id, id);
 -- Orders of all organisations, in order of time.
 CREATE INDEX orders_by_id ON orders (id);
--- Pages that are written are summed up by a thousand or two rows: what is recent stays a short read.
--- Autovacuum takes on so many requests a minute and drops the rest, until it cleans the table.
+-- A BRIN index summarises full pages after a thousand or two rows, so that reads of recent orders stay
+-- short. Autovacuum drops requests to summarise beyond some per minute; a vacuum makes up for them.
 CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
   WITH (autosummarize = on, pages_per_range = 256);
--- The last of the indexes: until a table is analysed its indexes look equally good, and of equals the
--- youngest is taken.
+-- Created last: until the table is analysed, the planner considers its indexes equally good, and chooses
+-- the youngest.
 ALTER TABLE orders ADD PRIMARY KEY (organization_id, id);
 
--- The same notes by name and text: a list of the orders that carry one is read along them.
+-- The entries of metadata by name and value, for lists of the orders with a tag.
 CREATE TABLE order_tags (
   organization_id text NOT NULL,
   name text COLLATE "C" NOT NULL,
@@ -111,15 +111,15 @@ CREATE TABLE order_tags (
   PRIMARY KEY (organization_id, name, value, order_id)
 );
 
--- What was created before this is closed, or is found by its task or in `lingering_orders`. Sweeps move
--- it on, so that each order is read by one of them and not again.
+-- Orders created before this time are closed, or are found by their task or in `lingering_orders`. Sweeps
+-- advance it, so that each order is read by one sweep only.
 CREATE TABLE orders_settled (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   before timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO orders_settled DEFAULT VALUES;
 
--- Orders without a task that were still open when that time passed them: few, as most last seconds.
+-- Orders without a task that were still open when that time passed them; few, since most last seconds.
 CREATE TABLE lingering_orders (
   organization_id text NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -161,7 +161,7 @@ CREATE INDEX transfers_by_created ON transfers (organization_id, created_at, id)
 CREATE TABLE sealed_months (
   organization_id text NOT NULL REFERENCES organizations (id),
   month date NOT NULL CHECK (extract(day FROM month) = 1),
-  -- The time it took in the deployment's zone; its end is the next one's.
+  -- Start and end of the month in the deployment's time zone; `ends` is exclusive.
   begins timestamptz NOT NULL,
   ends timestamptz NOT NULL,
   opening bigint NOT NULL,
