@@ -90,13 +90,13 @@ export const layerUsageLog = Layer.effect(
         })
       }),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
-        const found = yield* repeatable(find(organizationId, memberId, id))
-        if (found.length === 0) return yield* noSuchRecord
-        const record = yield* rowOf(UsageRecord)(Effect.succeed(found))
-        const held = yield* rowOf(ReceiptRow)(Effect.succeed(found))
+        const rows = yield* repeatable(find(organizationId, memberId, id))
+        if (rows.length === 0) return yield* noSuchRecord
+        const record = yield* rowOf(UsageRecord)(Effect.succeed(rows))
+        const receipt = yield* rowOf(ReceiptRow)(Effect.succeed(rows))
         const orderId = orderOfUsage(id) ?? ""
         const corrections = yield* correctionsOf(sql, organizationId, orderId)
-        return receiptOf(record, { id: orderId, ...held, corrections })
+        return receiptOf(record, { id: orderId, ...receipt, corrections })
       })
     })
   })

@@ -174,20 +174,25 @@ const isNotified = ({ keyName, until, organizationId, isAlone }: StoredRest): bo
 export const changeRest = (
   state: MemoryState,
   before: StoredRest | undefined,
-  rest: StoredRest,
+  cooldown: StoredRest,
   nowMillis: number
 ): void => {
-  state.rests.set(restName(rest), rest)
+  state.rests.set(restName(cooldown), cooldown)
   const wasDown = before !== undefined && isNotified(before)
   const isDownElsewhere = [...state.rests.values()].some(
     (other) =>
-      other !== rest &&
-      other.channelId === rest.channelId &&
-      other.model === rest.model &&
+      other !== cooldown &&
+      other.channelId === cooldown.channelId &&
+      other.model === cooldown.model &&
       isNotified(other)
   )
-  if (wasDown === isNotified(rest) || isDownElsewhere) return
+  if (wasDown === isNotified(cooldown) || isDownElsewhere) return
   const type = wasDown ? "channel.up" : "channel.down"
-  const data = { id: rest.channelId, model: rest.model, reason: rest.reason, status: rest.status }
+  const data = {
+    id: cooldown.channelId,
+    model: cooldown.model,
+    reason: cooldown.reason,
+    status: cooldown.status
+  }
   notifyEndpoints(state, OPERATORS, OPERATORS, { type, taskId: null, data }, nowMillis)
 }

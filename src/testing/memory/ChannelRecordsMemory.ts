@@ -60,22 +60,26 @@ export const layerChannelRecordsMemory = Layer.effect(
 
     /** Deletes old cooldowns of single organisations; those of whole channels stay for the operators. */
     const pruneRests = (now: number): void => {
-      for (const [name, rest] of rests) {
-        if (rest.organizationId === null || (rest.until !== null && rest.isAlone)) continue
-        if ((rest.until ?? rest.endedAt ?? now) < now - HOUR_SECONDS * 1000) rests.delete(name)
+      for (const [name, cooldown] of rests) {
+        if (cooldown.organizationId === null || (cooldown.until !== null && cooldown.isAlone)) {
+          continue
+        }
+        if ((cooldown.until ?? cooldown.endedAt ?? now) < now - HOUR_SECONDS * 1000) {
+          rests.delete(name)
+        }
       }
     }
 
     /** Changes the stored cooldown, where there is one. */
     const change = (
       scope: Restable,
-      changeOf: (rest: StoredRest, now: number) => Partial<StoredRest> | null
+      changeOf: (cooldown: StoredRest, now: number) => Partial<StoredRest> | null
     ): Effect.Effect<void> =>
       withName(scope, (name, now) => {
-        const rest = rests.get(name)
-        const changed = rest === undefined ? null : changeOf(rest, now)
-        if (rest !== undefined && changed !== null) {
-          changeRest(state, rest, { ...rest, ...changed }, now)
+        const cooldown = rests.get(name)
+        const changed = cooldown === undefined ? null : changeOf(cooldown, now)
+        if (cooldown !== undefined && changed !== null) {
+          changeRest(state, cooldown, { ...cooldown, ...changed }, now)
         }
       })
 
@@ -119,8 +123,8 @@ export const layerChannelRecordsMemory = Layer.effect(
         }),
       rests: Effect.map(Clock.currentTimeMillis, (now) =>
         [...rests.values()].flatMap(
-          ({ until, triedUntil: _, triedBy: __, failedBy: ___, endedAt: ____, ...rest }) =>
-            until === null ? [] : [{ ...rest, secondsLeft: Math.max(0, until - now) / 1000 }]
+          ({ until, triedUntil: _, triedBy: __, failedBy: ___, endedAt: ____, ...cooldown }) =>
+            until === null ? [] : [{ ...cooldown, secondsLeft: Math.max(0, until - now) / 1000 }]
         )
       ),
       beginRest: (scope, cause, { least, most }) =>
@@ -130,7 +134,7 @@ export const layerChannelRecordsMemory = Layer.effect(
           if (until !== null && until > now) return
           const isContinued = before !== undefined && until !== null
           const seconds = isContinued ? Math.min(before.seconds * 2, most) : least
-          const rest: StoredRest = {
+          const cooldown: StoredRest = {
             ...scope,
             ...cause,
             seconds,
@@ -142,29 +146,33 @@ export const layerChannelRecordsMemory = Layer.effect(
             endedAt: null,
             since: isContinued ? before.since : new Date(now)
           }
-          changeRest(state, before, rest, now)
+          changeRest(state, before, cooldown, now)
         }),
       takeTrial: (scope, by) =>
         withName(scope, (name, now) => {
-          const rest = rests.get(name)
-          if (rest === undefined || rest.until === null || rest.until > now) return false
-          const { triedBy, triedUntil } = rest
+          const cooldown = rests.get(name)
+          if (cooldown === undefined || cooldown.until === null || cooldown.until > now) {
+            return false
+          }
+          const { triedBy, triedUntil } = cooldown
           const isOther = triedBy !== null && by !== null && triedBy !== by
           const early = isOther ? TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS : 0
           if (triedUntil !== null && triedUntil - early * 1000 > now) return false
-          rests.set(name, { ...rest, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
+          rests.set(name, { ...cooldown, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
           return true
         }),
       failTrial: (scope, by, maxSeconds) =>
         withName(scope, (name, now) => {
-          const rest = rests.get(name)
-          if (rest === undefined || rest.until === null || rest.until > now) return false
-          const isLonger = rest.failedBy !== null && rest.failedBy !== by
-          const seconds = isLonger ? Math.min(rest.seconds * 2, maxSeconds) : rest.seconds
+          const cooldown = rests.get(name)
+          if (cooldown === undefined || cooldown.until === null || cooldown.until > now) {
+            return false
+          }
+          const isLonger = cooldown.failedBy !== null && cooldown.failedBy !== by
+          const seconds = isLonger ? Math.min(cooldown.seconds * 2, maxSeconds) : cooldown.seconds
           rests.set(name, {
-            ...rest,
+            ...cooldown,
             seconds,
-            until: isLonger ? now + seconds * 1000 : rest.until,
+            until: isLonger ? now + seconds * 1000 : cooldown.until,
             failedBy: isLonger ? null : by,
             triedUntil: null,
             triedBy: null
@@ -173,8 +181,8 @@ export const layerChannelRecordsMemory = Layer.effect(
         }),
       giveTrialBack: (scope) => change(scope, () => ({ triedUntil: null, triedBy: null })),
       endRest: (scope) =>
-        change(scope, (rest, now) =>
-          rest.until === null
+        change(scope, (cooldown, now) =>
+          cooldown.until === null
             ? null
             : { until: null, triedUntil: null, triedBy: null, failedBy: null, endedAt: now }
         ),
