@@ -21,12 +21,12 @@ const usageOf = ({ inputTokens, outputTokens }: TokenCounts) => ({
   total_tokens: Number(inputTokens + outputTokens)
 })
 
-const reported = (usage: TokenCounts | null) => (usage === null ? {} : { usage: usageOf(usage) })
+const usageField = (usage: TokenCounts | null) => (usage === null ? {} : { usage: usageOf(usage) })
 
 /** A chat's words one by one, its end, and its usage where the client asked for it. */
 const piecesOf = (model: string, script: Written, wantsUsage: boolean): Array<TextPiece> => {
-  const words = script.content.match(/\S+\s*/g) ?? []
-  const said = words.map((content, index) => ({
+  const tokens = script.content.match(/\S+\s*/g) ?? []
+  const contentPieces = tokens.map((content, index) => ({
     event: chunk(model, [
       { index: 0, delta: index === 0 ? { role: "assistant", content } : { content } }
     ]),
@@ -39,26 +39,26 @@ const piecesOf = (model: string, script: Written, wantsUsage: boolean): Array<Te
     outputBytes: 0
   }
   const last = {
-    event: wantsUsage ? chunk(model, [], reported(script.usage)) : null,
+    event: wantsUsage ? chunk(model, [], usageField(script.usage)) : null,
     usage: script.usage,
     outputBytes: 0
   }
-  return [...said, end, last]
+  return [...contentPieces, end, last]
 }
 
-/** An adapter whose answers `decide` gives, once it has noted the order. */
+/** An adapter whose answers `decide` scripts after recording the order. */
 export const makeScriptedText = (
   protocol: string,
   decide: (received: ReceivedText) => Effect.Effect<Written | Failing>
 ): TextAdapter => {
-  const written = (received: ReceivedText): Effect.Effect<Written, VendorFailure> =>
+  const nextScript = (received: ReceivedText): Effect.Effect<Written, VendorFailure> =>
     Effect.flatMap(decide(received), (script) =>
       script._tag === "Failing" ? Effect.fail(script.failure) : Effect.succeed(script)
     )
 
   return {
     complete: Effect.fnUntraced(function* (account, order) {
-      const script = yield* written({ kind: "chat", protocol, account, order })
+      const script = yield* nextScript({ kind: "chat", protocol, account, order })
       const created = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const message = { role: "assistant", content: script.content }
       return {
@@ -68,21 +68,21 @@ export const makeScriptedText = (
           created,
           model: order.upstreamModel,
           choices: [{ index: 0, message, finish_reason: "stop" }],
-          ...reported(script.usage)
+          ...usageField(script.usage)
         },
         usage: script.usage,
         outputBytes: utf8(script.content).length
       } satisfies TextAnswer
     }),
     stream: Effect.fnUntraced(function* (account, order, take) {
-      const script = yield* written({ kind: "chat", protocol, account, order })
+      const script = yield* nextScript({ kind: "chat", protocol, account, order })
       const wantsUsage = order.body.stream_options?.include_usage === true
       yield* Effect.forEach(piecesOf(order.upstreamModel, script, wantsUsage), take, {
         discard: true
       })
     }),
     embed: Effect.fnUntraced(function* (account, order) {
-      const script = yield* written({ kind: "embedding", protocol, account, order })
+      const script = yield* nextScript({ kind: "embedding", protocol, account, order })
       const usage =
         script.usage === null ? null : { inputTokens: script.usage.inputTokens, outputTokens: 0n }
       return {
@@ -94,7 +94,7 @@ export const makeScriptedText = (
             index,
             embedding: [index, 0.5, -0.5]
           })),
-          ...reported(usage)
+          ...usageField(usage)
         },
         usage,
         outputBytes: 0

@@ -127,8 +127,10 @@ const makeCustomer = Effect.fnUntraced(function* (options: CustomerOptions) {
 
 const makeGateway = Effect.fnUntraced(function* (catalog: CatalogJson) {
   const services = yield* Effect.context<Access | Ledger>()
-  const written = yield* Schema.decodeEffect(CatalogWrite, { onExcessProperty: "error" })(catalog)
-  yield* Effect.flatMap(Catalog, ({ replace }) => replace(written))
+  const catalogWrite = yield* Schema.decodeEffect(CatalogWrite, { onExcessProperty: "error" })(
+    catalog
+  )
+  yield* Effect.flatMap(Catalog, ({ replace }) => replace(catalogWrite))
   const routed = yield* HttpRouter.toHttpEffect(layerRoutes(secrets))
   const handle = HttpEffect.toWebHandlerWith<
     never,

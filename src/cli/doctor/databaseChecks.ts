@@ -7,7 +7,7 @@ import type { GatewayConfig } from "../../config.ts"
 import { layerCrypto } from "../../crypto.ts"
 import { MAX_CLOCK_SKEW_MILLIS, rowOf } from "../../postgres/client/rows.ts"
 import { ownerOf } from "../../postgres/embedded/DataDirectoryLock.ts"
-import { foundMigrations } from "../../postgres/schema/applySchema.ts"
+import { appliedMigrations } from "../../postgres/schema/applySchema.ts"
 import { Migrations } from "../../postgres/schema/migrations.ts"
 import { sealedFaults } from "../../postgres/stores/masterKeyRotation.ts"
 import { reasonOf } from "../../run.ts"
@@ -84,7 +84,7 @@ const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
 })
 
 const schemaFindings = Effect.gen(function* () {
-  const { latest, stopsAt, isForeign } = yield* foundMigrations
+  const { latest, stopsAt, isForeign } = yield* appliedMigrations
   const { length: known } = yield* Migrations
   if (isForeign) {
     return [
@@ -121,7 +121,7 @@ const schemaFindings = Effect.gen(function* () {
 })
 
 const secretFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
-  const { latest, isForeign } = yield* foundMigrations
+  const { latest, isForeign } = yield* appliedMigrations
   if (latest === 0 || isForeign) return []
   const { masterKey, previousMasterKey } = yield* loadSecrets(config)
   const faults = yield* Effect.provide(sealedFaults, layerVault(masterKey, previousMasterKey))

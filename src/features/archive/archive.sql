@@ -1,18 +1,18 @@
--- The archive: which results are copied into it. A row is written in the commit of a task's success,
--- so that none is forgotten when a gateway is killed.
+-- Copies of results in the archive. A row is written in the transaction of a task's success, so that none
+-- is lost when a gateway is killed.
 CREATE TABLE archives (
   organization_id text NOT NULL,
   task_id text COLLATE "C" NOT NULL,
-  -- What is removed is served no more; its row goes with its last file.
+  -- A result that is being removed is not served; its row is deleted after its last file.
   state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'kept', 'failed', 'removing')),
-  -- Of the copy, or of the removal.
+  -- The next try of the copy, or of the removal.
   next_try_at timestamptz DEFAULT now(),
   tries integer NOT NULL DEFAULT 0,
-  -- Counts the claims; what is written back names the claim it belongs to.
+  -- The number of the claim; a write must name it, so that an old claim cannot overwrite a newer one.
   lease bigint NOT NULL DEFAULT 0,
-  -- Of each file in its order {bytes, sha256, contentType}.
+  -- The files in order, each {bytes, sha256, contentType}.
   files jsonb,
-  -- Why the last try failed.
+  -- The reason why the last try failed.
   reason text,
   created_at timestamptz NOT NULL DEFAULT now(),
   ended_at timestamptz,

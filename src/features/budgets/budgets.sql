@@ -1,5 +1,6 @@
--- What may be spent in a day, in a month or at all, by an organisation, a member or a key. A hold is
--- decided by every budget it falls under, in its commit, and counts in each until it is closed.
+-- Budgets limit what an organisation, a member or a key may spend in a day, a month or in total. A hold
+-- must fit into every budget that applies to it, which its transaction checks, and counts in each of
+-- them until it is closed.
 
 CREATE TABLE budgets (
   organization_id text NOT NULL REFERENCES organizations (id),
@@ -10,7 +11,7 @@ CREATE TABLE budgets (
   period text NOT NULL CHECK (period IN ('day', 'month', 'total')),
   -- Nano-units.
   amount bigint NOT NULL CHECK (amount >= 0),
-  -- Percents, each of which is told of once in a period.
+  -- Percentages of the amount; each is notified of once in a period.
   thresholds integer[] NOT NULL,
   -- The member's monthly cap, which is set with the member.
   is_cap boolean NOT NULL DEFAULT false,
@@ -21,7 +22,7 @@ CREATE TABLE budgets (
 CREATE INDEX budgets_by_subject ON budgets (organization_id, subject_id);
 CREATE UNIQUE INDEX budgets_caps ON budgets (organization_id, subject_id) WHERE is_cap;
 
--- What counts in a budget, period by period.
+-- The use of a budget in each period.
 CREATE TABLE budget_uses (
   organization_id text NOT NULL,
   -- Id of the budget, `@`, and the first day of the period.
@@ -30,10 +31,10 @@ CREATE TABLE budget_uses (
   start date NOT NULL,
   held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
   captured bigint NOT NULL DEFAULT 0,
-  -- What had been captured in the period before there was the budget.
+  -- The charges of the period from before the budget was created.
   captured_before bigint NOT NULL DEFAULT 0,
-  -- Whether it has refused an order; the last percent that was told, and the use that the next one is
-  -- told at.
+  -- Whether the budget has refused an order; the last threshold that was notified of, and the use at
+  -- which the next one is.
   has_refused boolean NOT NULL DEFAULT false,
   told integer NOT NULL DEFAULT 0,
   next_told bigint,
@@ -41,13 +42,13 @@ CREATE TABLE budget_uses (
 ) WITH (fillfactor = 50);
 CREATE INDEX budget_uses_by_budget ON budget_uses (organization_id, budget_id, start);
 
--- The first day of the period that is now; of all time there is none.
+-- The first day of the current period; -infinity for the period `total`.
 CREATE FUNCTION period_start(p_period text, p_time_zone text) RETURNS date LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN p_period = 'total' THEN date '-infinity'
               ELSE date_trunc(p_period, now() AT TIME ZONE p_time_zone)::date END
 $$;
 
--- When the next one begins; null is never.
+-- The start of the next period; null for the period `total`.
 CREATE FUNCTION period_end(p_period text, p_time_zone text) RETURNS timestamptz LANGUAGE sql STABLE
 AS $$
   SELECT CASE WHEN p_period <> 'total'
@@ -59,13 +60,14 @@ CREATE FUNCTION use_id(p_budget text, p_start date) RETURNS text LANGUAGE sql IM
   SELECT p_budget || '@' || p_start
 $$;
 
--- The least use that reaches a percent that was not told; null where there is none.
+-- The smallest use that reaches a threshold after `p_told`; null where there is none.
 CREATE FUNCTION next_told(p_amount bigint, p_thresholds integer[], p_told integer) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$
   SELECT min(ceil(p_amount::numeric * t / 100))::bigint FROM unnest(p_thresholds) AS t WHERE t > p_told
 $$;
 
--- Begins the present periods of the budgets that these holds fall under. Under the locks of their pools.
+-- Creates the rows of the current periods of the budgets that apply to these holds. The caller has
+-- locked their pools.
 CREATE FUNCTION begin_periods(
   p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[])
 RETURNS void LANGUAGE plpgsql
@@ -86,9 +88,9 @@ BEGIN
                         WHERE s.organization_id = b.organization_id AND s.id = use_id(b.id, n.start));
 END $$;
 
--- The budgets that holds fall under, each once, with the room that its present period has, which begins
--- where it had not. The narrowest stand first: of a key before that of its member, of a day before that
--- of a month. Under the locks of their pools.
+-- The budgets that apply to holds, each once, with what is available in its current period, whose row is
+-- created where it is missing. The narrowest come first: a key's before its member's, a day's before a
+-- month's. The caller has locked the pools.
 CREATE FUNCTION budgets_of_holds(
   p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[],
   OUT organizations text[], OUT ids text[], OUT rooms bigint[],
@@ -143,7 +145,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- A budget, as a hold that it refuses is told of it.
+-- The budget that refuses a hold, as the refusal shows it.
 CREATE FUNCTION refusing_budget(
   p_time_zone text, p_organization text, p_use text, p_used bigint) RETURNS jsonb
 LANGUAGE sql STABLE AS $$
@@ -155,8 +157,8 @@ LANGUAGE sql STABLE AS $$
    WHERE s.organization_id = p_organization AND s.id = p_use AND b.id = s.budget_id
 $$;
 
--- Begins a budget with what its present period has held and captured already: from now on the orders
--- that are open count in it.
+-- Creates the current period of a new budget, whose use starts with the holds and charges of that period.
+-- Open orders count in the budget from then on.
 CREATE FUNCTION begin_budget(p_time_zone text, p_organization text, p_budget text)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -189,8 +191,8 @@ BEGIN
   UPDATE budget_uses SET held = held WHERE organization_id = p_organization AND id = budget.use;
 END $$;
 
--- Sets another amount and other percents, where they are given; of these the ones are told that were
--- not told in the period.
+-- Changes the amount and the thresholds where they are not null. Thresholds that are reached and were not
+-- notified of in the period are notified of.
 CREATE FUNCTION change_budget(
   p_time_zone text, p_organization text, p_budget text, p_amount bigint, p_thresholds integer[])
 RETURNS void LANGUAGE plpgsql AS $$
@@ -206,7 +208,7 @@ BEGIN
      AND s.start = period_start(b.period, p_time_zone);
 END $$;
 
--- Orders that count in it go on without it.
+-- Open orders that count in the budget are not affected.
 CREATE FUNCTION remove_budget(p_organization text, p_budget text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM pools WHERE organization_id = p_organization FOR UPDATE;
@@ -227,7 +229,7 @@ BEGIN
   IF FOUND THEN PERFORM begin_budget(p_time_zone, p_organization, p_budget); END IF;
 END $$;
 
--- Sets a member's monthly cap, which is a budget of its month; null is none.
+-- Sets a member's monthly cap, which is a budget with the period `month`; null removes it.
 CREATE FUNCTION set_cap(
   p_time_zone text, p_organization text, p_member text, p_amount bigint, p_id text,
   p_thresholds integer[])

@@ -22,10 +22,9 @@ import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
-import type { ModelEntry } from "./ModelsApi.ts"
-import { ModelsGroup } from "./ModelsApi.ts"
+import { type ModelEntry, ModelsGroup } from "./ModelsApi.ts"
 
-/** Of an image model: what any of its mounts takes. */
+/** The limits of an image model: what any of its mounts accepts. */
 const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   const families = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
     const row = protocols.image.get(mountProtocol(model, mount))
@@ -46,7 +45,7 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
   }
 }
 
-/** What is known of a video model at the vendors of its mounts, the first to be called first. */
+/** The limits of a video model by vendor, in the order in which its mounts are called. */
 const takesOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   const listed = protocols.video.get(model.protocol)
   const families = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
@@ -87,8 +86,8 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
   }
 }
 
-/** Of names in an error. */
-const MAX_NAME = 200
+/** Longest model name that an error quotes. */
+const MAX_NAME_LENGTH = 200
 
 export const layerModelsHandlers = HttpApiBuilder.group(
   customerApi(ModelsGroup),
@@ -118,8 +117,8 @@ export const layerModelsHandlers = HttpApiBuilder.group(
       list: Effect.fn("models.list")(function* ({ query }) {
         const caller = yield* CurrentCaller
         const snapshot = yield* catalog.snapshot
-        const wanted = query.modality === undefined ? null : modalityFilters.get(query.modality)
-        if (wanted === undefined) {
+        const modality = query.modality === undefined ? null : modalityFilters.get(query.modality)
+        if (modality === undefined) {
           return yield* new InvalidRequest({
             message: `modality: Expected one of ${[...modalityFilters.keys()].join(", ")}`,
             param: "modality"
@@ -128,25 +127,25 @@ export const layerModelsHandlers = HttpApiBuilder.group(
         return {
           object: "list" as const,
           data: [...snapshot.models.values()]
-            .filter((model) => wanted === null || model.modality === wanted)
+            .filter((model) => modality === null || model.modality === modality)
             .filter((model) => mayOrder(caller, model))
             .map((model) => entryOf(snapshot, model))
         }
       }),
-      // What the key may not order is not told to be there.
+      // A model that the key may not order is answered like one that does not exist.
       read: Effect.fn("models.read")(function* ({ params: { id } }) {
         const caller = yield* CurrentCaller
         const snapshot = yield* catalog.snapshot
         const model = snapshot.models.get(id)
         if (model !== undefined && mayOrder(caller, model)) return entryOf(snapshot, model)
-        const known = [...snapshot.models.values()].filter((one) => mayOrder(caller, one))
+        const orderable = [...snapshot.models.values()].filter((one) => mayOrder(caller, one))
         const near = nearestName(
           id,
-          known.map((one) => one.id)
+          orderable.map((one) => one.id)
         )
         const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
         return yield* new ModelNotFound({
-          message: `No model is called ${JSON.stringify(id.slice(0, MAX_NAME).toWellFormed())}${question} GET /v1/models lists those this key may order`,
+          message: `No model is called ${JSON.stringify(id.slice(0, MAX_NAME_LENGTH).toWellFormed())}${question} GET /v1/models lists those this key may order`,
           param: "model"
         })
       })

@@ -1,26 +1,26 @@
--- Files that clients uploaded to refer to them in orders. Their bytes stand in the archive's bucket where
--- there is one, and in chunks here where there is none.
+-- Files that clients upload and refer to in orders. Their bytes are in the archive's bucket, or in chunks
+-- here where there is no bucket.
 CREATE TABLE files (
   organization_id text NOT NULL,
   id text COLLATE "C" NOT NULL,
-  -- Who uploaded it.
+  -- The member who uploaded it.
   member_id text NOT NULL,
   filename text NOT NULL,
   purpose text NOT NULL,
   content_type text NOT NULL,
   bytes integer NOT NULL,
-  -- How long a film is, where its bytes tell.
+  -- The duration of a video, where its container states it.
   seconds double precision,
-  -- In hexadecimal digits, once all bytes are there.
+  -- Hex digest, once the upload is complete.
   sha256 text,
   is_in_bucket boolean NOT NULL,
-  -- The row is written before the first byte and goes after the last one, so that a gateway that is killed
-  -- leaves no bytes that nobody knows of.
+  -- The row is written before the first byte and deleted after the last one, so that a killed gateway
+  -- leaves no bytes without a row.
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'kept', 'removing')),
-  -- When it is to be removed: an upload that did not come to its end, a file that has expired, or one whose
-  -- removal did not succeed.
+  -- When the file is removed: after an incomplete upload, at its expiry, or at the next try of a removal
+  -- that failed.
   due_at timestamptz NOT NULL,
-  -- Counts the claims of its removal.
+  -- The number of the claim of its removal.
   lease bigint NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE file_chunks (
   PRIMARY KEY (organization_id, file_id, n),
   FOREIGN KEY (organization_id, file_id) REFERENCES files (organization_id, id) ON DELETE CASCADE
 );
--- Media are compressed already.
+-- Not compressed, since media are compressed already.
 ALTER TABLE file_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
 -- Makes a row for a file whose bytes come next, within what the organisation may have of them: all its

@@ -1,10 +1,10 @@
--- Vendors' usage lists compared with the books, and the results. Amounts and units are billionths.
+-- Reconciliations: vendors' usage lists compared with our charged orders. Amounts and units are billionths.
 
 CREATE TABLE reconciliations (
   -- A prefix and a UUIDv7.
   id text COLLATE "C" PRIMARY KEY,
   channel_id text NOT NULL,
-  -- The period: from the first moment to the one after the last.
+  -- The period; `to_at` is exclusive.
   from_at timestamptz NOT NULL,
   to_at timestamptz NOT NULL,
   -- Which columns the list has.
@@ -12,9 +12,9 @@ CREATE TABLE reconciliations (
   has_units boolean NOT NULL,
   author text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- When its last lines came: a row that is untouched for long was broken off.
+  -- When its last lines came: an incomplete row that is untouched for long was abandoned.
   touched_at timestamptz NOT NULL DEFAULT now(),
-  -- Null, and the reconciliation not visible, until all lines are there and compared.
+  -- Null until all lines are stored and compared; until then the reconciliation is not visible.
   completed_at timestamptz,
   lines int NOT NULL DEFAULT 0,
   -- By kind.
@@ -24,7 +24,7 @@ CREATE TABLE reconciliations (
 );
 CREATE INDEX reconciliations_by_channel ON reconciliations (channel_id, id);
 
--- Lines that wait for the others of their list.
+-- Lines of lists that are not complete yet.
 CREATE TABLE reconciliation_lines (
   reconciliation_id text COLLATE "C" NOT NULL REFERENCES reconciliations (id) ON DELETE CASCADE,
   line int NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE reconciliation_lines (
   PRIMARY KEY (reconciliation_id, line)
 );
 
--- Numbered from 1, kind after kind, so that the entries of a kind stand together.
+-- Entries are numbered from 1, ordered by kind, so that those of one kind are a range.
 CREATE TABLE reconciliation_entries (
   reconciliation_id text COLLATE "C" NOT NULL REFERENCES reconciliations (id) ON DELETE CASCADE,
   number int NOT NULL,
@@ -47,7 +47,7 @@ CREATE TABLE reconciliation_entries (
   order_id text COLLATE "C",
   organization_id text,
   orders int NOT NULL,
-  -- Sums of many lines may be beyond a bigint.
+  -- Numerics, since sums of many lines may exceed a bigint.
   amount_here numeric,
   amount_there numeric,
   units_here numeric,
@@ -57,8 +57,8 @@ CREATE TABLE reconciliation_entries (
 );
 
 -- Compares the lines of a list with the charged orders of its channel, stores the result and deletes
--- the lines. Tasks are found by the vendor's id whenever they were closed; the channel's orders of the
--- period, and of `p_tolerance` around it, are read once.
+-- the lines. Tasks are found by the vendor's id at any time of their closing; the channel's orders that
+-- were closed in the period, or `p_tolerance` before or after it, are read once.
 CREATE FUNCTION complete_reconciliation(p_id text, p_tolerance interval) RETURNS void
 LANGUAGE plpgsql
 AS $$

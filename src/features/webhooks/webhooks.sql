@@ -1,7 +1,7 @@
--- Webhooks: who is told of what, and each message that is on its way. Messages are written by triggers,
--- in the commit of what they tell, so that none is lost and none tells of what did not happen.
+-- Webhooks: endpoints with their events, and messages to them. Triggers write messages in the transaction
+-- of the event, so that none is lost and none is about an event that was rolled back.
 
--- Receivers that are told, of an organisation or of the operators, whose `organization_id` is that word.
+-- Endpoints of organisations and of the operators, whose `organization_id` is the word `operators`.
 CREATE TABLE webhook_endpoints (
   organization_id text NOT NULL,
   -- Unique by itself. An organisation's own row `callback_...` has no address: each order names one.
@@ -9,7 +9,7 @@ CREATE TABLE webhook_endpoints (
   name text NOT NULL,
   url text NOT NULL,
   event_types text[] NOT NULL,
-  -- Sealed with the endpoint's id; the old one signs as well until its time.
+  -- Sealed for the endpoint's id. The old secret signs as well until its expiry.
   secret bytea NOT NULL,
   secret_key_id text NOT NULL,
   secret_hint text NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE webhook_endpoints (
   old_secret_until timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
-  -- Since the first failure after the last success.
+  -- The first failure after the last success.
   failing_since timestamptz,
   disabled_at timestamptz,
   disabled_reason text,
@@ -28,26 +28,26 @@ CREATE TABLE webhook_endpoints (
 );
 CREATE UNIQUE INDEX webhook_endpoints_by_id ON webhook_endpoints (id);
 
--- A message to one endpoint; its id stays the same however often it is sent.
+-- A message to one endpoint; all attempts have the same id.
 CREATE TABLE webhook_messages (
-  -- Of what happened.
+  -- The organisation of the event.
   organization_id text NOT NULL,
   id text COLLATE "C" NOT NULL,
   endpoint_id text COLLATE "C" NOT NULL,
-  -- What shares a bounded number of attempts at a time: the endpoint, or of callbacks their host.
+  -- The unit of the limit on concurrent attempts: the endpoint, or the host of a callback.
   receiver text COLLATE "C" NOT NULL,
-  -- Of a callback, as the order named it.
+  -- The address of a callback, from the order.
   callback_url text,
   type text NOT NULL,
   happened_at timestamptz NOT NULL DEFAULT now(),
-  -- The task it tells of, which is read when the message is sent; else what it tells.
+  -- The task, which is read when the message is sent; for other events `data` is the content.
   task_id text,
   data jsonb,
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
   next_attempt_at timestamptz DEFAULT now(),
-  -- Since it was last asked for: of them the time of the next one depends.
+  -- Attempts since the message was last redelivered, by which the next delay is chosen.
   tries integer NOT NULL DEFAULT 0,
-  -- Counts the claims; an attempt's end names the claim it belongs to.
+  -- The number of the claim; the end of an attempt must name it.
   lease bigint NOT NULL DEFAULT 0,
   ended_at timestamptz,
   PRIMARY KEY (organization_id, id),
@@ -55,7 +55,7 @@ CREATE TABLE webhook_messages (
   CHECK ((state = 'pending') = (next_attempt_at IS NOT NULL)),
   CHECK ((state = 'pending') = (ended_at IS NULL))
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
--- Each receiver's messages in the order they are due: a claim takes from the front of every receiver.
+-- Each receiver's messages in the order in which they are due: a claim takes the first ones of every receiver.
 CREATE INDEX webhook_messages_due ON webhook_messages (receiver, next_attempt_at)
   WHERE state = 'pending';
 CREATE INDEX webhook_messages_by_endpoint ON webhook_messages (endpoint_id, id);
@@ -65,13 +65,13 @@ CREATE TABLE webhook_attempts (
   organization_id text NOT NULL,
   message_id text COLLATE "C" NOT NULL,
   at timestamptz NOT NULL,
-  -- Null where no answer came; then there is an error.
+  -- Null where there was no answer; then `error` is set.
   status integer,
   duration_ms integer NOT NULL,
-  -- How the answer begins.
+  -- The beginning of the answer.
   answer text,
   error text,
-  -- The claim of the message that it belongs to.
+  -- The claim of the message that the attempt belongs to.
   lease bigint NOT NULL,
   PRIMARY KEY (organization_id, message_id, at, lease)
 );
@@ -82,12 +82,12 @@ CREATE FUNCTION message_id() RETURNS text LANGUAGE sql VOLATILE AS $$
          || substr(replace(gen_random_uuid()::text, '-', ''), 13)
 $$;
 
--- Nano-units as a decimal of currency units.
+-- Formats nano-units as a decimal of currency units.
 CREATE FUNCTION decimal_of(p_nano bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT trim_scale(p_nano * 0.000000001)::text
 $$;
 
--- Tells the endpoints of `p_owner` that chose the type. `p_organization` is of what happened.
+-- Adds a message for each endpoint of `p_owner` with this type. `p_organization` is that of the event.
 CREATE FUNCTION tell(
   p_owner text, p_organization text, p_type text, p_task text, p_data jsonb)
 RETURNS void LANGUAGE sql AS $$

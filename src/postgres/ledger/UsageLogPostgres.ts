@@ -1,4 +1,4 @@
-/** Usage detail and receipts in PostgreSQL, read off the orders along their keys. */
+/** Usage records and receipts in PostgreSQL, computed from the orders and read through their primary key. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Quote } from "../../domain/money/Quote.ts"
@@ -28,15 +28,15 @@ export const usageColumns = columnsOf(UsageRecord, "o", {
   createdAt: "o.closed_at"
 })
 
-/** What a receipt tells beside its record. */
-const HeldRow = Schema.Struct({
+/** Fields of a receipt beside those of its usage record. */
+const ReceiptRow = Schema.Struct({
   quote: Quote,
   holdNano: Schema.BigInt,
   heldAt: Schema.Date,
   job: VendorJob,
   refusals: Schema.Array(RefusedJob)
 })
-const heldColumns = columnsOf(HeldRow, "o", {
+const receiptColumns = columnsOf(ReceiptRow, "o", {
   holdNano: "o.hold",
   heldAt: "o.created_at",
   refusals: "coalesce(o.refusals, '[]')"
@@ -54,7 +54,7 @@ export const layerUsageLog = Layer.effect(
     const find = (organizationId: string, memberId: string | null, id: string) => {
       const orderId = storable(id) === id ? orderOfUsage(id) : null
       return sql`
-        SELECT ${columns}, ${sql.literal(heldColumns)} FROM orders o
+        SELECT ${columns}, ${sql.literal(receiptColumns)} FROM orders o
          WHERE organization_id = ${organizationId} AND id = ${orderId}
            AND state = 'captured' AND ${ownedBy(memberId)}`
     }
@@ -64,17 +64,17 @@ export const layerUsageLog = Layer.effect(
         const last = page.after === null ? null : orderOfUsage(page.after)
         const before = last === null ? sql`true` : sql`id <> ${last}`
         const uuid = last === null ? null : last.slice(last.indexOf("_") + 1)
-        const own = sql`organization_id = ${organizationId}`
+        const isOfOrganization = sql`organization_id = ${organizationId}`
         const reached = upTo("id", "prefix")(sql, uuid)
         /** Along the tag where there is one, and along the orders where there is none. */
         const orders =
           tag === null
-            ? sql`SELECT * FROM orders WHERE ${own} AND ${ownedBy(memberId)} AND ${reached}
+            ? sql`SELECT * FROM orders WHERE ${isOfOrganization} AND ${ownedBy(memberId)} AND ${reached}
                      AND ${before} AND state = 'captured'`
             : sql`SELECT charged.* FROM order_tags t
                    CROSS JOIN LATERAL (
                      SELECT * FROM orders
-                      WHERE ${own} AND id = t.order_id AND ${ownedBy(memberId)}
+                      WHERE ${isOfOrganization} AND id = t.order_id AND ${ownedBy(memberId)}
                         AND ${before} AND state = 'captured') charged
                    WHERE t.organization_id = ${organizationId} AND t.name = ${tag.name}
                      AND t.value = ${tag.value} AND ${upTo("t.order_id", "prefix")(sql, uuid)}`
@@ -90,13 +90,13 @@ export const layerUsageLog = Layer.effect(
         })
       }),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
-        const found = yield* repeatable(find(organizationId, memberId, id))
-        if (found.length === 0) return yield* noSuchRecord
-        const record = yield* rowOf(UsageRecord)(Effect.succeed(found))
-        const held = yield* rowOf(HeldRow)(Effect.succeed(found))
+        const rows = yield* repeatable(find(organizationId, memberId, id))
+        if (rows.length === 0) return yield* noSuchRecord
+        const record = yield* rowOf(UsageRecord)(Effect.succeed(rows))
+        const receipt = yield* rowOf(ReceiptRow)(Effect.succeed(rows))
         const orderId = orderOfUsage(id) ?? ""
         const corrections = yield* correctionsOf(sql, organizationId, orderId)
-        return receiptOf(record, { id: orderId, ...held, corrections })
+        return receiptOf(record, { id: orderId, ...receipt, corrections })
       })
     })
   })

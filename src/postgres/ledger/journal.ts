@@ -1,7 +1,8 @@
 /**
- * The journal of an organisation: transfers are rows of their own, and of each order its hold, its charge and
- * its release are read off its row. All stand in the order of their ids, which is that of their
- * creation, so that a page is read along the keys and costs the same however long the books are.
+ * The journal of an organisation. A transfer is one row; the hold, the charge and the release of an order
+ * are computed from the order's row. Entries are ordered by the ids of transfers and orders, which is the
+ * order of their creation, so that a page is read through the primary keys and costs the same however
+ * long the journal is.
  */
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -17,7 +18,7 @@ export const orderKinds = `(VALUES ${Object.values(orderPrefixes)
   .map((prefix) => `('${prefix}_')`)
   .join(", ")}) AS kinds (prefix)`
 
-/** Of ids that share a prefix, those up to that UUID or, where it is null, all of them. */
+/** Whether an id has the prefix and a UUID up to this one; null: any UUID. */
 export const upTo =
   (id: string, prefix: string) => (sql: SqlClient.SqlClient, uuid: string | null) =>
     sql`${sql.literal(id)} >= ${sql.literal(prefix)}
@@ -30,8 +31,8 @@ const isTransfer = (id: string) =>
   id.startsWith(transferPrefix) &&
   isOrderId(`${orderPrefixes.image}_${id.slice(transferPrefix.length)}`)
 
-/** What the entry is of, and where it stands: by the UUID, and among the entries of one order. */
-const placeOf = (entryId: string) => {
+/** Parses the id of an entry: its transfer or order, and its position by UUID and rank in the order. */
+const parseEntryId = (entryId: string) => {
   if (isTransfer(entryId)) {
     return { id: entryId, kind: "transfer", rank: 0, uuid: entryId.slice(transferPrefix.length) }
   }
@@ -53,16 +54,16 @@ export const readJournal = (
   organizationId: string,
   page: PageRequest
 ): Effect.Effect<Page<JournalEntry>, InvalidRequest> => {
-  const own = sql`organization_id = ${organizationId}`
-  const cursor = page.after === null ? null : placeOf(page.after)
+  const isOfOrganization = sql`organization_id = ${organizationId}`
+  const cursor = page.after === null ? null : parseEntryId(page.after)
   const uuid = cursor?.uuid ?? null
   const limit = page.limit + 1
   const entryOf = (kind: (typeof kinds)[number]) => sql.literal(`'${journalId(kind, "")}' || id`)
   return readPage(JournalEntry, page, {
     isEntry: () =>
       cursor?.kind === "transfer"
-        ? sql`SELECT 1 FROM transfers WHERE ${own} AND id = ${cursor.id}`
-        : sql`SELECT 1 FROM orders WHERE ${own} AND id = ${cursor?.id ?? null}
+        ? sql`SELECT 1 FROM transfers WHERE ${isOfOrganization} AND id = ${cursor.id}`
+        : sql`SELECT 1 FROM orders WHERE ${isOfOrganization} AND id = ${cursor?.id ?? null}
                  AND CASE ${cursor?.kind ?? null}::text WHEN 'capture' THEN state = 'captured'
                        WHEN 'release' THEN state <> 'open' ELSE true END`,
     newest: sql`
@@ -73,7 +74,7 @@ export const readJournal = (
           FROM ${sql.literal(orderKinds)}
          CROSS JOIN LATERAL (
            SELECT *, substr(id, length(prefix) + 1) AS uuid FROM orders
-            WHERE ${own} AND ${upTo("id", "prefix")(sql, uuid)}
+            WHERE ${isOfOrganization} AND ${upTo("id", "prefix")(sql, uuid)}
             ORDER BY id DESC LIMIT ${limit + 1}) o
          CROSS JOIN LATERAL (
            SELECT ${entryOf("hold")} AS id, 0 AS rank, 'hold' AS kind, hold AS amount,
@@ -88,7 +89,7 @@ export const readJournal = (
         (SELECT id, kind, amount, debit, credit, NULL, reference, reason, author, order_id, created_at, 0,
                 substr(id, ${transferPrefix.length + 1}::int)
            FROM transfers
-          WHERE ${own} AND ${upTo("id", `'${transferPrefix}'`)(sql, uuid)}
+          WHERE ${isOfOrganization} AND ${upTo("id", `'${transferPrefix}'`)(sql, uuid)}
           ORDER BY id DESC LIMIT ${limit + 1})) entries
        WHERE ${cursor === null ? sql`true` : sql`(uuid, rank) < (${uuid}::text, ${cursor.rank}::int)`}
        ORDER BY uuid DESC, rank DESC LIMIT ${limit}`

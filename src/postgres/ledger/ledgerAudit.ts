@@ -5,16 +5,16 @@ import { type Ledger, Violation } from "../../services/Ledger.ts"
 import { rowOf, rowsOf, within } from "../client/rows.ts"
 
 const OrganizationRow = Schema.Struct({ organization_id: Schema.String })
-/** As PostgreSQL writes a time: milliseconds would be too coarse. */
+/** The time as PostgreSQL's text, since milliseconds would be too coarse. */
 const ThroughRow = Schema.Struct({ through: Schema.String })
 
-/** Later than a transaction of a gateway can end after its beginning, which is its rows' time. */
+/** Longer than a transaction of a gateway can run; its rows have the time of its start. */
 export const HORIZON = "2 minutes"
-/** Every row there is is read again within this time. */
+/** Within this time every row is audited again. */
 const PASS_SECONDS = 24 * 3600
 
-/** A minute more than the server lets its statements run and wait. */
-const AUDIT = Duration.minutes(12)
+/** A minute more than the timeouts of the server together. */
+const AUDIT_TIMEOUT = Duration.minutes(12)
 
 interface AuditOptions {
   /** How long an idempotency key is kept. */
@@ -25,24 +25,24 @@ export const makeAudit = (
   sql: PgClient.PgClient,
   { keySeconds }: AuditOptions
 ): Pick<Ledger["Service"], "verify" | "verifyOf" | "suspects"> => {
-  /** With more time than a statement of a request has. */
-  const atLength = <A, E>(effect: Effect.Effect<A, E>) =>
+  /** Runs in a transaction with longer timeouts than those of requests. */
+  const withLongTimeouts = <A, E>(effect: Effect.Effect<A, E>) =>
     sql`SELECT set_config('statement_timeout', '10min', true),
                set_config('lock_timeout', '1min', true)`.pipe(
       Effect.andThen(effect),
       sql.withTransaction,
-      within(AUDIT),
+      within(AUDIT_TIMEOUT),
       Effect.orDie
     )
 
-  /** What the one set of rules finds in what has happened since, and in what is open. */
+  /** Audits what happened since `from`, and what is open. */
   const audit = (from: string, organizationId: string | null) =>
     sql`audit_ledger(${from}::timestamptz, make_interval(secs => ${keySeconds}),
                      ${organizationId}::text)`
 
   const violations = (organizationId: string | null) =>
     rowsOf(Violation)(
-      // The first of every organisation come first, so that one cannot hide the others.
+      // The first violation of each organisation comes first, so that one organisation cannot hide the others.
       sql`
       SELECT invariant, organization_id AS "organizationId", subject, detail
         FROM (SELECT *, row_number() OVER (PARTITION BY organization_id
@@ -51,7 +51,7 @@ export const makeAudit = (
        ORDER BY nth, organization_id LIMIT 1000`
     )
 
-  /** The gateway that has it is the only one that reads or writes the sums. */
+  /** Locks the sums, so that only one gateway reads or writes them. */
   const lockedThrough = rowOf(ThroughRow)(
     sql`SELECT through::text AS through FROM ledger_audited FOR UPDATE`
   )
@@ -62,33 +62,34 @@ export const makeAudit = (
     from: string,
     through: string
   ) {
-    const concerned = organizationId === null ? sql`true` : sql`organization_id = ${organizationId}`
-    const inTime = (column: string) =>
+    const isConcerned =
+      organizationId === null ? sql`true` : sql`organization_id = ${organizationId}`
+    const isInPeriod = (column: string) =>
       sql`${sql.literal(column)} >= ${from}::timestamptz
-          AND ${sql.literal(column)} < ${through}::timestamptz AND ${concerned}`
+          AND ${sql.literal(column)} < ${through}::timestamptz AND ${isConcerned}`
     yield* sql`
       INSERT INTO ledger_audited_pools AS a (organization_id, moved, overage)
       SELECT organization_id, sum(moved), sum(overage)
         FROM (SELECT organization_id, CASE WHEN credit = 'pool' THEN amount
                                            WHEN debit = 'pool' THEN -amount END AS moved,
                      0 AS overage
-                FROM transfers WHERE ${inTime("created_at")}
+                FROM transfers WHERE ${isInPeriod("created_at")}
               UNION ALL
               SELECT organization_id, -charge, overage
-                FROM orders WHERE ${inTime("closed_at")}) happened
+                FROM orders WHERE ${isInPeriod("closed_at")}) happened
        GROUP BY organization_id
       ON CONFLICT (organization_id) DO UPDATE
         SET moved = a.moved + excluded.moved, overage = a.overage + excluded.overage`
     yield* sql`
       INSERT INTO ledger_audited_months AS a (organization_id, member_id, month, captured)
       SELECT organization_id, member_id, month, sum(charge)
-        FROM orders WHERE ${inTime("closed_at")}
+        FROM orders WHERE ${isInPeriod("closed_at")}
        GROUP BY organization_id, member_id, month
       ON CONFLICT (organization_id, member_id, month) DO UPDATE
         SET captured = a.captured + excluded.captured`
   })
 
-  /** Lists what sweeps cannot find, as where a commit was seen only after they had passed its time. */
+  /** Lists open orders that sweeps miss, such as one whose commit became visible after a sweep passed its time. */
   const listUnlisted = (organizationId: string) => sql`
       INSERT INTO lingering_orders (organization_id, id)
       SELECT o.organization_id, o.id FROM orders o
@@ -98,8 +99,8 @@ export const makeAudit = (
                           WHERE t.organization_id = o.organization_id AND t.id = o.id)
       ON CONFLICT DO NOTHING`
 
-  /** Sums the organisation's past up again, now that all of it was read. */
-  const carry = Effect.fnUntraced(function* (organizationId: string) {
+  /** Computes the sums of the organisation's past again, after all of it was audited. */
+  const rebuildSums = Effect.fnUntraced(function* (organizationId: string) {
     yield* listUnlisted(organizationId)
     const { through } = yield* lockedThrough
     yield* sql`DELETE FROM ledger_audited_months WHERE organization_id = ${organizationId}`
@@ -111,7 +112,7 @@ export const makeAudit = (
     yield* addUp(organizationId, "-infinity", through)
   })
 
-  /** Adds what has become past since `from` to the sums. */
+  /** Moves the boundary of the past, and adds what lies between `from` and it to the sums. */
   const advance = Effect.fnUntraced(function* (from: string) {
     const { through } = yield* rowOf(ThroughRow)(sql`
       UPDATE ledger_audited SET through = greatest(through, now() - ${HORIZON}::interval)
@@ -119,13 +120,13 @@ export const makeAudit = (
     yield* addUp(null, from, through)
   })
 
-  const suspicious = (from: string) =>
+  const suspiciousOrganizations = (from: string) =>
     rowsOf(OrganizationRow)(sql`
       SELECT organization_id FROM ${audit(from, null)}
       UNION SELECT organization_id FROM pools WHERE stopped_at IS NOT NULL`)
 
-  /** Those that were looked at longest ago, as many as it takes to see all in their time. */
-  const nextInTurn = (everySeconds: number) =>
+  /** Organisations audited longest ago, as many as are needed to audit all within `PASS_SECONDS`. */
+  const nextOrganizations = (everySeconds: number) =>
     rowsOf(OrganizationRow)(sql`
       SELECT p.organization_id FROM pools p
         LEFT JOIN ledger_audited_pools a ON a.organization_id = p.organization_id
@@ -134,29 +135,34 @@ export const makeAudit = (
        ORDER BY a.tried_at NULLS FIRST
        LIMIT (SELECT ceil(2 * count(*) * ${everySeconds}::float8 / ${PASS_SECONDS}) FROM pools)`)
 
-  /** Those of one organisation; none where they cannot be read, which is no reason to skip others. */
+  /** The violations of one organisation; none where its rows cannot be read, so that others are still audited. */
   const verifyOne = (id: string) =>
-    atLength(sql`
+    withLongTimeouts(sql`
       INSERT INTO ledger_audited_pools (organization_id, tried_at) VALUES (${id}, now())
       ON CONFLICT (organization_id) DO UPDATE SET tried_at = excluded.tried_at`).pipe(
-      Effect.andThen(atLength(Effect.tap(violations(id), carry(id)))),
+      Effect.andThen(withLongTimeouts(Effect.tap(violations(id), rebuildSums(id)))),
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError(`the books of ${id} could not be read`, defect), [])
+        Effect.as(
+          Effect.logError("ledger audit: reading an organisation failed", defect).pipe(
+            Effect.annotateLogs({ organization: id })
+          ),
+          []
+        )
       )
     )
 
   return {
-    verify: atLength(violations(null)),
+    verify: withLongTimeouts(violations(null)),
     verifyOf: (organizationIds) =>
-      Effect.map(Effect.forEach(organizationIds, verifyOne), (found) => found.flat()),
+      Effect.map(Effect.forEach(organizationIds, verifyOne), (lists) => lists.flat()),
     suspects: Effect.fn("Ledger.suspects")((everySeconds) =>
-      atLength(
+      withLongTimeouts(
         Effect.gen(function* () {
           const { through } = yield* lockedThrough
-          const found = yield* suspicious(through)
-          const next = yield* nextInTurn(everySeconds)
+          const suspicious = yield* suspiciousOrganizations(through)
+          const next = yield* nextOrganizations(everySeconds)
           yield* advance(through)
-          return [...new Set([...found, ...next].map((row) => row.organization_id))]
+          return [...new Set([...suspicious, ...next].map((row) => row.organization_id))]
         })
       )
     )

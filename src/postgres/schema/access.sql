@@ -1,4 +1,4 @@
--- Organisations, their members, and the members' API keys; and who runs the gateway.
+-- Organisations, their members, the members' API keys, and the operators of the gateway.
 -- `organization_id` comes first in every key of every table that has it, so that the tables can be
 -- distributed by it.
 
@@ -6,10 +6,10 @@ CREATE TABLE organizations (
   id text PRIMARY KEY,
   name text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- Keys open nothing while it is set, of an organisation as of a member.
+  -- While it is set, keys of the organisation are refused. Members have the same column.
   disabled_at timestamptz
 );
--- By how a name begins, in capital or small letters; and those few that are disabled.
+-- Indexes for searches by the start of a name, case-insensitively, and for the few disabled ones.
 CREATE INDEX organizations_by_name ON organizations ((lower(name) COLLATE "C"));
 CREATE INDEX organizations_disabled ON organizations (id) WHERE disabled_at IS NOT NULL;
 
@@ -25,7 +25,7 @@ CREATE INDEX members_by_id ON members (id);
 CREATE INDEX members_by_name ON members ((lower(name) COLLATE "C"));
 CREATE INDEX members_disabled ON members (id) WHERE disabled_at IS NOT NULL;
 
--- Only a hash of a key is stored: a dump of this table opens nothing.
+-- Only a hash of each key is stored, so a dump of this table grants no access.
 CREATE TABLE api_keys (
   organization_id text NOT NULL,
   id text NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE api_keys (
   expires_at timestamptz,
   revoked_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- Null is the gateway's default, which is a setting.
+  -- Null: the default, which is a setting of the gateway.
   requests_per_minute integer CHECK (requests_per_minute > 0),
   PRIMARY KEY (organization_id, id),
   FOREIGN KEY (organization_id, member_id) REFERENCES members (organization_id, id)
@@ -46,11 +46,11 @@ CREATE INDEX api_keys_by_hash ON api_keys (hash);
 CREATE INDEX api_keys_by_id ON api_keys (id);
 CREATE INDEX api_keys_by_member ON api_keys (member_id, id);
 CREATE INDEX api_keys_by_name ON api_keys ((lower(name) COLLATE "C"));
--- Both may be many and the others few.
+-- Either kind of keys may be many while the other is few, so each list has its index.
 CREATE INDEX api_keys_valid ON api_keys (id) WHERE revoked_at IS NULL;
 CREATE INDEX api_keys_revoked ON api_keys (id) WHERE revoked_at IS NOT NULL;
 
--- Of a token, too, only a hash is stored.
+-- Only a hash of each token is stored.
 CREATE TABLE operators (
   id text COLLATE "C" PRIMARY KEY,
   name text NOT NULL,

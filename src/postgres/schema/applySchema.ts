@@ -6,8 +6,8 @@ import { rowOf } from "../client/rows.ts"
 import { Migrations } from "./migrations.ts"
 
 /**
- * This gateway cannot work with what the database has been filled with; in the error type of the layers
- * that open one.
+ * The database has a schema that this gateway cannot work with. An error of the layers that open a
+ * database.
  * @public
  */
 export class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>()(
@@ -17,7 +17,7 @@ export class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>
   }
 ) {}
 
-/** Any number, the same on every gateway. */
+/** The advisory lock of migrations: an arbitrary number that is the same on every gateway. */
 const SCHEMA_LOCK = 7_263_001
 
 const Tables = Schema.Struct({ migrations: Schema.Boolean, rules: Schema.Boolean })
@@ -25,49 +25,53 @@ const Tables = Schema.Struct({ migrations: Schema.Boolean, rules: Schema.Boolean
 const Rules = Schema.Struct({
   /** Number of the last migration that was applied; 0 before the first. */
   latest: Schema.Int,
-  /** The first one that this gateway does not know and must not work with. */
+  /** The first migration that this gateway does not know and cannot work with. */
   stopsAt: Schema.NullOr(Schema.Int)
 })
 
-/** What has been applied to a database. */
-export interface Found extends Schema.Schema.Type<typeof Rules> {
-  /** Before the first release there were migrations without rules. */
+/** The migrations applied to a database. */
+export interface AppliedMigrations extends Schema.Schema.Type<typeof Rules> {
+  /** Whether the schema is from before the first release, whose migrations had no rules. */
   readonly isForeign: boolean
 }
 
-const NOTHING: Found = { latest: 0, stopsAt: null, isForeign: false }
+const NO_MIGRATIONS: AppliedMigrations = { latest: 0, stopsAt: null, isForeign: false }
 
 /**
- * What has been applied to the database, as it records it. The migrator's own table is not read, which
- * it locks until its commit: gateways that serve on meanwhile would wait. Nor is `to_regclass` asked,
- * which may remember in a transaction that a table was not there before another one's commit.
+ * Reads which migrations are applied. The migrator's own table is not read, since the migrator locks it
+ * until its commit, and gateways that keep serving would wait. `to_regclass` is not used either, since
+ * inside a transaction it may return a cached result from before another transaction's commit.
  */
-export const foundMigrations = Effect.gen(function* () {
+export const appliedMigrations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const known = (yield* Migrations).length
+  const last = (yield* Migrations).length
   const tables = yield* rowOf(Tables)(sql`
     SELECT coalesce(bool_or(relname = 'effect_sql_migrations'), false) AS migrations,
            coalesce(bool_or(relname = 'migration_rules'), false) AS rules
       FROM pg_class
      WHERE relname IN ('effect_sql_migrations', 'migration_rules') AND pg_table_is_visible(oid)`)
-  if (!tables.rules) return { ...NOTHING, isForeign: tables.migrations }
+  if (!tables.rules) return { ...NO_MIGRATIONS, isForeign: tables.migrations }
   const rules = yield* rowOf(Rules)(sql`
     SELECT coalesce(max(migration_id), 0) AS latest,
-           min(migration_id) FILTER (WHERE migration_id > ${known} AND older_gateways = 'stop')
+           min(migration_id) FILTER (WHERE migration_id > ${last} AND older_gateways = 'stop')
              AS "stopsAt"
       FROM migration_rules`)
   return { ...rules, isForeign: false }
 })
 
-const stateOf = ({ latest, stopsAt }: Found, known: number): SchemaState =>
-  stopsAt !== null ? "ahead" : latest < known ? "behind" : "ready"
+const stateOf = ({ latest, stopsAt }: AppliedMigrations, last: number): SchemaState =>
+  stopsAt !== null ? "ahead" : latest < last ? "behind" : "ready"
 
 /** Whether this gateway can work with the database as it is. */
 export const schemaState = Effect.gen(function* () {
-  return stateOf(yield* foundMigrations, (yield* Migrations).length)
+  return stateOf(yield* appliedMigrations, (yield* Migrations).length)
 })
 
-const refuseUnsupported = Effect.fnUntraced(function* ({ latest, stopsAt, isForeign }: Found) {
+const refuseUnsupported = Effect.fnUntraced(function* ({
+  latest,
+  stopsAt,
+  isForeign
+}: AppliedMigrations) {
   if (isForeign) {
     return yield* new UnsupportedDatabase({
       message:
@@ -76,16 +80,16 @@ const refuseUnsupported = Effect.fnUntraced(function* ({ latest, stopsAt, isFore
     })
   }
   if (stopsAt === null) return
-  const known = (yield* Migrations).length
+  const last = (yield* Migrations).length
   return yield* new UnsupportedDatabase({
     message:
-      `The database is at migration ${latest}, and this gateway knows migrations up to ${known}: it ` +
+      `The database is at migration ${latest}, and this gateway knows migrations up to ${last}: it ` +
       `cannot work with a database that has migration ${stopsAt}. Start the version that migrated ` +
       "it or a newer one, or restore a backup from before"
   })
 })
 
-const missing = Effect.gen(function* () {
+const applyMissing = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const migrations = yield* Migrations
   const applied = yield* Migrator.make({})({
@@ -93,7 +97,7 @@ const missing = Effect.gen(function* () {
       Object.fromEntries(migrations.map(({ name, apply }, at) => [`${at + 1}_${name}`, apply]))
     )
   })
-  // What older gateways do about them is known to all from the same commit on.
+  // The rules for older gateways are stored in the same transaction as the migrations.
   for (const [id] of applied) {
     const rule = migrations[id - 1]?.olderGateways ?? "stop"
     yield* sql`
@@ -103,43 +107,43 @@ const missing = Effect.gen(function* () {
 })
 
 /**
- * Brings the database up to the last migration of this gateway, and answers those that were missing.
- * Gateways that start together wait for the first of them; the limits of requests do not count here,
- * since a large table takes its time. Where nothing is missing, nothing is locked or written.
+ * Applies the migrations that are missing, and answers them. Gateways that start together wait for the
+ * first of them. The timeouts of requests do not apply, since migrating a large table takes long. Where
+ * no migration is missing, nothing is locked or written.
  */
 export const applySchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const known = (yield* Migrations).length
-  const before = yield* foundMigrations
+  const last = (yield* Migrations).length
+  const before = yield* appliedMigrations
   yield* refuseUnsupported(before)
-  if (stateOf(before, known) === "ready") return []
+  if (stateOf(before, last) === "ready") return []
   return yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SET LOCAL statement_timeout = 0`
       yield* sql`SET LOCAL lock_timeout = '10min'`
       yield* sql`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`
-      yield* refuseUnsupported(yield* foundMigrations)
-      return yield* missing
+      yield* refuseUnsupported(yield* appliedMigrations)
+      return yield* applyMissing
     })
   )
 })
 
 export const layerSchema = Layer.effectDiscard(applySchema)
 
-/** How often a gateway looks for a schema that something else applies. */
-const LOOK_EVERY = "500 millis"
+/** How often a gateway checks for a schema that another process applies. */
+const CHECK_INTERVAL = "500 millis"
 
-/** Waits until the schema is there that something else applies, however often the database is away. */
+/** Waits until another process has applied the schema; an unavailable database is retried. */
 export const awaitSchema = Effect.gen(function* () {
-  const known = (yield* Migrations).length
-  const found = yield* foundMigrations.pipe(
+  const last = (yield* Migrations).length
+  const applied = yield* appliedMigrations.pipe(
     Effect.catchCause((cause) =>
-      Effect.as(Effect.logDebug("the schema could not be looked for", cause), NOTHING)
+      Effect.as(Effect.logDebug("schema: reading the migrations failed", cause), NO_MIGRATIONS)
     ),
     Effect.repeat({
-      until: (now) => now.isForeign || stateOf(now, known) !== "behind",
-      schedule: Schedule.spaced(LOOK_EVERY)
+      until: (migrations) => migrations.isForeign || stateOf(migrations, last) !== "behind",
+      schedule: Schedule.spaced(CHECK_INTERVAL)
     })
   )
-  yield* refuseUnsupported(found)
+  yield* refuseUnsupported(applied)
 })

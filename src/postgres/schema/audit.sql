@@ -1,17 +1,17 @@
--- The audits of the books, which gateways share: one makes them, all know.
+-- The state of audits, which gateways share: one gateway audits, and all know the result.
 
 CREATE TABLE ledger_audit_state (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   begun_at timestamptz,
   ended_at timestamptz,
-  -- Of the last audit that came to a result.
+  -- Of the last audit that completed.
   audited_at timestamptz,
   violations integer NOT NULL DEFAULT 0 CHECK (violations >= 0)
 );
 INSERT INTO ledger_audit_state DEFAULT VALUES;
 
--- What audits have summed up of the past, so that the next one reads what came after. Transfers
--- are only ever added, and an order is closed once: what lies before `through` does not change.
+-- Sums of the audited past, so that the next audit reads only what came after it. Transfers are never
+-- changed, and an order is closed once: what lies before `through` does not change.
 CREATE TABLE ledger_audited (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   -- Transfers made and orders closed before it are in the sums below.
@@ -21,10 +21,10 @@ INSERT INTO ledger_audited DEFAULT VALUES;
 
 CREATE TABLE ledger_audited_pools (
   organization_id text PRIMARY KEY,
-  -- Into the pool less out of it.
+  -- Transfers into the pool less transfers out of it.
   moved numeric NOT NULL DEFAULT 0,
   overage numeric NOT NULL DEFAULT 0,
-  -- When every row of the organisation was last read, and when that was last tried; null is never.
+  -- When every row of the organisation was last audited, and when that was last tried; null: never.
   verified_at timestamptz,
   tried_at timestamptz
 );

@@ -1,23 +1,23 @@
--- The catalog's versions, the channel accounts with their sealed keys, and how channels are doing.
+-- The catalog's versions, the channel accounts with their sealed keys, and the records of channels.
 
--- Every version stays: which price was in force when is a question finance asks.
+-- All versions are kept, since finance needs to know which price was in force at a time.
 CREATE TABLE catalog_versions (
   version bigint PRIMARY KEY,
   document jsonb NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- Null where no operator made it.
+  -- Null where no operator wrote the version.
   author text
 );
 
--- The accounts of a channel: the one that orders are made with, and those before it that tasks still run
--- at. A row outlives its channel in the catalog, so that these can be asked about.
+-- The accounts of a channel: the current one for new orders, and earlier ones for tasks that still run. A
+-- row outlives its channel in the catalog, so that these tasks can be polled.
 CREATE TABLE channel_accounts (
   channel_id text NOT NULL,
   version integer NOT NULL DEFAULT 1,
   base_url text NOT NULL,
   app_id text,
   updated_at timestamptz NOT NULL DEFAULT now(),
-  -- When another one took its place.
+  -- When a newer version replaced the account.
   superseded_at timestamptz,
   PRIMARY KEY (channel_id, version)
 );
@@ -32,30 +32,30 @@ CREATE TABLE channel_keys (
   name text COLLATE "C" NOT NULL,
   key_id text NOT NULL,
   sealed_api_key bytea NOT NULL,
-  -- Orders are made with it; tasks that were made with it are asked for in any case.
+  -- Whether new orders may use the key; its running tasks are polled in any case.
   enabled boolean NOT NULL,
   PRIMARY KEY (channel_id, version, name),
   FOREIGN KEY (channel_id, version) REFERENCES channel_accounts ON DELETE CASCADE
 );
 
--- Channels, models of channels and keys that are left alone, because their vendor failed or refused them.
+-- Cooldowns of channels, of models of channels and of keys whose vendor failed or refused calls.
 CREATE TABLE rests (
   channel_id text NOT NULL,
-  -- Empty for the channel itself; of an account that made way with its version, such as `default@3`.
+  -- Empty: the channel itself. The key of a superseded account has its version, such as `default@3`.
   key_name text COLLATE "C" NOT NULL,
-  -- Empty for all models.
+  -- Empty: all models.
   model text COLLATE "C" NOT NULL,
-  -- Whose orders are refused; empty for everybody's.
+  -- The organisation whose orders are refused; empty: all organisations.
   organization_id text COLLATE "C" NOT NULL,
-  -- Nobody but this organisation orders there.
+  -- Whether this organisation is the only one that orders there.
   is_alone boolean NOT NULL,
-  -- Until it may be tried again; null once it is well.
+  -- The end of the cooldown; null once a trial has succeeded.
   until timestamptz,
   seconds double precision NOT NULL,
-  -- Somebody tries it until then, for this organisation.
+  -- The end of the current trial, and its organisation.
   tried_until timestamptz,
   tried_by text,
-  -- Of the last trial, which failed: only one of another organisation makes the rest longer.
+  -- The organisation of the last failed trial: only a failure of another one extends the cooldown.
   failed_by text,
   since timestamptz NOT NULL,
   ended_at timestamptz,
@@ -64,21 +64,21 @@ CREATE TABLE rests (
   PRIMARY KEY (channel_id, key_name, model, organization_id)
 );
 
--- How the calls of organisations ended in ten seconds: what a rest is decided by. Kept for two minutes.
+-- Ends of organisations' calls in slots of ten seconds, by which cooldowns are decided. Kept for two minutes.
 CREATE TABLE call_ends (
   channel_id text NOT NULL,
   model text COLLATE "C" NOT NULL,
   organization_id text COLLATE "C" NOT NULL,
   slot timestamptz NOT NULL,
   made bigint NOT NULL,
-  -- By the vendor's fault.
+  -- Calls that failed by the vendor's fault.
   failed bigint NOT NULL,
   PRIMARY KEY (channel_id, slot, model, organization_id)
 );
 CREATE INDEX call_ends_by_slot ON call_ends (slot);
 
--- How often something was at a channel in ten seconds: how calls ended, how long they took, and what
--- vendors counted where something else was expected. Kept for an hour.
+-- Counters of channels in slots of ten seconds: ends of calls, their latencies (as histograms), and units
+-- that vendors reported against the estimate. Kept for an hour.
 CREATE TABLE channel_counts (
   channel_id text NOT NULL,
   slot timestamptz NOT NULL,

@@ -2,18 +2,18 @@
 -- References between rows that one commit writes together are audited instead of checked row by row:
 -- the checks were the larger part of a batch's time.
 
--- The hot row of an organisation: kept on one page with room to update in place.
+-- The most frequently updated row of an organisation; its page keeps free space for updates in place (HOT).
 CREATE TABLE pools (
   organization_id text PRIMARY KEY REFERENCES organizations (id),
   balance bigint NOT NULL DEFAULT 0,
   held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
-  -- What open orders can come to above their holds, and how far that may take the pool below zero.
+  -- How far charges of open orders may exceed their holds, and how far they may take the pool below zero.
   uncovered bigint NOT NULL DEFAULT 0 CHECK (uncovered >= 0),
   credit bigint NOT NULL DEFAULT 0 CHECK (credit >= 0),
-  -- Set while the organisation's books are broken: no order is taken, closes go on.
+  -- Set while the audit finds violations: new orders are refused, closes continue.
   stopped_at timestamptz,
   stopped_reason text,
-  -- Below it the balance is low, which is told once until it is not.
+  -- The threshold of a low balance, which is notified of once until the balance is above it again.
   low_balance bigint,
   low_told boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
@@ -43,25 +43,25 @@ CREATE TABLE orders (
   key_id text NOT NULL,
   model text NOT NULL,
   modality text NOT NULL,
-  -- It is called by the id of the order.
+  -- The task has the id of the order.
   is_task boolean NOT NULL,
   -- The month that the hold and the charge count in, and what of budgets; null where there is none.
   month date NOT NULL,
   counts_in text[] COLLATE "C",
   hold bigint NOT NULL CHECK (hold > 0),
-  -- The most it can come to; null where that is its hold.
+  -- The largest possible charge; null where that is the hold.
   exposure bigint CHECK (exposure > hold),
-  -- Everything the hold was computed from.
+  -- Everything that the hold was computed from.
   quote jsonb NOT NULL,
   -- Channel, protocol and upstream model: what an operator needs where no other record has it.
   job jsonb NOT NULL,
   -- Everything that the vendor's bill is computed from, in the form of the quote; null where that is not known.
   cost_quote jsonb,
-  -- The channels it was given to before, which made nothing: their jobs, each with reason, status and at.
+  -- The jobs of earlier channels that refused the order, each with reason, status and at.
   refusals jsonb,
-  -- The client's notes, names with texts; null where it made none.
+  -- The client's metadata, or null.
   metadata jsonb,
-  -- Of the prompt, which is not kept; null of texts.
+  -- The digest of the prompt, which itself is not stored; null for texts.
   prompt_digest text,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
@@ -78,31 +78,31 @@ CREATE TABLE orders (
   -- Where input is charged apart, by this price; `unit_price` is of output then.
   input_unit_price bigint CHECK (input_unit_price > 0),
   basis text,
-  -- What the vendor bills for what is charged.
+  -- What the vendor bills for the charged units.
   cost bigint CHECK (cost >= 0),
   -- The vendor's call that made what is charged, where one answer was all of it.
   call jsonb,
   CHECK ((state = 'open') = (closed_at IS NULL)),
-  -- A charge of nothing is no charge.
+  -- A captured order has a charge above zero.
   CHECK (CASE WHEN state = 'captured' THEN charge > 0 ELSE charge = 0 END),
   CHECK (cost IS NULL OR state = 'captured'),
   CHECK (state <> 'captured'
          OR (input, output, unit, unit_price, basis) IS NOT NULL)
 ) WITH (fillfactor = 35, autovacuum_vacuum_insert_scale_factor = 0,
         autovacuum_vacuum_insert_threshold = 500000);
--- A member's own orders, in order of time: its pool may have ten million of others.
+-- A member's own orders, ordered by time: its organisation may have ten million others.
 CREATE INDEX orders_by_member ON orders (organization_id, member_id, id);
 -- Orders of all organisations, in order of time.
 CREATE INDEX orders_by_id ON orders (id);
--- Pages that are written are summed up by a thousand or two rows: what is recent stays a short read.
--- Autovacuum takes on so many requests a minute and drops the rest, until it cleans the table.
+-- A BRIN index summarises full pages after a thousand or two rows, so that reads of recent orders stay
+-- short. Autovacuum drops requests to summarise beyond some per minute; a vacuum makes up for them.
 CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
   WITH (autosummarize = on, pages_per_range = 256);
--- The last of the indexes: until a table is analysed its indexes look equally good, and of equals the
--- youngest is taken.
+-- Created last: until the table is analysed, the planner considers its indexes equally good, and chooses
+-- the youngest.
 ALTER TABLE orders ADD PRIMARY KEY (organization_id, id);
 
--- The same notes by name and text: a list of the orders that carry one is read along them.
+-- The entries of metadata by name and value, for lists of the orders with a tag.
 CREATE TABLE order_tags (
   organization_id text NOT NULL,
   name text COLLATE "C" NOT NULL,
@@ -111,22 +111,22 @@ CREATE TABLE order_tags (
   PRIMARY KEY (organization_id, name, value, order_id)
 );
 
--- What was created before this is closed, or is found by its task or in `lingering_orders`. Sweeps move
--- it on, so that each order is read by one of them and not again.
+-- Orders created before this time are closed, or are found by their task or in `lingering_orders`. Sweeps
+-- advance it, so that each order is read by one sweep only.
 CREATE TABLE orders_settled (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   before timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO orders_settled DEFAULT VALUES;
 
--- Orders without a task that were still open when that time passed them: few, as most last seconds.
+-- Orders without a task that were still open when that time passed them; few, since most last seconds.
 CREATE TABLE lingering_orders (
   organization_id text NOT NULL,
   id text COLLATE "C" NOT NULL,
   PRIMARY KEY (organization_id, id)
 );
 
--- Money that moves without an order. One row is one debit and one credit.
+-- Movements of money without an order. One row is one debit and one credit.
 CREATE TABLE transfers (
   organization_id text NOT NULL,
   -- A prefix and a UUIDv7, so that transfers stand among the orders in order of time.
@@ -139,7 +139,7 @@ CREATE TABLE transfers (
   -- Why and by whom, of all but deposits.
   reason text,
   author text,
-  -- Whose charge a correction gives back, or a part of it.
+  -- The order whose charge a correction refunds, wholly or in part.
   order_id text COLLATE "C",
   created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (organization_id, id),
@@ -151,17 +151,17 @@ CREATE TABLE transfers (
   CHECK ((kind = 'correction') = (order_id IS NOT NULL)),
   CHECK ((kind <> 'deposit') = ((reason, author) IS NOT NULL))
 );
--- Each list is read along its own: one kind may be many and the other few.
+-- Each list has its index, since one kind may be many and the other few.
 CREATE INDEX transfers_deposits ON transfers (organization_id, id) WHERE kind = 'deposit';
 CREATE INDEX transfers_adjustments ON transfers (organization_id, id) WHERE kind <> 'deposit';
 CREATE INDEX transfers_by_order ON transfers (organization_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX transfers_by_created ON transfers (organization_id, created_at, id);
 
--- Months that are over and do not change any more, one after the other from the first one on.
+-- Months that are over and never change again, without gaps from the organisation's first month on.
 CREATE TABLE sealed_months (
   organization_id text NOT NULL REFERENCES organizations (id),
   month date NOT NULL CHECK (extract(day FROM month) = 1),
-  -- The time it took in the deployment's zone; its end is the next one's.
+  -- Start and end of the month in the deployment's time zone; `ends` is exclusive.
   begins timestamptz NOT NULL,
   ends timestamptz NOT NULL,
   opening bigint NOT NULL,
@@ -186,14 +186,14 @@ CREATE TRIGGER orders_stay BEFORE DELETE ON orders
 CREATE TRIGGER orders_close_once BEFORE UPDATE ON orders
   FOR EACH ROW WHEN (old.state <> 'open') EXECUTE FUNCTION refuse_change();
 
--- A repeat of a request: written in the commit of the order, before any vendor is called.
+-- Idempotency keys of requests, written in the transaction of the order, before any vendor is called.
 CREATE TABLE idempotency_keys (
   organization_id text NOT NULL,
   key text NOT NULL,
-  -- Of the path and the body.
+  -- The hash of the path and the body.
   fingerprint text NOT NULL,
   order_id text COLLATE "C" NOT NULL,
-  -- What the first request was answered, once it was: JSON in its own order of fields.
+  -- The answer to the first request, once there is one; a text, to keep the order of its fields.
   answer text,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
@@ -202,9 +202,9 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_by_order ON idempotency_keys (organization_id, order_id);
 CREATE INDEX idempotency_keys_due ON idempotency_keys (expires_at);
 
--- Moves money once per reference. Answers applied, repeated (all of it was the same), mismatch,
--- too_large, unknown_order, beyond_charge or insufficient_balance, the id of the transfer, and what
--- there was to take: of the pool, or of the charge.
+-- Moves money once per reference. Answers applied, repeated (with the same content), mismatch,
+-- too_large, unknown_order, beyond_charge or insufficient_balance, the id of the transfer, and the amount
+-- that was available: of the pool, or of the charge.
 CREATE FUNCTION transfer_funds(
   p_time_zone text, p_organization text, p_id text, p_kind text, p_amount bigint, p_reference text, p_reason text,
   p_author text, p_order text, OUT outcome text, OUT transfer_id text, OUT free bigint

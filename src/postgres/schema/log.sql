@@ -1,9 +1,9 @@
--- What the operator reads: calls to vendors and administrative writes; and where gateways prove that
--- the database can be written, and what migrations mean for older ones.
+-- The logs of vendor calls and of administrative writes, the rows by which gateways test that the database
+-- is writable, and the rules of migrations for older gateways.
 
--- The call that made an image or a text stands on its order (`orders.call`) and not here.
--- No foreign key: a lost or late row here must never stand in the way of money.
--- A day (UTC) is a table of its own, so that retention drops tables and leaves nothing to clean up.
+-- The call that made an image or a text is stored with its order (`orders.call`) and not here.
+-- No foreign key: a lost or late row here must never block a movement of money.
+-- Each day (UTC) is a partition, so that retention drops tables instead of deleting rows.
 CREATE TABLE upstream_calls (
   organization_id text NOT NULL,
   -- Id of a task, or of an image or text request.
@@ -16,17 +16,17 @@ CREATE TABLE upstream_calls (
   url text NOT NULL,
   status int,
   failure text,
-  -- Of the newest call, like the answer.
+  -- The duration of the newest call, like its answer.
   duration_ms int NOT NULL,
   request jsonb,
   answer jsonb,
-  -- How often the same end came again, and when it did last.
+  -- How often the same outcome was repeated, and when last.
   repeats int NOT NULL DEFAULT 0,
   last_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, job_id, started_at, id)
 ) PARTITION BY RANGE (started_at);
 CREATE INDEX upstream_calls_by_started ON upstream_calls (started_at);
--- Calls of days that have no table: of a gateway with a wrong clock, or of none that ran for a week.
+-- Calls of days without a partition: from a gateway with a wrong clock, or after a week without gateways.
 CREATE TABLE upstream_calls_other PARTITION OF upstream_calls DEFAULT WITH (fillfactor = 80);
 
 -- Drops the days whose calls are all older than `p_kept`, and makes those from today to `p_ahead` days
@@ -62,12 +62,12 @@ END $$;
 SELECT turn_call_days('1 day', 7);
 
 CREATE TABLE admin_audit (
-  -- A prefix and a UUIDv7: in order of time.
+  -- A prefix and a UUIDv7, so that ids are ordered by time.
   id text COLLATE "C" PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT now(),
   action text NOT NULL,
   subject_id text,
-  -- What was asked for, without secrets.
+  -- The request, without secrets.
   fields jsonb,
   request_id text NOT NULL,
   status int NOT NULL,
@@ -80,12 +80,12 @@ CREATE INDEX admin_audit_by_action ON admin_audit (action, id);
 CREATE INDEX admin_audit_by_subject ON admin_audit (subject_id, id);
 
 CREATE TABLE gateway_writes (
-  -- A gateway takes one by chance; several may share it.
+  -- A gateway chooses a slot at random; several may share one.
   slot integer PRIMARY KEY,
   written_at timestamptz NOT NULL
 ) WITH (fillfactor = 20);
 
--- What each migration means for gateways that do not know it: whether they serve on beside it.
+-- Whether gateways that do not know a migration may keep serving.
 CREATE TABLE migration_rules (
   migration_id integer PRIMARY KEY,
   older_gateways text NOT NULL CHECK (older_gateways IN ('serve', 'stop'))

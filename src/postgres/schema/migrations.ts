@@ -9,9 +9,9 @@ import { SqlClient, type SqlError } from "effect/sql"
 export interface Migration {
   readonly name: string
   /**
-   * What gateways do that do not know it. `serve`: it only adds what they never read, so they go on
-   * beside it and may be started again. `stop`: they would lose something or fail, so they take
-   * themselves from the balancer, and do not start.
+   * What gateways do that do not know the migration. `serve`: it only adds what they never read, so they
+   * keep serving and may start again. `stop`: they would lose data or fail, so they report that they are
+   * not ready, and do not start.
    */
   readonly olderGateways: "serve" | "stop"
   readonly apply: Effect.Effect<unknown, SqlError.SqlError, SqlClient.SqlClient>
@@ -54,7 +54,7 @@ export const shippedMigrations: ReadonlyArray<Migration> = [
   }
 ]
 
-/** Those this gateway knows; the number of each is its place, from 1 on. */
+/** The migrations that this gateway knows. Their numbers are their positions, from 1 on. */
 export const Migrations = Context.Reference<ReadonlyArray<Migration>>(
   "gateway/postgres/Migrations",
   { defaultValue: () => shippedMigrations }

@@ -1,34 +1,35 @@
--- Tasks: videos with their polling, and images that are made after their client was answered; and the orders whose outcome at the vendor is not known.
+-- Tasks: videos, which are polled, and images generated after the client got its answer. Orphans: orders
+-- whose outcome at the vendor is unknown.
 
 CREATE TABLE tasks (
   organization_id text NOT NULL,
-  -- That of its order.
+  -- The id of its order.
   id text COLLATE "C" NOT NULL,
   member_id text NOT NULL,
   model text NOT NULL,
   channel_id text NOT NULL,
   protocol text NOT NULL,
-  -- The protocol the catalog listed the model under: it tells a relay's family.
+  -- The protocol that the catalog lists the model under, by which a relay's family is known.
   listed_protocol text NOT NULL,
   upstream_model text NOT NULL,
-  -- What was ordered, without prompt or media.
+  -- A summary of the order, without prompt and media.
   summary jsonb NOT NULL,
-  -- Where its end is told, besides the endpoints of its organisation.
+  -- The address of its callback, in addition to the webhook endpoints of its organisation.
   callback_url text,
-  -- What is made is copied into the archive.
+  -- Whether results are copied into the archive.
   is_archived boolean NOT NULL DEFAULT false,
-  -- In whose words it was ordered: ours, or those of OpenAI's videos.
+  -- The API that it was ordered through: ours, or OpenAI's videos.
   dialect text NOT NULL DEFAULT 'own' CHECK (dialect IN ('own', 'openai')),
   state text NOT NULL DEFAULT 'submitting'
     CHECK (state IN ('submitting', 'processing', 'succeeded', 'failed', 'rejected')),
   upstream_id text,
-  -- The account of its channel, and the key of that, which it was made with.
+  -- The version of the channel's account, and its key, with which the task was created.
   account_version integer,
   key_name text,
   video_url text,
-  -- Of images: the answer a client gets, as JSON.
+  -- For images the answer to the client, as JSON.
   result text,
-  -- Of images that stand in the archive already, as `archives.files`.
+  -- For images that are in the archive already, in the form of `archives.files`.
   files jsonb,
   completion_tokens bigint CHECK (completion_tokens > 0),
   error_code text,
@@ -43,7 +44,7 @@ CREATE TABLE tasks (
   lease bigint NOT NULL DEFAULT 0,
   unknown_since timestamptz,
   finished_at timestamptz,
-  -- When its owner deleted it: what it made and what was said of it is gone, the books stay.
+  -- When its owner deleted it: its results and texts are erased, its order and charge stay.
   erased_at timestamptz,
   PRIMARY KEY (organization_id, id),
   CHECK ((state = 'processing') = (next_poll_at IS NOT NULL)),
@@ -53,36 +54,36 @@ CREATE TABLE tasks (
   CHECK ((state IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
   CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL)),
   CHECK (erased_at IS NULL OR finished_at IS NOT NULL)
-  -- Every question moves its task in the index of what is due twice, and the front must stay quick
-  -- to reach.
+  -- Every poll updates its task in the index of due tasks twice, so frequent vacuums keep the start of
+  -- that index fast.
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
--- Each channel's due tasks in their order: a claim takes from the front of every channel.
+-- Each channel's tasks in the order in which they are due: a claim takes the first ones of every channel.
 CREATE INDEX tasks_due_by_channel ON tasks (channel_id, next_poll_at) WHERE state = 'processing';
 CREATE INDEX tasks_submitting ON tasks (submit_deadline) WHERE state = 'submitting';
 CREATE INDEX tasks_by_id ON tasks (id);
--- Lists of a member's own tasks: ids of a kind stand together, and begin with their time.
+-- Lists of a member's own tasks: ids of one kind have one prefix, then their time.
 CREATE INDEX tasks_by_member ON tasks (organization_id, member_id, id);
--- What vendors and operators call a task by.
+-- Look-ups by the vendor's id.
 CREATE INDEX tasks_by_upstream ON tasks (upstream_id, id) WHERE upstream_id IS NOT NULL;
 
--- The jobs that vendors told, and the one order that each is charged by. Of all organisations, since a job
--- may be told to two of them; and kept for good, as a vendor may tell it again long after its end.
+-- The jobs of vendors, each with the one order that it is charged to. Unique over all organisations, since
+-- a vendor may answer two of them with one job; never deleted, since a vendor may repeat an id much later.
 CREATE TABLE vendor_jobs (
   channel_id text COLLATE "C" NOT NULL,
-  -- Of the base address: another vendor behind the channel counts its own jobs.
+  -- The origin of the base address, since another vendor behind the channel has its own ids.
   origin text COLLATE "C" NOT NULL,
   upstream_id text COLLATE "C" NOT NULL,
   order_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (channel_id, origin, upstream_id)
 );
 
--- The vendor said when to ask a channel again; it counts for every gateway.
+-- Pauses of polling that vendors asked for (Retry-After); they apply to every gateway.
 CREATE TABLE channel_pauses (
   channel_id text PRIMARY KEY,
   until timestamptz NOT NULL
 );
 
--- The vendor may have made and billed these; nothing is sent again, an operator looks into it.
+-- Orders that the vendor may have executed and billed. They are never sent again; an operator resolves them.
 CREATE TABLE orphans (
   organization_id text NOT NULL,
   order_id text COLLATE "C" NOT NULL,
@@ -90,7 +91,7 @@ CREATE TABLE orphans (
   job jsonb NOT NULL,
   upstream_id text,
   reason text NOT NULL,
-  -- Of an answer that could not be used {status, bytes, sha256, requestId}; null where none came.
+  -- The unusable answer {status, bytes, sha256, requestId}; null where there was none.
   answer jsonb,
   -- What the vendor counted and was not charged so {input, output}; null where that is not why.
   usage jsonb,
@@ -102,7 +103,7 @@ CREATE TABLE orphans (
   FOREIGN KEY (organization_id, order_id) REFERENCES orders (organization_id, id)
 );
 CREATE INDEX orphans_by_order ON orphans (order_id);
--- Few are open, and many may be settled: each list is read along its own.
+-- Few are open while many may be resolved, so each list has its index.
 CREATE INDEX orphans_by_created ON orphans (is_resolved, created_at, order_id);
 CREATE INDEX orphans_by_organization ON orphans (is_resolved, organization_id, created_at, order_id);
 CREATE INDEX orphans_by_channel ON orphans (is_resolved, (job ->> 'channelId'), created_at, order_id);

@@ -171,23 +171,28 @@ const isNotified = ({ keyName, until, organizationId, isAlone }: StoredCooldown)
   keyName === null && until !== null && (organizationId === null || isAlone)
 
 /** Changes a cooldown, and notifies operators where a channel or model is down or up by it for anyone. */
-export const changeRest = (
+export const changeCooldown = (
   state: MemoryState,
   before: StoredCooldown | undefined,
-  rest: StoredCooldown,
+  cooldown: StoredCooldown,
   nowMillis: number
 ): void => {
-  state.cooldowns.set(cooldownName(rest), rest)
+  state.cooldowns.set(cooldownName(cooldown), cooldown)
   const wasDown = before !== undefined && isNotified(before)
   const isDownElsewhere = [...state.cooldowns.values()].some(
     (other) =>
-      other !== rest &&
-      other.channelId === rest.channelId &&
-      other.model === rest.model &&
+      other !== cooldown &&
+      other.channelId === cooldown.channelId &&
+      other.model === cooldown.model &&
       isNotified(other)
   )
-  if (wasDown === isNotified(rest) || isDownElsewhere) return
+  if (wasDown === isNotified(cooldown) || isDownElsewhere) return
   const type = wasDown ? "channel.up" : "channel.down"
-  const data = { id: rest.channelId, model: rest.model, reason: rest.reason, status: rest.status }
+  const data = {
+    id: cooldown.channelId,
+    model: cooldown.model,
+    reason: cooldown.reason,
+    status: cooldown.status
+  }
   notifyEndpoints(state, OPERATORS, OPERATORS, { type, taskId: null, data }, nowMillis)
 }

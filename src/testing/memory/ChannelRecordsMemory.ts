@@ -9,7 +9,7 @@ import {
   TRIAL_SECONDS,
   WINDOW_SECONDS
 } from "../../services/channels/ChannelRecords.ts"
-import { changeRest } from "../delivery/notifications.ts"
+import { changeCooldown } from "../delivery/notifications.ts"
 import {
   cooldownName,
   MemoryStore,
@@ -61,22 +61,26 @@ export const layerChannelRecordsMemory = Layer.effect(
 
     /** Deletes old cooldowns of single organisations; those of whole channels stay for the operators. */
     const pruneCooldowns = (now: number): void => {
-      for (const [name, rest] of cooldowns) {
-        if (rest.organizationId === null || (rest.until !== null && rest.isAlone)) continue
-        if ((rest.until ?? rest.endedAt ?? now) < now - HOUR_SECONDS * 1000) cooldowns.delete(name)
+      for (const [name, cooldown] of cooldowns) {
+        if (cooldown.organizationId === null || (cooldown.until !== null && cooldown.isAlone)) {
+          continue
+        }
+        if ((cooldown.until ?? cooldown.endedAt ?? now) < now - HOUR_SECONDS * 1000) {
+          cooldowns.delete(name)
+        }
       }
     }
 
     /** Changes the stored cooldown, where there is one. */
     const change = (
       scope: CooldownTarget,
-      changeOf: (rest: StoredCooldown, now: number) => Partial<StoredCooldown> | null
+      changeOf: (cooldown: StoredCooldown, now: number) => Partial<StoredCooldown> | null
     ): Effect.Effect<void> =>
       withName(scope, (name, now) => {
-        const rest = cooldowns.get(name)
-        const changed = rest === undefined ? null : changeOf(rest, now)
-        if (rest !== undefined && changed !== null) {
-          changeRest(state, rest, { ...rest, ...changed }, now)
+        const cooldown = cooldowns.get(name)
+        const changed = cooldown === undefined ? null : changeOf(cooldown, now)
+        if (cooldown !== undefined && changed !== null) {
+          changeCooldown(state, cooldown, { ...cooldown, ...changed }, now)
         }
       })
 
@@ -120,8 +124,8 @@ export const layerChannelRecordsMemory = Layer.effect(
         }),
       cooldowns: Effect.map(Clock.currentTimeMillis, (now) =>
         [...cooldowns.values()].flatMap(
-          ({ until, triedUntil: _, triedBy: __, failedBy: ___, endedAt: ____, ...rest }) =>
-            until === null ? [] : [{ ...rest, secondsLeft: Math.max(0, until - now) / 1000 }]
+          ({ until, triedUntil: _, triedBy: __, failedBy: ___, endedAt: ____, ...cooldown }) =>
+            until === null ? [] : [{ ...cooldown, secondsLeft: Math.max(0, until - now) / 1000 }]
         )
       ),
       beginCooldown: (scope, cause, { least, most }) =>
@@ -131,7 +135,7 @@ export const layerChannelRecordsMemory = Layer.effect(
           if (until !== null && until > now) return
           const isContinued = before !== undefined && until !== null
           const seconds = isContinued ? Math.min(before.seconds * 2, most) : least
-          const rest: StoredCooldown = {
+          const cooldown: StoredCooldown = {
             ...scope,
             ...cause,
             seconds,
@@ -143,29 +147,33 @@ export const layerChannelRecordsMemory = Layer.effect(
             endedAt: null,
             since: isContinued ? before.since : new Date(now)
           }
-          changeRest(state, before, rest, now)
+          changeCooldown(state, before, cooldown, now)
         }),
       takeTrial: (scope, by) =>
         withName(scope, (name, now) => {
-          const rest = cooldowns.get(name)
-          if (rest === undefined || rest.until === null || rest.until > now) return false
-          const { triedBy, triedUntil } = rest
+          const cooldown = cooldowns.get(name)
+          if (cooldown === undefined || cooldown.until === null || cooldown.until > now) {
+            return false
+          }
+          const { triedBy, triedUntil } = cooldown
           const isOther = triedBy !== null && by !== null && triedBy !== by
           const early = isOther ? TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS : 0
           if (triedUntil !== null && triedUntil - early * 1000 > now) return false
-          cooldowns.set(name, { ...rest, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
+          cooldowns.set(name, { ...cooldown, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
           return true
         }),
       failTrial: (scope, by, maxSeconds) =>
         withName(scope, (name, now) => {
-          const rest = cooldowns.get(name)
-          if (rest === undefined || rest.until === null || rest.until > now) return false
-          const isLonger = rest.failedBy !== null && rest.failedBy !== by
-          const seconds = isLonger ? Math.min(rest.seconds * 2, maxSeconds) : rest.seconds
+          const cooldown = cooldowns.get(name)
+          if (cooldown === undefined || cooldown.until === null || cooldown.until > now) {
+            return false
+          }
+          const isLonger = cooldown.failedBy !== null && cooldown.failedBy !== by
+          const seconds = isLonger ? Math.min(cooldown.seconds * 2, maxSeconds) : cooldown.seconds
           cooldowns.set(name, {
-            ...rest,
+            ...cooldown,
             seconds,
-            until: isLonger ? now + seconds * 1000 : rest.until,
+            until: isLonger ? now + seconds * 1000 : cooldown.until,
             failedBy: isLonger ? null : by,
             triedUntil: null,
             triedBy: null
@@ -174,8 +182,8 @@ export const layerChannelRecordsMemory = Layer.effect(
         }),
       giveTrialBack: (scope) => change(scope, () => ({ triedUntil: null, triedBy: null })),
       endCooldown: (scope) =>
-        change(scope, (rest, now) =>
-          rest.until === null
+        change(scope, (cooldown, now) =>
+          cooldown.until === null
             ? null
             : { until: null, triedUntil: null, triedBy: null, failedBy: null, endedAt: now }
         ),

@@ -36,8 +36,8 @@ const checkPool = ({ id, pool, transfers, orders }: Books, addViolation: AddViol
     addViolation("I1", "pool balance is not the fold of its transfers", id)
   }
   if (heldNano !== heldOf(all)) addViolation("I2", "held is not the sum of open holds", id)
-  const open = all.filter(({ state }) => state === "open")
-  if (uncoveredNano !== sum(open.map(excessOf))) {
+  const openOrders = all.filter(({ state }) => state === "open")
+  if (uncoveredNano !== sum(openOrders.map(excessOf))) {
     addViolation("I2", "uncovered is not what open orders can come to above their holds", id)
   }
   if (balanceNano - heldNano < 0n && balanceNano - heldNano + sum(all.map(overageOf)) < 0n) {

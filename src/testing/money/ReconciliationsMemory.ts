@@ -132,7 +132,7 @@ const compare = (
       reason: both.amountHereNano === null ? noCost : null
     }
   })
-  const missing = [...ordersByVendorId]
+  const missingEntries = [...ordersByVendorId]
     .filter(([vendorId]) => vendorId === null || !listed.has(vendorId))
     .flatMap(([vendorId, matches]) =>
       (vendorId === null ? matches.map((order) => [order]) : [matches])
@@ -150,7 +150,7 @@ const compare = (
     )
   const all = [
     ...fromList,
-    ...missing.toSorted((one, other) => (`${one.orderId}` < `${other.orderId}` ? -1 : 1))
+    ...missingEntries.toSorted((one, other) => (`${one.orderId}` < `${other.orderId}` ? -1 : 1))
   ]
   return entryKinds.flatMap((kind) => all.filter((entry) => entry.kind === kind))
 }

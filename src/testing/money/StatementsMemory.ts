@@ -152,7 +152,7 @@ export const layerStatementsMemory = Layer.effect(
       }
       const lines = linesOf(books, month)
       const charges = chargesOf(lines)
-      const open = ordersOf(books).filter(
+      const openOrders = ordersOf(books).filter(
         (order) => order.state === "open" && monthOf(order) <= month
       )
       const tags = lines.flatMap((line) =>
@@ -193,8 +193,8 @@ export const layerStatementsMemory = Layer.effect(
         byTag: chargesByNames(tags)
           .slice(0, MAX_STATEMENT_LINES)
           .map(({ names: [name, value = ""], charges }) => ({ name, value, ...charges })),
-        openOrders: open.length,
-        openNano: sumOf(open.map(({ request }) => request.amountNano)),
+        openOrders: openOrders.length,
+        openNano: sumOf(openOrders.map(({ request }) => request.amountNano)),
         sealBefore:
           books.sealedMonths.find((sealed) => monthAfter(sealed.month) === month)?.sha256 ?? null,
         seal: books.sealedMonths.find((sealed) => sealed.month === month) ?? null

@@ -96,18 +96,18 @@ export const layerOrderListsMemory = Layer.effect(
       )
 
     const totalsOf = (filter: OrderSumFilter): OrderTotals => {
-      const summed = allOrders().filter((order) => matchesSumFilter(order, filter))
-      const inTime = summed.filter(({ createdAt }) => isInPeriod(createdAt, filter))
-      const open = inTime.filter(
+      const matches = allOrders().filter((order) => matchesSumFilter(order, filter))
+      const inTime = matches.filter(({ createdAt }) => isInPeriod(createdAt, filter))
+      const openOrders = inTime.filter(
         ({ state, isTask }) => state === "open" && (isTask || !filter.tasksOnly)
       )
       const charged = inTime.filter(({ state }) => state === "captured")
-      const ids = new Set(summed.map(({ id }) => id))
+      const ids = new Set(matches.map(({ id }) => id))
       return {
-        processing: open.length,
+        processing: openOrders.length,
         succeeded: charged.length,
         failed: inTime.filter(({ state }) => state === "released").length,
-        heldNano: sumOf(open, ({ holdNano }) => holdNano),
+        heldNano: sumOf(openOrders, ({ holdNano }) => holdNano),
         chargeNano: sumOf(charged, ({ chargeNano }) => chargeNano),
         returnedNano: [...store.organizations.values()]
           .flatMap(({ transfers }) => transfers)
