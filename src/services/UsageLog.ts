@@ -24,16 +24,16 @@ export const UsageRecord = Schema.Struct({
   output: Schema.BigInt,
   unit: Schema.Literals(chargeUnits),
   unitPriceNano: Schema.BigInt,
-  /** Price of an input token, where input is charged apart; `unitPriceNano` is of output then. */
+  /** The price of an input token where input has its own price; `unitPriceNano` is that of output then. */
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   chargeNano: Schema.BigInt,
-  /** What the vendor bills for it, which members are not told; null where it is not known. */
+  /** The vendor's bill, which members do not see; null where it is not known. */
   costNano: Schema.NullOr(Schema.BigInt),
   basis: Schema.Literals(chargeBases),
   taskId: Schema.NullOr(Schema.String),
-  /** The client's notes with the order; null where it made none. */
+  /** The client's metadata of the order; null where it sent none. */
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
-  /** That its order was taken in and counts in, as `2026-10`. */
+  /** The month in which the order was accepted and is counted, such as `2026-10`. */
   month: Schema.String,
   createdAt: Schema.Date
 })
@@ -45,7 +45,7 @@ interface ReceiptEntry
   readonly kind: keyof typeof accountsOf | "correction"
 }
 
-/** A charge with everything it follows from. */
+/** A charge with all data that it was computed from. */
 export interface Receipt {
   readonly record: UsageRecord
   /** Frozen with the hold. */
@@ -53,19 +53,19 @@ export interface Receipt {
   readonly holdNano: bigint
   /** What was charged above the hold. */
   readonly overageNano: bigint
-  /** In time. */
+  /** The oldest first. */
   readonly entries: ReadonlyArray<ReceiptEntry>
-  /** Where it was made, which is the operator's to know, and the channels that were asked before. */
+  /** The channel, which only operators see, and the channels that refused the order before. */
   readonly job: VendorJob
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly heldAt: Date
-  /** What was given back of the charge since, in time. */
+  /** Later refunds of the charge, the oldest first. */
   readonly corrections: ReadonlyArray<Adjustment>
 }
 
 const PREFIX = "us_"
 
-/** An order has at most one usage record, which is called by the order. */
+/** An order has at most one usage record, whose id contains the id of the order. */
 export const usageId = (orderId: string): string => PREFIX + orderId
 
 /** Null where the id cannot be that of a usage record. */
@@ -102,7 +102,10 @@ export const receiptOf = (
       entry("capture", chargeNano, createdAt),
       entry("release", holdNano, createdAt),
       ...corrections.map(({ id, amountNano, createdAt }) => ({
-        ...{ id, kind: "correction" as const, amountNano, createdAt },
+        id,
+        kind: "correction" as const,
+        amountNano,
+        createdAt,
         ...transferAccounts.correction
       }))
     ]
@@ -116,15 +119,15 @@ export class UsageLog extends Context.Service<
   UsageLog,
   {
     /**
-     * Newest order first, whenever it was charged; of one member, or of the whole organisation, and
-     * with a tag alone of the orders that carry it.
+     * Lists by the time of the order, the newest first, however late it was charged. Covers one member or the
+     * whole organisation, and with a tag only the orders that have it.
      */
     list(
       organizationId: string,
       of: { readonly memberId: string | null; readonly tag: Tag | null },
       page: PageRequest
     ): Effect.Effect<Page<UsageRecord>, InvalidRequest>
-    /** Of one member, or of the whole organisation; what belongs to anybody else is not found. */
+    /** Covers one member or the whole organisation; another's record is not found. */
     receipt(
       organizationId: string,
       memberId: string | null,

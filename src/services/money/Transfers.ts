@@ -9,24 +9,24 @@ import type {
 import { adjustmentKinds } from "../../domain/money/transfers.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 
-const made = {
+const transferFields = {
   id: Schema.String,
   organizationId: Schema.String,
   amountNano: Schema.BigInt,
-  /** Stands for it once in the organisation. */
+  /** Unique in the organisation. */
   reference: Schema.String,
   createdAt: Schema.Date
 }
 
-export const Deposit = Schema.Struct(made)
+export const Deposit = Schema.Struct(transferFields)
 export type Deposit = typeof Deposit.Type
 
 export const Adjustment = Schema.Struct({
-  ...made,
+  ...transferFields,
   kind: Schema.Literals(adjustmentKinds),
   reason: Schema.String,
   author: Schema.String,
-  /** Whose charge a correction gives back, as much of it as the amount; null for the others. */
+  /** The order whose charge a correction refunds; null for other kinds. */
   orderId: Schema.NullOr(Schema.String)
 })
 export type Adjustment = typeof Adjustment.Type
