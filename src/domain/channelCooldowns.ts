@@ -1,10 +1,10 @@
 /**
- * Which rests follow from how the calls of a channel ended. Organisations are judged one by one, so that
- * an order that makes its vendor fail harms nobody but the one who sends it: what rests for all must
- * still fail when any one organisation is left out.
+ * Decides which cooldowns follow from the ends of a channel's calls. Organisations are judged one by one,
+ * so that an order that makes its vendor fail harms only its sender: a cooldown for all needs a vendor that
+ * still fails when any one organisation is left out.
  */
 
-/** How the calls of one organisation for one model of a channel ended. */
+/** Ends of one organisation's calls for one model of a channel. */
 export interface OrganizationEnds {
   readonly model: string
   readonly organizationId: string
@@ -13,7 +13,7 @@ export interface OrganizationEnds {
   readonly failed: number
 }
 
-/** What of a channel rests, and whose orders are refused meanwhile. */
+/** The part of a channel that cools down, and whose orders are refused meanwhile. */
 export interface CooldownScope {
   /** Null is the whole channel. */
   readonly model: string | null
@@ -22,11 +22,11 @@ export interface CooldownScope {
 }
 
 export interface DueCooldown extends CooldownScope {
-  /** The organisation is the only one that orders there, so that nothing says that its vendor works. */
+  /** No other organisation orders there, so nothing shows that the vendor works. */
   readonly isAlone: boolean
 }
 
-/** Where organisations are counted that have no counter of their own. */
+/** The counter of organisations without a counter of their own. */
 export const OTHERS = "*"
 
 interface Ends {
@@ -46,22 +46,22 @@ const plus = (one: Ends, other: Ends): Ends => ({
 
 const callsOf = ({ made, failed }: Ends): number => made + failed
 
-/** Whether something fails and whether it works; few calls, or as many of each, tell neither. */
+/** Decides whether the vendor fails or works; with few calls, or equal numbers of both, it does neither. */
 interface Rule {
   readonly isFailing: (ends: EndsByOrganization) => boolean
-  /** With fewer calls than a rest needs. */
+  /** Takes fewer calls than a cooldown needs. */
   readonly isLikelyFailing: (ends: EndsByOrganization) => boolean
   readonly isWorking: (ends: EndsByOrganization) => boolean
 }
 
-/** For every organisation. An organisation's calls weigh as much as `mostWeight` at most. */
-const ruleForAll = (leastCalls: number): Rule => {
-  const mostWeight = Math.ceil(leastCalls / 2)
-  const leastFailuresOfOthers = Math.ceil(leastCalls / 5)
+/** The rule for all organisations. The weight of one is at most `maxWeight`. */
+const ruleForAll = (minCalls: number): Rule => {
+  const maxWeight = Math.ceil(minCalls / 2)
+  const minFailuresOfOthers = Math.ceil(minCalls / 5)
 
   const weighed = (ends: EndsByOrganization): ReadonlyArray<Ends> =>
     [...ends.values()].filter((one) => callsOf(one) > 0)
-  const weightOf = (ends: Ends): number => Math.min(mostWeight, callsOf(ends))
+  const weightOf = (ends: Ends): number => Math.min(maxWeight, callsOf(ends))
   const failingWeightOf = (ends: Ends): number => (weightOf(ends) * ends.failed) / callsOf(ends)
   const sum = (all: ReadonlyArray<Ends>, of: (ends: Ends) => number): number =>
     all.reduce((total, ends) => total + of(ends), 0)
@@ -71,7 +71,7 @@ const ruleForAll = (leastCalls: number): Rule => {
   return {
     isFailing: (ends) => {
       const all = weighed(ends)
-      if (all.length < 2 || sum(all, callsOf) < leastCalls) return false
+      if (all.length < 2 || sum(all, callsOf) < minCalls) return false
       const [failures, failing, weight] = [
         sum(all, ({ failed }) => failed),
         sum(all, failingWeightOf),
@@ -79,7 +79,7 @@ const ruleForAll = (leastCalls: number): Rule => {
       ]
       return all.every(
         (one) =>
-          failures - one.failed >= leastFailuresOfOthers &&
+          failures - one.failed >= minFailuresOfOthers &&
           (failing - failingWeightOf(one)) * 2 > weight - weightOf(one)
       )
     },
@@ -94,18 +94,18 @@ const ruleForAll = (leastCalls: number): Rule => {
   }
 }
 
-/** For one organisation, whose ends alone are there. */
-const ruleForOne = (leastCalls: number): Rule => {
-  const leastFailures = Math.ceil(leastCalls / 5)
+/** The rule for one organisation, from its own ends. */
+const ruleForOne = (minCalls: number): Rule => {
+  const minFailures = Math.ceil(minCalls / 5)
   const all = (ends: EndsByOrganization): Ends => [...ends.values()].reduce(plus, none)
   return {
     isFailing: (ends) => {
       const { made, failed } = all(ends)
-      return made + failed >= leastCalls && failed >= made
+      return made + failed >= minCalls && failed >= made
     },
     isLikelyFailing: (ends) => {
       const { made, failed } = all(ends)
-      return failed >= leastFailures && failed >= made
+      return failed >= minFailures && failed >= made
     },
     isWorking: (ends) => {
       const { made, failed } = all(ends)
@@ -114,21 +114,21 @@ const ruleForOne = (leastCalls: number): Rule => {
   }
 }
 
-/** The models that have to rest; null alone where the whole channel has to, as several of them fail alike. */
+/** The models that need a cooldown; only null where the whole channel does, as several models fail. */
 const dueModels = (
   byModel: EndsByModel,
-  resting: ReadonlySet<string | null>,
+  cooled: ReadonlySet<string | null>,
   { isFailing, isLikelyFailing, isWorking }: Rule
 ): ReadonlyArray<string | null> => {
-  if (resting.has(null)) return []
-  const open = [...byModel].filter(([model]) => !resting.has(model))
+  if (cooled.has(null)) return []
+  const open = [...byModel].filter(([model]) => !cooled.has(model))
   const likely = open.filter(([, ends]) => isLikelyFailing(ends)).length
-  if (likely > 0 && likely + resting.size >= 2 && !open.some(([, ends]) => isWorking(ends))) {
-    const together = new Map<string, Ends>()
+  if (likely > 0 && likely + cooled.size >= 2 && !open.some(([, ends]) => isWorking(ends))) {
+    const merged = new Map<string, Ends>()
     for (const [, ends] of open) {
-      for (const [id, one] of ends) together.set(id, plus(together.get(id) ?? none, one))
+      for (const [id, one] of ends) merged.set(id, plus(merged.get(id) ?? none, one))
     }
-    if (isFailing(together)) return [null]
+    if (isFailing(merged)) return [null]
   }
   return open.filter(([, ends]) => isFailing(ends)).map(([model]) => model)
 }
@@ -146,7 +146,7 @@ const byModelOf = (ends: ReadonlyArray<OrganizationEnds>): EndsByModel => {
   return byModel
 }
 
-/** Whether somebody else orders what rests there. */
+/** Whether another organisation has calls in the scope. */
 const hasOthers = (ends: ReadonlyArray<OrganizationEnds>, of: CooldownScope): boolean =>
   ends.some(
     (one) =>
@@ -155,40 +155,42 @@ const hasOthers = (ends: ReadonlyArray<OrganizationEnds>, of: CooldownScope): bo
       callsOf(one) > 0
   )
 
-/** The rests that a channel needs beside those that it has, by the ends of its last calls. */
+/** The cooldowns that a channel needs in addition to its current ones. */
 export const dueCooldowns = (
   ends: ReadonlyArray<OrganizationEnds>,
-  resting: ReadonlyArray<CooldownScope>,
-  leastCalls: number
+  current: ReadonlyArray<CooldownScope>,
+  minCalls: number
 ): ReadonlyArray<DueCooldown> => {
-  const restingFor = (organizationId: string | null) =>
+  const cooledModels = (organizationId: string | null) =>
     new Set(
-      resting.filter((one) => one.organizationId === organizationId).map(({ model }) => model)
+      current.filter((one) => one.organizationId === organizationId).map(({ model }) => model)
     )
-  const forAll = restingFor(null)
-  const due = dueModels(byModelOf(ends), forAll, ruleForAll(leastCalls))
+  const forAll = cooledModels(null)
+  const due = dueModels(byModelOf(ends), forAll, ruleForAll(minCalls))
   const covered = new Set([...forAll, ...due])
   const ofAll = due.map((model) => ({ model, organizationId: null, isAlone: false }))
   if (covered.has(null)) return ofAll
 
-  const left = ends.filter(({ model, organizationId }) => {
+  const remaining = ends.filter(({ model, organizationId }) => {
     return organizationId !== OTHERS && !covered.has(model)
   })
-  const ofOne = [...Map.groupBy(left, (one) => one.organizationId)].flatMap(
-    ([organizationId, own]) =>
-      dueModels(byModelOf(own), restingFor(organizationId), ruleForOne(leastCalls)).map((model) => {
-        const scope = { model, organizationId }
-        return { ...scope, isAlone: !hasOthers(ends, scope) }
-      })
+  const ofOne = [...Map.groupBy(remaining, (one) => one.organizationId)].flatMap(
+    ([organizationId, ownEnds]) =>
+      dueModels(byModelOf(ownEnds), cooledModels(organizationId), ruleForOne(minCalls)).map(
+        (model) => {
+          const scope = { model, organizationId }
+          return { ...scope, isAlone: !hasOthers(ends, scope) }
+        }
+      )
   )
   return [...ofAll, ...ofOne]
 }
 
-/** Those of an organisation that was alone, and beside which another one's orders are made. */
+/** Cooldowns with `isAlone` that are wrong since another organisation's calls succeed there. */
 export const contradictedCooldowns = <A extends DueCooldown>(
   ends: ReadonlyArray<OrganizationEnds>,
-  resting: ReadonlyArray<A>
+  current: ReadonlyArray<A>
 ): ReadonlyArray<A> => {
-  const made = ends.filter((one) => one.made > 0)
-  return resting.filter((rest) => rest.isAlone && hasOthers(made, rest))
+  const successes = ends.filter((one) => one.made > 0)
+  return current.filter((cooldown) => cooldown.isAlone && hasOthers(successes, cooldown))
 }

@@ -140,16 +140,16 @@ export const defaultSettings = {
    */
   answerStallSeconds: 30,
   /**
-   * Calls for a model of a channel within a minute before it may rest, because most calls of several
+   * Calls for a model of a channel within a minute before it may cool down, because most calls of several
    * organisations fail by its vendor's fault; as many of one organisation, half of which fail, before
    * its own orders there are refused for a while.
    */
   breakerCalls: 10,
-  /** The first rest of either; each trial that fails makes it twice as long. */
+  /** The first cooldown of either; each failed trial doubles it. */
   channelCooldownSeconds: 10,
   /** The same of a channel's key that the vendor refused. */
   keyCooldownSeconds: 30,
-  /** The longest rest of either. */
+  /** The longest cooldown of either. */
   maxCooldownSeconds: 600,
   /**
    * Receivers of webhooks and the files of vendors may be at any address, also without encryption:

@@ -3,7 +3,7 @@ import { Context, type Effect, type Redacted, Schema } from "effect"
 import { InvalidApiKey, type NotFound, PermissionDenied } from "../domain/Errors.ts"
 import type { LookUpGuard } from "./bearerTokens.ts"
 
-/** What a key may do; each route names the one it needs. */
+/** The permissions of API keys; each route requires one of them. */
 export const Scope = Schema.Literals([
   "models",
   "videos",
@@ -19,8 +19,8 @@ export type Scope = typeof Scope.Type
 export const allScopes: ReadonlyArray<Scope> = Scope.literals
 
 /**
- * Those of a key that is made without any. Statements tell what all of an organisation's members
- * ordered, which no key sees unless it is meant to.
+ * The scopes of a key that is created without any. Statements show the orders of all members of the
+ * organisation, so a key reads them only where its creator chose that scope.
  */
 export const usualScopes: ReadonlyArray<Scope> = allScopes.filter((scope) => scope !== "statements")
 
@@ -34,11 +34,11 @@ export interface Caller {
   readonly models: ReadonlySet<string> | null
   /** Requests a minute; null or absent is the gateway's default. */
   readonly requestsPerMinute?: number | null
-  /** What an operator has disabled, its organisation or its member; the key opens nothing meanwhile. */
+  /** Set while an operator has disabled the key's organisation or member: every request is refused. */
   readonly disabled?: "organisation" | "member" | null
 }
 
-/** `oneOf` is what a route asks for; none where no key opens it. */
+/** `oneOf` lists the scopes that the route accepts; it is empty where the route takes no key. */
 export const lacksScope = (caller: Caller, oneOf: ReadonlyArray<Scope>): PermissionDenied =>
   new PermissionDenied({
     message:
@@ -46,7 +46,7 @@ export const lacksScope = (caller: Caller, oneOf: ReadonlyArray<Scope>): Permiss
       `it has ${[...caller.scopes].join(", ")}`
   })
 
-/** Its holder is told, who may ask the operator. */
+/** The message says what is disabled, so that the holder of the key can ask the operator. */
 export const disabledCaller = (disabled: NonNullable<Caller["disabled"]>): PermissionDenied =>
   new PermissionDenied({ message: `The ${disabled} of this key is disabled` })
 
@@ -68,17 +68,17 @@ export class Access extends Context.Service<
       guard?: LookUpGuard<E>
     ): Effect.Effect<Caller, InvalidApiKey | E>
     /**
-     * What of a member an operator has disabled, as its keys know it; a member that is not there is.
-     * Changes count on every gateway within a second.
+     * Whether an operator has disabled the member or its organisation. An unknown member counts as disabled.
+     * Changes take effect on every gateway within a second.
      */
     standing(organizationId: string, memberId: string): Effect.Effect<Caller["disabled"]>
-    /** A new organisation with an empty pool; answers its id. */
+    /** Creates an organisation with an empty pool, and returns its id. */
     createOrganization(name: string): Effect.Effect<string>
     createMember(
       organizationId: string,
       member: { readonly name: string; readonly monthlyCapNano: bigint | null }
     ): Effect.Effect<string, NotFound>
-    /** The key is readable here and never again: only its hash is stored. */
+    /** Returns the key, which cannot be read again: only its hash is stored. */
     createKey(
       memberId: string,
       key: NewKey
@@ -93,7 +93,7 @@ export class Access extends Context.Service<
   }
 >()("gateway/services/Access") {}
 
-/** The one answer to every key that opens nothing. */
+/** The same answer for every invalid key, so that it does not show which keys exist. */
 export const refusedKey = new InvalidApiKey({
   message: "The API key is missing or not valid. Send it as: Authorization: Bearer <API_KEY>"
 })

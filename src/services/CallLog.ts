@@ -1,6 +1,6 @@
 /**
- * What was said between the gateway and a vendor about one job, kept for the operator. Nothing of
- * it may hold a prompt, a key, media or a signed address: the one that reports a call redacts it.
+ * The log of calls to vendors, by job, for operators. No entry may hold a prompt, a key, media or a signed
+ * address: the reporter of a call redacts it.
  */
 import { Context, Effect, Schema } from "effect"
 
@@ -10,21 +10,20 @@ export interface CallSubject {
   readonly organizationId: string
   /** Task id, or id of an image or text request. */
   readonly jobId: string
-  /** Whose vendor is called. */
   readonly channelId: string
   readonly purpose: typeof CallPurpose.Type
-  /** The vendor's id of the job, where it had been told before the call. */
+  /** The vendor's id of the job; null where it was not known before the call. */
   readonly upstreamId: string | null
 }
 
-/** One request to a vendor and what came of it, redacted. */
+/** One request to a vendor and its result, redacted. */
 export const VendorCall = Schema.Struct({
   method: Schema.String,
   /** Origin and path. */
   url: Schema.String,
-  /** Null when no answer began. */
+  /** Null where no response arrived. */
   status: Schema.NullOr(Schema.Int),
-  /** Null when the answer was read whole. */
+  /** Null where the response was read completely. */
   failure: Schema.NullOr(
     Schema.Literals(["unreachable", "timeout", "connection_lost", "broken_answer", "interrupted"])
   ),
@@ -33,41 +32,41 @@ export const VendorCall = Schema.Struct({
   /** Short JSON; null when there was no body. */
   request: Schema.Unknown,
   answer: Schema.Unknown,
-  /** Tells this end from another: a gateway's consecutive polls with the same one are kept as one. */
+  /** A gateway's consecutive polls with the same outcome are stored as one entry. */
   outcome: Schema.String
 })
 export type VendorCall = typeof VendorCall.Type
 
-/** A call whose answer came whole, as an order's row tells of the one that made it. */
+/** A call with a complete response; an order's row stores the one that produced its result. */
 export const AnsweredCall = Schema.Struct({
   startedAt: Schema.DateFromString,
   durationMillis: Schema.Int,
   status: Schema.Int,
   /** Length of the answer. */
   bytes: Schema.Int,
-  /** The vendor's own name of the request, where it told one. */
+  /** The vendor's request id, where it sent one. */
   requestId: Schema.NullOr(Schema.String)
 })
 export type AnsweredCall = typeof AnsweredCall.Type
 
 export interface CallReport {
-  /** Null when no whole answer came. */
+  /** Null where no complete response arrived. */
   readonly answered: AnsweredCall | null
-  /** Characters of request and answer that the description has to hold until it is made. */
+  /** Characters of request and response that stay in memory until the call is described. */
   readonly weigh: () => number
-  /** Redacts and describes the call; run once, apart from the call itself. */
+  /** Redacts and describes the call; this runs once and in the background. */
   readonly describe: () => VendorCall
 }
 
 export interface CallLogShape {
   /**
-   * Takes note of a call that no order's row tells of; never waits and never fails. What does not fit
-   * is counted and dropped.
+   * Records a call that no order's row stores; never waits and never fails. Calls beyond the limit of the
+   * memory are dropped and counted.
    */
   record(subject: CallSubject, report: CallReport): Effect.Effect<void>
-  /** Waits a short time for what was recorded so far to be stored. */
+  /** Waits for the recorded calls to be stored, up to a short limit. */
   readonly flush: Effect.Effect<void>
-  /** Deletes calls older than the settings keep them, a day (UTC) at a time, once all of it is older. */
+  /** Deletes calls after the retention time, by whole days (UTC). */
   readonly prune: Effect.Effect<void>
 }
 
@@ -79,13 +78,13 @@ export const CallLog = Context.Reference<CallLogShape>("gateway/services/CallLog
   })
 })
 
-/** What the calls of the running fiber are about, and where they are recorded. */
+/** The jobs that the calls of the running fiber belong to, and the log for them. */
 export const CurrentCallSubjects = Context.Reference<{
   readonly subjects: ReadonlyArray<CallSubject>
   readonly log: Pick<CallLogShape, "record">
 } | null>("gateway/services/CurrentCallSubjects", { defaultValue: () => null })
 
-/** Has every vendor call within the effect recorded as one about each of the subjects. */
+/** Records every vendor call within the effect for each of the subjects. */
 export const recordCalls =
   (log: Pick<CallLogShape, "record">, subjects: ReadonlyArray<CallSubject>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

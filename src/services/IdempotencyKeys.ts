@@ -17,7 +17,7 @@ import type { ImageResult } from "./ProtocolAdapter.ts"
 
 export interface RequestKey {
   readonly key: string
-  /** Of path and body: another request under the same key is told apart. */
+  /** A hash of path and body, which shows that a repeated key belongs to another request. */
   readonly fingerprint: string
 }
 
@@ -27,19 +27,19 @@ export type AnswerBody = Readonly<Record<string, unknown>> | RawAnswer
 /** The key was taken by another hold in the meantime. */
 export class KeyAlreadyUsed extends Schema.TaggedError<KeyAlreadyUsed>()("KeyAlreadyUsed", {}) {}
 
-/** An answer that cannot be read off the task. */
+/** An answer that cannot be derived from the task. */
 export const StoredAnswer = Schema.Union([
   /** Null where the images came in base64, which the database does not keep. */
   Schema.TaggedStruct("Images", {
     result: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
   }),
-  /** What a model wrote is never kept in the database. */
+  /** Text of a model is never stored in the database. */
   Schema.TaggedStruct("Text", { streamed: Schema.Boolean }),
   Schema.TaggedStruct("Refused", { error: UpstreamError })
 ])
 export type StoredAnswer = typeof StoredAnswer.Type
 
-/** What the store knows of a key. */
+/** The stored state of a key. */
 export const StoredRequest = Schema.Struct({
   fingerprint: Schema.String,
   holdId: Schema.String,
@@ -70,9 +70,9 @@ export class IdempotencyKeys extends Context.Service<
       organizationId: string,
       key: RequestKey
     ): Effect.Effect<FirstAnswer | null, RepeatRefusal>
-    /** Keeps an answer that the database does not keep, for a while and only on this gateway. */
+    /** Caches an answer that the database does not store, in the memory of this gateway. */
     remember(organizationId: string, key: RequestKey, result: AnswerBody): Effect.Effect<void>
-    /** Drops keys whose time is over. */
+    /** Deletes expired keys. */
     readonly purge: Effect.Effect<void>
   }
 >()("gateway/services/IdempotencyKeys") {}
@@ -84,26 +84,26 @@ export const stillRunning = new IdempotencyConflict({
   retryAfterSeconds: 1
 })
 
-const notKept = (message: string) =>
+const answerNotStored = (message: string) =>
   new IdempotencyConflict({ message, param: "idempotency-key", retryAfterSeconds: null })
 
-/** What the first request came to, or why that cannot be told. */
+/** The answer of the first request, or the reason why it cannot be repeated. */
 export const recallOf = Effect.fnUntraced(function* (
-  { answer, taskState, ...kept }: StoredRequest,
+  { answer, taskState, ...request }: StoredRequest,
   key: RequestKey,
   remembered: AnswerBody | null
 ): Effect.fn.Return<FirstAnswer, RepeatRefusal> {
-  if (kept.fingerprint !== key.fingerprint) {
+  if (request.fingerprint !== key.fingerprint) {
     return yield* new IdempotencyMismatch({
       message: "This Idempotency-Key was used for another request; take a fresh one",
       param: "idempotency-key"
     })
   }
-  if (taskState !== null && taskKindOf(kept.holdId) === "image") {
-    return { _tag: "ImageTask", id: kept.holdId }
+  if (taskState !== null && taskKindOf(request.holdId) === "image") {
+    return { _tag: "ImageTask", id: request.holdId }
   }
   if (taskState !== null && taskState !== "submitting" && taskState !== "rejected") {
-    return { _tag: "Video", id: kept.holdId }
+    return { _tag: "Video", id: request.holdId }
   }
   switch (answer?._tag) {
     case "Refused":
@@ -111,18 +111,18 @@ export const recallOf = Effect.fnUntraced(function* (
     case "Images": {
       const result = answer.result ?? remembered
       if (result !== null) return { _tag: "Images", result }
-      return yield* notKept(
+      return yield* answerNotStored(
         "The images of this Idempotency-Key were made, charged and answered in base64, which is not kept; take a fresh key to make others"
       )
     }
     case "Text":
-      // What a stream carried is not kept, so nothing that is remembered can be its answer.
+      // The text of a stream is not cached, so a cached answer cannot belong to it.
       if (remembered !== null && !answer.streamed) return { _tag: "Text", result: remembered }
-      return yield* notKept(
+      return yield* answerNotStored(
         "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
       )
     default:
-      if (kept.holdIsOpen) return yield* stillRunning
+      if (request.holdIsOpen) return yield* stillRunning
       return { _tag: "Refused", error: abandonedRequestError() }
   }
 })
@@ -137,7 +137,7 @@ export const carriesImages = (result: Exclude<ImageResult, RawAnswer>): boolean 
     )) ||
   holdsLongText(result)
 
-const ROOM_BYTES = 64 * 1024 * 1024
+const CACHE_BYTES = 64 * 1024 * 1024
 const BYTES_PER_NUMBER = 8
 
 const bytesOf = (value: unknown): number => {
@@ -149,17 +149,17 @@ const bytesOf = (value: unknown): number => {
     : 0
 }
 
-/** The service over a store of keys; `find` is for those whose time is not over. */
+/** The service over a store of keys; `find` returns no expired key. */
 export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
   readonly find: (organizationId: string, key: string) => Effect.Effect<StoredRequest | null>
   readonly purge: Effect.Effect<void>
 }) {
   const digest = yield* Digest.Digest
   /**
-   * Answers with images in base64 and texts that models wrote, for repeats of their request: the
-   * database takes neither.
+   * Answers with images in base64 and with text, for repeats of their request: the database stores
+   * neither.
    */
-  const recent = makeBoundedMap(ROOM_BYTES, ({ result }: { result: AnswerBody } & RequestKey) =>
+  const recent = makeBoundedMap(CACHE_BYTES, ({ result }: { result: AnswerBody } & RequestKey) =>
     bytesOf(result)
   )
   const nameOf = (organizationId: string, { key }: RequestKey) => `${organizationId} ${key}`
@@ -168,7 +168,7 @@ export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
     keyOf: Effect.fnUntraced(function* (key, path, body) {
       let hash: Uint8Array = new Uint8Array()
       let before = `${path}\n`
-      // Each digest has the one before it in it, so that no piece needs the whole in memory.
+      // Each digest includes the previous one, so that the whole text is never in memory.
       for (const piece of canonicalPieces(body)) {
         if (before === "") yield* Effect.yieldNow
         hash = yield* Effect.orDie(
@@ -179,12 +179,12 @@ export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
       return { key, fingerprint: Hex.encode(hash) }
     }),
     recall: Effect.fn("IdempotencyKeys.recall")(function* (organizationId, key) {
-      const kept = yield* store.find(organizationId, key.key)
-      if (kept === null) return null
-      // The key may have stood for another request when an answer was last remembered for it.
+      const stored = yield* store.find(organizationId, key.key)
+      if (stored === null) return null
+      // The cached answer may belong to an earlier request with the same key.
       const last = recent.get(nameOf(organizationId, key))
       const remembered = last?.fingerprint === key.fingerprint ? last.result : null
-      return yield* recallOf(kept, key, remembered)
+      return yield* recallOf(stored, key, remembered)
     }),
     remember: (organizationId, key, result) =>
       Effect.sync(() => recent.set(nameOf(organizationId, key), { ...key, result })),

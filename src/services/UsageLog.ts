@@ -24,16 +24,16 @@ export const UsageRecord = Schema.Struct({
   output: Schema.BigInt,
   unit: Schema.Literals(chargeUnits),
   unitPriceNano: Schema.BigInt,
-  /** Price of an input token, where input has a price of its own; `unitPriceNano` is then that of output. */
+  /** The price of an input token where input has its own price; `unitPriceNano` is that of output then. */
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   chargeNano: Schema.BigInt,
-  /** The vendor's bill for it, which members do not see; null where it is unknown. */
+  /** The vendor's bill, which members do not see; null where it is not known. */
   costNano: Schema.NullOr(Schema.BigInt),
   basis: Schema.Literals(chargeBases),
   taskId: Schema.NullOr(Schema.String),
-  /** The client's metadata of the order; null without any. */
+  /** The client's metadata of the order; null where it sent none. */
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
-  /** The month in which it was ordered, and in which it counts, as `2026-10`. */
+  /** The month in which the order was accepted and is counted, such as `2026-10`. */
   month: Schema.String,
   createdAt: Schema.Date
 })
@@ -45,7 +45,7 @@ interface ReceiptEntry
   readonly kind: keyof typeof accountsOf | "correction"
 }
 
-/** A charge with everything that it was calculated from. */
+/** A charge with all data that it was computed from. */
 export interface Receipt {
   readonly record: UsageRecord
   /** The price, stored with the hold. */
@@ -53,19 +53,19 @@ export interface Receipt {
   readonly holdNano: bigint
   /** What was charged above the hold. */
   readonly overageNano: bigint
-  /** In order of time. */
+  /** The oldest first. */
   readonly entries: ReadonlyArray<ReceiptEntry>
-  /** The job at the channel that made it, which only operators see, and the refusals of other channels before. */
+  /** The channel, which only operators see, and the channels that refused the order before. */
   readonly job: VendorJob
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly heldAt: Date
-  /** The corrections of the charge, in order of time. */
+  /** Later refunds of the charge, the oldest first. */
   readonly corrections: ReadonlyArray<Adjustment>
 }
 
 const PREFIX = "us_"
 
-/** The id of an order's usage record; an order has at most one. */
+/** An order has at most one usage record, whose id contains the id of the order. */
 export const usageId = (orderId: string): string => PREFIX + orderId
 
 /** Null where the id cannot be that of a usage record. */
@@ -119,15 +119,15 @@ export class UsageLog extends Context.Service<
   UsageLog,
   {
     /**
-     * Lists charges by the time of their orders, newest first, of one member or of the complete
-     * organisation; with a tag, only those of orders that have it.
+     * Lists by the time of the order, the newest first, however late it was charged. Covers one member or the
+     * whole organisation, and with a tag only the orders that have it.
      */
     list(
       organizationId: string,
       filter: { readonly memberId: string | null; readonly tag: Tag | null },
       page: PageRequest
     ): Effect.Effect<Page<UsageRecord>, InvalidRequest>
-    /** The receipt of a charge of one member, or of the complete organisation; other charges are not found. */
+    /** Covers one member or the whole organisation; another's record is not found. */
     receipt(
       organizationId: string,
       memberId: string | null,

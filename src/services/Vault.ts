@@ -1,16 +1,16 @@
-/** What the master key seals and opens. */
+/** Secrets that are encrypted with the master key. */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { deriveKey } from "./derivedKeys.ts"
 
-/** Sealed under a master key that is not at hand, for another subject, or damaged. */
+/** The secret was sealed with an unavailable master key or for another subject or origin, or is damaged. */
 export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", {
   message: Schema.String
 }) {}
 
 export interface Sealed {
-  /** Names the master key, without telling anything of it. */
+  /** Identifies the master key without revealing it. */
   readonly keyId: string
   /** Nonce, then ciphertext, then tag. */
   readonly bytes: Uint8Array
@@ -19,11 +19,12 @@ export interface Sealed {
 export class Vault extends Context.Service<
   Vault,
   {
-    /** Names of the master keys at hand: what the first seals, all of them open. */
+    /** Ids of the available master keys. The first one seals; all of them open. */
     readonly keyIds: readonly [current: string, ...previous: ReadonlyArray<string>]
     /**
-     * AES-256-GCM; whose secret it is (such as the channel's id) and where alone it may be sent are
-     * authenticated with it: it opens for the same two alone. `origin` is empty where it is sent nowhere.
+     * Encrypts with AES-256-GCM. The owner of the secret (such as a channel's id) and the only origin it may
+     * be sent to are authenticated, so that it opens only for the same two. `origin` is empty for a secret
+     * that is not sent.
      */
     seal(secret: Redacted.Redacted, subject: string, origin: string): Effect.Effect<Sealed>
     open(
@@ -39,7 +40,7 @@ const NONCE_BYTES = 12
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** No id has a line break in it, so that no two pairs are written alike. */
+/** No id contains a line break, so different pairs have different texts. */
 const bindingOf = (subject: string, origin: string) => utf8(`${subject}\n${origin}`)
 
 /** One master key, ready for use. */
@@ -51,8 +52,8 @@ const prepare = Effect.fnUntraced(function* (masterKey: Redacted.Redacted<Uint8A
 })
 
 /**
- * Builds the vault; master keys have exactly `MASTER_KEY_BYTES` bytes. What the previous one has
- * sealed is opened as well, and nothing is sealed under it.
+ * Builds the vault; master keys have exactly `MASTER_KEY_BYTES` bytes. Secrets that the previous key sealed
+ * can be opened, and no secret is sealed with it.
  */
 export const layerVault = (
   masterKey: Redacted.Redacted<Uint8Array>,

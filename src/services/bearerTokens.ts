@@ -1,7 +1,6 @@
 /**
- * The texts that let somebody in: API keys of customers (`mg_`) and tokens of operators (`mgo_`). Behind
- * the prefix stand 256 random bits, and a checksum that tells a mistyped text from an unknown one
- * without asking the database.
+ * Bearer tokens: API keys of customers (`mg_`) and tokens of operators (`mgo_`). The prefix is followed by
+ * 256 random bits, and by a checksum that detects a mistyped token without a query of the database.
  */
 import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
@@ -24,8 +23,8 @@ export const formatToken = (prefix: TokenPrefix, bytes: Uint8Array): Redacted.Re
 }
 
 /**
- * What is stored of a token and looked up: SHA-256 of its text, in hexadecimal. Nobody guesses 256
- * random bits, so the hash needs neither a secret nor a salt.
+ * The stored form of a token: SHA-256 of its text, in hexadecimal. Nobody can guess 256 random bits, so
+ * the hash needs neither a secret nor a salt.
  */
 export const tokenHash = (token: Redacted.Redacted): string =>
   hash("sha256", Redacted.value(token), "hex")
@@ -36,7 +35,7 @@ export const isWellFormedToken = (prefix: TokenPrefix, token: Redacted.Redacted)
   return match?.[1] === prefix && match[2] !== undefined && checksum(match[2]) === match[3]
 }
 
-/** Goes around the look-up of a token of which nothing is remembered, and may refuse it. */
+/** Wraps the look-up of a token that is not cached, and may refuse it. */
 export type LookUpGuard<E> = <A>(
   lookUp: Effect.Effect<A, InvalidApiKey>
 ) => Effect.Effect<A, InvalidApiKey | E>

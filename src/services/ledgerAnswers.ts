@@ -1,4 +1,4 @@
-/** What a ledger answers, in the same words for every store of the books. */
+/** The errors of a ledger, with the same messages for every store. */
 import { Clock, Effect, Schema } from "effect"
 import {
   BudgetExceeded,
@@ -29,15 +29,15 @@ export const HoldResult = Schema.Literals([
   "overexposed"
 ])
 
-/** What became of a hold; the amounts, in nano-units, are those the outcome is about. */
+/** The result of a hold request. Amounts are nano-units. */
 export interface HoldOutcome {
   readonly outcome: typeof HoldResult.Type
   readonly available: bigint
-  /** The narrowest one that refuses it; null where none does. */
+  /** The narrowest budget that refuses the hold; null where none does. */
   readonly budget: SpentBudget | null
 }
 
-/** Succeeds where the money is held, whether by this request or by one before it. */
+/** Succeeds where the money is held, by this request or an earlier one with the same id. */
 export const answerHold = (outcome: HoldOutcome, request: HoldRequest, currency: string) =>
   outcome.outcome === "held" || outcome.outcome === "known"
     ? Effect.void
@@ -62,7 +62,13 @@ const refusalBy = (
   const time = period === "total" ? "in total" : `a ${period}`
   return new BudgetExceeded({
     message: `${needs}; of the ${owner}'s budget of ${amount} ${time}, ${used} is used${again}`,
-    ...{ budget: id, scope, period, amount, used, required, retryAfterSeconds }
+    budget: id,
+    scope,
+    period,
+    amount,
+    used,
+    required,
+    retryAfterSeconds
   })
 }
 
@@ -116,7 +122,7 @@ const refuseHold = Effect.fnUntraced(function* (
 export const DepositOutcome = Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
 export type DepositOutcome = typeof DepositOutcome.Type
 
-/** True where this call was the one that moved the money. */
+/** True where this call moved the money, false for a repeat. */
 export const answerDeposit = Effect.fnUntraced(function* (
   outcome: DepositOutcome,
   mismatch = "This reference was deposited before with another amount"
@@ -141,7 +147,7 @@ export const AdjustmentOutcome = Schema.Literals([
 ])
 export type AdjustmentOutcome = typeof AdjustmentOutcome.Type
 
-/** `freeNano` is what there was to take, of the pool or of the charge; null where that does not matter. */
+/** `freeNano` is the available amount of the pool or the charge; null where it does not matter. */
 export const answerAdjustment = Effect.fnUntraced(function* (
   { outcome, freeNano }: { readonly outcome: AdjustmentOutcome; readonly freeNano: bigint | null },
   amountNano: bigint,
@@ -167,7 +173,7 @@ export const answerAdjustment = Effect.fnUntraced(function* (
   }
 })
 
-/** Of an order whose gateway stopped before it was answered: its vendor may have made it. */
+/** Releases an order whose gateway stopped before the answer. Its vendor may have completed it. */
 export const releaseOfAbandoned = (organizationId: string, holdId: string): Release => ({
   organizationId,
   holdId,
@@ -178,21 +184,19 @@ export const releaseOfAbandoned = (organizationId: string, holdId: string): Rele
   forgetKey: false
 })
 
-/** What does not end in this time is left to the next round; it may still succeed meanwhile. */
-const RELEASE_PATIENCE = "10 seconds"
+/** A release that takes longer is repeated by the next sweep; it may still succeed meanwhile. */
+const RELEASE_TIMEOUT = "10 seconds"
 
 /**
- * Gives back what was left behind: ends within a bound and never fails, so that one hold that cannot
- * be closed does not keep the others. Trouble is logged with the hold's id.
+ * Ends a release within a bound and without a failure, so that one hold that cannot be closed does not stop
+ * the others. A failure is logged with the id of the hold.
  */
 export const releaseOrLog =
   (holdId: string) =>
   <A>(release: Effect.Effect<A>): Effect.Effect<void> =>
     release.pipe(
-      Effect.timeout(RELEASE_PATIENCE),
+      Effect.timeout(RELEASE_TIMEOUT),
       Effect.catchCause((cause) =>
-        Effect.logError("a hold could not be given back", cause).pipe(
-          Effect.annotateLogs({ hold: holdId })
-        )
+        Effect.logError("hold: release failed", cause).pipe(Effect.annotateLogs({ hold: holdId }))
       )
     )

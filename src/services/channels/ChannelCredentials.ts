@@ -41,19 +41,21 @@ const nameOf = ({ apiKey, appId, baseUrl }: KeyedAccount): string =>
   JSON.stringify([Redacted.value(apiKey), appId, baseUrl])
 
 /**
- * With what a task is asked for, by all accounts of its channel, the newest first: the account that made
- * it, and where the vendor refuses that, with the channel's other keys of the same origin. None at
- * another origin, whose vendor knows nothing of the task.
+ * The accounts for polling a task, from all versions of its channel's account, the newest first. The
+ * account that created the task comes before the channel's other keys of the same origin, which are used
+ * where the vendor refuses it. The vendor at another origin does not know the task.
  */
 export const accountsOfTask = (
   versions: ReadonlyArray<AccountVersion>,
   version: number
 ): ReadonlyArray<KeyedAccount> => {
-  const own = versions.find((one) => one.version === version)
-  if (own === undefined || own.origin === null) return []
-  const others = versions.filter((one) => one !== own && one.origin === own.origin)
+  const accountOfTask = versions.find((one) => one.version === version)
+  if (accountOfTask === undefined || accountOfTask.origin === null) return []
+  const others = versions.filter(
+    (one) => one !== accountOfTask && one.origin === accountOfTask.origin
+  )
   return Arr.dedupeWith(
-    [own, ...others].flatMap(({ accounts }) => accounts),
+    [accountOfTask, ...others].flatMap(({ accounts }) => accounts),
     (one, other) => nameOf(one) === nameOf(other)
   )
 }

@@ -1,4 +1,4 @@
-/** What gateways that share a database tell each other of channels: what rests, and how calls ended. */
+/** State of channels that gateways share through the database: cooldowns, and the ends of calls. */
 import { Context, type Effect, Schema } from "effect"
 import type { CooldownScope, OrganizationEnds } from "../../domain/channelCooldowns.ts"
 
@@ -21,23 +21,23 @@ export const Cooldown = Schema.Struct({
   keyName: Schema.NullOr(Schema.String),
   /** Null is the whole channel. */
   model: Schema.NullOr(Schema.String),
-  /** Whose orders alone are refused; null is everybody's. */
+  /** The only organisation whose orders are refused; null is every organisation. */
   organizationId: Schema.NullOr(Schema.String),
-  /** Nobody but this organisation orders there: for all that is known its vendor fails for everybody. */
+  /** No other organisation orders there, so the vendor may fail for everybody. */
   isAlone: Schema.Boolean,
-  /** Until it may be tried again; 0 when it may. */
+  /** The time until a trial is allowed; 0 from then on. */
   secondsLeft: Schema.Number,
-  /** How long it is. */
+  /** The duration of this cooldown. */
   seconds: Schema.Number,
-  /** Since it was well. */
+  /** The start of the first cooldown since the last success. */
   since: Schema.Date,
   reason: Schema.String,
-  /** The vendor's, where it answered. */
+  /** The HTTP status of the vendor; null where it did not answer. */
   status: Schema.NullOr(Schema.Int)
 })
 export type Cooldown = typeof Cooldown.Type
 
-/** How often something was at a channel, such as an end of a call. */
+/** A counter of a channel, such as the calls with one kind of end. */
 export const ChannelCount = Schema.Struct({
   channelId: Schema.String,
   name: Schema.String,
@@ -55,7 +55,7 @@ export const ChannelFailure = Schema.Struct({
   at: Schema.Date,
   reason: Schema.String,
   status: Schema.NullOr(Schema.Int),
-  /** The vendor's words, without credentials and prompts. */
+  /** The vendor's message, without credentials and prompts. */
   message: Schema.String
 })
 export type ChannelFailure = typeof ChannelFailure.Type
@@ -67,55 +67,55 @@ export interface ChannelHour {
   readonly failures: ReadonlyArray<ChannelFailure>
 }
 
-/** What has to be known of a rest when it begins. */
 export type CooldownCause = Pick<Cooldown, "reason" | "status" | "isAlone">
 
-/** How long ends of calls tell whether a channel is failing. */
+/** Older ends of calls do not count for a cooldown. */
 export const WINDOW_SECONDS = 60
-/** One that tries and is not heard of again has stopped. */
+/** A trial without a result after this time is given to another call. */
 export const TRIAL_SECONDS = 60
-/** For so long a trial keeps other organisations from trying as well: its order may be one that hangs. */
+/** Other organisations may try after this time already, as the order of the trial may hang. */
 export const TRIAL_HEAD_START_SECONDS = 5
 
 export class ChannelRecords extends Context.Service<
   ChannelRecords,
   {
-    /** Adds to what is known of channels. */
+    /** Adds the counts of one gateway. */
     add(counted: {
       readonly counts: ReadonlyArray<ChannelCount>
       readonly ends: ReadonlyArray<CallEnds>
       readonly failures: ReadonlyArray<ChannelFailure>
     }): Effect.Effect<void>
     /**
-     * How the calls of the channels ended within the last minute, as far as they ended after the last
-     * rest of their model or organisation.
+     * Ends of the calls of these channels within the last minute, without those before the end of the last
+     * cooldown of their model or organisation.
      */
     latestEnds(channelIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<CallEnds>>
-    /** All that rest. */
+    /** All current cooldowns. */
     readonly cooldowns: Effect.Effect<ReadonlyArray<Cooldown>>
     /**
-     * Lets it rest for `least` seconds, or where it was tried in vain for twice as long as before, up
-     * to `most`. One that rests already is left as it is.
+     * Begins a cooldown of `least` seconds, or after a failed trial one of twice the previous duration, up to
+     * `most`. A target that is cooling down already is not changed.
      */
     beginCooldown(
-      of: CooldownTarget,
-      why: CooldownCause,
+      target: CooldownTarget,
+      cause: CooldownCause,
       seconds: { readonly least: number; readonly most: number }
     ): Effect.Effect<void>
-    /** True for the one caller who shall try what has rested. `by` is the organisation it tries for. */
-    takeTrial(of: CooldownTarget, by: string | null): Effect.Effect<boolean>
+    /** True for the one caller that gets the trial. `by` is the organisation of its order. */
+    takeTrial(target: CooldownTarget, by: string | null): Effect.Effect<boolean>
     /**
-     * The organisation's trial of what rests for all has failed. Only after one of another organisation
-     * does it rest again, for twice as long, and true is answered: until then others may try at once.
+     * Ends a failed trial of a cooldown for all organisations. Where the trial of another organisation failed
+     * before, this begins a cooldown of twice the duration and returns true. Otherwise another organisation
+     * may try at once.
      */
-    failTrial(of: CooldownTarget, by: string, mostSeconds: number): Effect.Effect<boolean>
-    /** The trial told nothing: the next one may have it. */
-    giveTrialBack(of: CooldownTarget): Effect.Effect<void>
-    endCooldown(of: CooldownTarget): Effect.Effect<void>
-    /** The rest goes on for its organisation; the orders of others are made there. */
-    contradict(of: CooldownTarget): Effect.Effect<void>
+    failTrial(target: CooldownTarget, by: string, mostSeconds: number): Effect.Effect<boolean>
+    /** Ends a trial without a result, so that the next call may have it. */
+    giveTrialBack(target: CooldownTarget): Effect.Effect<void>
+    endCooldown(target: CooldownTarget): Effect.Effect<void>
+    /** Sets `isAlone` to false: the cooldown continues for its organisation, and other orders are sent there. */
+    contradict(target: CooldownTarget): Effect.Effect<void>
     readonly hour: Effect.Effect<ChannelHour>
-    /** How many tasks run at each channel that has any. */
+    /** The number of running tasks, by channel. */
     readonly openTasks: Effect.Effect<ReadonlyMap<string, number>>
   }
 >()("gateway/services/ChannelRecords") {}
