@@ -1,7 +1,7 @@
 /** Bytes of JSON's syntax, for scanners that read it before it is parsed. */
 
 export const QUOTE = 0x22
-export const BACKSLASH = 0x5c
+const BACKSLASH = 0x5c
 export const COMMA = 0x2c
 export const COLON = 0x3a
 export const OPEN_ARRAY = 0x5b
