@@ -103,7 +103,7 @@ const decoded = <S extends Schema.Top & { readonly DecodingServices: never }>(
   return issueFaults(result.failure.issue)[0] ?? { path: "", message: "" }
 }
 
-export const taken = () => null
+const taken = () => null
 
 /** The first fault of an order; null where it is taken. */
 export const faultOf = (kind: Kind, body: Json): FieldFault | null => {
@@ -119,7 +119,7 @@ export const faultOf = (kind: Kind, body: Json): FieldFault | null => {
   }
 }
 
-export const parameters = parametersTogether(
+const parameters = parametersTogether(
   [blockParameters, unifiedParameters, tierParameters, cloudParameters].map((of) => of.parameters)
 )
 
