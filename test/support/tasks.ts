@@ -79,7 +79,10 @@ export const claimDue = (
   limit: number,
   perChannel: number,
   asked: ReadonlyArray<[string, number]> = []
-) => Effect.flatMap(TaskRepo, (repo) => repo.claimDue({ limit, perChannel, openByChannel: new Map(asked) }))
+) =>
+  Effect.flatMap(TaskRepo, (repo) =>
+    repo.claimDue({ limit, perChannel, openByChannel: new Map(asked) })
+  )
 
 /** Claims the task as a reader does, once the ask interval is over. */
 export const claimAgain = (organizationId: string, id: string) =>
