@@ -8,7 +8,7 @@ export const CallPurpose = Schema.Literals(["submit", "poll", "image", "text"])
 
 export interface CallSubject {
   readonly organizationId: string
-  /** Task id, or id of an image or text request. */
+  /** The id of a task, image request or text request. */
   readonly jobId: string
   readonly channelId: string
   readonly purpose: typeof CallPurpose.Type
@@ -23,16 +23,16 @@ export const VendorCall = Schema.Struct({
   url: Schema.String,
   /** Null where no response arrived. */
   status: Schema.NullOr(Schema.Int),
-  /** Null where the response was read completely. */
+  /** Why the response was not read completely; null where it was. */
   failure: Schema.NullOr(
     Schema.Literals(["unreachable", "timeout", "connection_lost", "broken_answer", "interrupted"])
   ),
   startedAt: Schema.Date,
   durationMillis: Schema.Number,
-  /** Short JSON; null when there was no body. */
+  /** Shortened JSON of the body; null when there was no body. */
   request: Schema.Unknown,
   answer: Schema.Unknown,
-  /** A gateway's consecutive polls with the same outcome are stored as one entry. */
+  /** A gateway stores its consecutive polls with the same outcome as one entry. */
   outcome: Schema.String
 })
 export type VendorCall = typeof VendorCall.Type
@@ -42,7 +42,7 @@ export const AnsweredCall = Schema.Struct({
   startedAt: Schema.DateFromString,
   durationMillis: Schema.Int,
   status: Schema.Int,
-  /** Length of the answer. */
+  /** Length of the response body in bytes. */
   bytes: Schema.Int,
   /** The vendor's request id, where it sent one. */
   requestId: Schema.NullOr(Schema.String)
@@ -60,13 +60,13 @@ export interface CallReport {
 
 export interface CallLogShape {
   /**
-   * Records a call that no order's row stores; never waits and never fails. Calls beyond the limit of the
-   * memory are dropped and counted.
+   * Records a call that is not stored in the row of an order. Never waits and never fails. Calls
+   * beyond the memory limit are dropped and counted.
    */
   record(subject: CallSubject, report: CallReport): Effect.Effect<void>
   /** Waits for the recorded calls to be stored, up to a short limit. */
   readonly flush: Effect.Effect<void>
-  /** Deletes calls after the retention time, by whole days (UTC). */
+  /** Deletes calls older than the retention time, by whole days (UTC). */
   readonly prune: Effect.Effect<void>
 }
 
