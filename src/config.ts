@@ -283,7 +283,7 @@ export const loadConfig = Effect.map(
           : config.databaseUrl === null
             ? 1
             : Math.max(1, Math.floor(config.databasePool * SHARE_OF_LISTS)),
-      // The demo runs on the user's machine, where webhooks to private addresses are harmless.
+      // The demo runs on the user's own machine, so webhooks to private addresses are allowed.
       webhookAllowPrivate: Option.getOrElse(webhookAllowPrivate, () => config.demo)
     }
   })

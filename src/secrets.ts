@@ -1,7 +1,7 @@
 /**
- * The master key and the admin token, from the environment. With the embedded database they may be
- * generated once and stored in `DATA_DIR/secrets.json`, which only its owner can read. The demo's
- * API key is stored in the same directory.
+ * The master key and the admin token, from the environment. With the embedded database, secrets
+ * that are not set there are generated once and stored in `DATA_DIR/secrets.json`, which only its
+ * owner can read. The demo's API key is stored in the same directory.
  */
 import { Effect, FileSystem, Path, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -128,8 +128,8 @@ export const beginStoredRotation = Effect.fnUntraced(function* (dataDir: string)
 }, unavailableIn)
 
 /**
- * Ends a key rotation by removing the previous master key; no stored secret may be encrypted with
- * it any more.
+ * Ends a key rotation by removing the previous master key. Before that, all stored secrets must be
+ * encrypted with the new key.
  */
 export const endStoredRotation = Effect.fnUntraced(function* (dataDir: string) {
   const { master_key, admin_token } = yield* read(dataDir)

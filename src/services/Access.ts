@@ -1,4 +1,4 @@
-/** Organisations, members and API keys: who may call what. */
+/** Access control: organisations, members and API keys. */
 import { Context, type Effect, type Redacted, Schema } from "effect"
 import { InvalidApiKey, type NotFound, PermissionDenied } from "../domain/Errors.ts"
 import type { LookUpGuard } from "./bearerTokens.ts"
@@ -34,7 +34,10 @@ export interface Caller {
   readonly models: ReadonlySet<string> | null
   /** Maximum number of requests a minute; null or absent means the gateway's default. */
   readonly requestsPerMinute?: number | null
-  /** Set while an operator has disabled the key's organisation or member: every request is refused. */
+  /**
+   * What an operator has disabled: the organisation or the member of the key. Every request is
+   * refused while this is set.
+   */
   readonly disabled?: "organisation" | "member" | null
 }
 
@@ -97,7 +100,7 @@ export class Access extends Context.Service<
     organization(
       id: string
     ): Effect.Effect<{ readonly id: string; readonly name: string }, NotFound>
-    /** True before the first organisation exists. */
+    /** True until the first organisation is created. */
     readonly isEmpty: Effect.Effect<boolean>
   }
 >()("gateway/services/Access") {}

@@ -19,9 +19,9 @@ export interface CallSubject {
 /** One request to a vendor and its result, redacted. */
 export const VendorCall = Schema.Struct({
   method: Schema.String,
-  /** Origin and path. */
+  /** Origin and path of the request's URL. */
   url: Schema.String,
-  /** Null where no response arrived. */
+  /** The HTTP status; null where no response arrived. */
   status: Schema.NullOr(Schema.Int),
   /** Why the response was not read completely; null where it was. */
   failure: Schema.NullOr(
@@ -50,9 +50,12 @@ export const AnsweredCall = Schema.Struct({
 export type AnsweredCall = typeof AnsweredCall.Type
 
 export interface CallReport {
-  /** Null where no complete response arrived. */
+  /** The complete response; null where none arrived. */
   readonly answered: AnsweredCall | null
-  /** Characters of request and response that stay in memory until the call is described. */
+  /**
+   * The number of characters of request and response that stay in memory until the call is
+   * described.
+   */
   readonly weigh: () => number
   /** Redacts and describes the call; this runs once and in the background. */
   readonly describe: () => VendorCall

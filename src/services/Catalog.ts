@@ -31,7 +31,7 @@ import type { ChannelCredentials } from "./channels/ChannelCredentials.ts"
 
 /** One version of the catalog, ready for look-ups. */
 export interface CatalogSnapshot {
-  /** 0 before the first catalog is loaded. */
+  /** The version number; 0 before the first catalog is loaded. */
   readonly version: bigint
   /**
    * When this version came into force, and which operator wrote it; the author is null where no

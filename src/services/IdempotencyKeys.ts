@@ -33,7 +33,7 @@ export class KeyAlreadyUsed extends Schema.TaggedError<KeyAlreadyUsed>()("KeyAlr
 
 /** The stored response of a request, where it cannot be derived from the task. */
 export const StoredAnswer = Schema.Union([
-  /** Null where the images came in base64, which the database does not store. */
+  /** The response body; null where the images came in base64, which the database does not store. */
   Schema.TaggedStruct("Images", {
     result: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
   }),
@@ -49,7 +49,7 @@ export const StoredRequest = Schema.Struct({
   holdId: Schema.String,
   answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
   holdIsOpen: Schema.Boolean,
-  /** Null for synchronous work. */
+  /** The state of the order's task; null for synchronous orders. */
   taskState: Schema.NullOr(TaskState)
 })
 export type StoredRequest = typeof StoredRequest.Type

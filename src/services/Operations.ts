@@ -24,7 +24,7 @@ export type SchemaState = "ready" | "behind" | "ahead"
 
 export interface StoreReport {
   readonly schema: SchemaState
-  /** Null while the schema is not ready. */
+  /** The state of the ledger's audit; null while the schema is not ready. */
   readonly audit: AuditState | null
   /**
    * False for a database that only accepts reads: a standby, a full disk, or a role without the

@@ -49,7 +49,7 @@ export interface VideoTaskRef {
   readonly upstreamModel: string
   /** The protocol under which the catalog listed the model when the task was ordered. */
   readonly listedProtocol: string
-  /** Whether the order asked for a file with a visible AI watermark; false when left out. */
+  /** Whether the order asked for a file with the watermark "made by AI"; false when left out. */
   readonly isMarked?: boolean
 }
 

@@ -114,7 +114,7 @@ export const Task = Schema.Struct({
    * task; null before that. No claim succeeds until the poll interval has passed.
    */
   sinceAskedSeconds: Schema.NullOr(Schema.Number),
-  /** Null where it cannot be derived from the summary of the order. */
+  /** The kind of the video; null where it cannot be derived from the summary of the order. */
   kind: Schema.NullOr(VideoKind)
 })
 export type Task = typeof Task.Type
@@ -151,7 +151,7 @@ export const ClaimedTask = Schema.Struct({
    */
   accountVersion: Schema.Int,
   keyName: Schema.String,
-  /** Whether the order asked for a file with a visible AI watermark. */
+  /** Whether the order asked for a file with the watermark "made by AI". */
   isMarked: Schema.Boolean,
   ageSeconds: Schema.Number,
   /**

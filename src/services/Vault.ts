@@ -15,7 +15,7 @@ export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", {
 export interface Sealed {
   /** Identifies the master key without revealing it. */
   readonly keyId: string
-  /** Nonce, then ciphertext, then tag. */
+  /** The nonce, followed by the ciphertext and the authentication tag. */
   readonly bytes: Uint8Array
 }
 

@@ -14,7 +14,7 @@ const Subject = {
 const Stamp = {
   /** The sequence number; it starts at 1 and has no gaps. */
   seq: Schema.Int,
-  /** ISO 8601, UTC. */
+  /** The time of the entry in ISO 8601, UTC. */
   at: Schema.String
 }
 
@@ -23,7 +23,7 @@ const Stamp = {
  * such field.
  */
 export const Order = Schema.Struct({
-  /** -1 when the length was left to the model. */
+  /** The ordered length; -1 where the model chooses it. */
   seconds: Schema.NullOr(Schema.Int),
   resolution: Schema.NullOr(Schema.String),
   ratio: Schema.NullOr(Schema.String),

@@ -5,7 +5,7 @@ import { sha256 } from "./digest.ts"
 export interface SeenRequest {
   /** The sequence number; it starts at 1 and is not reset by `clear`. */
   readonly seq: number
-  /** ISO 8601, UTC. */
+  /** The time of the request in ISO 8601, UTC. */
   readonly at: string
   readonly protocol: string
   readonly method: string

@@ -65,7 +65,7 @@ export interface Vendor extends Pick<Desk, "protocol" | "refuse"> {
 /** Maximum body size: the largest inline image that a vendor accepts, and some more. */
 const maxBody = ByteSize.mebibytes(64)
 
-/** The key every vendor refuses. */
+/** The key that every vendor refuses. */
 const refusedKey = "bad-key"
 
 export type KeyProblem = "missing" | "scheme" | "unknown"
@@ -144,9 +144,9 @@ const join = (path: string, key: PropertyKey): string => {
 }
 
 /**
- * The routes of each vendor under `/<protocol>`. Every request is recorded unchanged; then its key
- * and the simulated faults of its account are checked. A path that the vendor does not have gets
- * the vendor's 404.
+ * The routes of each vendor under `/<protocol>`. Every request is recorded first; then its key and
+ * the simulated faults of its account are checked. A path that the vendor does not have gets the
+ * vendor's 404.
  */
 export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
   HttpRouter.use(

@@ -74,8 +74,8 @@ export class ChannelCredentials extends Context.Service<
   ChannelCredentials,
   {
     /**
-     * The accounts of a channel, also of a channel that is not in the catalog any more. Fails when
-     * no usable key is stored.
+     * The accounts of a channel, also of a channel that was removed from the catalog. Fails when no
+     * usable key is stored.
      */
     accounts(channelId: string): Effect.Effect<ChannelAccounts, ChannelUnavailable>
     /**

@@ -38,7 +38,7 @@ export const Cooldown = Schema.Struct({
   secondsLeft: Schema.Number,
   /** The whole duration of this cooldown. */
   seconds: Schema.Number,
-  /** The start of the first cooldown since the last success. */
+  /** The start of the first cooldown after the last successful call. */
   since: Schema.Date,
   reason: Schema.String,
   /** The HTTP status of the vendor's response; null where there was no response. */

@@ -101,13 +101,13 @@ export const Delivery = Schema.Struct({
   id: Schema.String,
   type: Schema.String,
   state: DeliveryState,
-  /** Null where the message is about no task. */
+  /** The id of the task; null where the message is about no task. */
   taskId: Schema.NullOr(Schema.String),
   /** The address of a callback; null for a message to an endpoint. */
   callbackUrl: Schema.NullOr(Schema.String),
   happenedAt: Schema.Date,
   nextAttemptAt: Schema.NullOr(Schema.Date),
-  /** The last `MAX_LISTED_ATTEMPTS`, the newest last. */
+  /** The last `MAX_LISTED_ATTEMPTS` attempts, the newest last. */
   attempts: Schema.Array(DeliveryAttempt)
 })
 export type Delivery = typeof Delivery.Type

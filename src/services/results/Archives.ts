@@ -57,8 +57,8 @@ export class Archives extends Context.Service<
      */
     files(organizationId: string, taskId: string): Effect.Effect<ReadonlyArray<ArchivedFile> | null>
     /**
-     * Expires at most `limit` results that have been in the archive for `days`: they are not served
-     * any more, and their removal becomes due.
+     * Expires at most `limit` results that have been in the archive for `days`: it stops serving
+     * them and makes their removal due.
      */
     expire(days: number, limit: number): Effect.Effect<void>
     /**
