@@ -224,7 +224,9 @@ export interface GatewayConfig {
    * `migrate` has applied them. Requires `DATABASE_URL`.
    */
   readonly migrate: boolean
-  /** Directory of the embedded database, of generated secrets and of the demo's API key (mode 0600). */
+  /**
+   * Directory of the embedded database, of generated secrets and of the demo's API key (mode 0600).
+   */
   readonly dataDir: string
   /**
    * The master key that encrypts the vendors' keys: 32 bytes in base64. Required with

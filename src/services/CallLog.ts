@@ -1,6 +1,6 @@
 /**
- * The log of calls to vendors, by job, for operators. No entry may hold a prompt, a key, media or a signed
- * address: the reporter of a call redacts it.
+ * The log of calls to vendors, by job, for operators. No entry may hold a prompt, a key, media or a
+ * signed address: the reporter of a call redacts it.
  */
 import { Context, Effect, Schema } from "effect"
 

@@ -17,8 +17,8 @@ export const AuditState = Schema.Struct({
 export type AuditState = typeof AuditState.Type
 
 /**
- * `behind`: the database lacks a migration of this gateway. `ahead`: it has one that this gateway does
- * not know and cannot work with.
+ * `behind`: the database lacks a migration of this gateway. `ahead`: it has one that this gateway
+ * does not know and cannot work with.
  */
 export type SchemaState = "ready" | "behind" | "ahead"
 

@@ -24,8 +24,8 @@ export const formatToken = (prefix: TokenPrefix, bytes: Uint8Array): Redacted.Re
 }
 
 /**
- * The stored form of a token: SHA-256 of its text, in hexadecimal. Nobody can guess 256 random bits, so
- * the hash needs neither a secret nor a salt.
+ * The stored form of a token: SHA-256 of its text, in hexadecimal. Nobody can guess 256 random
+ * bits, so the hash needs neither a secret nor a salt.
  */
 export const tokenHash = (token: Redacted.Redacted): string =>
   hash("sha256", Redacted.value(token), "hex")

@@ -29,7 +29,9 @@ export interface SimulatorOptions {
   readonly port: number
   /** The address to listen at; 127.0.0.1 by default. */
   readonly host?: string
-  /** A JSONL file that is read at the start and appended to; without it the book is in memory only. */
+  /**
+   * A JSONL file that is read at the start and appended to; without it the book is in memory only.
+   */
   readonly bookPath?: string
   /** The start of result addresses, where clients reach the simulator at another address. */
   readonly publicUrl?: string

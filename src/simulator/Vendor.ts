@@ -53,8 +53,8 @@ export interface Desk extends Place {
 }
 
 /**
- * One protocol as its vendor serves it. Every protocol has one file in the same order: wire schemas,
- * refusals, checks, lifecycle of a job, answers, calls, and the vendor itself.
+ * One protocol as its vendor serves it. Every protocol has one file in the same order: wire
+ * schemas, refusals, checks, lifecycle of a job, answers, calls, and the vendor itself.
  */
 export interface Vendor extends Pick<Desk, "protocol" | "refuse"> {
   /** The key of a request, or the vendor's authentication error. */

@@ -1,4 +1,6 @@
-/** The whole gateway for a test: real routes, handlers and use cases over doubles, without a socket. */
+/**
+ * The whole gateway for a test: real routes, handlers and use cases over doubles, without a socket.
+ */
 import { Context, Effect, Layer, Redacted, Schema, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { layerAdapters } from "../adapters/liveAdapters.ts"

@@ -40,7 +40,9 @@ export const ClaimedMessage = Schema.Struct({
   type: Schema.String,
   happenedAt: Schema.Date,
   taskId: Schema.NullOr(Schema.String),
-  /** The dialect of the order, which decides the form of the task's id; null where there is no task. */
+  /**
+   * The dialect of the order, which decides the form of the task's id; null where there is no task.
+   */
   dialect: Schema.NullOr(Schema.Literals(taskDialects)),
   /** The task of the message; null where the message is about no task, or about a deleted one. */
   task: Schema.NullOr(TaskSnapshot),

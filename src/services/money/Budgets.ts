@@ -1,6 +1,6 @@
 /**
- * Budgets: limits on what an organisation, a member or a key may spend in a day, a month or in total. The
- * ledger enforces them in the transaction of each hold. Amounts are nano-units.
+ * Budgets: limits on what an organisation, a member or a key may spend in a day, a month or in
+ * total. The ledger enforces them in the transaction of each hold. Amounts are nano-units.
  */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"

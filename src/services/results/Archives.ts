@@ -44,11 +44,14 @@ export class Archives extends Context.Service<
      * other call claims them during that time. Results of deleted tasks are left out.
      */
     claimDue(limit: number): Effect.Effect<ReadonlyArray<ClaimedResult>>
-    /** Extends the claim by `COPY_LEASE_SECONDS`. False where another gateway has claimed the result since. */
+    /**
+     * Extends the claim by `COPY_LEASE_SECONDS`. False where another gateway has claimed the result
+     * since.
+     */
     renew(result: ClaimedResult): Effect.Effect<boolean>
     /**
-     * Records the result of an attempt. A repeat changes nothing, nor does a call for a result that was
-     * claimed again or whose task was deleted since.
+     * Records the result of an attempt. A repeat changes nothing, nor does a call for a result that
+     * was claimed again or whose task was deleted since.
      */
     recordCopy(result: ClaimedResult, end: CopyEnd): Effect.Effect<void>
     /**

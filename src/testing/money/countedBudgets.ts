@@ -45,7 +45,9 @@ const compareNarrowness = (one: StoredBudget, other: StoredBudget): number =>
   Number(one.amountNano - other.amountNano) ||
   (one.id < other.id ? -1 : 1)
 
-/** The budgets that apply to an order, the narrowest first, with the use of their current period. */
+/**
+ * The budgets that apply to an order, the narrowest first, with the use of their current period.
+ */
 export const budgetsOf = ({ budgets }: Books, caller: Caller, now: Now): ReadonlyArray<BudgetUse> =>
   [...budgets.values()]
     .filter((budget) => appliesTo(budget, caller))
