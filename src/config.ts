@@ -1,4 +1,4 @@
-/** Every variable the gateway reads, named once. */
+/** All environment variables that the gateway reads; each is named once. */
 import { Config, DateTime, Effect, Option, Record, Redacted, Schema } from "effect"
 import { type TelemetryConfig, telemetryConfig } from "./operations/telemetryConfig.ts"
 import { defaultSettings, type Settings } from "./runtime/Settings.ts"
@@ -12,10 +12,13 @@ const notNegative = Schema.NumberFromString.check(
   Schema.isGreaterThanOrEqualTo(0, { expected: "a number of 0 or more" })
 )
 const positiveWhole = positive.check(Schema.isInt())
-/** 0 is no limit. */
+/** A limit; 0 means no limit. */
 const wholeOrAny = notNegative.check(Schema.isInt())
 
-/** Offsets are left out: PostgreSQL counts them with the opposite sign. */
+/**
+ * The name of a time zone. Offsets such as `+08:00` are refused, because PostgreSQL reads them with
+ * the opposite sign.
+ */
 const TimeZone = Schema.String.check(
   Schema.makeFilter((name) => !/^[+-]/.test(name) && Option.isSome(DateTime.zoneMakeNamed(name)), {
     expected: "an IANA time zone such as Asia/Shanghai"
@@ -30,9 +33,9 @@ const archivePlace = (text: string) => {
     ? null
     : {
         bucket: url.hostname,
-        /** Empty, or ends with a slash. */
+        /** The prefix of all keys; empty, or with a slash at the end. */
         prefix: path === "" ? "" : `${path}/`,
-        /** Null is AWS. */
+        /** The S3 endpoint; null for AWS. */
         endpoint,
         region: url.searchParams.get("region") ?? "us-east-1"
       }
@@ -40,7 +43,7 @@ const archivePlace = (text: string) => {
 
 const isHttp = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "")
 
-/** `s3://bucket/prefix?endpoint=...&region=...`; empty counts as absent. */
+/** `s3://bucket/prefix?endpoint=...&region=...`; an empty text counts as absent. */
 const ArchiveUrl = Schema.String.check(
   Schema.makeFilter(
     (text) => {
@@ -57,7 +60,7 @@ const PublicUrl = Schema.String.check(
   })
 )
 
-/** Times and limits, by their field of the settings, whose default fits production. */
+/** Times and limits by the name of their setting. Each default is suited to production. */
 const numbers = Record.map(
   {
     submitDeadlineSeconds: ["GATEWAY_SUBMIT_DEADLINE_SECONDS", positive],
@@ -112,13 +115,18 @@ const numbers = Record.map(
     Config.schema(schema, name).pipe(Config.withDefault(defaultSettings[field]))
 )
 
-/** Empty: derived from the database's pool. */
+/**
+ * Maximum number of concurrent list queries; when empty, it is derived from the size of the
+ * connection pool.
+ */
 const listsInFlight = Config.schema(
   Schema.Union([Schema.Literal(""), positiveWhole]),
   "GATEWAY_LISTS_IN_FLIGHT"
 ).pipe(Config.withDefault(""))
 
-/** Of the connections to a server; the embedded database has one. */
+/**
+ * The share of the connection pool that lists may use; the embedded database has one connection.
+ */
 const SHARE_OF_LISTS = 0.25
 
 const settings = Config.all({
@@ -132,10 +140,13 @@ const settings = Config.all({
   ...numbers
 })
 
-/** Of all connections: so that one client address leaves some to the others. */
+/**
+ * The share of all connections that one client address may use, so that it leaves connections to
+ * the others.
+ */
 const SHARE_OF_ADDRESS = 0.25
 
-/** 0 takes a free port, which the start announces. */
+/** A port; 0 takes a free one, which is printed at the start. */
 const Port = Schema.NumberFromString.check(
   Schema.isInt(),
   Schema.isBetween({ minimum: 0, maximum: 65_535 })
@@ -195,40 +206,52 @@ export interface GatewayConfig {
   /** Port of the listener; 0 takes a free one. */
   readonly port: number
   /**
-   * `1`: other gateways on this machine may listen on the same port (Linux). Needs `DATABASE_URL` and
-   * a `PORT` of its own choice.
+   * `1`: other gateways on this machine may listen on the same port (Linux). Requires
+   * `DATABASE_URL` and a fixed `PORT`.
    */
   readonly reusePort: boolean
-  /** Port of a listener on `HOST` for `GET /metrics` alone, without a token; absent: there is none. */
+  /**
+   * Port of an additional listener on `HOST` for `GET /metrics` alone, without a token; absent:
+   * there is no such listener.
+   */
   readonly metricsPort: number | null
-  /** PostgreSQL server; absent: the embedded database in `DATA_DIR`. */
+  /** URL of the PostgreSQL server; absent: the embedded database in `DATA_DIR`. */
   readonly databaseUrl: Redacted.Redacted | null
-  /** Connections to the server; one more listens for changes. */
+  /** Size of the connection pool to the server; one more connection listens for changes. */
   readonly databasePool: number
   /**
-   * `0`: the start applies no migrations, and the gateway is not ready until `migrate` has. Needs
-   * `DATABASE_URL`.
+   * `0`: the gateway applies no migrations at its start, and is not ready until the command
+   * `migrate` has applied them. Requires `DATABASE_URL`.
    */
   readonly migrate: boolean
-  /** Directory of the embedded database, of generated secrets and of the demo's API key (mode 0600). */
+  /**
+   * Directory of the embedded database, of generated secrets and of the demo's API key (mode 0600).
+   */
   readonly dataDir: string
-  /** 32 bytes in base64 that seal the vendors' keys; required with `DATABASE_URL`, else generated. */
+  /**
+   * The master key that encrypts the vendors' keys: 32 bytes in base64. Required with
+   * `DATABASE_URL`, else generated.
+   */
   readonly masterKey: Redacted.Redacted | null
-  /** The master key that is being replaced: opens what it has sealed, and seals nothing. */
+  /**
+   * The previous master key during a key rotation: it decrypts secrets that it has encrypted, and
+   * encrypts no new ones.
+   */
   readonly previousMasterKey: Redacted.Redacted | null
   /**
-   * Bearer of `/admin/v1` and `/metrics`; generated with the embedded database. Absent otherwise:
-   * nobody is let in.
+   * Bearer token of `/admin/v1` and `/metrics`; generated with the embedded database. Absent
+   * otherwise: only the tokens of operators are accepted.
    */
   readonly adminToken: Redacted.Redacted | null
   /**
-   * Bucket that results of tasks are copied into: `s3://bucket/prefix?endpoint=https://...&region=...`,
-   * the credentials in the usual variables of AWS; absent: there is no archive.
+   * Bucket into which results of tasks are copied:
+   * `s3://bucket/prefix?endpoint=https://...&region=...`, with the credentials in the usual AWS
+   * variables; absent: there is no archive.
    */
   readonly archive: ReturnType<typeof archivePlace>
-  /** `1`: start the simulator and fill an empty database; `npm start` sets it. */
+  /** `1`: starts the simulator and fills an empty database with demo data; `npm start` sets it. */
   readonly demo: boolean
-  /** `1`: the demo archives results in a bucket that it keeps in `DATA_DIR`. */
+  /** `1`: the demo archives results in its own bucket, which is stored in `DATA_DIR`. */
   readonly demoArchive: boolean
   /** Port of the simulator of the demo. */
   readonly simulatorPort: number
@@ -262,7 +285,7 @@ export const loadConfig = Effect.map(
           : config.databaseUrl === null
             ? 1
             : Math.max(1, Math.floor(config.databasePool * SHARE_OF_LISTS)),
-      // The demo is a machine of one's own.
+      // The demo runs on the user's own machine, so webhooks to private addresses are allowed.
       webhookAllowPrivate: Option.getOrElse(webhookAllowPrivate, () => config.demo)
     }
   })

@@ -1,13 +1,16 @@
-/** The cryptography everything here is built on: Node's own. */
+/** The cryptography services of the gateway, which are Node's own. */
 import { getRandomValues } from "node:crypto"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** Random bytes are read from the system in pools, because a call for each id is expensive. */
+/**
+ * Size of the pool of random bytes. Bytes are read from the system in pools, because a system call
+ * for each id is expensive.
+ */
 const POOL_BYTES = 8 * 1024
 
-/** Random bytes, each handed out once. */
+/** Returns random bytes from the pool; each byte is used once. */
 const makeRandomBytes = () => {
   const pool = new Uint8Array(POOL_BYTES)
   let usedBytes = POOL_BYTES

@@ -1,4 +1,7 @@
-/** Demo mode: a catalog on the simulator, an organisation with money, and a key to try it with. */
+/**
+ * Demo mode: a catalog on the simulator, an organisation with money, and an API key for trying the
+ * gateway.
+ */
 import { Console, Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { demoCatalog } from "./demoCatalog.ts"
@@ -21,8 +24,8 @@ const decodeCatalog = Schema.decodeEffect(CatalogWrite, { onExcessProperty: "err
 const MemberRow = Schema.Struct({ id: Schema.String })
 
 /**
- * The key of earlier starts, as long as the database knows it; else a new one of the demo's member.
- * Null where the database has no such member, because something else filled it.
+ * The API key of an earlier start, if the database knows it; else a new key of the demo's member.
+ * Null where the database has no such member, because it was not filled by the demo.
  */
 const demoKey = Effect.fnUntraced(function* (dataDir: string) {
   const sql = yield* SqlClient.SqlClient
@@ -42,7 +45,7 @@ const demoKey = Effect.fnUntraced(function* (dataDir: string) {
   return key
 })
 
-/** Whether two addresses differ in their port alone. */
+/** Whether two addresses differ only in their port. */
 const isMoved = (before: string, after: string): boolean => {
   const [beforeUrl, afterUrl] = [new URL(before), new URL(after)]
   return (
@@ -53,9 +56,10 @@ const isMoved = (before: string, after: string): boolean => {
 }
 
 /**
- * The simulator may listen on another port than at the last start: its channels go with it, with their
- * keys given anew as for any other origin. It has its book with it, so that running tasks are asked
- * there as well. A channel that somebody has led elsewhere stays where it is.
+ * Updates the demo's channels when the simulator listens on another port than at the last start.
+ * Their keys are stored again, as for any other new origin. The simulator keeps its book, so
+ * running tasks are polled at the new port as well. A channel whose address an operator has changed
+ * stays unchanged.
  */
 const followSimulator = Effect.fnUntraced(function* (simulatorUrl: string) {
   const sql = yield* SqlClient.SqlClient
@@ -81,8 +85,8 @@ const followSimulator = Effect.fnUntraced(function* (simulatorUrl: string) {
 })
 
 /**
- * Fills an empty database, in one transaction; a database that holds anything is left alone. Answers
- * the key to try it with, or null.
+ * Fills an empty database in one transaction; a database with any data stays unchanged. Returns the
+ * demo's API key, or null.
  */
 export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string, dataDir: string) {
   const sql = yield* SqlClient.SqlClient
@@ -93,7 +97,7 @@ export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string, dataD
     const document = yield* decodeCatalog(demoCatalog(simulatorUrl))
     yield* sql.withTransaction(
       Effect.gen(function* () {
-        // Gateways that start together on one empty database must not both fill it.
+        // Two gateways that start at the same time on an empty database must not both fill it.
         yield* sql`LOCK TABLE organizations IN EXCLUSIVE MODE`
         if (!(yield* access.isEmpty)) return
         yield* catalog.replace(document)
@@ -107,7 +111,7 @@ export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string, dataD
   return yield* demoKey(dataDir)
 })
 
-/** What a newcomer needs to see: the key, and four commands to paste. */
+/** Prints what a new user needs: the API key, and four commands to paste. */
 export const printDemo = (options: {
   readonly gatewayUrl: string
   readonly simulatorUrl: string

@@ -1,6 +1,6 @@
 /**
- * The demo catalog: every protocol, each by a model of its own, on the simulator, and a model of
- * every modality that is still to come.
+ * The demo catalog on the simulator: at least one model for every protocol, and one for every
+ * modality that is not available yet.
  */
 import type { CatalogWrite } from "./domain/catalog/CatalogDocument.ts"
 import type { Modality } from "./domain/catalog/Modality.ts"
@@ -8,7 +8,7 @@ import type { Modality } from "./domain/catalog/Modality.ts"
 type Catalog = typeof CatalogWrite.Encoded
 type Prices = NonNullable<Catalog["models"][number]["prices"]>
 
-/** What models of one sort have in common; `forms` is what they take. */
+/** The fields that models of one sort share; `forms` are the forms of input. */
 interface Sort {
   readonly modality: Modality
   readonly forms: ReadonlyArray<"text" | "image" | "video" | "audio">
@@ -17,15 +17,18 @@ interface Sort {
 
 interface DemoModel extends Sort {
   readonly id: string
-  /** The protocol the catalog lists it under. */
+  /** The protocol under which the catalog lists the model. */
   readonly protocol: string
-  /** The protocol of its mount, where it comes through the relay. */
+  /** The protocol of its mount, where the model is called through the relay. */
   readonly relay?: "vp_c" | "ip_c"
-  /** An id the simulated vendor knows. */
+  /** The model id at the simulated vendor. */
   readonly upstream: string
 }
 
-/** The reference list prices, also for vp_b, which renders its one clarity at the base price. */
+/**
+ * The reference list prices. vp_b has them too, because it renders its single resolution at the
+ * base price.
+ */
 const film: Sort = {
   modality: "video",
   forms: ["text", "image", "video", "audio"],
@@ -67,7 +70,7 @@ const vector: Sort = {
   prices: { kind: "tokens", per_million_input: "0.5" }
 }
 
-/** In the order newcomers should meet them. */
+/** The main models, in the order in which new users should see them. */
 const usual: ReadonlyArray<DemoModel> = [
   { ...film, id: "film-1", protocol: "vp_a", upstream: "doubao-seedance-2-0-260128" },
   { ...clip("text", "image", "video"), id: "clip-1", protocol: "vp_d", upstream: "kling-v3-omni" },
@@ -116,7 +119,10 @@ const usual: ReadonlyArray<DemoModel> = [
   { ...vector, id: "vector-1", protocol: "openai", upstream: "sim-vector-1" }
 ]
 
-/** The other families of models of the same vendors, a model each: what they take differs. */
+/**
+ * One model for each other model family of the same vendors, because families accept different
+ * input.
+ */
 const otherFamilies: ReadonlyArray<DemoModel> = [
   ...(
     [
@@ -174,7 +180,10 @@ const otherFamilies: ReadonlyArray<DemoModel> = [
 
 const models = [...usual, ...otherFamilies]
 
-/** Listed, and mounted nowhere: calling them tells that they are not open yet. */
+/**
+ * Models that are listed without a mount: the error for a call says that they are not available
+ * yet.
+ */
 const reserved = [
   { id: "rank-1", modality: "rerank" },
   { id: "speak-1", modality: "tts" },
@@ -182,15 +191,18 @@ const reserved = [
   { id: "omni-1", modality: "omni" }
 ] as const
 
-/** Their base addresses end with the version. */
+/** The protocols whose base address ends with the version. */
 const versioned: ReadonlySet<string> = new Set(["ip_a", "openai"])
 
 const calledBy = (model: DemoModel) => model.relay ?? model.protocol
 
-/** Served by two accounts of its vendor: by the second one where the first makes nothing. */
+/**
+ * The model with two mounts on two accounts of its vendor: the second is used where the first one
+ * produces nothing.
+ */
 const servedTwice = "paint-1"
 
-/** One channel a protocol, and one more for the model that is served twice. */
+/** Builds the catalog: one channel per protocol, and one more for the model with two mounts. */
 export const demoCatalog = (simulatorUrl: string): Catalog => {
   const channelOf = (protocol: string, id: string) => ({
     id: `demo-${id}`,

@@ -1,6 +1,6 @@
 /**
- * What an author of a further vendor needs: the row of its protocol, the calls that are the same for
- * all vendors, the requests to it, and the gateway with it put beside the built-in ones.
+ * The API for authors of additional vendors: the type of a protocol's row, the calls that are the
+ * same for all vendors, the HTTP requests to a vendor, and the gateway with additional adapters.
  * `import { layerGateway, videoCalls, ... } from "media-gateway/extend"`; the recipe is in
  * `src/adapters/README.md`.
  */

@@ -1,4 +1,4 @@
-/** The gateway put together: every live layer, over whatever database and adapters it is given. */
+/** Composes the gateway: all live layers, over the database and the adapters that are provided. */
 
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
@@ -49,7 +49,7 @@ import { layerPollerPulse } from "./services/Operations.ts"
 import { layerContentLinks } from "./services/results/ContentLinks.ts"
 import { layerVault } from "./services/Vault.ts"
 
-/** The stores, over a database that has the schema. */
+/** All stores, over a database with the gateway's schema. */
 export const layerStores = (secrets: Secrets) =>
   Layer.mergeAll(
     layerCoreStores,
@@ -105,26 +105,33 @@ export const layerRoutes = (secrets: Secrets) =>
     Layer.provide([layerReadLanes, layerAnswers, layerRouteTable])
   )
 
-/** Paths have one spelling: `GENERATIONS` is the id of a task, and no word of another route. */
+/**
+ * The settings of the router. Each path has one spelling: `GENERATIONS` is matched as the id of a
+ * task, not as a segment of another route.
+ */
 export const ROUTER = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
   ignoreTrailingSlash: false,
-  // Long enough for any id a client may send, so that an unknown one is a 404 with its own code.
+  // Long enough for every id that a client may send, so that an unknown id gets the 404 with its
+  // specific code.
   maxParamLength: 1024
 }
 
 interface Addresses extends Address {
-  /** Null or absent: the metrics are served on `port` alone, to the operator. */
+  /**
+   * The port of the separate metrics listener. Null or absent: the metrics are only served on
+   * `port`, and only to operators.
+   */
   readonly metricsPort?: number | null
 }
 
 const layerMetricsOf = ({ host, metricsPort = null }: Addresses) =>
   metricsPort === null ? Layer.empty : layerMetricsListener({ host, port: metricsPort })
 
-/** The listening gateway with everything that runs beside it, over use cases and stores. */
+/** The listening gateway with its background jobs, over use cases and stores. */
 export const layerServer = (secrets: Secrets, address: Addresses) =>
-  // The last to be built is the first to be taken down.
+  // The layer that is built last is shut down first.
   layerOrderlyEnd.pipe(
     Layer.provideMerge(
       HttpRouter.serve(layerRoutes(secrets), {

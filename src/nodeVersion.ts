@@ -1,12 +1,13 @@
 /**
- * Says which Node.js is needed where this one is too old. Only syntax that old ones can read stands
- * here and in the entries, which load the rest afterwards.
+ * Checks the version of Node.js and prints the required one where this one is too old. This file
+ * and the entry points may only use syntax that old versions can parse; the entry points load the
+ * rest afterwards.
  */
 
-/** The least version, as `engines` of the package has it. */
+/** The minimum version of Node.js, equal to `engines` in the package's manifest. */
 export const MIN_VERSION = [24, 9, 0]
 
-/** One line for a Node.js that is too old; null for one that fits. */
+/** The error message for a version that is too old; null for a supported version. */
 export const tooOldMessage = (version: string): string | null => {
   const parts = version.split(".").map(Number)
   for (let index = 0; index < MIN_VERSION.length; index++) {
@@ -19,7 +20,10 @@ export const tooOldMessage = (version: string): string | null => {
   return null
 }
 
-/** Loads the program, unless this Node.js is too old for it: then the process ends with 1. */
+/**
+ * Loads the program. Where this version of Node.js is too old, prints the message and ends the
+ * process with exit code 1.
+ */
 export const startWith = (load: () => Promise<unknown>): void => {
   const reason = tooOldMessage(process.versions.node)
   if (reason === null) {

@@ -1,4 +1,4 @@
-/** The gateway of one process: picks the database, serves until it is stopped. */
+/** The gateway as a process: chooses the database, and serves until it is stopped. */
 
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -38,8 +38,8 @@ const layerDatabase = (config: GatewayConfig) =>
 const layerVendors = layerAdapters.pipe(Layer.provide([layerVendorWire, layerVendorLimits]))
 
 /**
- * The gateway of one configuration, from the database up. A composition of its own may bring other
- * `vendors`, and provides `Protocols` around it when they speak more than the built-in ones.
+ * The gateway for a configuration, including the database. A custom composition may pass other
+ * `vendors`, and must provide `Protocols` where they have more than the built-in ones.
  */
 export const layerGateway = (
   config: GatewayConfig,
@@ -57,7 +57,7 @@ export const layerGateway = (
     Layer.provide(layerTelemetry(config.telemetry).pipe(Layer.provide(layerSecureRandom)))
   )
 
-/** Where the gateway listens, as a client would write it. */
+/** The URL at which the gateway listens, as a client would write it. */
 const listeningAt = Effect.map(HttpServer.HttpServer, ({ address }) =>
   HttpServer.formatAddress(address)
 )
@@ -109,7 +109,7 @@ class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
   message: Schema.String
 }) {}
 
-/** Refuses a shared port where the database or the simulator is of one process alone. */
+/** Refuses a shared port where the database or the simulator belongs to one process only. */
 const checkSharing = Effect.fnUntraced(function* ({
   reusePort,
   databaseUrl,
@@ -126,7 +126,10 @@ const checkSharing = Effect.fnUntraced(function* ({
   if (port === 0) return yield* refuse("a port that others can use as well must be named in PORT")
 })
 
-/** Refuses to wait for migrations of the embedded database, which no other process can apply. */
+/**
+ * Refuses `migrate: false` for the embedded database, because no other process can apply its
+ * migrations.
+ */
 const checkMigrating = ({ migrate, databaseUrl }: GatewayConfig) =>
   migrate || databaseUrl !== null
     ? Effect.void
@@ -135,7 +138,10 @@ const checkMigrating = ({ migrate, databaseUrl }: GatewayConfig) =>
           "GATEWAY_MIGRATE is 0, but nobody else can migrate the embedded database: set DATABASE_URL as well"
       })
 
-/** Reads the configuration, and serves until it is interrupted; says in one line why it cannot start. */
+/**
+ * Reads the configuration, and serves until it is interrupted; where it cannot start, fails with a
+ * reason in one line.
+ */
 export const serveAsConfigured = Effect.gen(function* () {
   const config = yield* loadConfig
   yield* checkSharing(config)

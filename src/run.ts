@@ -1,9 +1,12 @@
-/** Runs programs as processes: signals, exit codes and messages of failures. */
+/** Runs programs as processes: handles signals, exit codes and error messages. */
 import { constants } from "node:os"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Option, Runtime } from "effect"
 
-/** A key pressed once at a terminal may arrive twice: from the terminal, and passed on by npm. */
+/**
+ * Signals within this time count as one key press: Ctrl+C at a terminal may arrive twice, from the
+ * terminal and passed on by npm.
+ */
 const ONE_PRESS_MILLIS = 300
 
 const INTERRUPTED = 130
@@ -19,7 +22,7 @@ const exitAtSecondSignal = (): void => {
   }
 }
 
-/** The messages of an error and of its causes, each once. */
+/** Joins the messages of an error and of its causes, without repetitions. */
 export const reasonOf = (error: Error): string => {
   const messages: Array<string> = []
   let next: Error | null = error
@@ -31,7 +34,10 @@ export const reasonOf = (error: Error): string => {
   return messages.filter((text) => text !== "").join(": ")
 }
 
-/** Says on stderr that `what` happened, and why: in one line, unless it is a defect. */
+/**
+ * Prints on stderr that `what` happened, and the reason: in one line, or with all details for a
+ * defect.
+ */
 export const reportingFailure =
   (what: string) =>
   <A, E extends Error, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -44,8 +50,9 @@ export const reportingFailure =
     })
 
 /**
- * Runs the program until it ends or SIGINT or SIGTERM interrupts it; a process that was asked to stop
- * and did so in order ends with code 0. The program itself reports why it failed.
+ * Runs the program until it ends, or until SIGINT or SIGTERM interrupts it. A process that was
+ * interrupted and shut down in order ends with exit code 0. The program itself prints why it
+ * failed.
  */
 export const runUntilStopped = <A, E>(program: Effect.Effect<A, E>): void => {
   exitAtSecondSignal()

@@ -1,7 +1,7 @@
 /**
- * The master key and the admin token: from the environment, or, with the embedded database,
- * generated once and kept in `DATA_DIR/secrets.json`, readable by its owner alone. The demo's API key
- * is kept beside them.
+ * The master key and the admin token, from the environment. With the embedded database, secrets
+ * that are not set there are generated once and stored in `DATA_DIR/secrets.json`, which only its
+ * owner can read. The demo's API key is stored in the same directory.
  */
 import { Effect, FileSystem, Path, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -16,16 +16,19 @@ export class SecretsUnavailable extends Schema.TaggedError<SecretsUnavailable>()
 
 export interface Secrets {
   readonly masterKey: Redacted.Redacted<Uint8Array>
-  /** Opens secrets that were sealed before the current rotation; null when there is no rotation. */
+  /**
+   * The previous master key, which decrypts secrets from before the current rotation; null when
+   * there is no rotation.
+   */
   readonly previousMasterKey?: Redacted.Redacted<Uint8Array> | null
-  /** Null: the admin interface is closed. */
+  /** The admin token of the configuration; null where none is set. */
   readonly adminToken: Redacted.Redacted | null
 }
 
 const SecretsFile = Schema.fromJsonString(
   Schema.Struct({
     master_key: Schema.String,
-    /** Stands there from the beginning of a rotation to its end. */
+    /** Present from the beginning of a key rotation to its end. */
     previous_master_key: Schema.optionalKey(Schema.String),
     admin_token: Schema.String
   })
@@ -56,8 +59,8 @@ const read = Effect.fnUntraced(function* (dataDir: string) {
 })
 
 /**
- * Writes a temporary file and renames it, so that a crash cannot leave half a secret. It is on the disk
- * before anything is sealed under a key in it.
+ * Writes a temporary file and renames it, so that a crash cannot leave an incomplete secret. The
+ * file is synced to the disk before any data is encrypted with a key in it.
  */
 const writeText = Effect.fnUntraced(function* (dataDir: string, name: string, text: string) {
   const files = yield* FileSystem.FileSystem
@@ -105,13 +108,14 @@ const readOrGenerate = Effect.fnUntraced(function* (dataDir: string) {
   return secrets
 }, unavailableIn)
 
-/** Fails where no generated master key is kept. */
+/** Fails where no generated master key is stored. */
 export const requireStoredSecrets = (dataDir: string) =>
   unavailableIn(Effect.asVoid(read(dataDir)), dataDir)
 
 /**
- * Adds a new master key before the stored one, unless a rotation has begun already. Gateways that start
- * after this open what either key has sealed.
+ * Begins a key rotation: a new master key becomes the current one and the stored one the previous
+ * one, unless a rotation has begun already. Gateways that start afterwards can decrypt secrets of
+ * both keys.
  */
 export const beginStoredRotation = Effect.fnUntraced(function* (dataDir: string) {
   const { master_key, previous_master_key, admin_token } = yield* read(dataDir)
@@ -123,13 +127,16 @@ export const beginStoredRotation = Effect.fnUntraced(function* (dataDir: string)
   })
 }, unavailableIn)
 
-/** Removes the previous master key; nothing may be sealed under it by then. */
+/**
+ * Ends a key rotation by removing the previous master key. Before that, all stored secrets must be
+ * encrypted with the new key.
+ */
 export const endStoredRotation = Effect.fnUntraced(function* (dataDir: string) {
   const { master_key, admin_token } = yield* read(dataDir)
   yield* write(dataDir, { master_key, admin_token })
 }, unavailableIn)
 
-/** The admin token that was generated; null where none is kept. */
+/** The generated admin token; null where none is stored. */
 export const readStoredAdminToken = Effect.fnUntraced(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
   return (yield* files.exists(yield* fileIn(dataDir, SECRETS)))
@@ -137,14 +144,14 @@ export const readStoredAdminToken = Effect.fnUntraced(function* (dataDir: string
     : null
 }, unavailableIn)
 
-/** The demo's API key; null where none is kept. */
+/** The demo's API key; null where none is stored. */
 export const readStoredDemoKey = Effect.fnUntraced(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
   const file = yield* fileIn(dataDir, DEMO_KEY)
   return (yield* files.exists(file)) ? Redacted.make(yield* files.readFileString(file)) : null
 }, unavailableIn)
 
-/** Keeps the demo's API key, which the database has as a hash alone, for later starts. */
+/** Stores the demo's API key for later starts, because the database has only its hash. */
 export const storeDemoKey = Effect.fnUntraced(function* (dataDir: string, key: Redacted.Redacted) {
   yield* writeText(dataDir, DEMO_KEY, Redacted.value(key))
 }, unavailableIn)
@@ -152,7 +159,10 @@ export const storeDemoKey = Effect.fnUntraced(function* (dataDir: string, key: R
 const decodeOptionalKey = (text: Redacted.Redacted | null, source: string) =>
   text === null ? Effect.succeed(null) : decodeMasterKey(Redacted.value(text), source)
 
-/** Gateways on a server database share one master key, so none is generated for them. */
+/**
+ * Loads the secrets. Gateways on a server database share one master key, so none is generated for
+ * them.
+ */
 export const loadSecrets = Effect.fnUntraced(function* (config: GatewayConfig) {
   const masterKey = yield* decodeOptionalKey(config.masterKey, "GATEWAY_MASTER_KEY")
   const previousMasterKey = yield* decodeOptionalKey(

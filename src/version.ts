@@ -1,4 +1,7 @@
-/** The version of the package: its manifest is beside `src` and `dist` alike. */
+/**
+ * The version of the package. Its manifest is one directory above this file, in `src` and `dist`
+ * alike.
+ */
 import { readFileSync } from "node:fs"
 import { Schema } from "effect"
 

@@ -44,8 +44,8 @@ const answerTo = (path: string) => {
 }
 
 /**
- * Answers at the address until `ready` has ended: alive, not ready, and 503 `overloaded` to everything
- * else. The port is free again afterwards.
+ * Serves at the address until `ready` has ended: the gateway is alive and not ready, and every
+ * other request gets 503 `overloaded`. Afterwards the port is free.
  */
 export const layerWaitingRoom = <E, R>(address: Address, ready: Effect.Effect<void, E, R>) =>
   Layer.effectDiscard(

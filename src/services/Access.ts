@@ -1,4 +1,4 @@
-/** Organisations, members and API keys: who may call what. */
+/** Access control: organisations, members and API keys. */
 import { Context, type Effect, type Redacted, Schema } from "effect"
 import { InvalidApiKey, type NotFound, PermissionDenied } from "../domain/Errors.ts"
 import type { LookUpGuard } from "./bearerTokens.ts"
@@ -19,8 +19,8 @@ export type Scope = typeof Scope.Type
 export const allScopes: ReadonlyArray<Scope> = Scope.literals
 
 /**
- * The scopes of a key that is created without any. Statements show the orders of all members of the
- * organisation, so a key reads them only where its creator chose that scope.
+ * The scopes of a key that is created without a list of scopes. Statements show the orders of all
+ * members of the organisation, so a key reads them only where its creator chose that scope.
  */
 export const usualScopes: ReadonlyArray<Scope> = allScopes.filter((scope) => scope !== "statements")
 
@@ -30,15 +30,21 @@ export interface Caller {
   readonly memberId: string
   readonly keyId: string
   readonly scopes: ReadonlySet<Scope>
-  /** Models the key may call; null is all. */
+  /** Models that the key may call; null means all models. */
   readonly models: ReadonlySet<string> | null
-  /** Requests a minute; null or absent is the gateway's default. */
+  /** Maximum number of requests a minute; null or absent means the gateway's default. */
   readonly requestsPerMinute?: number | null
-  /** Set while an operator has disabled the key's organisation or member: every request is refused. */
+  /**
+   * What an operator has disabled: the organisation or the member of the key. Every request is
+   * refused while this is set.
+   */
   readonly disabled?: "organisation" | "member" | null
 }
 
-/** `oneOf` lists the scopes that the route accepts; it is empty where the route takes no key. */
+/**
+ * The error for a key without a required scope. `oneOf` lists the scopes that the route accepts; it
+ * is empty where the route takes no key.
+ */
 export const lacksScope = (caller: Caller, oneOf: ReadonlyArray<Scope>): PermissionDenied =>
   new PermissionDenied({
     message:
@@ -46,7 +52,10 @@ export const lacksScope = (caller: Caller, oneOf: ReadonlyArray<Scope>): Permiss
       `it has ${[...caller.scopes].join(", ")}`
   })
 
-/** The message says what is disabled, so that the holder of the key can ask the operator. */
+/**
+ * The error for a disabled caller. The message says what is disabled, so that the holder of the key
+ * can ask the operator.
+ */
 export const disabledCaller = (disabled: NonNullable<Caller["disabled"]>): PermissionDenied =>
   new PermissionDenied({ message: `The ${disabled} of this key is disabled` })
 
@@ -55,21 +64,24 @@ export interface NewKey {
   readonly scopes: ReadonlyArray<Scope>
   readonly models: ReadonlyArray<string> | null
   readonly expiresAt: Date | null
-  /** Null or absent is the gateway's default. */
+  /** Maximum number of requests a minute; null or absent means the gateway's default. */
   readonly requestsPerMinute?: number | null
 }
 
 export class Access extends Context.Service<
   Access,
   {
-    /** One error for a missing, malformed, unknown, revoked or expired key. */
+    /**
+     * Finds the holder of a key. A missing, malformed, unknown, revoked or expired key gets the
+     * same error.
+     */
     authenticate<E = never>(
       key: Redacted.Redacted,
       guard?: LookUpGuard<E>
     ): Effect.Effect<Caller, InvalidApiKey | E>
     /**
-     * Whether an operator has disabled the member or its organisation. An unknown member counts as disabled.
-     * Changes take effect on every gateway within a second.
+     * Whether an operator has disabled the member or its organisation. An unknown member counts as
+     * disabled. Changes take effect on every gateway within a second.
      */
     standing(organizationId: string, memberId: string): Effect.Effect<Caller["disabled"]>
     /** Creates an organisation with an empty pool, and returns its id. */
@@ -83,17 +95,17 @@ export class Access extends Context.Service<
       memberId: string,
       key: NewKey
     ): Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted }, NotFound>
-    /** Takes effect on every gateway within a second. */
+    /** The revocation takes effect on every gateway within a second. */
     revokeKey(id: string): Effect.Effect<void, NotFound>
     organization(
       id: string
     ): Effect.Effect<{ readonly id: string; readonly name: string }, NotFound>
-    /** True before the first organisation exists. */
+    /** True until the first organisation is created. */
     readonly isEmpty: Effect.Effect<boolean>
   }
 >()("gateway/services/Access") {}
 
-/** The same answer for every invalid key, so that it does not show which keys exist. */
+/** All invalid keys get the same error, so that the error does not show which keys exist. */
 export const refusedKey = new InvalidApiKey({
   message: "The API key is missing or not valid. Send it as: Authorization: Bearer <API_KEY>"
 })

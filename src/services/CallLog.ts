@@ -1,6 +1,6 @@
 /**
- * The log of calls to vendors, by job, for operators. No entry may hold a prompt, a key, media or a signed
- * address: the reporter of a call redacts it.
+ * The log of calls to vendors, by job, for operators. No entry may hold a prompt, a key, media or a
+ * signed address: the reporter of a call redacts it.
  */
 import { Context, Effect, Schema } from "effect"
 
@@ -8,7 +8,7 @@ export const CallPurpose = Schema.Literals(["submit", "poll", "image", "text"])
 
 export interface CallSubject {
   readonly organizationId: string
-  /** Task id, or id of an image or text request. */
+  /** The id of a task, image request or text request. */
   readonly jobId: string
   readonly channelId: string
   readonly purpose: typeof CallPurpose.Type
@@ -19,20 +19,20 @@ export interface CallSubject {
 /** One request to a vendor and its result, redacted. */
 export const VendorCall = Schema.Struct({
   method: Schema.String,
-  /** Origin and path. */
+  /** Origin and path of the request's URL. */
   url: Schema.String,
-  /** Null where no response arrived. */
+  /** The HTTP status; null where no response arrived. */
   status: Schema.NullOr(Schema.Int),
-  /** Null where the response was read completely. */
+  /** Why the response was not read completely; null where it was. */
   failure: Schema.NullOr(
     Schema.Literals(["unreachable", "timeout", "connection_lost", "broken_answer", "interrupted"])
   ),
   startedAt: Schema.Date,
   durationMillis: Schema.Number,
-  /** Short JSON; null when there was no body. */
+  /** Shortened JSON of the body; null when there was no body. */
   request: Schema.Unknown,
   answer: Schema.Unknown,
-  /** A gateway's consecutive polls with the same outcome are stored as one entry. */
+  /** A gateway stores its consecutive polls with the same outcome as one entry. */
   outcome: Schema.String
 })
 export type VendorCall = typeof VendorCall.Type
@@ -42,7 +42,7 @@ export const AnsweredCall = Schema.Struct({
   startedAt: Schema.DateFromString,
   durationMillis: Schema.Int,
   status: Schema.Int,
-  /** Length of the answer. */
+  /** Length of the response body in bytes. */
   bytes: Schema.Int,
   /** The vendor's request id, where it sent one. */
   requestId: Schema.NullOr(Schema.String)
@@ -50,9 +50,12 @@ export const AnsweredCall = Schema.Struct({
 export type AnsweredCall = typeof AnsweredCall.Type
 
 export interface CallReport {
-  /** Null where no complete response arrived. */
+  /** The complete response; null where none arrived. */
   readonly answered: AnsweredCall | null
-  /** Characters of request and response that stay in memory until the call is described. */
+  /**
+   * The number of characters of request and response that stay in memory until the call is
+   * described.
+   */
   readonly weigh: () => number
   /** Redacts and describes the call; this runs once and in the background. */
   readonly describe: () => VendorCall
@@ -60,13 +63,13 @@ export interface CallReport {
 
 export interface CallLogShape {
   /**
-   * Records a call that no order's row stores; never waits and never fails. Calls beyond the limit of the
-   * memory are dropped and counted.
+   * Records a call that is not stored in the row of an order. Never waits and never fails. Calls
+   * beyond the memory limit are dropped and counted.
    */
   record(subject: CallSubject, report: CallReport): Effect.Effect<void>
   /** Waits for the recorded calls to be stored, up to a short limit. */
   readonly flush: Effect.Effect<void>
-  /** Deletes calls after the retention time, by whole days (UTC). */
+  /** Deletes calls older than the retention time, by whole days (UTC). */
   readonly prune: Effect.Effect<void>
 }
 

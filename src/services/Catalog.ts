@@ -1,4 +1,7 @@
-/** What can be ordered: models, their prices, and where they are mounted. */
+/**
+ * The catalog of what clients can order: models, their prices, and the channels they are mounted
+ * on.
+ */
 import { Context, Effect, Order, Result } from "effect"
 import type {
   CatalogDocument,
@@ -28,14 +31,20 @@ import type { ChannelCredentials } from "./channels/ChannelCredentials.ts"
 
 /** One version of the catalog, ready for look-ups. */
 export interface CatalogSnapshot {
-  /** 0 before the first catalog is loaded. */
+  /** The version number; 0 before the first catalog is loaded. */
   readonly version: bigint
-  /** When this version came into force, and who made it; null where no operator did. */
+  /**
+   * When this version came into force, and which operator wrote it; the author is null where no
+   * operator did.
+   */
   readonly createdAt: Date
   readonly author: string | null
   readonly document: CatalogDocument
   readonly models: ReadonlyMap<string, Model>
-  /** Enabled mounts on enabled channels: by priority, and of one priority in the catalog's order. */
+  /**
+   * Enabled mounts on enabled channels, by model; sorted by priority, then by their order in the
+   * catalog.
+   */
   readonly mounts: ReadonlyMap<string, ReadonlyArray<Mount>>
   readonly channels: ReadonlyMap<string, Channel>
 }
@@ -63,7 +72,7 @@ export const makeSnapshot = (
   return { version, createdAt, author, document, models, mounts, channels }
 }
 
-/** The catalog before the first one is loaded. */
+/** The empty catalog that is in force before the first version is loaded. */
 export const emptySnapshot = makeSnapshot(0n, new Date(0), {
   channels: [],
   models: [],
@@ -80,7 +89,10 @@ const withoutKeys = (channel: ChannelWrite): Channel => {
   }
 }
 
-/** What is stored in the clear, everything but the channels' keys; or every fault of it by path. */
+/**
+ * Checks a catalog. Succeeds with the document that is stored unencrypted, which is everything but
+ * the channels' keys; fails with every fault of the catalog by path.
+ */
 const checkCatalog = (
   catalog: CatalogWrite,
   protocols: ProtocolTables,
@@ -103,13 +115,19 @@ const checkCatalog = (
       )
 }
 
-/** Who writes a version, and which one it was made on; null where no operator does, and for the one in force. */
+/**
+ * The operator who writes a version (null where no operator does), and the version the edit is
+ * based on (null for the version in force).
+ */
 export interface CatalogEdit {
   readonly author: string | null
   readonly onVersion: bigint | null
 }
 
-/** What came between the version that an edit was made on and the one in force. */
+/**
+ * The error for an edit that is based on an outdated version. `since` lists the versions written
+ * after that one, up to the version in force.
+ */
 export const versionConflict = (
   version: bigint,
   since: ReadonlyArray<Pick<CatalogSnapshot, "version" | "author" | "createdAt">>
@@ -124,7 +142,7 @@ export const versionConflict = (
     }))
   })
 
-/** The keys that would be stored with the catalog. */
+/** The keys that would be stored after the catalog is written. */
 const keysAfter = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
   new Map([
     ...stored,
@@ -136,7 +154,10 @@ const keysAfter = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
     })
   ])
 
-/** What an operator is told of a catalog that has taken the place of `before`. */
+/**
+ * The summary for the operator after a catalog has replaced `before`: its version, changes and
+ * warnings.
+ */
 const replacedCatalog = (
   written: {
     readonly version: bigint
@@ -169,7 +190,7 @@ const replacedCatalog = (
   }
 }
 
-/** The catalog with the channel in use or out of it; null where there is no such channel. */
+/** The catalog with the channel enabled or disabled; null where there is no such channel. */
 const withChannel = (
   document: CatalogDocument,
   channelId: string,
@@ -184,12 +205,12 @@ const withChannel = (
       }
     : null
 
-/** Made on the version in force. */
+/** An edit without a precondition: it applies to the version in force. */
 const unconditionalEdit: CatalogEdit = { author: null, onVersion: null }
 
 export const noSuchChannel = () => new NotFound({ message: "There is no channel with this id" })
 
-/** What writing a version came to. A document of null was not written. */
+/** The result of writing a version. Where `document` is null, nothing was written. */
 export type CatalogVersionWrite<Next> =
   | { readonly _tag: "Outdated"; readonly error: PreconditionFailed }
   | { readonly _tag: "Refused"; readonly error: InvalidRequest }
@@ -200,12 +221,15 @@ export type CatalogVersionWrite<Next> =
       readonly document: Next
     }
 
-/** The changes of the catalog over a store, which only has to write one version after the other. */
+/**
+ * The operations that change the catalog, over a store that only has to write one version after the
+ * other.
+ */
 export const makeCatalogChanges = (store: {
   readonly snapshot: Effect.Effect<CatalogSnapshot>
   readonly protocols: ProtocolTables
   readonly credentials: Pick<ChannelCredentials["Service"], "store" | "storedKeys">
-  /** Writes the version after the newest. The effects of `next` belong to its transaction. */
+  /** Writes the next version. The effects of `next` run in the transaction of this write. */
   readonly writeVersion: <Next extends CatalogDocument | null>(
     next: (before: CatalogDocument) => Effect.Effect<Next, InvalidRequest>,
     edit: CatalogEdit
@@ -214,7 +238,8 @@ export const makeCatalogChanges = (store: {
   const { snapshot, protocols, credentials, writeVersion } = store
   return {
     replace: Effect.fn("Catalog.replace")(function* (catalog, edit = unconditionalEdit) {
-      // The stored keys are those of the version in force, which nobody else replaces meanwhile.
+      // This runs in the transaction of the write, so the stored keys belong to the version in
+      // force: no other writer can replace that version meanwhile.
       const checkAndStore = Effect.gen(function* () {
         const storedKeys = yield* credentials.storedKeys
         const document = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))
@@ -250,19 +275,23 @@ export const makeCatalogChanges = (store: {
 export class Catalog extends Context.Service<
   Catalog,
   {
-    /** The version in force; another gateway's change arrives within a second. */
+    /** The version in force. A change by another gateway arrives within a second. */
     readonly snapshot: Effect.Effect<CatalogSnapshot>
     /**
-     * Replaces the whole catalog in one step, or refuses it with every fault by path: also where a key
-     * that is kept would go to another origin than it was given for.
+     * Replaces the whole catalog in one step, or refuses it with every fault by path. A stored key
+     * without a new value is refused where its channel's address changes to another origin than the
+     * one the key was entered for.
      */
     replace(
       catalog: CatalogWrite,
       edit?: CatalogEdit
     ): Effect.Effect<CatalogReplaced, InvalidRequest | PreconditionFailed>
-    /** What replacing the catalog would change now, and warn of; `version` is the one in force. */
+    /**
+     * Shows the changes and warnings that replacing the catalog would have now; `version` is the
+     * version in force.
+     */
     preview(catalog: CatalogWrite): Effect.Effect<CatalogReplaced, InvalidRequest>
-    /** Takes a channel into use or out of it, and leaves the rest of the catalog as it is. */
+    /** Enables or disables a channel, and leaves the rest of the catalog unchanged. */
     enable(
       channelId: string,
       enabled: boolean,

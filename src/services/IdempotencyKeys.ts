@@ -1,6 +1,7 @@
 /**
- * Requests that carry an `Idempotency-Key`. The key is taken in the commit of the hold, so one key
- * orders once, whatever gateway its repeats reach; they are answered what the first one was.
+ * Requests that carry an `Idempotency-Key`. The key is stored in the commit of the hold, so the
+ * same key creates one order only, whichever gateway receives the repeated requests. A repeat gets
+ * the response of the first request.
  */
 import { Context, Effect, Predicate, Schema } from "effect"
 import { Digest } from "effect/crypto"
@@ -17,23 +18,26 @@ import type { ImageResult } from "./ProtocolAdapter.ts"
 
 export interface RequestKey {
   readonly key: string
-  /** A hash of path and body, which shows that a repeated key belongs to another request. */
+  /**
+   * The request fingerprint: a hash of path and body, which shows that a repeated key belongs to
+   * another request.
+   */
   readonly fingerprint: string
 }
 
-/** The JSON object an order was answered with. */
+/** The JSON response body of an order. */
 export type AnswerBody = Readonly<Record<string, unknown>> | RawAnswer
 
-/** The key was taken by another hold in the meantime. */
+/** Another hold stored the key after this request looked it up. */
 export class KeyAlreadyUsed extends Schema.TaggedError<KeyAlreadyUsed>()("KeyAlreadyUsed", {}) {}
 
-/** An answer that cannot be derived from the task. */
+/** The stored response of a request, where it cannot be derived from the task. */
 export const StoredAnswer = Schema.Union([
-  /** Null where the images came in base64, which the database does not keep. */
+  /** The response body; null where the images came in base64, which the database does not store. */
   Schema.TaggedStruct("Images", {
     result: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
   }),
-  /** Text of a model is never stored in the database. */
+  /** The text itself is never stored in the database. */
   Schema.TaggedStruct("Text", { streamed: Schema.Boolean }),
   Schema.TaggedStruct("Refused", { error: UpstreamError })
 ])
@@ -45,12 +49,12 @@ export const StoredRequest = Schema.Struct({
   holdId: Schema.String,
   answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
   holdIsOpen: Schema.Boolean,
-  /** Null for synchronous work. */
+  /** The state of the order's task; null for synchronous orders. */
   taskState: Schema.NullOr(TaskState)
 })
 export type StoredRequest = typeof StoredRequest.Type
 
-/** How the first request was answered. */
+/** The response to the first request with the key. */
 export type FirstAnswer =
   | { readonly _tag: "Video"; readonly id: string }
   | { readonly _tag: "ImageTask"; readonly id: string }
@@ -63,14 +67,17 @@ export type RepeatRefusal = IdempotencyConflict | IdempotencyMismatch
 export class IdempotencyKeys extends Context.Service<
   IdempotencyKeys,
   {
-    /** The key of a request to `path`; its fingerprint does not depend on the order of fields. */
+    /**
+     * Builds the key of a request to `path`. Its fingerprint does not depend on the order of the
+     * fields in `body`.
+     */
     keyOf(key: string, path: string, body: unknown): Effect.Effect<RequestKey>
-    /** Null when the key is fresh. */
+    /** Finds the response to the first request with the key; null when the key is unused. */
     recall(
       organizationId: string,
       key: RequestKey
     ): Effect.Effect<FirstAnswer | null, RepeatRefusal>
-    /** Caches an answer that the database does not store, in the memory of this gateway. */
+    /** Caches in the memory of this gateway a response that the database does not store. */
     remember(organizationId: string, key: RequestKey, result: AnswerBody): Effect.Effect<void>
     /** Deletes expired keys. */
     readonly purge: Effect.Effect<void>
@@ -87,7 +94,7 @@ export const stillRunning = new IdempotencyConflict({
 const answerNotStored = (message: string) =>
   new IdempotencyConflict({ message, param: "idempotency-key", retryAfterSeconds: null })
 
-/** The answer of the first request, or the reason why it cannot be repeated. */
+/** The response of the first request, or the reason why it cannot be returned again. */
 export const recallOf = Effect.fnUntraced(function* (
   { answer, taskState, ...request }: StoredRequest,
   key: RequestKey,
@@ -116,7 +123,8 @@ export const recallOf = Effect.fnUntraced(function* (
       )
     }
     case "Text":
-      // The text of a stream is not cached, so a cached answer cannot belong to it.
+      // The text of a stream is not cached, so a cached response cannot belong to a streamed
+      // request.
       if (remembered !== null && !answer.streamed) return { _tag: "Text", result: remembered }
       return yield* answerNotStored(
         "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
@@ -129,7 +137,7 @@ export const recallOf = Effect.fnUntraced(function* (
 
 export const isKeyAlreadyUsed = Schema.is(KeyAlreadyUsed)
 
-/** True when an answer carries images themselves, not only their addresses. */
+/** True when a response contains image data, not only addresses of images. */
 export const carriesImages = (result: Exclude<ImageResult, RawAnswer>): boolean =>
   (Array.isArray(result.data) &&
     result.data.some(
@@ -156,7 +164,7 @@ export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
 }) {
   const digest = yield* Digest.Digest
   /**
-   * Answers with images in base64 and with text, for repeats of their request: the database stores
+   * Cached responses with base64 images or text, for repeats of their request. The database stores
    * neither.
    */
   const recent = makeBoundedMap(CACHE_BYTES, ({ result }: { result: AnswerBody } & RequestKey) =>
@@ -168,7 +176,7 @@ export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
     keyOf: Effect.fnUntraced(function* (key, path, body) {
       let hash: Uint8Array = new Uint8Array()
       let before = `${path}\n`
-      // Each digest includes the previous one, so that the whole text is never in memory.
+      // Each digest includes the previous digest, so that the whole text is never in memory.
       for (const piece of canonicalPieces(body)) {
         if (before === "") yield* Effect.yieldNow
         hash = yield* Effect.orDie(
@@ -181,7 +189,7 @@ export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
     recall: Effect.fn("IdempotencyKeys.recall")(function* (organizationId, key) {
       const stored = yield* store.find(organizationId, key.key)
       if (stored === null) return null
-      // The cached answer may belong to an earlier request with the same key.
+      // The cached response may belong to an earlier request with the same key.
       const last = recent.get(nameOf(organizationId, key))
       const remembered = last?.fingerprint === key.fingerprint ? last.result : null
       return yield* recallOf(stored, key, remembered)

@@ -1,6 +1,6 @@
 /**
- * The money. A hold sets the expected price aside before a vendor is called; it is closed once,
- * captured at the actual price or released whole. Amounts are nano-units.
+ * The ledger of money. A hold reserves the expected price before a vendor is called. It is closed
+ * once: captured at the actual price, or released whole. Amounts are nano-units.
  */
 import { Context, type Effect, Schema } from "effect"
 import type {
@@ -28,12 +28,12 @@ export const VendorJob = Schema.Struct({
 })
 export type VendorJob = typeof VendorJob.Type
 
-/** A channel that did not take an order, and certainly made nothing. */
+/** A channel that refused an order, and certainly produced nothing for it. */
 export const RefusedJob = Schema.Struct({
   ...VendorJob.fields,
   reason: Schema.String,
   status: Schema.NullOr(Schema.Int),
-  /** When it was given to the next one. */
+  /** When the order was assigned to the next channel. */
   at: Schema.DateFromString
 })
 export type RefusedJob = typeof RefusedJob.Type
@@ -42,9 +42,9 @@ export interface Reassignment {
   readonly organizationId: string
   readonly holdId: string
   readonly job: VendorJob
-  /** Like that of the hold, of this channel. */
+  /** The expected vendor bill on the new channel, in the same form as `HoldRequest.cost`. */
   readonly cost: unknown
-  /** Why the channel it was at made nothing. */
+  /** Why the previous channel produced nothing. */
   readonly refusal: Refusal
 }
 
@@ -54,44 +54,55 @@ export interface HoldRequest {
   readonly keyId: string
   readonly model: string
   readonly modality: string
-  /** Task id, or id of an image or text request, minted before any side effect: the hold's idempotency key. */
+  /**
+   * The id of the task, image request or text request, generated before any side effect. It is the
+   * hold's idempotency key.
+   */
   readonly id: string
   readonly amountNano: bigint
-  /** The most the order can come to, as its quote has it; the amount where this is left out. */
+  /** The upper bound of the order's charge, from its quote; equal to `amountNano` when left out. */
   readonly exposureNano?: bigint
-  /** After this time an open hold is swept. */
+  /** Time to live: after it, the sweep releases a hold that is still open. */
   readonly ttlSeconds: number
-  /** Everything the amount was computed from, in its JSON form; frozen with the hold. */
+  /**
+   * All data that the amount was computed from, in its JSON form; stored unchanged with the hold.
+   */
   readonly quote: unknown
-  /** The client's notes; null or left out where it made none. */
+  /** The client's metadata; null or left out where it sent none. */
   readonly metadata?: Metadata | null
-  /** Of the prompt, which is not kept itself. */
+  /** The digest of the prompt. The prompt itself is not stored. */
   readonly promptDigest?: string | null
-  /** What the vendor is expected to bill, in the quote's form; null where its mount has no cost. */
+  /** The expected vendor bill, in the form of the quote; null where the mount has no cost. */
   readonly cost?: unknown
-  /** What is being paid for, for the operator who may have to ask the vendor about it. */
+  /**
+   * The vendor job that the hold pays for. An operator may need it to ask the vendor about the
+   * order.
+   */
   readonly job: VendorJob
-  /** Written in the same commit. */
+  /** The order's task, written in the same commit as the hold. */
   readonly task: NewTask | null
-  /** The client's key, which from this commit on stands for this request. */
+  /** The client's idempotency key. From this commit on, the key belongs to this request. */
   readonly key: RequestKey | null
 }
 
-/** What was used, as it is charged. */
+/** The usage of an order, as it is charged. */
 export interface UsageEntry {
   readonly input: bigint
-  /** Tokens, seconds, or for images their number. */
+  /** The number of tokens, seconds or images. */
   readonly output: bigint
   readonly unit: ChargeUnit
   readonly unitPriceNano: bigint
-  /** Where input is charged apart, by this price; `unitPriceNano` is of output then. */
+  /**
+   * The price of an input unit where input has its own price; `unitPriceNano` is then the price of
+   * an output unit.
+   */
   readonly inputUnitPriceNano?: bigint
   readonly basis: ChargeBasis
 }
 
 /**
- * Who closes a hold: the order itself (`create` for videos, `image`, `text`), the poller, the sweep, or
- * the ledger where nobody waits for the hold any more.
+ * Who closes a hold: the order itself (`create` for videos, `image`, `text`), the poller (`poll`),
+ * the sweep, or the ledger where the caller has stopped waiting for the hold (`withdrawn`).
  */
 export type Closer = "create" | "image" | "text" | "poll" | "sweep" | "withdrawn"
 
@@ -100,34 +111,46 @@ interface Close {
   readonly holdId: string
   readonly by: Closer
   /**
-   * State change written in the same commit. A task that is elsewhere by then keeps its hold open.
+   * The state change of the task, written in the same commit. Where the task has left the state
+   * that the change starts from, the hold stays open.
    */
   readonly task: TaskOutcome | null
-  /** Kept for repeats of the request, in the same commit. */
+  /** The response for repeats of the request, stored in the same commit. */
   readonly answer: StoredAnswer | null
 }
 
 export interface Capture extends Close {
-  /** Greater than zero; charged in full, also above the hold. */
+  /** Greater than zero. The charge is taken in full, also where it exceeds the hold. */
   readonly chargeNano: bigint
-  /** What the vendor bills for it; null or left out where its mount has no cost. */
+  /** The vendor's bill for the order; null or left out where its mount has no cost. */
   readonly costNano?: bigint | null
   readonly usage: UsageEntry
-  /** The vendor's call that made what is charged, where one answer was all of it. */
+  /**
+   * The vendor call whose single response is the whole result of the order; null or left out for
+   * other orders.
+   */
   readonly call?: AnsweredCall | null
-  /** Recorded for the operator when the charge rests on something the vendor did not say well. */
+  /** Recorded for the operator when the vendor's response leaves a doubt about the charge. */
   readonly orphan?: Doubt | null
 }
 
 export interface Release extends Close {
-  /** Recorded for the operator when the vendor may have made the job all the same. */
+  /**
+   * Recorded for the operator when the vendor may have made the job although the hold is released.
+   */
   readonly orphan: Doubt | null
-  /** The client's key may order again: nothing came of this request. */
+  /**
+   * True where the idempotency key is deleted, so that a repeat with it creates a new order: this
+   * request produced nothing.
+   */
   readonly forgetKey: boolean
 }
 
 export interface Closed {
-  /** False when nothing was changed by this call: somebody else closed it, or its task moved on. */
+  /**
+   * False when this call changed nothing: the hold was already closed, or its task has changed
+   * state.
+   */
   readonly won: boolean
   readonly state: "captured" | "released" | "open"
   readonly capturedNano: bigint
@@ -140,27 +163,27 @@ export const Balance = Schema.Struct({
 })
 export type Balance = typeof Balance.Type
 
-/** All by which a pool takes orders. */
+/** The balance of a pool and the limits that decide whether the pool accepts an order. */
 export const Pool = Schema.Struct({
   ...Balance.fields,
-  /** What open orders can come to above their holds. */
+  /** The sum by which the charges of open orders may exceed their holds. */
   uncoveredNano: Schema.BigInt,
-  /** How far that may take the balance below zero. */
+  /** The credit limit: how far charges above their holds may take the balance below zero. */
   creditNano: Schema.BigInt
 })
 export type Pool = typeof Pool.Type
 
-/** What the pool has for another order's hold. */
+/** The amount that is available for new holds. */
 export const availableOf = ({ balanceNano, heldNano }: Balance): bigint => balanceNano - heldNano
 
 /**
- * What the pool and its credit leave beside all that the orders under way can come to; null where these
- * can come to no more than they hold.
+ * The amount that the pool and its credit leave after the upper bounds of all open orders; null
+ * where no open order can be charged more than its hold.
  */
 export const coverOf = (pool: Pool): bigint | null =>
   pool.uncoveredNano === 0n ? null : availableOf(pool) + pool.creditNano - pool.uncoveredNano
 
-/** Whether the pool allows an order that holds so much. */
+/** Whether the pool allows a hold of this amount. */
 export const allowsHold = (pool: Pool, holdNano: bigint): boolean => {
   const cover = coverOf(pool)
   return holdNano <= availableOf(pool) && (cover === null || holdNano <= cover)
@@ -173,7 +196,10 @@ export const MemberMonth = Schema.Struct({
 })
 export type MemberMonth = typeof MemberMonth.Type
 
-/** A line of the journal. `amountNano` is positive; debit and credit tell the direction. */
+/**
+ * A line of the journal. `amountNano` is positive; the debit and credit accounts show the
+ * direction.
+ */
 export const JournalEntry = Schema.Struct({
   id: Schema.String,
   kind: Schema.Literals([...transferKinds, "hold", "capture", "release"]),
@@ -182,7 +208,10 @@ export const JournalEntry = Schema.Struct({
   credit: Schema.String,
   holdId: Schema.NullOr(Schema.String),
   reference: Schema.NullOr(Schema.String),
-  /** Of adjustments: why, by whom, and which order's charge it corrects. */
+  /**
+   * For adjustments only: the reason, the operator, and the order whose charge a correction
+   * refunds.
+   */
   reason: Schema.NullOr(Schema.String),
   author: Schema.NullOr(Schema.String),
   correctedId: Schema.NullOr(Schema.String),
@@ -196,7 +225,10 @@ const prefixOf = { hold: "hold_", capture: "tr_", release: "release_" }
 export const journalId = (kind: keyof typeof prefixOf, orderId: string): string =>
   prefixOf[kind] + orderId
 
-/** Where money goes from and to: a charge comes from the pool, and the hold goes back whole. */
+/**
+ * The accounts of each entry of an order. A capture debits the pool, and the release returns the
+ * whole hold to the pool.
+ */
 export const accountsOf = {
   hold: { debit: "pool", credit: "held" },
   capture: { debit: "pool", credit: "revenue" },
@@ -215,11 +247,12 @@ export class Ledger extends Context.Service<
   Ledger,
   {
     /**
-     * Sets the amount aside, if the pool and all budgets allow it, together with its task. Beside
-     * the hold, the pool and its credit cover all that the orders under way can come to; the same id
-     * again changes nothing. Budgets are checked before the pool, the narrowest first. `Overloaded` when the books cannot be
-     * reached soon or the organisation's spending is stopped; a hold that was taken all the same, and
-     * one whose caller goes away, is given back. Movements of one organisation that come together
+     * Reserves the amount and creates the order's task in the same commit, if the pool and all
+     * budgets allow it. Apart from the hold, the pool and its credit must cover the upper bounds of
+     * all open orders. A repeat with the same id changes nothing. Budgets are checked before the
+     * pool, the narrowest first. Fails with `Overloaded` when the database cannot be reached soon
+     * or the organisation's spending is stopped. A hold that was still created after such a
+     * failure, or whose caller has gone away, is released. Concurrent movements of one organisation
      * share a commit.
      */
     hold(
@@ -229,17 +262,20 @@ export class Ledger extends Context.Service<
       InsufficientBalance | MemberCapExceeded | BudgetExceeded | KeyAlreadyUsed | Overloaded
     >
     /**
-     * Writes, before the next channel is called, that an open order is given to it, with its task; the
-     * same again changes nothing. False when the order is not open any more.
+     * Assigns an open order and its task to the next channel, before that channel is called. A
+     * repeat changes nothing. False when the order is not open.
      */
     reassign(reassignment: Reassignment): Effect.Effect<boolean>
-    /** Charges and closes; the first close of a hold wins. Persists until the books can be reached. */
+    /**
+     * Charges the order and closes its hold; the first close of a hold wins. Retries until the
+     * database can be reached.
+     */
     capture(capture: Capture): Effect.Effect<Closed>
-    /** Returns the whole hold; the first close of a hold wins. Persists like a capture. */
+    /** Releases the whole hold; the first close of a hold wins. Retries like a capture. */
     release(release: Release): Effect.Effect<Closed>
     /**
-     * Adds money once per reference; answers whether this call was the one that added it. The same
-     * reference with another amount is a mismatch, never ignored.
+     * Adds money once per reference; true where this call added it. A repeat of the reference with
+     * another amount fails with `IdempotencyMismatch`.
      */
     deposit(
       organizationId: string,
@@ -248,35 +284,44 @@ export class Ledger extends Context.Service<
     ): Effect.Effect<boolean, NotFound | IdempotencyMismatch | InvalidRequest>
     balance(organizationId: string): Effect.Effect<Balance, NotFound>
     pool(organizationId: string): Effect.Effect<Pool, NotFound>
-    /** Below it the balance is low, of which `balance.low` tells once; null is never. */
+    /**
+     * The low-balance threshold: a balance below it sends `balance.low` once; null turns this off.
+     */
     lowBalance(organizationId: string): Effect.Effect<bigint | null, NotFound>
     setLowBalance(organizationId: string, lowNano: bigint | null): Effect.Effect<void, NotFound>
     /** The member's current calendar month. */
     memberMonth(organizationId: string, memberId: string): Effect.Effect<MemberMonth>
     /**
-     * Newest first, by when an order was created: its hold, its capture and its release stand
-     * together, however much later it was closed, and `createdAt` tells when each happened.
+     * Lists newest first, by the time the order was created: hold, capture and release of an order
+     * are adjacent, however late it was closed. `createdAt` is the time of each entry.
      */
     journal(
       organizationId: string,
       page: PageRequest
     ): Effect.Effect<Page<JournalEntry>, InvalidRequest>
-    /** Recomputes every invariant; an empty list is healthy. Of many it gives some of each pool. */
+    /**
+     * Recomputes every invariant; an empty list means that the ledger is consistent. Where there
+     * are many violations, the list has some of each pool.
+     */
     readonly verify: Effect.Effect<ReadonlyArray<Violation>>
     /**
-     * Organisations to be verified now, when it is asked every so many seconds: those of which
-     * something recent, open or summed up does not fit together, those that may not spend, and in
-     * turn all others, so that old rows are read again as well.
+     * The organisations to verify now, given one call every `everySeconds`: those whose recent
+     * rows, open rows or sums are inconsistent, those whose spending is stopped, and in turn all
+     * others, so that old rows are verified again too.
      */
     suspects(everySeconds: number): Effect.Effect<ReadonlyArray<string>>
-    /** Recomputes every invariant of these organisations, from all of their rows. */
+    /** Recomputes every invariant of these organisations from all of their rows. */
     verifyOf(organizationIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Violation>>
     /**
-     * Stops new holds of exactly these organisations, each with the reason an operator reads; all
-     * others may spend (again). Holds that are open are closed as ever.
+     * Stops new holds of exactly these organisations, each with a reason for the operator. All
+     * other organisations may spend, also those that were stopped before. Open holds are still
+     * closed.
      */
     stopSpending(reasons: ReadonlyMap<string, string>): Effect.Effect<void>
-    /** Releases the holds of images and texts left open: past their time, or all of them. Answers how many. */
+    /**
+     * Releases open holds of image and text requests: the expired ones, or all of them. Returns
+     * their number.
+     */
     sweepExpiredHolds(scope: "overdue" | "all"): Effect.Effect<number>
   }
 >()("gateway/services/Ledger") {}

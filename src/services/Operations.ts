@@ -1,10 +1,13 @@
-/** What running the gateway asks: of its database, and whether it should be sent requests. */
+/**
+ * The operational state of the gateway: the state of its database, and whether the gateway is ready
+ * for requests.
+ */
 import { Context, Effect, Layer, Schema } from "effect"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 
-/** The last audit of the books, whichever gateway made it. */
+/** The last audit of the ledger, by any gateway. */
 export const AuditState = Schema.Struct({
-  /** Null before the first one. */
+  /** The time of the last complete audit; null before the first one. */
   auditedAt: Schema.NullOr(Schema.Date),
   ageSeconds: Schema.NullOr(Schema.Number),
   violations: Schema.Int,
@@ -14,33 +17,39 @@ export const AuditState = Schema.Struct({
 export type AuditState = typeof AuditState.Type
 
 /**
- * `behind`: the database lacks a migration of this gateway. `ahead`: it has one that this gateway does
- * not know and cannot work with.
+ * `behind`: the database lacks a migration of this gateway. `ahead`: it has one that this gateway
+ * does not know and cannot work with.
  */
 export type SchemaState = "ready" | "behind" | "ahead"
 
 export interface StoreReport {
   readonly schema: SchemaState
-  /** Null while the schema is not ready. */
+  /** The state of the ledger's audit; null while the schema is not ready. */
   readonly audit: AuditState | null
-  /** False for a database that can be read alone: a standby, one without room, a role without the right. */
+  /**
+   * False for a database that only accepts reads: a standby, a full disk, or a role without the
+   * right to write.
+   */
   readonly writable: boolean
 }
 
-/** Over the whole database. Amounts are nano-units. */
+/** Totals over the whole database. Amounts are nano-units. */
 export const Totals = Schema.Struct({
   submittingTasks: Schema.Int,
   processingTasks: Schema.Int,
   openHolds: Schema.Int,
-  /** Open holds a minute or more past their deadline, and tasks that were not accepted by theirs. */
+  /**
+   * Open holds that are a minute or more past their deadline, and tasks that were not accepted by
+   * their submit deadline.
+   */
   lateHolds: Schema.Int,
-  /** How long the first deadline of those has passed; 0 when nothing is late. */
+  /** Seconds since the oldest deadline of the late holds and tasks; 0 when nothing is late. */
   oldestLateSeconds: Schema.Number,
-  /** Jobs that a vendor may have made, and that nobody has looked into; of more than 10,000 as many. */
+  /** Orphans that no operator has resolved; counted up to 10,000. */
   openOrphans: Schema.Int,
-  /** Messages that are not delivered and not given up, counted like that. */
+  /** Webhook messages that are neither delivered nor given up; counted up to 10,000. */
   waitingWebhooks: Schema.Int,
-  /** Results that are to be copied into the archive, counted like that. */
+  /** Results that wait to be copied into the archive; counted up to 10,000. */
   waitingArchives: Schema.Int,
   poolNano: Schema.BigInt,
   heldNano: Schema.BigInt
@@ -53,26 +62,27 @@ export class OperationsStore extends Context.Service<
     readonly report: Effect.Effect<StoreReport>
     readonly totals: Effect.Effect<Totals>
     /**
-     * True for the one gateway that shall audit the books now: nobody is at it, and the last time
-     * was at least `everySeconds` ago.
+     * Claims the audit for this gateway; false for all others. Succeeds when no audit is running
+     * and the last one began at least `everySeconds` ago.
      */
     takeAudit(everySeconds: number): Effect.Effect<boolean>
-    /** Ends an audit; null when it came to no result. */
+    /** Ends an audit and records the number of violations; null when the audit failed. */
     endAudit(violations: number | null): Effect.Effect<void>
   }
 >()("gateway/services/OperationsStore") {}
 
 export interface Check {
-  /** `pending`: nothing is known yet, and the gateway is ready all the same. */
+  /** `pending`: the check has no result yet; the gateway is still ready. */
   readonly status: "ok" | "failing" | "pending"
-  /** In words for an operator; never about one organisation. */
+  /** An explanation for an operator; it never names an organisation. */
   readonly detail?: string
 }
 
 export interface ReadinessReport {
   /**
-   * `degraded`: it serves, and somebody should look. Broken books stop the organisations they belong
-   * to, so they take no gateway away from the others. Holds that are given back late stop none of them.
+   * `degraded`: the gateway serves requests, but an operator should look. Ledger violations stop
+   * the organisations concerned, so the gateway stays ready for all others. Holds that are released
+   * late do not make any gateway unready.
    */
   readonly status: "ready" | "degraded" | "not_ready"
   readonly checks: {
@@ -80,7 +90,7 @@ export interface ReadinessReport {
     readonly migrations: Check
     readonly poller: Check
     readonly audit: Check
-    /** Whether what is due is given back in its time. */
+    /** Whether expired holds are released in time. */
     readonly deadlines: Check
     readonly shutdown: Check
   }
@@ -91,13 +101,13 @@ export class Readiness extends Context.Service<
   { readonly report: Effect.Effect<ReadinessReport> }
 >()("gateway/services/Readiness") {}
 
-/** Whether the poller still comes round. */
+/** The heartbeat of the poller, which shows whether it is still running. */
 export class PollerPulse extends Context.Service<
   PollerPulse,
   {
-    /** The poller asked the store for due tasks, and got an answer. */
+    /** Records a heartbeat: the poller queried the store for due tasks, and the query succeeded. */
     readonly beat: Effect.Effect<void>
-    /** Since the last beat, or since the start. */
+    /** Seconds since the last heartbeat, or since the start of the gateway. */
     readonly secondsSinceBeat: Effect.Effect<number>
   }
 >()("gateway/services/PollerPulse") {}

@@ -1,7 +1,7 @@
 /**
- * Orders that an operator has to clear up with their vendor: a job may have been made that no client paid
- * for, or an order is charged without a usable answer or against the vendor's count. An orphan is written
- * in the commit that closes its order.
+ * Orphans: orders that an operator has to clarify with their vendor, because the vendor may have
+ * made a job that no client paid for, or because the order was charged without a usable response or
+ * against the vendor's count. An orphan is written in the commit that closes its order.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
@@ -16,23 +16,26 @@ export const OrphanRecord = Schema.Struct({
   job: VendorJob,
   upstreamId: Schema.NullOr(Schema.String),
   reason: Schema.String,
-  /** The trace of the vendor's answer that could not be used; null where none came. */
+  /** The trace of the vendor response that could not be used; null where no response arrived. */
   answer: Schema.NullOr(AnswerTrace),
-  /** The vendor's count, where the order was charged otherwise because it is implausible; else null. */
+  /**
+   * The usage that the vendor reported, where it is implausible and the order was charged by
+   * another count; else null.
+   */
   usage: Schema.NullOr(ReportedUsage),
   heldNano: Schema.BigInt,
-  /** The charge of the order in spite of the doubt; 0 where its hold was released. */
+  /** The charge of the order, taken despite the doubt; 0 where its hold was released. */
   chargeNano: Schema.BigInt,
   createdAt: Schema.Date,
-  /** When an operator settled the case. */
+  /** When an operator resolved the orphan; null before that. */
   resolvedAt: Schema.NullOr(Schema.Date),
   note: Schema.NullOr(Schema.String)
 })
 export type OrphanRecord = typeof OrphanRecord.Type
 
-/** A null matches every value. */
+/** Filter of the list. A null field matches every value. */
 export interface OrphanFilter {
-  /** Whether an operator settled the case. */
+  /** Whether an operator has resolved the orphan. */
   readonly isResolved: boolean
   readonly organizationId: string | null
   readonly channelId: string | null
@@ -42,11 +45,14 @@ export interface OrphanFilter {
 export class Orphans extends Context.Service<
   Orphans,
   {
-    /** Lists newest first. Fails with `InvalidRequest` where `page.after` is no orphan. */
+    /**
+     * Lists newest first. Fails with `InvalidRequest` where `page.after` is not the id of an
+     * orphan.
+     */
     list(filter: OrphanFilter, page: PageRequest): Effect.Effect<Page<OrphanRecord>, InvalidRequest>
     /**
-     * Marks the case as settled. A repeat keeps the time of the first call and replaces the note. Fails with
-     * `NotFound` where no order of this id left an orphan.
+     * Marks the orphan as resolved. A repeat keeps the time of the first call and replaces the
+     * note. Fails with `NotFound` where no order with this id has an orphan.
      */
     resolve(id: string, note: string): Effect.Effect<OrphanRecord, NotFound>
   }

@@ -16,7 +16,7 @@ import type { VideoUsage } from "../domain/video/VideoQuote.ts"
 
 export interface ChannelAccount {
   readonly channelId: string
-  /** As the operator wrote it; adapters normalize it for their paths. */
+  /** The base address as the operator wrote it; adapters normalize it for their paths. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted
   /** Application id, for the protocols that need one. */
@@ -24,74 +24,83 @@ export interface ChannelAccount {
 }
 
 export interface VideoOrder {
-  /** Our task id, handed over as the client token where the protocol has one. */
+  /** The gateway's task id, sent as the client token where the protocol has one. */
   readonly taskId: string
   readonly upstreamModel: string
-  /** The protocol the catalog lists the model under; it may be called by another. */
+  /**
+   * The protocol under which the catalog lists the model; the order may be sent by another
+   * protocol.
+   */
   readonly listedProtocol: string
   readonly blocks: ReadonlyArray<VideoBlock>
   readonly seconds: number | "smart"
-  /** Null where the protocol takes none. */
+  /** The ordered resolution; null where the protocol has no such field. */
   readonly resolution: Resolution | null
   readonly ratio: string | null
   readonly generateAudio: boolean | null
-  /** Those of the protocol's row that were ordered, checked. */
+  /** The ordered vendor parameters of the protocol, already validated. */
   readonly parameters: VendorValues
 }
 
 /** Identifies a task at the vendor, and the vendor's model that runs it. */
 export interface VideoTaskRef {
-  /** As `submit` answered it. */
+  /** The vendor's task id, as `submit` returned it. */
   readonly upstreamId: string
   readonly upstreamModel: string
-  /** As it was when the task was ordered. */
+  /** The protocol under which the catalog listed the model when the task was ordered. */
   readonly listedProtocol: string
-  /** Whether a file that is marked as made by AI was ordered; false when left out. */
+  /** Whether the order asked for a file with the watermark "made by AI"; false when left out. */
   readonly isMarked?: boolean
 }
 
 export type VideoStatus =
-  /** `strangeWord` is set to a status name of the vendor that no table has. */
+  /** `strangeWord` is the vendor's status word where no table of the adapter has it. */
   | { readonly _tag: "Processing"; readonly strangeWord?: string }
   | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }
   | { readonly _tag: "Failed"; readonly code: string; readonly message: string }
-  /** The vendor does not know the task (any more): no verdict yet. */
+  /** The vendor does not know the task, or has forgotten it. The outcome stays open. */
   | { readonly _tag: "Unknown" }
 
 /**
- * Sends a request that creates nothing. Succeeds where the answer shows that the vendor accepts the
- * account.
+ * Sends a request without side effects at the vendor. Succeeds where the response shows that the
+ * vendor accepts the account.
  */
 export type VendorCheck = (account: ChannelAccount) => Effect.Effect<void, VendorFailure>
 
 interface Checkable {
-  /** Absent where the protocol has no such request. */
+  /** Absent where the protocol has no request without side effects. */
   readonly check?: VendorCheck
 }
 
 export interface VideoAdapter extends Checkable {
-  /** Fails like `submit` where the vendor's interface has no field for the order, without sending anything. */
+  /**
+   * Checks, without sending a request, whether the vendor's API has fields for the order. Fails
+   * like `submit` where it has not.
+   */
   readonly place?: (order: VideoOrder) => Result.Result<void, VendorFailure>
   /**
-   * Starts a paid job and returns the vendor's task id, with any prefix that a poll needs to find it.
-   * Never repeated on failure.
+   * Starts a paid job and returns the vendor's task id, with any prefix that a poll needs to find
+   * the job. Never retried on failure.
    */
   submit(account: ChannelAccount, order: VideoOrder): Effect.Effect<string, VendorFailure>
-  /** Polls the job once. A failure says nothing about the job. */
+  /** Polls the job once. A failure of the poll says nothing about the state of the job. */
   poll(account: ChannelAccount, task: VideoTaskRef): Effect.Effect<VideoStatus, VendorFailure>
-  /** Set where one request can poll many jobs of an account. */
+  /**
+   * Polling of many jobs of an account in one request; absent where the protocol has no such
+   * request.
+   */
   readonly together?: VideoPollTogether
 }
 
 export interface VideoPollTogether {
-  /** The most jobs in one request. */
+  /** Maximum number of jobs in one request. */
   readonly most: number
   /** False for a job whose id cannot safely be part of a list. */
   mayShare(task: VideoTaskRef): boolean
   /**
-   * Answers by upstream id. An id without an answer is unknown to the vendor; one whose answer could
-   * not be read has its own failure, which says nothing about the others. A failure of the whole
-   * says nothing about any.
+   * Returns the status of each job by upstream id. An id that is missing from the result is unknown
+   * to the vendor. A job whose part of the response could not be read has its own failure, which
+   * says nothing about the other jobs. A failure of the whole request says nothing about any job.
    */
   poll(
     account: ChannelAccount,
@@ -99,13 +108,13 @@ export interface VideoPollTogether {
   ): Effect.Effect<ReadonlyMap<string, Result.Result<VideoStatus, VendorFailure>>, VendorFailure>
 }
 
-/** `{created, data: [{url} | {b64_json}]}` in the standard form; further fields may follow. */
+/** `{created, data: [{url} | {b64_json}]}` as in OpenAI's API; further fields may follow. */
 export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 
 export interface ImageAdapter extends Checkable {
   /**
-   * Generates the images and waits for them. Never repeated on failure. Where the vendor answers with a
-   * job, `onJob` is called before the wait, and the order fails if `onJob` fails.
+   * Generates the images and waits for them. Never retried on failure. Where the vendor responds
+   * with a job, `onJob` is called before the wait, and the order fails if `onJob` fails.
    */
   generate(
     account: ChannelAccount,
@@ -113,9 +122,10 @@ export interface ImageAdapter extends Checkable {
     onJob?: (upstreamId: string) => Effect.Effect<void, VendorFailure>
   ): Effect.Effect<ImageResult, VendorFailure>
   /**
-   * Generates the images and passes every event to `take` as it arrives, until `take` answers false. Fails
-   * also when the stream breaks, contains an error or ends without a final image, even after events were
-   * taken. The time of `take` does not count as the vendor's. Absent where no vendor of the protocol streams.
+   * Generates the images and passes every event to `take` as it arrives, until `take` returns
+   * false. Fails also when the stream breaks, contains an error or ends without a final image, even
+   * after `take` has received events. The time that `take` needs does not count as vendor time.
+   * Absent where no vendor of the protocol streams.
    */
   readonly stream?: (
     account: ChannelAccount,
@@ -124,55 +134,62 @@ export interface ImageAdapter extends Checkable {
   ) => Effect.Effect<void, VendorFailure>
 }
 
-/** A server-sent event of images that are being generated. */
+/** A server-sent event of a streamed image response. */
 export interface ImagePiece {
-  /** The event as the client gets it, with the blank line that ends it. */
+  /** The bytes of the event as the client gets it, including the blank line that ends it. */
   readonly event: Uint8Array
   /** True where the event may contain an image, partial or final. */
   readonly hasImage: boolean
 }
 
-/** A client's body, and the vendor's name of the model. */
+/** A client's request body, with the vendor's name of the model. */
 export interface ModelOrder<Body> {
   readonly upstreamModel: string
   readonly body: Body
 }
 
 export interface ImageOrder extends ModelOrder<ImageBody> {
-  /** The pictures to change; absent for new images. */
+  /** The images to edit; null or absent for new images. */
   readonly edit?: ImageEdit | null
 }
 
-/** The vendor's answer in the standard form, with the counts that the charge depends on. */
+/**
+ * The vendor's response in the form of OpenAI's API, with the token counts that the charge depends
+ * on.
+ */
 export interface TextAnswer {
   readonly result: Readonly<Record<string, unknown>>
-  /** The undecoded large answer, of which `result` is an outline. */
+  /** The large response in undecoded form, of which `result` is an outline. */
   readonly raw?: RawAnswer
-  /** Null where the vendor gave no counts, or not in whole numbers. */
+  /** Token counts; null where the vendor sent none, or not as whole numbers. */
   readonly usage: TokenCounts | null
   /** UTF-8 bytes of the generated text. */
   readonly outputBytes: number
 }
 
-/** A server-sent event of a streamed answer. */
+/** A server-sent event of a streamed text response. */
 export interface TextPiece {
   /** The event with the blank line that ends it; null when it is not for the client. */
   readonly event: Uint8Array | null
-  /** Counts of the whole answer so far; null also for counts that the vendor sends in mid-stream. */
+  /**
+   * Token counts of the whole response so far; null where the event has none. Counts that the
+   * vendor sends in mid-stream are left out.
+   */
   readonly usage: TokenCounts | null
   readonly outputBytes: number
 }
 
 export interface TextAdapter extends Checkable {
-  /** Waits for the complete answer. Never repeated on failure. */
+  /** Waits for the complete response. Never retried on failure. */
   complete(
     account: ChannelAccount,
     order: ModelOrder<ChatBody>
   ): Effect.Effect<TextAnswer, VendorFailure>
   /**
-   * Passes every event to `take` as it arrives, and reads the next one when `take` has ended. The event
-   * that ends the stream is left out. Fails also when the stream breaks or contains an error after
-   * events were taken. The time of `take` does not count as the vendor's.
+   * Passes every event to `take` as it arrives, and reads the next event when `take` has ended. The
+   * event that marks the end of the stream is left out. Fails also when the stream breaks or
+   * contains an error after `take` has received events. The time that `take` needs does not count
+   * as vendor time.
    */
   stream(
     account: ChannelAccount,
@@ -197,23 +214,24 @@ export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>(
 ) {}
 
 /**
- * The protocols of this gateway: the built-in ones, unless a layer replaces them. A row that is added
- * here needs an adapter of the same name in `ProtocolAdapter`.
+ * The protocols of this gateway: the built-in ones, unless a layer replaces them. Every row that is
+ * added here needs an adapter of the same name in `ProtocolAdapter`.
  */
 export const Protocols = Context.Reference<ProtocolTables>("gateway/services/Protocols", {
   defaultValue: () => builtInProtocols
 })
 
 /**
- * How many nanoseconds a request has waited for vendors so far, and whether it waits at the moment;
- * null where it is not measured. The remaining time of the request is the gateway's overhead.
+ * Nanoseconds that a request has waited for vendors so far, and whether it is waiting at the
+ * moment; null where the time is not measured. The remaining time of the request is the gateway's
+ * overhead.
  */
 export const VendorTime = Context.Reference<{ nanos: bigint; isWaiting: boolean } | null>(
   "gateway/services/VendorTime",
   { defaultValue: () => null }
 )
 
-/** Counts the effect as time of the vendor; nested calls do not count twice. */
+/** Counts the duration of the effect as vendor time; nested calls do not count twice. */
 export const asVendorTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const total = fiber.getRef(VendorTime)

@@ -8,7 +8,10 @@ import type { RefusedJob, VendorJob } from "./Ledger.ts"
 import type { OrphanRecord } from "./Orphans.ts"
 import type { UsageRecord } from "./UsageLog.ts"
 
-/** A call to the vendor, or several in a row with the same result; the answer is the newest one's. */
+/**
+ * A vendor call, or several consecutive calls with the same outcome; the response is that of the
+ * newest call.
+ */
 export const LoggedCall = Schema.Struct({
   id: Schema.String,
   channelId: Schema.String,
@@ -31,7 +34,7 @@ export const HoldHistory = Schema.Struct({
 })
 export type HoldHistory = typeof HoldHistory.Type
 
-/** The fields that only tasks have: of an image or text request only its hold is stored. */
+/** The fields that only tasks have; an image or text request has a hold and no task. */
 export const TaskFacts = Schema.Struct({
   listedProtocol: Schema.String,
   summary: Schema.Unknown,
@@ -58,20 +61,20 @@ export interface JobHistory {
   readonly keyId: string
   readonly model: string
   readonly job: VendorJob
-  /** The channels that refused the order before, in their order. */
+  /** The channels that refused the order before, in the order of the attempts. */
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly quote: Quote
   readonly hold: HoldHistory
   readonly task: TaskFacts | null
-  /** Calls in the order of their starts; of very many, the newest. */
+  /** Logged calls, sorted by their start time; where there are very many, only the newest. */
   readonly calls: ReadonlyArray<LoggedCall>
-  /** The call that produced an image or a text; those of the log come before it. */
+  /** The call that produced an image or a text; all logged calls come before it. */
   readonly call: AnsweredCall | null
   readonly totalCalls: number
   readonly capture: { readonly amountNano: bigint; readonly at: Date } | null
   readonly usage: UsageRecord | null
   readonly orphan: OrphanRecord | null
-  /** Whether the order came with an Idempotency-Key that is still stored. */
+  /** Whether the order has an idempotency key that is still stored. */
   readonly hasIdempotencyKey: boolean
 }
 
@@ -79,8 +82,8 @@ export class TaskHistory extends Context.Service<
   TaskHistory,
   {
     /**
-     * Finds a task, image request or text request of any organisation by its id, after the call log of this
-     * gateway is written. Changes nothing. Fails with `TaskNotFound` for every other id.
+     * Finds a task, image request or text request of any organisation by its id, after the call log
+     * of this gateway is flushed. Changes nothing. Fails with `TaskNotFound` for every other id.
      */
     find(id: string): Effect.Effect<JobHistory, TaskNotFound>
   }
@@ -91,13 +94,13 @@ export const noSuchTask = (id: string) =>
 
 const holdStates = { open: "processing", captured: "succeeded", released: "failed" } as const
 
-/** The kind of the order, by what it was priced for. */
+/** The kind of the order, derived from the kind of its quote. */
 export const kindOf = ({ quote }: JobHistory): "video" | "image" | "text" => {
   if (quote.kind === "tokens") return "text"
   return quote.kind === "image" ? "image" : "video"
 }
 
-/** The state of a task; of an image or a text it follows from the hold. */
+/** The state of a task; for an image or text request it follows from the hold. */
 export const stateOf = (history: JobHistory): TaskState =>
   history.task === null || kindOf(history) === "image"
     ? holdStates[history.hold.state]

@@ -1,4 +1,4 @@
-/** Tasks as they are stored. Creation and ending ride in the ledger's commits. */
+/** The repository of tasks. A task is created and ended in commits of the ledger. */
 import { Context, Effect, type Latch, type Option, Schema } from "effect"
 import type { InvalidRequest, TaskNotFound } from "../domain/Errors.ts"
 import { type TaskDialect, type TaskKind, taskDialects } from "../domain/orderIds.ts"
@@ -7,40 +7,50 @@ import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { ArchivedFile } from "./results/ArchiveBucket.ts"
 
-/** What is written with the hold, beside what every order has. */
+/**
+ * The fields of a task that are written with its hold, in addition to the fields that every order
+ * has.
+ */
 export interface NewTask {
-  /** The protocol the catalog listed the model under when the task was ordered. */
+  /** The protocol under which the catalog listed the model when the task was ordered. */
   readonly listedProtocol: string
-  /** What was ordered, without prompt or media. */
+  /** A summary of the order, without prompt or media. */
   readonly summary: unknown
   readonly submitSeconds: number
-  /** Where its end is told, besides the endpoints of its organisation; null or absent is nowhere. */
+  /**
+   * The address that is notified of the task's end, in addition to the endpoints of its
+   * organisation; null or absent where there is none.
+   */
   readonly callbackUrl?: string | null
-  /** What is made is copied into the archive. */
+  /** Whether the results are copied into the archive. */
   readonly isArchived?: boolean
-  /** In whose words it was ordered; ours when left out. */
+  /** The API dialect of the order; the gateway's own dialect when left out. */
   readonly dialect?: TaskDialect
 }
 
-/** A task as its vendor knows it. */
+/** The identity of a task at its vendor. */
 export interface UpstreamTask {
   readonly upstreamId: string
-  /** The account of its channel that it was made with, and the key of that. */
+  /**
+   * The version of the channel's account that created the job, and the name of the account's key.
+   */
   readonly accountVersion: number
   readonly keyName: string
-  /** Of the account's base address. */
+  /** The origin of the account's base address. */
   readonly origin: string
 }
 
-/** A job as its vendor tells it: vendors count theirs each for itself. */
+/**
+ * The identity of a vendor job. Vendors' job ids are only unique within a channel and an origin.
+ */
 export interface VendorsJob extends Pick<UpstreamTask, "origin" | "upstreamId"> {
   readonly channelId: string
 }
 
-/** The vendor told the job of another order, which it makes and bills once. */
+/** The vendor returned the job id of another order, so it makes and bills one job for both. */
 export class DuplicateJob extends Schema.TaggedError<DuplicateJob>()("DuplicateJob", {}) {}
 
-/** What a client is answered of images: addresses, and nothing long. */
+/** The part of the response to the client that describes images: addresses, and nothing long. */
 export const TaskResult = Schema.Record(Schema.String, Schema.Unknown)
 export type TaskResult = typeof TaskResult.Type
 
@@ -51,7 +61,10 @@ interface VideoResult {
 
 interface ImagesResult {
   readonly result: TaskResult
-  /** What stands in the archive already; null or absent where it is copied there from addresses. */
+  /**
+   * Files that are in the archive already; null or absent where the results are copied there from
+   * their addresses.
+   */
   readonly files?: ReadonlyArray<ArchivedFile> | null
 }
 
@@ -59,57 +72,58 @@ interface TaskFailure {
   readonly errorCode: string
   readonly errorMessage: string
   /**
-   * The claim this end was decided under, where it is no verdict of the vendor: it changes
-   * nothing once the task was claimed again. Null or absent: final, also when another gateway holds the task.
+   * The lease of the claim under which the end was decided, where the vendor gave no verdict. The
+   * end changes nothing once the task was claimed again. Null or absent where the end is final,
+   * also when another gateway has claimed the task.
    */
   readonly lease?: bigint | null
 }
 
-/** How a task ends, written with the close of its hold. */
+/** The end of a task, written with the close of its hold. */
 export type TaskOutcome =
   | (Extract<TaskTransition<"video">, { readonly state: "succeeded" }> & VideoResult)
   | (Extract<TaskTransition<"image">, { readonly state: "succeeded" }> & ImagesResult)
   | (Extract<TaskTransition, { readonly state: "failed" | "rejected" }> & TaskFailure)
 
-/** A task as its readers see it. */
+/** A task as its readers get it. */
 export const Task = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String,
-  /** Who ordered it. */
+  /** The member who ordered the task. */
   memberId: Schema.String,
   model: Schema.String,
   channelId: Schema.String,
   state: TaskState,
-  /** No further transition is possible. */
+  /** True where no further transition is possible. */
   finished: Schema.Boolean,
   videoUrl: Schema.NullOr(Schema.String),
   result: Schema.NullOr(Schema.fromJsonString(TaskResult)),
   completionTokens: Schema.NullOr(Schema.BigInt),
   errorCode: Schema.NullOr(Schema.String),
   errorMessage: Schema.NullOr(Schema.String),
-  /** What was made is copied into the archive, and told by addresses of our own. */
+  /** Whether the results are copied into the archive, and served under addresses of the gateway. */
   isArchived: Schema.Boolean,
   dialect: Schema.Literals(taskDialects),
-  /** What was ordered of its shape, and the size where it was ordered by one. */
+  /** The ordered aspect ratio, and the ordered size where the client set one. */
   ratio: Schema.NullOr(Schema.String),
   size: Schema.NullOr(Schema.String),
   finishedAt: Schema.NullOr(Schema.Date),
   ageSeconds: Schema.Number,
   /**
-   * From the latest claim, or the answer to it, or the vendor's acceptance; null before that. No
-   * claim succeeds before the ask interval has passed since.
+   * Seconds since the last poll: since its claim, its response, or the vendor's acceptance of the
+   * task; null before that. No claim succeeds until the poll interval has passed.
    */
   sinceAskedSeconds: Schema.NullOr(Schema.Number),
-  /** Null where what was ordered does not tell it. */
+  /** The kind of the video; null where it cannot be derived from the summary of the order. */
   kind: Schema.NullOr(VideoKind)
 })
 export type Task = typeof Task.Type
 
-/** A task in a list of its member's. */
+/** A task in the list of a member's tasks. */
 export const ListedTask = Schema.Struct({ ...Task.fields, createdAt: Schema.Date })
 export type ListedTask = typeof ListedTask.Type
 
-/** Null leaves a question out. */
+/** Filter of the list. A null field matches every value. */
 export interface TaskFilter {
   readonly kind: TaskKind
   readonly states: ReadonlyArray<TaskState>
@@ -118,46 +132,56 @@ export interface TaskFilter {
   readonly order: "asc" | "desc"
 }
 
-/** A claimed task, which certainly runs at a vendor: all that is needed to ask and to settle. */
+/**
+ * A claimed task that certainly runs at a vendor, with all data needed to poll and to settle it.
+ */
 export const ClaimedTask = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String,
   model: Schema.String,
   channelId: Schema.String,
-  /** It may be one this gateway has no adapter for (any more). */
+  /** The protocol that the task was sent by. This gateway may not have an adapter for it. */
   protocol: Schema.String,
-  /** The protocol the catalog listed the model under when the task was ordered. */
+  /** The protocol under which the catalog listed the model when the task was ordered. */
   listedProtocol: Schema.String,
   upstreamModel: Schema.String,
   upstreamId: Schema.String,
-  /** The account of its channel that it was made with, and the key of that. */
+  /**
+   * The version of the channel's account that created the job, and the name of the account's key.
+   */
   accountVersion: Schema.Int,
   keyName: Schema.String,
-  /** Whether a file that is marked as made by AI was ordered. */
+  /** Whether the order asked for a file with the watermark "made by AI". */
   isMarked: Schema.Boolean,
   ageSeconds: Schema.Number,
-  /** From the answer before this question, or from the vendor's acceptance. */
+  /**
+   * Seconds between this claim and the previous poll, or the vendor's acceptance before the first
+   * poll.
+   */
   sinceAskedSeconds: Schema.Number,
-  /** Counts the claims: a write back names the claim it belongs to. */
+  /**
+   * The number of claims so far. Every write under a claim names its lease, so that a stale claim
+   * changes nothing.
+   */
   lease: Schema.BigInt,
-  /** Since when the vendor does not know the task, in seconds; null while it does. */
+  /** Seconds for which the vendor has not known the task; null while it knows the task. */
   unknownForSeconds: Schema.NullOr(Schema.Number),
   pastDeadline: Schema.Boolean,
   /** The price frozen with the hold. */
   quote: VideoQuote,
-  /** By what the vendor bills it, as frozen. */
+  /** The expected vendor bill, frozen with the hold. */
   cost: Schema.NullOr(VideoQuote)
 })
 export type ClaimedTask = typeof ClaimedTask.Type
 
-/** A task whose order did not come to an end. */
+/** A task that was left in the state `submitting`. */
 export const AbandonedTask = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String
 })
 export type AbandonedTask = typeof AbandonedTask.Type
 
-/** A running task whose vendor has not said in time what became of it. */
+/** A running task whose vendor has not reported an end by the deadline. */
 export const OverdueTask = Schema.Struct({
   ...AbandonedTask.fields,
   upstreamId: Schema.String
@@ -165,14 +189,17 @@ export const OverdueTask = Schema.Struct({
 export type OverdueTask = typeof OverdueTask.Type
 
 export interface ClaimOptions {
-  /** Of all channels together. */
+  /** Maximum number of claimed tasks over all channels. */
   readonly limit: number
-  /** Of one channel, less what it counts in `openByChannel`; a count below 0 is for more. */
+  /**
+   * Maximum number of open polls of one channel, including its count in `openByChannel`; a negative
+   * count leaves room for more.
+   */
   readonly perChannel: number
   readonly openByChannel: ReadonlyMap<string, number>
 }
 
-/** A task that succeeded, and how long after it was ordered. */
+/** A task that succeeded, and the seconds from order to success. */
 export const Completion = Schema.Struct({
   kind: VideoKind,
   tookSeconds: Schema.Number
@@ -182,9 +209,9 @@ export type Completion = typeof Completion.Type
 export class TaskRepo extends Context.Service<
   TaskRepo,
   {
-    /** Another organisation's task is not found. */
+    /** Finds a task. A task of another organisation is not found. */
     find(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
-    /** The member's own, by their time. */
+    /** Lists the member's own tasks, by their creation time. */
     list(
       owner: { readonly organizationId: string; readonly memberId: string },
       filter: TaskFilter,
@@ -192,8 +219,9 @@ export class TaskRepo extends Context.Service<
     ): Effect.Effect<Page<ListedTask>, InvalidRequest>
     /**
      * Records the vendor's acceptance; a repeat changes nothing. False when the task had been given
-     * up before. Fails, and changes nothing, where another order has the job. Persists until the store
-     * can be reached: only its answer tells which of them it is.
+     * up before. Fails, and changes nothing, where the vendor's job belongs to another order.
+     * Retries until the store can be reached, because only the store knows which of these is the
+     * case.
      */
     accept(
       organizationId: string,
@@ -202,13 +230,14 @@ export class TaskRepo extends Context.Service<
       firstPollSeconds: number
     ): Effect.Effect<boolean, DuplicateJob>
     /**
-     * The same for a job that is waited for by the order itself: it is this order's from then on.
-     * Persists like `accept`.
+     * Like `accept`, for a job that the order itself waits for: from then on the job belongs to
+     * this order. Retries like `accept`.
      */
     claimJob(orderId: string, job: VendorsJob): Effect.Effect<void, DuplicateJob>
     /**
-     * Keeps the vendor's id of a task it accepted after it had been given up, with the task's
-     * orphan, so that an operator can find the job. Persists like `accept`.
+     * Stores the vendor's id of a task that the vendor accepted after the gateway had given it up.
+     * The id is written to the task's orphan, so that an operator can find the job. Retries like
+     * `accept`.
      */
     recordLateAcceptance(
       organizationId: string,
@@ -216,45 +245,53 @@ export class TaskRepo extends Context.Service<
       upstreamId: string
     ): Effect.Effect<void>
     /**
-     * Claims one processing task, unless it was claimed or put back within the ask interval or its
-     * channel is paused.
+     * Claims one processing task for a poll, unless the task was claimed or put back within the
+     * poll interval or its channel is paused.
      */
     claim(organizationId: string, id: string): Effect.Effect<Option.Option<ClaimedTask>>
     /**
-     * Claims due tasks for this gateway; none is claimed twice at a time. Channels take turns, each
-     * with its longest due task first. Of a paused channel only tasks past their deadline are taken.
+     * Claims due tasks for this gateway; no task has two claims at a time. Channels take turns,
+     * each with its longest due task first. On a paused channel only tasks past their deadline are
+     * claimed.
      */
     claimDue(options: ClaimOptions): Effect.Effect<ReadonlyArray<ClaimedTask>>
     /**
-     * Gives a claimed task back until its next question, or its deadline if that is sooner. False
-     * when the claim was stale: then nothing is changed.
+     * Releases a claimed task until its next poll, or its deadline if that is sooner. False when
+     * the claim was stale: then nothing is changed.
      */
     putBack(
       task: ClaimedTask,
       options: {
         readonly nextPollSeconds: number
-        /** Whether the vendor knew the task; null when it gave no answer to tell. */
+        /** Whether the vendor knew the task; null when its response did not show that. */
         readonly isKnown: boolean | null
-        /** Since the last question; 0 when left out, for one that was asked under this claim. */
+        /**
+         * Seconds since the last poll; 0 when left out, which means that the task was polled under
+         * this claim.
+         */
         readonly askedSecondsAgo?: number
       }
     ): Effect.Effect<boolean>
-    /** The channel's vendor is not asked for this long; a longer pause stays. */
+    /** Pauses polling of a channel for this many seconds; a longer pause stays. */
     pause(channelId: string, seconds: number): Effect.Effect<void>
     /** Makes every processing task due now, claimed or not. */
     readonly takeOver: Effect.Effect<void>
-    /** Tasks left in `submitting`: past their time, or all of them. */
+    /** Tasks that were left in `submitting`: those past their submit deadline, or all of them. */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>
     /**
-     * Running tasks whose deadline passed that long ago without an answer that ends them, the first
-     * deadlines first.
+     * Running tasks that are at least `seconds` past their deadline without a final status from
+     * their vendor, the oldest deadline first.
      */
     overdue(seconds: number, limit: number): Effect.Effect<ReadonlyArray<OverdueTask>>
-    /** Those that succeeded among that many newest tasks, the latest end last. */
+    /**
+     * The tasks that succeeded among the `newest` most recent tasks, in the order in which they
+     * ended.
+     */
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
     /**
-     * Forgets what an ended task made and what was said of it, its files as well: it is not found any
-     * more. Its order and its charge stay. False where there is no such task; a repeat changes nothing.
+     * Erases the result addresses, the error message, the logged calls and the files of an ended
+     * task; afterwards the task is not found. Its order and its charge stay. False where there is
+     * no such task; a repeat changes nothing.
      */
     erase(organizationId: string, id: string): Effect.Effect<boolean>
   }
@@ -263,7 +300,10 @@ export class TaskRepo extends Context.Service<
 const makeTaskEnds = () => {
   const awaited = new Map<string, Set<Latch.Latch>>()
   return {
-    /** Opens the latch when the task ends by this process, until the scope closes. */
+    /**
+     * Registers a latch that opens when this process ends the task. The registration lasts until
+     * the scope closes.
+     */
     register: (id: string, end: Latch.Latch) =>
       Effect.acquireRelease(
         Effect.sync(() => awaited.set(id, (awaited.get(id) ?? new Set()).add(end))),
@@ -280,7 +320,10 @@ const makeTaskEnds = () => {
   }
 }
 
-/** Who waits in this process for the end of a task hears of it at once. */
+/**
+ * Wakes the fibers of this process that wait for the end of a task, as soon as this process ends
+ * it.
+ */
 export const TaskEnds = Context.Reference("gateway/services/TaskEnds", {
   defaultValue: makeTaskEnds
 })

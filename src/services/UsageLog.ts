@@ -1,4 +1,4 @@
-/** The usage detail: one record per charge, written with the charge. */
+/** The usage log: one record per charge, written in the commit of the charge. */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import { chargeBases, chargeUnits } from "../domain/money/charges.ts"
@@ -24,16 +24,19 @@ export const UsageRecord = Schema.Struct({
   output: Schema.BigInt,
   unit: Schema.Literals(chargeUnits),
   unitPriceNano: Schema.BigInt,
-  /** The price of an input token where input has its own price; `unitPriceNano` is that of output then. */
+  /**
+   * The price of an input token where input has its own price; `unitPriceNano` is then the price of
+   * an output token.
+   */
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   chargeNano: Schema.BigInt,
-  /** The vendor's bill, which members do not see; null where it is not known. */
+  /** The vendor's bill, which members do not see; null where the bill is unknown. */
   costNano: Schema.NullOr(Schema.BigInt),
   basis: Schema.Literals(chargeBases),
   taskId: Schema.NullOr(Schema.String),
   /** The client's metadata of the order; null where it sent none. */
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
-  /** The month in which the order was accepted and is counted, such as `2026-10`. */
+  /** The accounting month: the month in which the order was accepted, such as `2026-10`. */
   month: Schema.String,
   createdAt: Schema.Date
 })
@@ -51,11 +54,11 @@ export interface Receipt {
   /** The price, stored with the hold. */
   readonly quote: Quote
   readonly holdNano: bigint
-  /** What was charged above the hold. */
+  /** The amount charged above the hold. */
   readonly overageNano: bigint
-  /** The oldest first. */
+  /** Journal entries of the order, the oldest first. */
   readonly entries: ReadonlyArray<ReceiptEntry>
-  /** The channel, which only operators see, and the channels that refused the order before. */
+  /** The vendor job, and the channels that refused the order before. Only operators see them. */
   readonly job: VendorJob
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly heldAt: Date
@@ -65,14 +68,17 @@ export interface Receipt {
 
 const PREFIX = "us_"
 
-/** An order has at most one usage record, whose id contains the id of the order. */
+/** Derives the id of the usage record from the id of its order; an order has at most one record. */
 export const usageId = (orderId: string): string => PREFIX + orderId
 
-/** Null where the id cannot be that of a usage record. */
+/**
+ * The id of the order of a usage record; null where the id does not have the form of a usage
+ * record's id.
+ */
 export const orderOfUsage = (id: string): string | null =>
   id.startsWith(PREFIX) ? id.slice(PREFIX.length) : null
 
-/** The receipt of a charge, from the order that was charged. */
+/** Builds the receipt of a charge from its usage record and its order. */
 export const receiptOf = (
   record: UsageRecord,
   order: {
@@ -112,22 +118,26 @@ export const receiptOf = (
   }
 }
 
-/** One error for a foreign and an unknown id. */
+/** The same error for an unknown id and for the record of another organisation or member. */
 export const noSuchRecord = new NotFound({ message: "No such usage record" })
 
 export class UsageLog extends Context.Service<
   UsageLog,
   {
     /**
-     * Lists by the time of the order, the newest first, however late it was charged. Covers one member or the
-     * whole organisation, and with a tag only the orders that have it.
+     * Lists newest first, by the time of the order, however late it was charged. Covers one member,
+     * or the whole organisation where `memberId` is null; a tag limits the list to the orders that
+     * have it.
      */
     list(
       organizationId: string,
       filter: { readonly memberId: string | null; readonly tag: Tag | null },
       page: PageRequest
     ): Effect.Effect<Page<UsageRecord>, InvalidRequest>
-    /** Covers one member or the whole organisation; another's record is not found. */
+    /**
+     * The receipt of a usage record of one member, or of the whole organisation where `memberId` is
+     * null. All other records are not found.
+     */
     receipt(
       organizationId: string,
       memberId: string | null,

@@ -1,10 +1,13 @@
-/** Secrets that are encrypted with the master key. */
+/** Encryption of secrets with the master key. */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { deriveKey } from "./derivedKeys.ts"
 
-/** The secret was sealed with an unavailable master key or for another subject or origin, or is damaged. */
+/**
+ * The secret cannot be decrypted: its master key is not available, it was sealed for another
+ * subject or origin, or it is damaged.
+ */
 export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", {
   message: Schema.String
 }) {}
@@ -12,19 +15,22 @@ export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", {
 export interface Sealed {
   /** Identifies the master key without revealing it. */
   readonly keyId: string
-  /** Nonce, then ciphertext, then tag. */
+  /** The nonce, followed by the ciphertext and the authentication tag. */
   readonly bytes: Uint8Array
 }
 
 export class Vault extends Context.Service<
   Vault,
   {
-    /** Ids of the available master keys. The first one seals; all of them open. */
+    /**
+     * Ids of the available master keys. New secrets are sealed with the first key; every key can
+     * open secrets.
+     */
     readonly keyIds: readonly [current: string, ...previous: ReadonlyArray<string>]
     /**
-     * Encrypts with AES-256-GCM. The owner of the secret (such as a channel's id) and the only origin it may
-     * be sent to are authenticated, so that it opens only for the same two. `origin` is empty for a secret
-     * that is not sent.
+     * Encrypts a secret with AES-256-GCM. The owner of the secret (such as a channel's id) and the
+     * only origin it may be sent to are authenticated data, so that it can be opened only for this
+     * owner and origin. `origin` is empty for a secret that is not sent.
      */
     seal(secret: Redacted.Redacted, subject: string, origin: string): Effect.Effect<Sealed>
     open(
@@ -40,10 +46,13 @@ const NONCE_BYTES = 12
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** No id contains a line break, so different pairs have different texts. */
+/**
+ * The authenticated data. Ids contain no line break, so different pairs of subject and origin have
+ * different texts.
+ */
 const bindingOf = (subject: string, origin: string) => utf8(`${subject}\n${origin}`)
 
-/** One master key, ready for use. */
+/** Derives the id and the sealing key of a master key. */
 const prepare = Effect.fnUntraced(function* (masterKey: Redacted.Redacted<Uint8Array>) {
   const sealKey = yield* Effect.orDie(
     Aead.key(Aead.aes256Gcm, deriveKey(masterKey, "channel credentials"))
@@ -52,8 +61,8 @@ const prepare = Effect.fnUntraced(function* (masterKey: Redacted.Redacted<Uint8A
 })
 
 /**
- * Builds the vault; master keys have exactly `MASTER_KEY_BYTES` bytes. Secrets that the previous key sealed
- * can be opened, and no secret is sealed with it.
+ * Builds the vault; master keys have exactly `MASTER_KEY_BYTES` bytes. The previous key only opens
+ * secrets that were sealed with it, and seals none.
  */
 export const layerVault = (
   masterKey: Redacted.Redacted<Uint8Array>,

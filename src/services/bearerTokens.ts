@@ -1,6 +1,7 @@
 /**
- * Bearer tokens: API keys of customers (`mg_`) and tokens of operators (`mgo_`). The prefix is followed by
- * 256 random bits, and by a checksum that detects a mistyped token without a query of the database.
+ * Bearer tokens: API keys of customers (`mg_`) and tokens of operators (`mgo_`). The prefix is
+ * followed by 256 random bits and a checksum, which detects a mistyped token without a database
+ * query.
  */
 import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
@@ -16,26 +17,26 @@ const pattern = /^(mgo?_)([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 
 const checksum = (body: string) => crc32(body).toString(16).padStart(8, "0")
 
-/** Formats `TOKEN_BYTES` random bytes. */
+/** Formats `TOKEN_BYTES` random bytes as a token. */
 export const formatToken = (prefix: TokenPrefix, bytes: Uint8Array): Redacted.Redacted => {
   const body = Base64Url.encode(bytes)
   return Redacted.make(`${prefix}${body}${checksum(body)}`)
 }
 
 /**
- * The stored form of a token: SHA-256 of its text, in hexadecimal. Nobody can guess 256 random bits, so
- * the hash needs neither a secret nor a salt.
+ * The stored form of a token: SHA-256 of its text, in hexadecimal. Nobody can guess 256 random
+ * bits, so the hash needs neither a secret nor a salt.
  */
 export const tokenHash = (token: Redacted.Redacted): string =>
   hash("sha256", Redacted.value(token), "hex")
 
-/** True when prefix, length and checksum are those of a token this service made. */
+/** True when prefix, length and checksum of the token are valid. */
 export const isWellFormedToken = (prefix: TokenPrefix, token: Redacted.Redacted): boolean => {
   const match = pattern.exec(Redacted.value(token))
   return match?.[1] === prefix && match[2] !== undefined && checksum(match[2]) === match[3]
 }
 
-/** Wraps the look-up of a token that is not cached, and may refuse it. */
+/** Wraps the database look-up of a token that is not cached, and may refuse the look-up. */
 export type LookUpGuard<E> = <A>(
   lookUp: Effect.Effect<A, InvalidApiKey>
 ) => Effect.Effect<A, InvalidApiKey | E>

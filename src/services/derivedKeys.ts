@@ -1,8 +1,14 @@
-/** One key per purpose, derived from the master key, so that none can be used in place of another. */
+/**
+ * One key per purpose, derived from the master key, so that a key for one purpose cannot be used
+ * for another.
+ */
 import { hkdfSync } from "node:crypto"
 import { Redacted } from "effect"
 
-/** The labels are part of what is stored and signed: another label would be another key. */
+/**
+ * The labels enter the derivation: with another label, stored secrets and signed links become
+ * invalid.
+ */
 type KeyPurpose = "channel credentials" | "key id" | "content links"
 
 export const deriveKey = (

@@ -1,4 +1,7 @@
-/** The errors of a ledger, with the same messages for every store. */
+/**
+ * Maps the outcomes of ledger operations to results and errors, with the same messages for every
+ * store.
+ */
 import { Clock, Effect, Schema } from "effect"
 import {
   BudgetExceeded,
@@ -29,7 +32,7 @@ export const HoldResult = Schema.Literals([
   "overexposed"
 ])
 
-/** The result of a hold request. Amounts are nano-units. */
+/** The outcome of a hold request. Amounts are nano-units. */
 export interface HoldOutcome {
   readonly outcome: typeof HoldResult.Type
   readonly available: bigint
@@ -37,7 +40,7 @@ export interface HoldOutcome {
   readonly budget: SpentBudget | null
 }
 
-/** Succeeds where the money is held, by this request or an earlier one with the same id. */
+/** Succeeds where the money is held, by this request or by an earlier one with the same id. */
 export const answerHold = (outcome: HoldOutcome, request: HoldRequest, currency: string) =>
   outcome.outcome === "held" || outcome.outcome === "known"
     ? Effect.void
@@ -122,7 +125,7 @@ const refuseHold = Effect.fnUntraced(function* (
 export const DepositOutcome = Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
 export type DepositOutcome = typeof DepositOutcome.Type
 
-/** True where this call moved the money, false for a repeat. */
+/** True where this call moved the money; false for a repeat. */
 export const answerDeposit = Effect.fnUntraced(function* (
   outcome: DepositOutcome,
   mismatch = "This reference was deposited before with another amount"
@@ -147,7 +150,10 @@ export const AdjustmentOutcome = Schema.Literals([
 ])
 export type AdjustmentOutcome = typeof AdjustmentOutcome.Type
 
-/** `freeNano` is the available amount of the pool or the charge; null where it does not matter. */
+/**
+ * `freeNano` is the available amount of the pool, or the refundable amount of the charge; null
+ * where it does not matter.
+ */
 export const answerAdjustment = Effect.fnUntraced(function* (
   { outcome, freeNano }: { readonly outcome: AdjustmentOutcome; readonly freeNano: bigint | null },
   amountNano: bigint,
@@ -173,7 +179,10 @@ export const answerAdjustment = Effect.fnUntraced(function* (
   }
 })
 
-/** Releases an order whose gateway stopped before the answer. Its vendor may have completed it. */
+/**
+ * The release of an order whose gateway stopped before it responded. The vendor may have completed
+ * the order.
+ */
 export const releaseOfAbandoned = (organizationId: string, holdId: string): Release => ({
   organizationId,
   holdId,
@@ -184,12 +193,14 @@ export const releaseOfAbandoned = (organizationId: string, holdId: string): Rele
   forgetKey: false
 })
 
-/** A release that takes longer is repeated by the next sweep; it may still succeed meanwhile. */
+/**
+ * The time-out of a release. The next sweep repeats it; the first one may still succeed meanwhile.
+ */
 const RELEASE_TIMEOUT = "10 seconds"
 
 /**
- * Ends a release within a bound and without a failure, so that one hold that cannot be closed does not stop
- * the others. A failure is logged with the id of the hold.
+ * Runs a release with a time-out and never fails, so that one hold that cannot be closed does not
+ * stop the others. A failure is logged with the id of the hold.
  */
 export const releaseOrLog =
   (holdId: string) =>

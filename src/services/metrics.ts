@@ -1,15 +1,18 @@
 /**
- * Every metric of the gateway by name. Labels are route patterns, protocols, channels and other
- * words of a closed list: no organisation, key, prompt, task or address ever becomes one.
+ * Every metric of the gateway. Labels are route patterns, protocols, channels and other values from
+ * closed lists; an organisation, key, prompt, task or address never becomes a label.
  */
 import { Metric } from "effect"
 
-/** Seconds, from half a millisecond to the longest answer a client may wait for. */
+/**
+ * Histogram buckets in seconds, from half a millisecond to the longest response time of the
+ * gateway.
+ */
 const requestBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300
 ]
 
-/** Labels: `route` (a pattern, `unmatched` for none), `method`, `status` (class, or `aborted`). */
+/** Labels: `route` (a pattern, or `unmatched`), `method`, `status` (its class, or `aborted`). */
 export const requests = Metric.counter("gateway_http_requests_total", {
   description: "Requests that were answered, or whose client went away",
   incremental: true
@@ -45,9 +48,9 @@ export const overheadSeconds = Metric.histogram("gateway_http_request_overhead_s
 })
 
 /**
- * Attributes, as OpenTelemetry names them for generative models: `gen_ai.operation.name`,
- * `gen_ai.request.model` (the catalog's), and of orders that failed `error.type` (a code of the API, or
- * `interrupted` and `defect`).
+ * Attributes, named as in OpenTelemetry's conventions for generative AI: `gen_ai.operation.name`,
+ * `gen_ai.request.model` (the catalog's name of the model), and for failed orders `error.type` (an
+ * error code of the API, `interrupted` or `defect`).
  */
 export const orderSeconds = Metric.histogram("gen_ai.server.request.duration", {
   description:
@@ -55,7 +58,10 @@ export const orderSeconds = Metric.histogram("gen_ai.server.request.duration", {
   boundaries: requestBuckets
 })
 
-/** The same, with `gen_ai.provider.name` (the protocol) and the vendor's name of the model. */
+/**
+ * The same attributes, with `gen_ai.provider.name` (the protocol) and the vendor's name of the
+ * model.
+ */
 export const vendorCallSeconds = Metric.histogram("gen_ai.client.operation.duration", {
   description: "Seconds of one paid call of a vendor, whatever its end",
   boundaries: requestBuckets
@@ -138,13 +144,16 @@ export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_
   incremental: true
 })
 
-/** Labels: `protocol`, `channel`. Orders that had been given up and refunded before: the vendor may bill them. */
+/**
+ * Labels: `protocol`, `channel`. The vendor may bill these orders although they were given up and
+ * refunded.
+ */
 export const lateSuccesses = Metric.counter("gateway_late_success_total", {
   description: "Vendor successes that came after their order had been given up and refunded",
   incremental: true
 })
 
-/** Labels: `channel`; `end`, which is `made` or why it failed. */
+/** Labels: `channel`, and `end` (`made`, or the reason of the failure). */
 export const channelCalls = Metric.counter("gateway_channel_calls_total", {
   description: "Paid calls of channels that ended",
   incremental: true
@@ -183,14 +192,14 @@ export const channelTasks = Metric.gauge("gateway_channel_open_tasks", {
   description: "Video tasks that have not ended, in the whole database"
 })
 
-/** Labels: `channel`, `model`, `amount`: `estimated` or `used`. */
+/** Labels: `channel`, `model`, `amount` (`estimated` or `used`). */
 export const vendorUsage = Metric.counter("gateway_vendor_usage_total", {
   description:
     "Currency units that orders were held for, and what they came to by the usage their vendors told",
   incremental: true
 })
 
-/** Labels: `channel`, which made nothing, and `reason`. */
+/** Labels: `channel` (the one that produced nothing), `reason`. */
 export const failovers = Metric.counter("gateway_failovers_total", {
   description: "Orders that went on to another channel, after one that made nothing",
   incremental: true
@@ -213,7 +222,10 @@ export const webhookAttempts = Metric.counter("gateway_webhook_attempts_total", 
   incremental: true
 })
 
-/** Labels: `protocol`, `channel`. The gateway that claimed the task next writes its outcome. */
+/**
+ * Labels: `protocol`, `channel`. The outcome of such a task is written by the gateway that claimed
+ * it next.
+ */
 export const staleClaims = Metric.counter("gateway_stale_claims_total", {
   description: "Answers without a verdict whose claim had run out: they wrote nothing",
   incremental: true

@@ -3,15 +3,16 @@ import { readSwitches, type Switches } from "./switches.ts"
 
 interface AccountFault {
   readonly switches: Switches
-  /** Milliseconds since 1970; null for as long as nobody changes it. */
+  /** The end of the fault, in milliseconds since 1970; null where it lasts until it is changed. */
   readonly until: number | null
 }
 
 const noSwitches: Switches = {}
 
 /**
- * Simulated faults of one account of a vendor: the switches of a prompt, for every order and for a
- * limited time. An account is identified by its key, since several channels may be of one vendor.
+ * Simulated faults per vendor account: they have the same switches as a prompt, but apply to every
+ * order and for a limited time. An account is identified by its key, since several channels may
+ * belong to one vendor.
  */
 export class Accounts extends Context.Service<
   Accounts,

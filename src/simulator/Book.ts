@@ -12,15 +12,18 @@ const Subject = {
 }
 
 const Stamp = {
-  /** Starts at 1 and has no gaps. */
+  /** The sequence number; it starts at 1 and has no gaps. */
   seq: Schema.Int,
-  /** ISO 8601, UTC. */
+  /** The time of the entry in ISO 8601, UTC. */
   at: Schema.String
 }
 
-/** What was ordered, with the vendor's defaults filled in; null where the kind has no such thing. */
+/**
+ * The fields of an order, with the vendor's defaults filled in; null where the kind of order has no
+ * such field.
+ */
 export const Order = Schema.Struct({
-  /** -1 when the length was left to the model. */
+  /** The ordered length; -1 where the model chooses it. */
   seconds: Schema.NullOr(Schema.Int),
   resolution: Schema.NullOr(Schema.String),
   ratio: Schema.NullOr(Schema.String),
@@ -32,25 +35,28 @@ export const Order = Schema.Struct({
 })
 export interface Order extends Schema.Schema.Type<typeof Order> {}
 
-/** Paid work the vendor took on. */
+/** A paid job that the vendor accepted. */
 export const AcceptedEntry = Schema.Struct({
   ...Stamp,
   event: Schema.Literal("accepted"),
   ...Subject,
-  /** On a relay, which of its vendors' protocols the order was in. */
+  /** On a relay: the vendor protocol in which the order was sent. */
   family: Schema.optionalKey(Schema.String),
-  /** The last four characters of the key; empty for a key too short to be cut. */
+  /** The last four characters of the key; empty for a key that is too short to be shortened. */
   key_hint: Schema.String,
   order: Order,
-  /** The client's own id of the order, on protocols that carry one. */
+  /** The client's id of the order, on protocols that have such a field. */
   client_token: Schema.NullOr(Schema.String),
   switches: Schema.Record(Schema.String, Schema.String),
-  /** Wire fields the protocol repeats in later answers. */
+  /** Request fields that the protocol repeats in later responses. */
   echo: Schema.Record(Schema.String, Schema.Json)
 })
 export interface AcceptedEntry extends Schema.Schema.Type<typeof AcceptedEntry> {}
 
-/** The product as the vendor counts it, whatever its answers claim; null where not counted. */
+/**
+ * The output as the vendor counts it, regardless of the usage in its responses; null where not
+ * counted.
+ */
 export const Produced = Schema.Struct({
   seconds: Schema.NullOr(Schema.Int),
   images: Schema.NullOr(Schema.Int),
@@ -93,12 +99,15 @@ export class Book extends Context.Service<
   Book,
   {
     readonly entries: Effect.Effect<ReadonlyArray<BookEntry>>
-    /** Returns when the entry is in the file, if there is one. */
+    /** Adds an entry, and returns after it is written to the file, if there is one. */
     accepted(entry: Unstamped<AcceptedEntry>): Effect.Effect<AcceptedEntry>
     ended(entry: Unstamped<EndedEntry>): Effect.Effect<EndedEntry>
   }
 >()("gateway/simulator/Book") {
-  /** With a path, the entries of an earlier run come first and new ones are appended to the file. */
+  /**
+   * With a path, the file's entries of earlier runs come first, and new ones are appended to the
+   * file.
+   */
   static readonly layer = (path: string | undefined) =>
     Layer.effect(
       Book,
@@ -129,7 +138,8 @@ const readBook = (path: string): Effect.Effect<Array<BookEntry>, BookUnreadable>
       if (!existsSync(path)) return []
       const text = readFileSync(path, "utf8")
       const completeLines = text.slice(0, text.lastIndexOf("\n") + 1)
-      // A process killed in mid-write leaves half a line; its order was never answered.
+      // A process that was killed during a write leaves half a line; the vendor never responded to
+      // that order.
       if (completeLines.length < text.length) truncateSync(path, Buffer.byteLength(completeLines))
       return completeLines
         .split("\n")
@@ -142,7 +152,7 @@ const readBook = (path: string): Effect.Effect<Array<BookEntry>, BookUnreadable>
 /** The entry's time in milliseconds since 1970. */
 export const millisOf = (entry: { readonly at: string }): number => Date.parse(entry.at)
 
-/** The accepted entries of a book, by upstream id, each with its end if it has one. */
+/** The accepted entries of a book by upstream id, each with its end entry if it has one. */
 export const jobsOf = (
   entries: ReadonlyArray<BookEntry>
 ): ReadonlyMap<string, readonly [AcceptedEntry, Option.Option<EndedEntry>]> => {

@@ -5,7 +5,7 @@ import { sha256 } from "./digest.ts"
 import { loadClip, longestClipSeconds } from "./media/clip.ts"
 import { drawPicture, maxSide } from "./media/picture.ts"
 
-/** File extension of videos with the vendor's mark. */
+/** The file extension of videos with the vendor's watermark. */
 const markedExtension = ".watermarked.mp4"
 
 const validSeconds = 24 * 60 * 60
@@ -16,14 +16,17 @@ export interface Size {
   readonly height: number
 }
 
-/** Addresses of results. They look signed and short-lived; the files are generated on request. */
+/**
+ * Addresses of results. They look signed and short-lived; the files are generated when they are
+ * requested.
+ */
 export class MediaLinks extends Context.Service<
   MediaLinks,
   {
-    /** Where the simulator is reached, without a slash at the end. */
+    /** The origin of the simulator's addresses, without a slash at the end. */
     readonly origin: string
     video(ended: EndedEntry): string
-    /** The same video with the vendor's mark. */
+    /** The address of the same video with the vendor's watermark. */
     markedVideo(ended: EndedEntry): string
     image(accepted: AcceptedEntry, index: number, size: Size): string
   }
@@ -52,17 +55,19 @@ export class MediaLinks extends Context.Service<
   }
 }
 
-/** Names a picture: the same prompt at the same place in the answer gives the same one. */
+/**
+ * The seed of a picture: the same prompt and position in the response always give the same picture.
+ */
 export const pictureSeed = (accepted: AcceptedEntry, index: number): string =>
   `${accepted.order.prompt_sha256.slice(0, 24)}-${index}`
 
-/** A box that players skip; it makes a marked file differ from the unmarked one. */
+/** An MP4 box that players skip; it makes a watermarked file differ from the plain one. */
 const mark = Buffer.from("\0\0\0\x11freewatermark", "latin1")
 const withMark = (video: Uint8Array): Uint8Array => Buffer.concat([video, mark])
 
 const notFound = HttpServerResponse.text("Not found\n", { status: 404 })
 
-/** The results behind the addresses of `MediaLinks`. */
+/** Serves the results at the addresses of `MediaLinks`. */
 export const layerMedia = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const clip = yield* loadClip
@@ -91,7 +96,10 @@ export const layerMedia = HttpRouter.use(
   })
 )
 
-/** The whole file, or the part its `Range` header asks for. Only single ranges are honoured. */
+/**
+ * Responds with the whole file, or the part that the `Range` header requests. Only single ranges
+ * are supported.
+ */
 const serveBytes = (
   request: HttpServerRequest.HttpServerRequest,
   bytes: Uint8Array,

@@ -3,27 +3,27 @@ import { sha256 } from "./digest.ts"
 
 /** A request as a vendor received it. */
 export interface SeenRequest {
-  /** Starts at 1 and goes on after a clearing. */
+  /** The sequence number; it starts at 1 and is not reset by `clear`. */
   readonly seq: number
-  /** ISO 8601, UTC. */
+  /** The time of the request in ISO 8601, UTC. */
   readonly at: string
   readonly protocol: string
   readonly method: string
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
-  /** Lower-case names; of `authorization` only the scheme is kept, if it has one. */
+  /** Headers by lower-case name; `authorization` has only the scheme, if there is one. */
   readonly headers: Readonly<Record<string, string>>
-  /** The key's last characters, by which the book names its account. */
+  /** The last characters of the key, which identify the account in the book as well. */
   readonly key_hint: string
   /**
-   * The JSON sent, with each `data:` URL in it replaced by a `DataMarker`; the text as it came
-   * when it is not JSON, null when there is none.
+   * The JSON of the request, with each `data:` URL replaced by a `DataMarker`; the text itself when
+   * it is not JSON; null when there is no body.
    */
   readonly body: unknown
 }
 
-/** Stands for an inline file; both fields are of the decoded bytes. */
+/** Replaces an inline file; length and hash are those of the decoded bytes. */
 interface DataMarker {
   readonly media_type: string
   readonly bytes: number
@@ -33,16 +33,16 @@ interface DataMarker {
 const maxStoredRequests = 1000
 
 const HINT = 4
-/** Of a key that is hardly longer than its hint nothing is shown. */
+/** The hint of a key; empty where the key is not longer than its hint. */
 export const hintOf = (key: string): string => (key.length > HINT ? key.slice(-HINT) : "")
 
-/** The last 1000 requests to any vendor, including those refused. */
+/** The last 1000 requests to all vendors, including refused ones. */
 export class Requests extends Context.Service<
   Requests,
   {
     readonly all: Effect.Effect<ReadonlyArray<SeenRequest>>
     readonly clear: Effect.Effect<void>
-    /** Takes the request as it came and removes what must not be shown. */
+    /** Records a request, without the data that must not be shown. */
     record(request: Omit<SeenRequest, "seq" | "at" | "key_hint">): Effect.Effect<void>
   }
 >()("gateway/simulator/Requests") {

@@ -25,13 +25,15 @@ export type { BookEntry } from "./Book.ts"
 export type { SeenRequest } from "./Requests.ts"
 
 export interface SimulatorOptions {
-  /** 0 takes a free one. */
+  /** The port; 0 takes a free one. */
   readonly port: number
-  /** Where to listen; 127.0.0.1 by default. */
+  /** The address to listen at; 127.0.0.1 by default. */
   readonly host?: string
-  /** A JSONL file that is read at the start and appended to; without it the book is in memory only. */
+  /**
+   * A JSONL file that is read at the start and appended to; without it the book is in memory only.
+   */
   readonly bookPath?: string
-  /** What result addresses start with, when the simulator is reached under another address. */
+  /** The start of result addresses, where clients reach the simulator at another address. */
   readonly publicUrl?: string
 }
 
@@ -39,9 +41,11 @@ export interface SimulatorOptions {
 export class Simulator extends Context.Service<
   Simulator,
   {
-    /** Without a slash at the end and with the real port. */
+    /** The URL of the simulator, with the actual port and without a slash at the end. */
     readonly url: string
-    /** Everything booked so far, oldest first, including earlier runs with the same file. */
+    /**
+     * All entries of the book, oldest first, including those of earlier runs with the same file.
+     */
     readonly book: Effect.Effect<ReadonlyArray<BookEntry>>
     /** The last 1000 requests to the vendors, oldest first. */
     readonly requests: Effect.Effect<ReadonlyArray<SeenRequest>>
@@ -52,8 +56,8 @@ export class Simulator extends Context.Service<
 const vendors = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c, openai])
 
 /**
- * Serves until its scope closes; requests still open are then interrupted. Fails when the port is
- * taken, the book file is not a book, or the video asset cannot be used.
+ * Serves until its scope closes, and then interrupts open requests. Fails when the port is taken,
+ * the book file cannot be parsed, or the video asset cannot be used.
  */
 export const layerSimulator = (
   options: SimulatorOptions
@@ -85,7 +89,7 @@ export const layerSimulator = (
       NodeHttpServer.layer(createServer, {
         port: options.port,
         host: options.host ?? "127.0.0.1",
-        // An order that hangs on purpose would hold the shutdown up.
+        // A graceful shutdown would wait for orders that hang on purpose.
         disablePreemptiveShutdown: true
       })
     )

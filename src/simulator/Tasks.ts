@@ -12,11 +12,11 @@ import { sha256 } from "./digest.ts"
 import { hintOf } from "./Requests.ts"
 import { countOf, isOn, readSwitches } from "./switches.ts"
 
-/** Where an order is taken; no other place knows its task. */
+/** The API at which an order was accepted; its task is not known at any other. */
 export interface Place {
-  /** Also the first path segment. */
+  /** The protocol, which is also the first path segment. */
   readonly protocol: string
-  /** On a relay, which of its vendors' protocols. */
+  /** On a relay: the vendor protocol behind it. */
   readonly family?: string
 }
 
@@ -26,29 +26,32 @@ export interface Draft {
   readonly kind: "video" | "image" | "text"
   readonly model: string
   readonly key: string
-  /** Switches are read from here, so it holds every text of the request. */
+  /** All texts of the request, because the switches are read from this field. */
   readonly prompt: string
   readonly order: Omit<Order, "prompt_sha256">
   readonly clientToken: string | null
   readonly echo: AcceptedEntry["echo"]
-  /** Called again when the id is already taken. */
+  /** Generates the id; called again when the id is already taken. */
   readonly newId: (nowMillis: number) => string
 }
 
 /** How the jobs of one protocol run. */
 export interface Lifecycle {
-  /** The status words before the end, in order. */
+  /** The status words of a running task, in order. */
   readonly between: readonly [string, ...Array<string>]
-  /** Whether cancelled and expired are ends of their own; otherwise both are failures. */
+  /**
+   * Whether the protocol has statuses for cancelled and expired tasks; otherwise both are reported
+   * as failures.
+   */
   readonly cancels: boolean
-  /** Orders whose fault shows only while they are processed; they fail. */
+  /** Whether an order passes the checks and fails during processing. */
   readonly unusable?: (accepted: AcceptedEntry) => boolean
-  /** Orders all of whose images are refused when they are generated. */
+  /** Whether all images of the order are refused when they are generated. */
   readonly refuses?: (accepted: AcceptedEntry) => boolean
   readonly produced: (accepted: AcceptedEntry) => Produced
 }
 
-/** What one poll gets to see. */
+/** The result of one poll. */
 export type Sighting =
   | { readonly _tag: "Broken" }
   | { readonly _tag: "Forgotten" }
@@ -58,13 +61,13 @@ export type Sighting =
 interface Task {
   readonly accepted: AcceptedEntry
   ended: EndedEntry | undefined
-  /** Polls that advanced the task. */
+  /** The number of polls that advanced the task. */
   polls: number
-  /** Times of the last polls since the start, in milliseconds since 1970. */
+  /** The times of the last polls since the start of the simulator, in milliseconds since 1970. */
   readonly polledAt: Array<number>
 }
 
-/** Times of a task's polls since the start, oldest first. */
+/** A task and the times of its polls since the start of the simulator, oldest first. */
 interface PolledTask {
   readonly protocol: string
   readonly upstream_id: string
@@ -73,32 +76,38 @@ interface PolledTask {
 
 const maxStoredPolls = 1000
 
-/** The status of a task with `sim:unknown-status`. No protocol knows the word. */
+/** The status word of a task with `sim:unknown-status`; no protocol documents it. */
 const unknownStatus = "hibernating"
 
 const defaultPolls = 2
 
-/** The jobs of all protocols; those of an earlier run are there again, with their polls uncounted. */
+/**
+ * The tasks of all protocols. Tasks of an earlier run are restored from the book, with their polls
+ * counted from zero.
+ */
 export class Tasks extends Context.Service<
   Tasks,
   {
-    /** Books the order and makes it a task. */
+    /** Enters the order into the book and creates its task. */
     accept(draft: Draft): Effect.Effect<AcceptedEntry>
-    /** Counts as one poll of the task. An unknown id is `Forgotten`. */
+    /** Returns the status and counts one poll. An unknown id is `Forgotten`. */
     poll(place: Place, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
-    /** The task as the last poll saw it, or as the first one will. */
+    /**
+     * Returns the status of the last poll, or that of the first poll to come, without counting a
+     * poll.
+     */
     look(place: Place, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
-    /** The ids of an account's tasks at a place, newest first. */
+    /** The ids of an account's tasks at one API, newest first. */
     idsOf(place: Place, key: string): Effect.Effect<ReadonlyArray<string>>
-    /** Ends a task that has not begun; the same task again changes nothing. */
+    /** Cancels a task that has not started; a repeat changes nothing. */
     cancel(accepted: AcceptedEntry): Effect.Effect<EndedEntry>
-    /** Forgets the task; the book does not. */
+    /** Removes the task; its entries in the book stay. */
     remove(id: string): Effect.Effect<void>
-    /** Ends the task the way its switches say; the same task again changes nothing. */
+    /** Ends the task as its switches say; a repeat changes nothing. */
     finish(accepted: AcceptedEntry, lifecycle: Lifecycle): Effect.Effect<EndedEntry>
-    /** The ids of the tasks ordered under a client's own id, oldest first. */
+    /** The ids of the tasks that were ordered with this client token, oldest first. */
     idsOfToken(protocol: string, token: string): Effect.Effect<ReadonlyArray<string>>
-    /** Every task, in the order of its acceptance. */
+    /** All tasks, in the order in which they were accepted. */
     readonly polled: Effect.Effect<ReadonlyArray<PolledTask>>
   }
 >()("gateway/simulator/Tasks") {
@@ -149,7 +158,7 @@ export class Tasks extends Context.Service<
         return task !== undefined && isAt(place, task.accepted) ? task : undefined
       }
 
-      /** The task as the poll after `seen` others sees it. */
+      /** The status of the task after `seen` earlier polls. */
       const sighting = Effect.fnUntraced(function* (
         task: Task,
         seen: number,

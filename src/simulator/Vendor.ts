@@ -6,52 +6,55 @@ import { Requests } from "./Requests.ts"
 import { refusedStatus, type Switches } from "./switches.ts"
 import type { Place, Tasks } from "./Tasks.ts"
 
-/** An answer that is a vendor's error, in the form of its protocol. */
+/** An error response of a vendor, in the form of its protocol. */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly status: number
   readonly body: Schema.Json
   readonly headers?: Readonly<Record<string, string>>
 }> {}
 
-/** What the handlers of a vendor may use. */
+/** The services that the handlers of a vendor may use. */
 export type Bench = Tasks | MediaLinks | HttpServerRequest.HttpServerRequest
 
 /** A request whose key was accepted. */
 export interface Call {
   readonly key: string
-  /** What goes wrong for the account, whatever is ordered. */
+  /** The simulated faults of the account, which apply to every order. */
   readonly switches: Switches
   readonly headers: Headers.Headers
   readonly params: Readonly<Record<string, string | undefined>>
   readonly query: URLSearchParams
   /**
-   * The JSON sent, without fields that are null: vendors take those for unset. Undefined when there
-   * was none or it could not be read as JSON.
+   * The JSON of the request without null fields, because vendors treat null as unset. Undefined
+   * when there was no body or it could not be parsed as JSON.
    */
   readonly body: unknown
 }
 
 export interface VendorRoute {
-  /** `*` is any method. */
+  /** The HTTP method; `*` matches all. */
   readonly method: "GET" | "POST" | "DELETE" | "*"
-  /** Without the protocol in front. */
+  /** The path below the protocol's segment. */
   readonly path: `/${string}`
   readonly handle: (
     call: Call
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, Bench>
 }
 
-/** Takes the orders of a protocol: its own vendor, or one family of a relay in front of vendors. */
+/**
+ * The part of a vendor that accepts orders of one protocol: the vendor itself, or one family of a
+ * relay in front of several vendors.
+ */
 export interface Desk extends Place {
-  /** The desk's error for a status of 400 or above that has no more special cause. */
+  /** The desk's generic error for a status of 400 or above. */
   readonly refuse: (status: number) => Refusal
-  /** The vendor's error for an input it will not work on. */
+  /** The vendor's error for an input that its moderation refuses. */
   readonly moderatedInput: () => Refusal
 }
 
 /**
- * One protocol as its vendor serves it. Every protocol has one file in the same order: wire schemas,
- * refusals, checks, lifecycle of a job, answers, calls, and the vendor itself.
+ * One protocol as its vendor serves it. Every protocol has one file in the same order: wire
+ * schemas, refusals, checks, lifecycle of a job, answers, calls, and the vendor itself.
  */
 export interface Vendor extends Pick<Desk, "protocol" | "refuse"> {
   /** The key of a request, or the vendor's authentication error. */
@@ -59,15 +62,15 @@ export interface Vendor extends Pick<Desk, "protocol" | "refuse"> {
   readonly routes: ReadonlyArray<VendorRoute>
 }
 
-/** Room for the largest inline image a vendor takes, and some more. */
+/** Maximum body size: the largest inline image that a vendor accepts, and some more. */
 const maxBody = ByteSize.mebibytes(64)
 
-/** The key every vendor refuses. */
+/** The key that every vendor refuses. */
 const refusedKey = "bad-key"
 
 export type KeyProblem = "missing" | "scheme" | "unknown"
 
-/** Reads `Authorization: <scheme> <key>`; any key but the refused one is good. */
+/** Reads `Authorization: <scheme> <key>`. Every key is valid except the refused one. */
 export const keyOf = (
   headers: Headers.Headers,
   scheme: string,
@@ -88,17 +91,17 @@ const missingModelPrefix = "missing-"
 
 export const isMissingModel = (model: string): boolean => model.startsWith(missingModelPrefix)
 
-/** A field that the vendor refuses by its name, although it ignores those it does not know. */
+/** A field that the vendor refuses by name, although it ignores unknown fields. */
 export const refusedField = Schema.optionalKey(Schema.Never)
 
-/** The first thing wrong with a body. */
+/** The first fault of a body. */
 export interface BodyFault {
-  /** As in `content[0].image_url.url`; empty for the body itself. */
+  /** The path of the field, such as `content[0].image_url.url`; empty for the body itself. */
   readonly path: string
   readonly problem: "missing" | "unexpected" | "invalid"
 }
 
-/** Decodes a body, or fails with what `refuse` makes of its first fault. */
+/** Decodes a body. On a fault, fails with the error that `refuse` returns for the first one. */
 export const decodeBody = <A, I>(
   schema: Schema.Codec<A, I>,
   options: {
@@ -141,8 +144,9 @@ const join = (path: string, key: PropertyKey): string => {
 }
 
 /**
- * The routes of each vendor under its `/<protocol>`. Every request is recorded as it came, then its
- * key is checked, and the trouble its account is in; a path the vendor does not have answers its 404.
+ * The routes of each vendor under `/<protocol>`. Every request is recorded first; then its key and
+ * the simulated faults of its account are checked. A path that the vendor does not have gets the
+ * vendor's 404.
  */
 export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
   HttpRouter.use(
@@ -198,7 +202,7 @@ export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
     })
   )
 
-/** A form as the JSON that says the same: files are data URLs, and `name[]` is a list. */
+/** A form converted to equivalent JSON: files become data URLs, and `name[]` becomes a list. */
 const formText = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.flatMap(request.arrayBuffer, (bytes) =>
     Effect.tryPromise(async () => {

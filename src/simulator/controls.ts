@@ -8,7 +8,10 @@ import { Tasks } from "./Tasks.ts"
 const list = (data: ReadonlyArray<object>) =>
   HttpServerResponse.jsonUnsafe({ object: "list", data })
 
-/** The switches apply to every order of the account, and `sim:refuse` to every request. */
+/**
+ * A fault of an account. Its switches apply to every order of the account, and `sim:refuse` to
+ * every request.
+ */
 const FaultBody = Schema.Struct({
   switches: Schema.String,
   seconds: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))).pipe(
@@ -16,7 +19,7 @@ const FaultBody = Schema.Struct({
   )
 })
 
-/** The simulator's own interface for tests, under `/_sim`. No vendor has these paths. */
+/** The simulator's control API for tests, under `/_sim`. No vendor has these paths. */
 export const layerControls = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const book = yield* Book

@@ -8,9 +8,10 @@ import { type Draft, Tasks } from "./Tasks.ts"
 import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
 
 /**
- * Accepts an order that passed the vendor's checks, unless a switch of its account or prompt refuses it.
- * A refused order is not entered into the book; for an entered one a switch may replace the answer.
- * `answer` runs after the entry; a response of its own, such as a stream, is sent unchanged.
+ * Accepts an order that passed the vendor's checks, unless a switch of its account or prompt
+ * refuses it. A refused order is not entered into the book. For an accepted order a switch may
+ * replace the response. `answer` runs after the entry; where it returns an HTTP response, such as a
+ * stream, that is sent unchanged.
  */
 export const placeOrder = Effect.fnUntraced(function* (
   desk: Desk,
@@ -55,7 +56,7 @@ export const placeOrder = Effect.fnUntraced(function* (
   return HttpServerResponse.jsonUnsafe(body)
 })
 
-/** The head and a half of an answer, which has arrived before the connection is gone. */
+/** A response whose connection is closed after the headers and half of the body have arrived. */
 const cutAnswer = Effect.fnUntraced(function* (text: string) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const half = new TextEncoder().encode(text.slice(0, Math.floor(text.length / 2)))
@@ -68,7 +69,7 @@ const cutAnswer = Effect.fnUntraced(function* (text: string) {
   )
 })
 
-/** Closes the connection the request came on. */
+/** Closes the connection of the request. */
 export const hangUp = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
   NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
 })

@@ -11,7 +11,7 @@ export const Ratio = Schema.Literals(["16:9", "4:3", "1:1", "3:4", "9:16", "21:9
 
 export const framesPerSecond = 24
 
-/** Width and height the newer models render; the 4k ones other than 16:9 are twice the 1080p ones. */
+/** The sizes of the newer models. 4k sizes other than 16:9 are twice the 1080p sizes. */
 const sizes: Record<
   typeof Resolution.Type,
   Record<Exclude<typeof Ratio.Type, "adaptive">, readonly [width: number, height: number]>
@@ -50,7 +50,7 @@ const sizes: Record<
   }
 }
 
-/** What the first generation renders. */
+/** The sizes of the first generation of models. */
 const olderSizes: Pick<typeof sizes, "480p" | "720p" | "1080p"> = {
   "480p": {
     "16:9": [864, 480],
@@ -81,11 +81,11 @@ const olderSizes: Pick<typeof sizes, "480p" | "720p" | "1080p"> = {
 const isResolution = Schema.is(Resolution)
 const isRatio = Schema.is(Ratio)
 
-/** The ratio an order is rendered in: `adaptive` becomes 16:9. */
+/** The aspect ratio of the rendered video: `adaptive` becomes 16:9. */
 export const renderedRatio = ({ order }: AcceptedEntry): Exclude<typeof Ratio.Type, "adaptive"> =>
   isRatio(order.ratio) && order.ratio !== "adaptive" ? order.ratio : "16:9"
 
-/** Which sizes the resolutions are rendered in. */
+/** The name of a table from resolutions to sizes. */
 export type SizesName = "older" | "newer" | "2.5"
 
 const sizesNamed: Record<SizesName, typeof sizes> = {
@@ -94,7 +94,7 @@ const sizesNamed: Record<SizesName, typeof sizes> = {
   "2.5": { ...sizes, "480p": { ...sizes["480p"], "16:9": [854, 480], "9:16": [480, 854] } }
 }
 
-/** The size in pixels; 720p where the order names no resolution. */
+/** The size of the rendered video in pixels; that of 720p where the order names no resolution. */
 const renderedSize = (accepted: AcceptedEntry, name: SizesName): Size => {
   const { resolution } = accepted.order
   const [width, height] =
@@ -102,17 +102,20 @@ const renderedSize = (accepted: AcceptedEntry, name: SizesName): Size => {
   return { width, height }
 }
 
-/** What every reference video is taken to last. */
+/** The assumed length of every reference video. */
 export const assumedInputSeconds = 4
 
-/** The length of a rendered order. The model's own choice depends on the id only. */
+/** The length of the rendered video. A length that the model chooses depends on the id only. */
 const renderedSeconds = (
   { order, upstream_id }: AcceptedEntry,
   [least, most]: ModelFamily["seconds"]
 ): number | null =>
   order.seconds === -1 ? least + numberFrom(upstream_id, most - least + 1) : order.seconds
 
-/** Length and tokens of a rendered order, in frames where those were ordered. */
+/**
+ * Length and tokens of a rendered video; the tokens are computed from the frames where the order
+ * sets them.
+ */
 export const producedVideo = (
   accepted: AcceptedEntry,
   family: Pick<ModelFamily, "seconds"> & { readonly sizes: SizesName }
@@ -127,7 +130,7 @@ export const producedVideo = (
   return { seconds, images: null, completion_tokens: Math.floor(tokens) }
 }
 
-/** Only the length, for work that is billed by the second. */
+/** The length of a rendered video, for jobs that are billed by the second. */
 export const producedSeconds = (
   accepted: AcceptedEntry,
   { seconds }: Pick<ModelFamily, "seconds">
@@ -137,14 +140,17 @@ export const producedSeconds = (
   completion_tokens: null
 })
 
-/** The images of an order that are refused when they are made: as many as the switch says, else all. */
+/**
+ * The number of images of an order that are refused when they are generated: the number in the
+ * switch, or all.
+ */
 export const refusedImages = ({ order, switches }: AcceptedEntry): number => {
   const orderedImages = order.n ?? 1
   if (!isOn(switches, "refused-images")) return 0
   return Math.min(countOf(switches, "refused-images", orderedImages), orderedImages)
 }
 
-/** How many images come of an order. */
+/** The number of images that an order produces. */
 export const producedImages = (accepted: AcceptedEntry): Produced => ({
   seconds: null,
   images:

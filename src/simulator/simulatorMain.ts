@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The vendors' side alone, as its environment describes it. */
+/** The command that runs the simulator alone, configured by environment variables. */
 import { startWith } from "../nodeVersion.ts"
 
 startWith(() => import("./simulatorProcess.ts").then(({ run }) => run()))

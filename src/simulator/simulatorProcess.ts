@@ -1,4 +1,4 @@
-/** The vendors' side as a process. */
+/** Runs the simulator as a process. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Effect, Layer, Option, Schema } from "effect"
 import { layerSimulator, Simulator } from "./Simulator.ts"

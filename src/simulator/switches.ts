@@ -1,6 +1,7 @@
 /**
- * Faults that a prompt makes the simulator show, written as `sim:name` or `sim:name=value`. The record
- * maps each name to its value, which is empty for a bare switch.
+ * Switches in a prompt that make the simulator show a fault, written as `sim:name` or
+ * `sim:name=value`. The record maps each name to its value, which is empty where no value is
+ * written.
  */
 export type Switches = Readonly<Record<string, string>>
 
@@ -37,7 +38,10 @@ const names = new Set([
   "errors"
 ])
 
-/** Reads the switches of a prompt; the last one of a name counts, words of other names are text. */
+/**
+ * Reads the switches of a prompt. Where a name is repeated, the last value counts; unknown names
+ * are ordinary text.
+ */
 export const readSwitches = (prompt: string): Switches => {
   const switches: Record<string, string> = {}
   for (const match of prompt.matchAll(/(?<=^|\s)sim:([a-z0-9-]+)(?:=(\S+))?/g)) {
@@ -49,7 +53,10 @@ export const readSwitches = (prompt: string): Switches => {
 
 export const isOn = (switches: Switches, name: string): boolean => switches[name] !== undefined
 
-/** The whole number of `sim:name=N`; `fallback` when the switch is off or N is not one. */
+/**
+ * The whole number N of `sim:name=N`; `fallback` when the switch is off or its value is not a whole
+ * number.
+ */
 export const countOf = (switches: Switches, name: string, fallback: number): number => {
   const value = switches[name] ?? ""
   return /^\d{1,9}$/.test(value) ? Number(value) : fallback
@@ -58,13 +65,19 @@ export const countOf = (switches: Switches, name: string, fallback: number): num
 const DEFAULT_ECHO_KIB = 1536
 const KIB = 1024
 
-/** The order that some vendors repeat beside their answer, in the size of `sim:echo=KIB`. */
+/**
+ * Filler data in place of the copy of the order that some vendors add to their response; its size
+ * is that of `sim:echo=KIB`.
+ */
 export const echoOf = (switches: Switches): { readonly request?: string } =>
   isOn(switches, "echo")
     ? { request: "iVBORw0K".repeat((countOf(switches, "echo", DEFAULT_ECHO_KIB) * KIB) / 8) }
     : {}
 
-/** Puts the word of `sim:usage=WORD` into the text itself, as no JSON value is like `1e309`. */
+/**
+ * Replaces the usage counts in the response text by the word of `sim:usage=WORD`. It works on the
+ * text because `JSON.stringify` cannot write a word such as `1e309`.
+ */
 export const withUsageWord = (
   text: string,
   switches: Switches,
@@ -76,7 +89,7 @@ export const withUsageWord = (
   return text.replace(counts, (_, name: string) => `${name}${word}`)
 }
 
-/** The status of `sim:refuse=STATUS`; anything but 400 to 599 is no refusal. */
+/** The status of `sim:refuse=STATUS`; undefined for every value outside 400 to 599. */
 export const refusedStatus = (switches: Switches): number | undefined => {
   const status = countOf(switches, "refuse", 0)
   return status >= 400 && status <= 599 ? status : undefined

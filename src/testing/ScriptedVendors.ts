@@ -1,4 +1,4 @@
-/** Vendors without sockets: what becomes of an order is what the test says. */
+/** Vendors without sockets, whose responses are scripted by the test. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
@@ -32,21 +32,24 @@ export interface ScriptedOptions {
 export class ScriptedVendors extends Context.Service<
   ScriptedVendors,
   {
-    /** What becomes of the video orders from now on. */
+    /** Sets the script for all video orders from now on. */
     videos(script: Scripted<ReceivedVideo, VideoScript>): Effect.Effect<void>
-    /** What becomes of the image orders from now on. */
+    /** Sets the script for all image orders from now on. */
     images(script: Scripted<ReceivedImages, ImageScript>): Effect.Effect<void>
-    /** What becomes of chats and embeddings from now on. */
+    /** Sets the script for all chat and embedding orders from now on. */
     texts(script: Scripted<ReceivedText, TextScript>): Effect.Effect<void>
-    /** Ends every running job: its next poll answers this, success when left out. */
+    /** Ends every running job: its next poll returns this status, or success when left out. */
     finish(end?: VideoStatus): Effect.Effect<void>
-    /** Every video order that arrived, refused ones too, oldest first. */
+    /** All received video orders, including refused ones, oldest first. */
     readonly videoOrders: Effect.Effect<ReadonlyArray<ReceivedVideo>>
-    /** Every image order that arrived, refused ones too, oldest first. */
+    /** All received image orders, including refused ones, oldest first. */
     readonly imageOrders: Effect.Effect<ReadonlyArray<ReceivedImages>>
-    /** Every chat and embedding order that arrived, refused ones too, oldest first. */
+    /** All received chat and embedding orders, including refused ones, oldest first. */
     readonly textOrders: Effect.Effect<ReadonlyArray<ReceivedText>>
-    /** Video jobs, image and text requests the vendors took on, which they would send a bill for. */
+    /**
+     * The number of video jobs and of image and text requests that the vendors accepted, and would
+     * bill.
+     */
     readonly jobs: Effect.Effect<number>
   }
 >()("gateway/testing/ScriptedVendors") {}
@@ -55,7 +58,7 @@ interface Job {
   readonly received: ReceivedVideo
   readonly script: AcceptedVideo
   polls: number
-  /** Null while the script decides. */
+  /** The end that `finish` has set; null while the script decides. */
   end: VideoStatus | "succeeded" | null
 }
 
@@ -83,7 +86,7 @@ const endOf = (
       }
     : end
 
-/** One state for the adapters of all protocols. */
+/** Creates the state that the adapters of all protocols share. */
 const makeVendors = (options: ScriptedOptions) => {
   let videos = options.videos ?? vendor.succeeds()
   let images = options.images ?? vendor.makes()
@@ -169,9 +172,9 @@ const makeVendors = (options: ScriptedOptions) => {
 }
 
 /**
- * Adapters of every protocol in `Protocols`, without a socket, and `ScriptedVendors` to direct them.
- * Unless a script says otherwise each video is done at the second poll, and each image at once. A
- * script may be a function of the order, and looks at its text, its account or its protocol.
+ * Adapters for every protocol in `Protocols`, without a socket, and `ScriptedVendors` to control
+ * them. Without a script, each video is finished at the second poll and each image immediately. A
+ * script may be a function of the received order, and so depend on its text, account or protocol.
  */
 export const layerAdaptersScripted = (options: ScriptedOptions = {}) =>
   Layer.effectContext(
@@ -186,7 +189,7 @@ export const layerAdaptersScripted = (options: ScriptedOptions = {}) =>
       })
       const adaptersOf = <A>(names: Iterable<string>, make: (protocol: string) => A) =>
         new Map([...names].map((name) => [name, make(name)] as const))
-      // Each kind of adapter is one map here and one script above.
+      // Each modality has one map here and one script above.
       return Context.make(ScriptedVendors, service).pipe(
         Context.add(ProtocolAdapter, {
           video: adaptersOf(protocols.video.keys(), videoAdapter),

@@ -2,8 +2,9 @@ import { type Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
 /**
- * Runs the effect to its end on a `TestClock` that goes on step by step, for what waits both for the
- * clock and for answers that come by themselves. One that never ends runs into the test's time limit.
+ * Runs the effect to its end while the `TestClock` advances step by step, for effects that wait
+ * both for the clock and for responses that arrive without it. An effect that never ends runs into
+ * the time-out of the test.
  */
 export const whileTimePasses = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
@@ -11,7 +12,7 @@ export const whileTimePasses = Effect.fnUntraced(function* <A, E, R>(
 ) {
   const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
   while (fiber.pollUnsafe() === undefined) {
-    // Answers on their way arrive before the clock moves.
+    // Responses that are under way arrive before the clock advances.
     yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
     if (fiber.pollUnsafe() === undefined) yield* TestClock.adjust(step)
   }

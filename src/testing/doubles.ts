@@ -1,6 +1,7 @@
 /**
- * Doubles for programs that use the gateway: stores in memory, vendors that follow a script, the
- * simulator, and a whole gateway on them. Each double passes the suite its live layer passes.
+ * Test doubles for programs that use the gateway: stores in memory, scripted vendors, the
+ * simulator, and a whole gateway on top of them. Each double passes the test suite of its live
+ * layer.
  */
 
 // A gateway
@@ -36,7 +37,7 @@ export {
   vendor
 } from "./vendorScripts.ts"
 
-// Stores: all of them together, or one by one over a `layerMemoryStore` that they share
+// Stores: all of them together, or single ones that share a `layerMemoryStore`
 
 export { layerAccessMemory } from "./memory/AccessMemory.ts"
 export { layerCallLogMemory } from "./memory/CallLogMemory.ts"
@@ -66,7 +67,7 @@ export { layerAdminAuditMemory, layerOperatorsMemory } from "./operators/Operato
 export { layerOrderListsMemory } from "./operators/OrderListsMemory.ts"
 export { layerFilesMemory } from "./results/FilesMemory.ts"
 
-// What the doubles stand in for, what stands on them, and what a double of one's own answers with
+// Services that the doubles replace, services built on them, and errors for doubles of your own
 
 export { InsufficientBalance, Overloaded } from "../domain/Errors.ts"
 export { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOutcome.ts"

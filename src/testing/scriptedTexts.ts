@@ -1,4 +1,4 @@
-/** Vendors of text without a socket. */
+/** Scripted vendors of text without a socket. */
 import { Clock, Effect } from "effect"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
@@ -7,7 +7,7 @@ import type { Failing, ReceivedText, Written } from "./vendorScripts.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** Never empty, so that an order with several inputs has a vector for each. */
+/** The number of inputs, at least 1, so that each input of an order has a vector. */
 const inputsOf = (input: unknown): number => (Array.isArray(input) ? Math.max(input.length, 1) : 1)
 
 const chunk = (model: string, choices: ReadonlyArray<unknown>, more = {}): Uint8Array =>
@@ -23,7 +23,10 @@ const usageOf = ({ inputTokens, outputTokens }: TokenCounts) => ({
 
 const usageField = (usage: TokenCounts | null) => (usage === null ? {} : { usage: usageOf(usage) })
 
-/** A chat's words one by one, its end, and its usage where the client asked for it. */
+/**
+ * The events of a streamed chat: its words one by one, its end, and its usage where the client
+ * requested it.
+ */
 const piecesOf = (model: string, script: Written, wantsUsage: boolean): Array<TextPiece> => {
   const tokens = script.content.match(/\S+\s*/g) ?? []
   const contentPieces = tokens.map((content, index) => ({
@@ -46,7 +49,7 @@ const piecesOf = (model: string, script: Written, wantsUsage: boolean): Array<Te
   return [...contentPieces, end, last]
 }
 
-/** An adapter whose answers `decide` scripts after recording the order. */
+/** An adapter that records each order and then responds with the script that `decide` returns. */
 export const makeScriptedText = (
   protocol: string,
   decide: (received: ReceivedText) => Effect.Effect<Written | Failing>

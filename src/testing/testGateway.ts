@@ -1,4 +1,6 @@
-/** The whole gateway for a test: real routes, handlers and use cases over doubles, without a socket. */
+/**
+ * The whole gateway for a test: real routes, handlers and use cases over doubles, without a socket.
+ */
 import { Context, Effect, Layer, Redacted, Schema, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { layerAdapters } from "../adapters/liveAdapters.ts"
@@ -31,7 +33,7 @@ import { layerSimulatorTesting } from "./testSimulator.ts"
 
 export type CatalogJson = typeof CatalogWrite.Encoded
 
-/** A member of an organisation, and the key to act as it. */
+/** A member of an organisation, with an API key. */
 export interface Customer {
   readonly organizationId: string
   readonly memberId: string
@@ -48,7 +50,7 @@ export interface CustomerOptions {
 }
 
 export interface CallOptions {
-  /** POST when there is a body and no method is named. */
+  /** The HTTP method; by default POST where there is a body, else GET. */
   readonly method?: string
   readonly key?: string
   readonly json?: unknown
@@ -58,30 +60,30 @@ export interface CallOptions {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** Decoded JSON; the text itself where it is not JSON. */
+  /** The decoded JSON; the text itself where it is not JSON. */
   readonly body: unknown
 }
 
 export class TestingGateway extends Context.Service<
   TestingGateway,
   {
-    /** What every address begins with; nothing listens there. */
+    /** The base URL of all addresses; no server listens there. */
     readonly url: string
     /** The operator's token. */
     readonly adminToken: string
-    /** Hands a request to the gateway; for SDKs and clients that take a `fetch` of their own. */
+    /** Sends a request to the gateway, for SDKs and clients that accept a `fetch` function. */
     readonly fetch: typeof globalThis.fetch
     /** Calls a path such as `/v1/models`. */
     call(path: string, options?: CallOptions): Effect.Effect<Answer>
-    /** A fresh organisation with money, one member and one key. */
+    /** Creates an organisation with money, one member and one key. */
     customer(options?: CustomerOptions): Effect.Effect<Customer>
   }
 >()("gateway/testing/TestingGateway") {}
 
 const URL_OF_GATEWAY = "http://gateway.test"
 /**
- * Simulated vendors answer at once, and the live clock moves by itself. A vendor that fails as often as
- * a test has it is called again all the same.
+ * Settings for simulated vendors, which respond immediately on the live clock: polls are frequent,
+ * and no number of failures starts a cooldown.
  */
 const quick: Partial<Settings> = {
   breakerCalls: Number.MAX_SAFE_INTEGER,
@@ -175,32 +177,32 @@ const layerGatewayOver = <R>(catalog: Effect.Effect<CatalogJson, never, R>) =>
     Layer.provide(layerOutgoingWeb)
   )
 
-/** What a gateway of a test stands on, and what a test may replace. */
+/** The services that the gateway of a test uses, and that a test may replace. */
 export type TestingServices = StoresMemory | ProtocolAdapter
 
 interface Options<E, R> {
-  /** Instead of the default ones. */
+  /** Settings that replace the default ones. */
   readonly settings?: Partial<Settings>
   /**
-   * A layer of services that take the place of the doubles of the same name. It may ask for any of
-   * the doubles, also for the one it replaces, to hand on what it does not do itself.
+   * A layer of services that replace the doubles of the same name. It may require every double,
+   * including the one it replaces, in order to delegate to it.
    */
   readonly replacing?: Layer.Layer<never, E, TestingServices | R>
 }
 
 export interface GatewayOptions<E = never> extends Options<E, ScriptedVendors> {
-  /** The demo models when left out. */
+  /** The catalog; the demo models when left out. */
   readonly catalog?: CatalogJson
-  /** What the vendors do at first; `ScriptedVendors` tells them again. */
+  /** The initial scripts of the vendors; `ScriptedVendors` can change them. */
   readonly vendors?: ScriptedOptions
 }
 
 export interface SimulatedGatewayOptions<E = never> extends Options<E, Simulator> {
-  /** For a simulator at the address; the demo models when left out. */
+  /** The catalog for a simulator at this URL; the demo models when left out. */
   readonly catalog?: (simulatorUrl: string) => CatalogJson
 }
 
-/** Health is looked at rarely, so that a test may move its clock by hours in a moment. */
+/** Health checks are rare, so that a test may advance its clock by hours in a short time. */
 const layerSettings = (settings: Partial<Settings> = {}) =>
   Layer.succeed(Settings, {
     ...defaultSettings,
@@ -210,9 +212,9 @@ const layerSettings = (settings: Partial<Settings> = {}) =>
   })
 
 /**
- * Routes, handlers, use cases and poller over stores in memory and vendors that follow a script.
- * Nothing of it waits for anything but the clock, so a `TestClock` drives it all. The doubles come out
- * beside the gateway: look at the `Ledger`, direct the `ScriptedVendors`, break the `MemoryStore`.
+ * Routes, handlers, use cases and poller over stores in memory and scripted vendors. All waits use
+ * the clock, so a `TestClock` controls them. The layer also provides the doubles: a test can read
+ * the `Ledger`, script the `ScriptedVendors`, and break the `MemoryStore`.
  */
 export const layerGatewayTesting = <E = never>(options: GatewayOptions<E> = {}) => {
   const doubles = Layer.merge(layerStoresMemory(), layerAdaptersScripted(options.vendors))
@@ -226,9 +228,9 @@ export const layerGatewayTesting = <E = never>(options: GatewayOptions<E> = {}) 
 }
 
 /**
- * The same before the vendor simulator and with the real adapters, which speak to it over sockets:
- * run it on the live clock. The `Simulator` comes out beside the gateway, with its book of what it
- * would send a bill for.
+ * The same gateway with the vendor simulator and the real adapters, which connect to it over
+ * sockets; so it needs the live clock. The layer also provides the `Simulator`, whose book lists
+ * the jobs that vendors would bill.
  */
 export const layerGatewaySimulated = <E = never>(options: SimulatedGatewayOptions<E> = {}) => {
   const doubles = Layer.merge(

@@ -1,4 +1,4 @@
-/** What a vendor without a socket does with the orders it gets. */
+/** Scripts for vendors without a socket: how a vendor responds to its orders. */
 import { Effect } from "effect"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
@@ -48,10 +48,13 @@ interface ReceivedEmbedding {
 
 export type ReceivedText = ReceivedChat | ReceivedEmbedding
 
-/** How a job goes on that a vendor has taken. */
+/** The course of a job that a vendor has accepted. */
 export interface AcceptedVideo {
   readonly _tag: "Accepted"
-  /** Polls answered with processing before the end; "forever" leaves the end to `finish`. */
+  /**
+   * The number of polls with the status `Processing` before the end; "forever" leaves the end to
+   * `finish`.
+   */
   readonly polls: number | "forever"
   readonly end: VideoStatus | "succeeded"
   readonly usage: VideoUsage
@@ -72,7 +75,10 @@ export type ImageScript =
     }
   | Failing
 
-/** What a vendor writes, and the tokens it counts; null counts none. Embeddings have no output. */
+/**
+ * The text of a vendor and the tokens it counts; null where it reports no counts. Embeddings have
+ * no output.
+ */
 export interface Written {
   readonly _tag: "Written"
   readonly content: string
@@ -81,16 +87,19 @@ export interface Written {
 
 export type TextScript = Written | Failing
 
-/** For every order alike, or by what the order says. */
+/** One script for every order, or a function of the received order. */
 export type Scripted<Received, Script> = Script | ((received: Received) => Script)
 
 const noUsage: VideoUsage = { completionTokens: null, outputSeconds: null }
 
 const failing = (failure: VendorFailure): Failing => ({ _tag: "Failing", failure })
 
-/** What a vendor may do with an order. */
+/** The scripts to choose from. */
 export const vendor = {
-  /** Takes the job, is busy for some polls (one by default), and delivers; `usage` is what it reports. */
+  /**
+   * Accepts the job, is processing for some polls (one by default), and succeeds; `usage` is the
+   * reported usage.
+   */
   succeeds: (
     options: { readonly polls?: number; readonly usage?: Partial<VideoUsage> } = {}
   ): VideoScript => ({
@@ -99,7 +108,7 @@ export const vendor = {
     end: "succeeded",
     usage: { ...noUsage, ...options.usage }
   }),
-  /** Takes the job and fails it in the end: nothing may be charged. */
+  /** Accepts the job and reports its failure in the end: nothing may be charged. */
   fails: (
     options: { readonly polls?: number; readonly code?: string; readonly message?: string } = {}
   ): VideoScript => ({
@@ -112,14 +121,14 @@ export const vendor = {
     },
     usage: noUsage
   }),
-  /** Takes the job and knows nothing of it when it is asked. */
+  /** Accepts the job, but does not know it when it is polled. */
   forgets: (): VideoScript => ({
     _tag: "Accepted",
     polls: 0,
     end: { _tag: "Unknown" },
     usage: noUsage
   }),
-  /** Takes the job and is busy until `ScriptedVendors.finish`. */
+  /** Accepts the job and is processing until `ScriptedVendors.finish`. */
   waits: (options: { readonly usage?: Partial<VideoUsage> } = {}): VideoScript => ({
     _tag: "Accepted",
     polls: "forever",
@@ -127,8 +136,8 @@ export const vendor = {
     usage: { ...noUsage, ...options.usage }
   }),
   /**
-   * Makes the images, once `after` ends where it is given. `result` stands in for the addresses of as
-   * many as were ordered.
+   * Generates the images, after the effect `after` where there is one. `result` replaces the
+   * default response, which has one address per ordered image.
    */
   makes: (
     options: { readonly result?: ImageResult; readonly after?: Effect.Effect<unknown> } = {}
@@ -137,7 +146,10 @@ export const vendor = {
     result: options.result ?? null,
     after: options.after ?? Effect.void
   }),
-  /** Writes a text, whole or word by word as the client wants it; of embeddings, some numbers. */
+  /**
+   * Responds with a text, as a whole or streamed word by word, as the client requests; to an
+   * embedding order with numbers.
+   */
   writes: (
     options: { readonly content?: string; readonly usage?: TokenCounts | null } = {}
   ): TextScript => ({
@@ -146,8 +158,8 @@ export const vendor = {
     usage: options.usage === undefined ? { inputTokens: 10n, outputTokens: 6n } : options.usage
   }),
   /**
-   * Refuses, in a way that its adapter knows where its status can be one: no job exists then. Where
-   * `isKnown` is false, or an id of a job is told, one may.
+   * Refuses the order. Where the status can be a known refusal, the adapter recognises it, so that
+   * no job exists. Where `isKnown` is false or `upstreamId` is set, a job may exist.
    */
   refuses: (
     options: {
@@ -173,7 +185,7 @@ export const vendor = {
       })
     )
   },
-  /** The answer never came: a paid job may exist. */
+  /** The response never arrives: a paid job may exist. */
   isLost: (reason: VendorLost["reason"] = "connection_lost") =>
     failing(
       new VendorLost({
@@ -183,7 +195,7 @@ export const vendor = {
         retryAfterSeconds: null
       })
     ),
-  /** Nothing reached the vendor. */
+  /** The vendor cannot be reached, so that no job exists. */
   isUnreachable: () =>
     failing(new VendorUnreachable({ message: "The vendor could not be reached" }))
 } as const

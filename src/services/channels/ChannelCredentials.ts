@@ -1,26 +1,35 @@
-/** The accounts behind channels: address, keys and application id, the keys sealed at rest. */
+/**
+ * The vendor accounts of channels: base address, application id and API keys. The keys are
+ * encrypted at rest.
+ */
 import { Array as Arr, Context, type Effect, Redacted } from "effect"
 import type { ChannelWrite } from "../../domain/catalog/CatalogDocument.ts"
 import type { StoredKeys } from "../../domain/catalog/channelKeys.ts"
 import { ChannelUnavailable } from "../../domain/Errors.ts"
 import type { ChannelAccount } from "../ProtocolAdapter.ts"
 
-/** An account as it is called with one of its keys. */
+/** A version of a channel's account with one of its keys. */
 export interface KeyedAccount extends ChannelAccount {
   readonly keyName: string
-  /** Of the base address. The key was stored for it, and opens for no other. */
+  /** The origin of the base address. The key was sealed for this origin and opens for no other. */
   readonly origin: string
-  /** Counts the accounts that a channel has had: a task names the one that made it. */
+  /**
+   * The version of the channel's account, counted up with each change. A task stores the version
+   * that created it.
+   */
   readonly version: number
-  /** No orders are made with it any more; its tasks are asked for with it until they end. */
+  /**
+   * True for an old version: new orders do not use it, and polls of its tasks use it until they
+   * have ended.
+   */
   readonly isSuperseded: boolean
 }
 
-/** The account of a channel, once for each of its keys, by name. */
+/** The account of a channel, with one entry per key; the entries are sorted by the key's name. */
 export interface ChannelAccounts {
-  /** With the keys that are enabled. */
+  /** The entries with enabled keys, for new orders. */
   readonly forOrders: ReadonlyArray<KeyedAccount>
-  /** Also with the others: a task that was made with a key is asked for with it. */
+  /** All entries, including disabled keys: a task is polled with the key that created it. */
   readonly all: Arr.NonEmptyReadonlyArray<KeyedAccount>
 }
 
@@ -30,7 +39,7 @@ export const noCredentials = () =>
     param: "model"
   })
 
-/** An account that a channel has or had, as it is stored. */
+/** A stored version of a channel's account, current or superseded. */
 export interface AccountVersion {
   readonly version: number
   readonly origin: string | null
@@ -41,9 +50,10 @@ const nameOf = ({ apiKey, appId, baseUrl }: KeyedAccount): string =>
   JSON.stringify([Redacted.value(apiKey), appId, baseUrl])
 
 /**
- * The accounts for polling a task, from all versions of its channel's account, the newest first. The
- * account that created the task comes before the channel's other keys of the same origin, which are used
- * where the vendor refuses it. The vendor at another origin does not know the task.
+ * The accounts for polling a task, from all versions of its channel's account, the newest first.
+ * The account that created the task comes first. The channel's other keys of the same origin
+ * follow, and are used where the vendor refuses that account. The vendor at another origin does not
+ * know the task.
  */
 export const accountsOfTask = (
   versions: ReadonlyArray<AccountVersion>,
@@ -64,32 +74,33 @@ export class ChannelCredentials extends Context.Service<
   ChannelCredentials,
   {
     /**
-     * The accounts of a channel, also of one that has left the catalog. Fails when no usable key is
-     * stored.
+     * The accounts of a channel, also of a channel that was removed from the catalog. Fails when no
+     * usable key is stored.
      */
     accounts(channelId: string): Effect.Effect<ChannelAccounts, ChannelUnavailable>
     /**
-     * With what a task is asked for that the channel's account of this version has made. Fails where
-     * no usable key of its origin is stored.
+     * The accounts for polling a task that was created with this version of the channel's account.
+     * Fails where no usable key for the origin of that version is stored.
      */
     taskAccounts(
       channelId: string,
       version: number
     ): Effect.Effect<Arr.NonEmptyReadonlyArray<KeyedAccount>, ChannelUnavailable>
     /**
-     * Stores addresses, ids and keys. A key without a value keeps the one it has, unless the address
-     * has another origin, and those that are not written any more are forgotten. Where the address, the
-     * id or the value of a key changes, the account before stays as long as tasks of it run.
+     * Stores addresses, application ids and keys. A key without a value keeps its stored value,
+     * unless the address changes to another origin. Stored keys that are missing from the list are
+     * deleted. Where the address, the application id or the value of a key changes, the previous
+     * version of the account stays as long as tasks that it created are running.
      */
     store(channels: ReadonlyArray<ChannelWrite>): Effect.Effect<void>
-    /** Forgets accounts that made way so long ago and that no running task was made with. */
+    /** Deletes versions that were superseded at least `seconds` ago and have no running tasks. */
     forgetSuperseded(seconds: number): Effect.Effect<void>
     readonly storedKeys: Effect.Effect<StoredKeys>
   }
 >()("gateway/services/ChannelCredentials") {}
 
 /**
- * How long an account that made way is kept in any case: an order may have read it that has not written
- * its hold yet.
+ * Minimum time for which a superseded version is kept: an order may have read it before the change
+ * and not have written its hold yet.
  */
 export const SUPERSEDED_SECONDS = 3600

@@ -1,11 +1,17 @@
-/** State of channels that gateways share through the database: cooldowns, and the ends of calls. */
+/**
+ * The state of channels that gateways share through the database: cooldowns, and the results of
+ * recent calls.
+ */
 import { Context, type Effect, Schema } from "effect"
 import type { CooldownScope, OrganizationEnds } from "../../domain/channelCooldowns.ts"
 
-/** A channel or a model of it, for all organisations or for one of them; or one of its keys. */
+/**
+ * What a cooldown applies to: a channel, one of its models, or one of its keys; for all
+ * organisations or for one.
+ */
 export interface CooldownTarget extends CooldownScope {
   readonly channelId: string
-  /** Null is the channel itself. */
+  /** The key that cools down; null where the channel or a model does. */
   readonly keyName: string | null
 }
 
@@ -19,25 +25,28 @@ export const keyTarget = (channelId: string, keyName: string): CooldownTarget =>
 export const Cooldown = Schema.Struct({
   channelId: Schema.String,
   keyName: Schema.NullOr(Schema.String),
-  /** Null is the whole channel. */
+  /** The model that cools down; null for the whole channel. */
   model: Schema.NullOr(Schema.String),
-  /** The only organisation whose orders are refused; null is every organisation. */
+  /** The only organisation whose orders are refused; null for every organisation. */
   organizationId: Schema.NullOr(Schema.String),
-  /** No other organisation orders there, so the vendor may fail for everybody. */
+  /**
+   * True where no other organisation uses the channel, so that the vendor may be failing for
+   * everybody.
+   */
   isAlone: Schema.Boolean,
-  /** The time until a trial is allowed; 0 from then on. */
+  /** Seconds until a trial call is allowed; 0 from then on. */
   secondsLeft: Schema.Number,
-  /** The duration of this cooldown. */
+  /** The whole duration of this cooldown. */
   seconds: Schema.Number,
-  /** The start of the first cooldown since the last success. */
+  /** The start of the first cooldown after the last successful call. */
   since: Schema.Date,
   reason: Schema.String,
-  /** The HTTP status of the vendor; null where it did not answer. */
+  /** The HTTP status of the vendor's response; null where there was no response. */
   status: Schema.NullOr(Schema.Int)
 })
 export type Cooldown = typeof Cooldown.Type
 
-/** A counter of a channel, such as the calls with one kind of end. */
+/** A counter of a channel, such as the number of calls with one kind of result. */
 export const ChannelCount = Schema.Struct({
   channelId: Schema.String,
   name: Schema.String,
@@ -45,7 +54,7 @@ export const ChannelCount = Schema.Struct({
 })
 export type ChannelCount = typeof ChannelCount.Type
 
-/** How an organisation's calls for a model of a channel ended. */
+/** The results of an organisation's calls for a model of a channel. */
 export interface CallEnds extends OrganizationEnds {
   readonly channelId: string
 }
@@ -61,19 +70,25 @@ export const ChannelFailure = Schema.Struct({
 export type ChannelFailure = typeof ChannelFailure.Type
 
 export interface ChannelHour {
-  /** Of the last hour. */
+  /** The counters of the last hour. */
   readonly counts: ReadonlyArray<ChannelCount>
-  /** The last one of each channel. */
+  /** The last failure of each channel. */
   readonly failures: ReadonlyArray<ChannelFailure>
 }
 
 export type CooldownCause = Pick<Cooldown, "reason" | "status" | "isAlone">
 
-/** Older ends of calls do not count for a cooldown. */
+/** Only calls within this time count for the decision on a cooldown. */
 export const WINDOW_SECONDS = 60
-/** A trial without a result after this time is given to another call. */
+/**
+ * After this time, a trial call without a result loses its claim, and another call may be the
+ * trial.
+ */
 export const TRIAL_SECONDS = 60
-/** Other organisations may try after this time already, as the order of the trial may hang. */
+/**
+ * After this time, another organisation may already make a trial call, because the first one may
+ * hang for a long time.
+ */
 export const TRIAL_HEAD_START_SECONDS = 5
 
 export class ChannelRecords extends Context.Service<
@@ -86,33 +101,41 @@ export class ChannelRecords extends Context.Service<
       readonly failures: ReadonlyArray<ChannelFailure>
     }): Effect.Effect<void>
     /**
-     * Ends of the calls of these channels within the last minute, without those before the end of the last
-     * cooldown of their model or organisation.
+     * The results of the calls of these channels within the last minute. Calls before the end of
+     * the last cooldown of their model or organisation are left out.
      */
     latestEnds(channelIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<CallEnds>>
     /** All current cooldowns. */
     readonly cooldowns: Effect.Effect<ReadonlyArray<Cooldown>>
     /**
-     * Begins a cooldown of `least` seconds, or after a failed trial one of twice the previous duration, up to
-     * `most`. A target that is cooling down already is not changed.
+     * Begins a cooldown of `least` seconds. After a failed trial it lasts twice as long as the
+     * previous one, up to `most` seconds. A target that is already cooling down is not changed.
      */
     beginCooldown(
       target: CooldownTarget,
       cause: CooldownCause,
       seconds: { readonly least: number; readonly most: number }
     ): Effect.Effect<void>
-    /** True for the one caller that gets the trial. `by` is the organisation of its order. */
+    /**
+     * Claims the trial call of a cooldown; true for the one caller that may make it. `by` is the
+     * organisation of its order.
+     */
     takeTrial(target: CooldownTarget, by: string | null): Effect.Effect<boolean>
     /**
-     * Ends a failed trial of a cooldown for all organisations. Where the trial of another organisation failed
-     * before, this begins a cooldown of twice the duration and returns true. Otherwise another organisation
-     * may try at once.
+     * Ends a failed trial call of a cooldown that applies to all organisations. Where a trial of
+     * another organisation failed before, this begins a cooldown of twice the duration and returns
+     * true. Otherwise another organisation may make a trial immediately.
      */
     failTrial(target: CooldownTarget, by: string, mostSeconds: number): Effect.Effect<boolean>
-    /** Ends a trial without a result, so that the next call may have it. */
+    /**
+     * Releases the claim of a trial call without a result, so that the next call may be the trial.
+     */
     giveTrialBack(target: CooldownTarget): Effect.Effect<void>
     endCooldown(target: CooldownTarget): Effect.Effect<void>
-    /** Sets `isAlone` to false: the cooldown continues for its organisation, and other orders are sent there. */
+    /**
+     * Sets `isAlone` to false: the cooldown continues for its organisation only, and orders of
+     * other organisations use the channel.
+     */
     contradict(target: CooldownTarget): Effect.Effect<void>
     readonly hour: Effect.Effect<ChannelHour>
     /** The number of running tasks, by channel. */

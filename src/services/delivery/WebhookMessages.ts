@@ -1,7 +1,7 @@
 /**
- * Messages to the receivers of webhooks. A message is written in the commit of its event: a task ends, a
- * balance falls, a budget is reached, a channel starts or ends a cooldown, an orphan is written, or the
- * books are broken.
+ * Webhook messages to their receivers. A message is written in the commit of its event: a task
+ * ends, a balance falls below its threshold, a budget reaches a threshold, a channel starts or ends
+ * a cooldown, an orphan is written, or the ledger has violations.
  */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -10,7 +10,9 @@ import { TaskState } from "../../domain/taskStates.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import { TaskResult } from "../TaskRepo.ts"
 
-/** A task as it is when a message about it is sent, or when its results are copied. */
+/**
+ * The state of a task at the time when a message about it is sent, or when its results are copied.
+ */
 export const TaskSnapshot = Schema.Struct({
   id: Schema.String,
   memberId: Schema.String,
@@ -23,43 +25,51 @@ export const TaskSnapshot = Schema.Struct({
   isArchived: Schema.Boolean
 })
 
-/** A message that this gateway sends until its claim ends. */
+/** A message that this gateway has claimed for sending. The claim is a lease. */
 export const ClaimedMessage = Schema.Struct({
   organizationId: Schema.String,
-  /** The id, which stays the same for every attempt. */
+  /** The message id, which is the same for every attempt. */
   id: Schema.String,
   endpointId: Schema.String,
   receiver: Schema.String,
   url: Schema.String,
-  /** Whether the order named the address, instead of an endpoint. */
+  /** Whether the address is the callback of an order, not an endpoint. */
   isCallback: Schema.Boolean,
   /** Whether the last attempt at the endpoint failed. */
   isFailing: Schema.Boolean,
   type: Schema.String,
   happenedAt: Schema.Date,
   taskId: Schema.NullOr(Schema.String),
-  /** The dialect of the order, which decides the form of the task's id; null where there is no task. */
+  /**
+   * The dialect of the order, which decides the form of the task's id; null where there is no task.
+   */
   dialect: Schema.NullOr(Schema.Literals(taskDialects)),
-  /** Null where the message is about no task, or about one that was deleted. */
+  /** The task of the message; null where the message is about no task, or about a deleted one. */
   task: Schema.NullOr(TaskSnapshot),
   data: Schema.Unknown,
-  /** Attempts before this one. */
+  /** The number of attempts before this one. */
   tries: Schema.Int,
   lease: Schema.BigInt
 })
 export type ClaimedMessage = typeof ClaimedMessage.Type
 
-/** How many messages one claim may take. */
+/** The limits of one claim. */
 export interface MessageClaims {
-  /** Messages of all receivers together. */
+  /** Maximum number of messages over all receivers. */
   readonly limit: number
-  /** Messages to receivers that fail. */
+  /** Maximum number of messages to receivers whose last attempt failed. */
   readonly maxFailing: number
-  /** Concurrent attempts at one receiver, those in `runningByReceiver` included; one that fails gets one. */
+  /**
+   * Maximum number of concurrent attempts to one receiver, including those in `runningByReceiver`.
+   * A failing receiver gets one attempt.
+   */
   readonly maxPerReceiver: number
-  /** Concurrent attempts of one organisation, those in `runningByOrganization` included. */
+  /**
+   * Maximum number of concurrent attempts for one organisation, including those in
+   * `runningByOrganization`.
+   */
   readonly maxPerOrganization: number
-  /** Attempts that this gateway has under way. */
+  /** The running attempts of this gateway. */
   readonly runningByReceiver: ReadonlyMap<string, number>
   readonly runningByOrganization: ReadonlyMap<string, number>
 }
@@ -67,17 +77,17 @@ export interface MessageClaims {
 /** One attempt to deliver a message. */
 export const DeliveryAttempt = Schema.Struct({
   at: Schema.Date,
-  /** Null where no answer came. */
+  /** The HTTP status; null where no response arrived. */
   status: Schema.NullOr(Schema.Int),
   durationMs: Schema.Int,
-  /** The beginning of the answer. */
+  /** The beginning of the response body. */
   answer: Schema.NullOr(Schema.String),
-  /** Why no answer came. */
+  /** Why no response arrived. */
   error: Schema.NullOr(Schema.String)
 })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type
 
-/** The result of an attempt for its message. */
+/** The result of an attempt, from the view of its message. */
 export type AttemptEnd =
   | { readonly _tag: "Delivered" }
   | { readonly _tag: "Again"; readonly afterSeconds: number }
@@ -93,13 +103,13 @@ export const Delivery = Schema.Struct({
   id: Schema.String,
   type: Schema.String,
   state: DeliveryState,
-  /** Null where the message is about no task. */
+  /** The id of the task; null where the message is about no task. */
   taskId: Schema.NullOr(Schema.String),
   /** The address of a callback; null for a message to an endpoint. */
   callbackUrl: Schema.NullOr(Schema.String),
   happenedAt: Schema.Date,
   nextAttemptAt: Schema.NullOr(Schema.Date),
-  /** The last `MAX_LISTED_ATTEMPTS`, the newest last. */
+  /** The last `MAX_LISTED_ATTEMPTS` attempts, the newest last. */
   attempts: Schema.Array(DeliveryAttempt)
 })
 export type Delivery = typeof Delivery.Type
@@ -108,25 +118,25 @@ export const noSuchDelivery = (id: string) =>
   new NotFound({ message: `The endpoint has no delivery that is called ${JSON.stringify(id)}` })
 
 /**
- * The time by which a claim lasts longer than an attempt may take. After it, the gateway has either
- * recorded the result or is gone.
+ * The margin by which a claim outlasts the longest attempt. When the claim ends, the gateway has
+ * either recorded the result or stopped.
  */
 export const LEASE_MARGIN_SECONDS = 15
 
-/** Attempts that the list of deliveries shows for a message. */
+/** Maximum number of attempts per message in the list of deliveries. */
 export const MAX_LISTED_ATTEMPTS = 20
 
 export class WebhookMessages extends Context.Service<
   WebhookMessages,
   {
     /**
-     * Claims due messages for this gateway, one receiver after the other in turns. No other call claims a
-     * message before its claim ends, `LEASE_MARGIN_SECONDS` after the longest attempt.
+     * Claims due messages for this gateway; the receivers take turns. No other call claims a
+     * message before its claim ends, `LEASE_MARGIN_SECONDS` after the longest possible attempt.
      */
     claimDue(claims: MessageClaims): Effect.Effect<ReadonlyArray<ClaimedMessage>>
     /**
-     * Records an attempt and its result, and what the result says of the endpoint. A repeat changes nothing,
-     * nor does a call for a message that was claimed again since.
+     * Records an attempt and its result, and updates the endpoint accordingly. A repeat changes
+     * nothing, nor does a call for a message that was claimed again since.
      */
     recordAttempt(
       message: ClaimedMessage,
@@ -134,8 +144,8 @@ export class WebhookMessages extends Context.Service<
       end: AttemptEnd
     ): Effect.Effect<void>
     /**
-     * Lists the messages to an endpoint, newest first; a null state matches all. Fails with `InvalidRequest`
-     * where `page.after` is none of them.
+     * Lists the messages to an endpoint, newest first; a null state matches all. Fails with
+     * `InvalidRequest` where `page.after` is not in the list.
      */
     list(
       endpointId: string,
@@ -143,13 +153,18 @@ export class WebhookMessages extends Context.Service<
       page: PageRequest
     ): Effect.Effect<Page<Delivery>, InvalidRequest>
     /**
-     * Makes one message due again now, with all attempts of the schedule. A repeat does the same again. Fails
-     * with `NotFound` where the endpoint has no such message.
+     * Makes one message due again now, with all attempts of the retry schedule. A repeat has the
+     * same effect. Fails with `NotFound` where the endpoint has no such message.
      */
     redeliver(endpointId: string, id: string): Effect.Effect<void, NotFound>
-    /** Makes every message of events since then due again now, and answers how many they are. */
+    /**
+     * Makes every message of events since this time due again now, and returns the number of
+     * messages.
+     */
     redeliverSince(endpointId: string, since: Date): Effect.Effect<number>
-    /** Deletes messages that ended longer ago than the call log is kept, and answers how many. */
+    /**
+     * Deletes finished messages after the retention time of the call log, and returns their number.
+     */
     readonly prune: Effect.Effect<number>
   }
 >()("gateway/services/WebhookMessages") {}

@@ -1,6 +1,6 @@
 /**
- * Files that clients upload for some hours, to refer to them in orders. The store holds a row of each, and
- * the bytes in chunks of those that are not in the archive's bucket.
+ * Files that clients upload for some hours and refer to in their orders. The store has a row for
+ * each file, and in chunks the bytes of files that are not in the archive's bucket.
  */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -9,15 +9,15 @@ import type { Page, PageRequest } from "../../runtime/Page.ts"
 
 export const MediaFile = Schema.Struct({
   id: Schema.String,
-  /** The client's name for it, for people to read. */
+  /** The client's name of the file, for display. */
   filename: Schema.String,
   purpose: Schema.Literals(filePurposes),
-  /** Detected from its bytes. */
+  /** The media type, detected from the bytes. */
   contentType: Schema.String,
   bytes: Schema.Int,
-  /** The length of a video; null for other media, and where the bytes do not say it. */
+  /** The length of a video; null for other media, and where the bytes do not show it. */
   seconds: Schema.NullOr(Schema.Number),
-  /** In hexadecimal digits. */
+  /** The SHA-256 of the bytes, in hexadecimal digits. */
   sha256: Schema.String,
   isInBucket: Schema.Boolean,
   createdAt: Schema.Date,
@@ -32,17 +32,17 @@ export interface NewFile
   > {
   readonly organizationId: string
   readonly memberId: string
-  /** From now until it expires. */
+  /** The time from now until the file expires. */
   readonly lifetimeSeconds: number
 }
 
-/** The limits of one organisation; files whose removal is under way count. */
+/** The limits of one organisation. Files whose removal has not finished count too. */
 export interface FileBounds {
   readonly files: number
   readonly bytes: number
 }
 
-/** A file that this gateway deletes until its claim ends. */
+/** A file that this gateway has claimed for removal. The claim is a lease. */
 export const ClaimedFile = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String,
@@ -51,16 +51,19 @@ export const ClaimedFile = Schema.Struct({
 })
 export type ClaimedFile = typeof ClaimedFile.Type
 
-/** The size of every chunk but the last. It is a multiple of three, as base64 encodes three bytes at a time. */
+/**
+ * The size of every chunk except the last one. It is a multiple of three, because base64 encodes
+ * three bytes at a time.
+ */
 export const CHUNK_BYTES = 768 * 1024
 
-/** How long an upload may take from its row to its last byte before it is deleted. */
+/** Deadline of an upload: a pending file is removed this long after its row was added. */
 export const UPLOAD_SECONDS = 600
 
-/** How long the claim of a removal lasts. */
+/** The lease of a claimed removal. */
 export const REMOVAL_LEASE_SECONDS = 60
 
-/** The same error for a file of another organisation, an expired one, and one that never existed. */
+/** The same error for a file of another organisation, an expired file, and an unknown id. */
 export const noSuchFile = (id: string) =>
   new NotFound({ message: `No file is called ${JSON.stringify(id)}` })
 
@@ -68,11 +71,15 @@ export class Files extends Context.Service<
   Files,
   {
     /**
-     * Adds a pending file, which is not visible. Answers the limit that it would exceed, and adds nothing
-     * then; null where it is added. A repeat with the same id adds nothing and answers null.
+     * Adds a pending file, which is not visible yet. Returns null where the file is added. Where it
+     * would exceed a limit, returns that limit and adds nothing. A repeat with the same id adds
+     * nothing and returns null.
      */
     add(file: NewFile, bounds: FileBounds): Effect.Effect<keyof FileBounds | null>
-    /** Writes chunk `n`, counted from 0, of a pending file, once each. Does nothing for any other file. */
+    /**
+     * Writes chunk `n`, counted from 0, of a pending file; each chunk is written once. Does nothing
+     * for any other file.
+     */
     writeChunk(
       organizationId: string,
       id: string,
@@ -80,22 +87,25 @@ export class Files extends Context.Service<
       bytes: Uint8Array
     ): Effect.Effect<void>
     /**
-     * Makes a pending file visible, whose bytes are all written. A repeat answers the file again. Null where
-     * the upload took too long and is being removed.
+     * Makes a pending file visible after all its bytes are written. A repeat returns the file
+     * again. Returns null where the upload took too long and is being removed.
      */
     completeUpload(
       organizationId: string,
       id: string,
       sha256: string
     ): Effect.Effect<MediaFile | null>
-    /** The visible files of the organisation among these ids; ids without one are left out. */
+    /**
+     * The visible files of the organisation with these ids. Ids without a visible file are left
+     * out.
+     */
     find(
       organizationId: string,
       ids: ReadonlyArray<string>
     ): Effect.Effect<ReadonlyArray<MediaFile>>
     /**
-     * Visible files, newest first; a null purpose matches all. Fails with `InvalidRequest` where `page.after`
-     * is none of them.
+     * Lists visible files, newest first; a null purpose matches all. Fails with `InvalidRequest`
+     * where `page.after` is not in the list.
      */
     list(
       organizationId: string,
@@ -105,18 +115,21 @@ export class Files extends Context.Service<
     /** The bytes of a chunk; null where the file has no such chunk, or was deleted. */
     readChunk(organizationId: string, id: string, n: number): Effect.Effect<Uint8Array | null>
     /**
-     * Hides a visible file at once; its bytes are deleted later. False where the organisation has no such
-     * file, also for a repeat.
+     * Hides a visible file immediately; its bytes are deleted later. False where the organisation
+     * has no visible file with this id, also for a repeat.
      */
     remove(organizationId: string, id: string): Effect.Effect<boolean>
     /** Marks a pending file for removal. Does nothing for a visible file, or for a repeat. */
     abandonUpload(organizationId: string, id: string): Effect.Effect<void>
     /**
-     * Claims files that are due for removal, the longest due first, for `REMOVAL_LEASE_SECONDS`. No other
-     * call claims them before that.
+     * Claims files that are due for removal, the longest due first, for `REMOVAL_LEASE_SECONDS`. No
+     * other call claims them during that time.
      */
     claimRemovals(limit: number): Effect.Effect<ReadonlyArray<ClaimedFile>>
-    /** Deletes the row and its chunks. Does nothing where the file was claimed again since. */
+    /**
+     * Deletes the row of a file and its chunks. Does nothing where the file was claimed again
+     * since.
+     */
     completeRemoval(file: ClaimedFile): Effect.Effect<void>
   }
 >()("gateway/services/Files") {}

@@ -1,4 +1,7 @@
-/** The bytes of uploaded files, in the archive's bucket or in chunks of the store `Files`. */
+/**
+ * Reads and writes the bytes of uploaded files, in the archive's bucket or as chunks in the store
+ * `Files`.
+ */
 import { createHash } from "node:crypto"
 import { Effect, Stream } from "effect"
 import { Bucket, BucketFault, type ByteRange, objectKeyOf } from "../results/ArchiveBucket.ts"
@@ -11,7 +14,10 @@ export interface FileLocation extends Pick<MediaFile, "id" | "bytes" | "isInBuck
 
 const bytesMissing = new BucketFault({ message: "the file's bytes are not there" })
 
-/** Chunks are written one at a time, so that other requests get their turn of the event loop. */
+/**
+ * Splits the bytes into chunks. Chunks are written one at a time, so that other requests get their
+ * turn of the event loop.
+ */
 const splitIntoChunks = (bytes: Buffer): ReadonlyArray<Buffer> =>
   Array.from({ length: Math.ceil(bytes.length / CHUNK_BYTES) }, (_, n) =>
     bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES)
@@ -41,7 +47,9 @@ export const makeFileBytes = Effect.gen(function* () {
   return {
     /** Whether new files are stored in the bucket. */
     usesBucket: bucket !== null,
-    /** Writes the bytes of a pending file and answers their SHA-256. Fails where the bucket does. */
+    /**
+     * Writes the bytes of a pending file and returns their SHA-256. Fails when the bucket fails.
+     */
     write: Effect.fnUntraced(function* (
       { organizationId, id, isInBucket }: FileLocation,
       contentType: string,
@@ -69,13 +77,16 @@ export const makeFileBytes = Effect.gen(function* () {
       )
       return sha256.digest("hex")
     }),
-    /** Streams the bytes to one reader; a null part is the whole file. Fails where bytes are missing. */
+    /**
+     * Streams the bytes to one reader; a null range means the whole file. Fails where bytes are
+     * missing.
+     */
     read: Effect.fnUntraced(function* (file: FileLocation, part: ByteRange | null) {
       if (!file.isInBucket) return readChunks(file, part)
       if (bucket === null) return yield* bytesMissing
       return yield* bucket.get(objectKeyOf(file.organizationId, file.id, 0), part)
     }),
-    /** A signed address that serves a file of the bucket without a key for so many seconds. */
+    /** A signed address that serves a file of the bucket without a key for `seconds` seconds. */
     presign: (
       { organizationId, id, contentType }: FileLocation & Pick<MediaFile, "contentType">,
       seconds: number

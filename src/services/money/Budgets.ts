@@ -1,6 +1,6 @@
 /**
- * Budgets: limits on what an organisation, a member or a key may spend in a day, a month or in total. The
- * ledger enforces them in the transaction of each hold. Amounts are nano-units.
+ * Budgets: limits on what an organisation, a member or a key may spend in a day, a month or in
+ * total. The ledger enforces them in the transaction of each hold. Amounts are nano-units.
  */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -11,13 +11,13 @@ export const Budget = Schema.Struct({
   id: Schema.String,
   organizationId: Schema.String,
   scope: Schema.Literals(budgetScopes),
-  /** The organisation, the member or the key. */
+  /** The id of the organisation, the member or the key. */
   subjectId: Schema.String,
   period: Schema.Literals(budgetPeriods),
   amountNano: Schema.BigInt,
-  /** Percentages of the amount; each is notified of once in a period. */
+  /** Percentages of the amount; each sends a notification once in a period. */
   thresholds: Schema.Array(Schema.Int),
-  /** The member's monthly cap, which is set with the member. */
+  /** True for a member's monthly cap, which is set with the member. */
   isCap: Schema.Boolean,
   /** Holds and charges that count in the current period. */
   heldNano: Schema.BigInt,
@@ -34,7 +34,7 @@ export type NewBudget = Pick<
   "organizationId" | "scope" | "subjectId" | "period" | "amountNano" | "thresholds"
 >
 
-/** Fields that are absent or undefined do not change. */
+/** A change of a budget. Fields that are absent or undefined stay unchanged. */
 export interface BudgetChange {
   readonly amountNano?: bigint | undefined
   readonly thresholds?: ReadonlyArray<number> | undefined
@@ -44,8 +44,9 @@ export class Budgets extends Context.Service<
   Budgets,
   {
     /**
-     * Holds and charges of the current period count in the new budget at once; where they exceed the
-     * amount, new orders are refused. Fails where the organisation has no such member or key.
+     * Creates a budget. Holds and charges of the current period count in it immediately; where they
+     * exceed the amount, new orders are refused. Fails where the organisation has no such member or
+     * key.
      */
     create(budget: NewBudget): Effect.Effect<Budget, NotFound>
     find(organizationId: string, id: string): Effect.Effect<Budget, NotFound>
@@ -54,9 +55,9 @@ export class Budgets extends Context.Service<
       id: string,
       change: BudgetChange
     ): Effect.Effect<Budget, NotFound>
-    /** Open orders that count in the budget are not affected. */
+    /** Deletes a budget. Open orders that count in the budget are not affected. */
     remove(organizationId: string, id: string): Effect.Effect<void, NotFound>
-    /** Newest first; a null `subjectId` lists the budgets of all subjects. */
+    /** Lists newest first; a null `subjectId` lists the budgets of all subjects. */
     list(
       organizationId: string,
       subjectId: string | null,

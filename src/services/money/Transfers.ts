@@ -1,4 +1,7 @@
-/** Transfers: movements of money without an order, which are deposits and operators' adjustments. Nano-units. */
+/**
+ * Transfers: movements of money without an order, which are deposits and operators' adjustments.
+ * Amounts are nano-units.
+ */
 import { Context, type Effect, Schema } from "effect"
 import type {
   IdempotencyMismatch,
@@ -13,7 +16,7 @@ const transferFields = {
   id: Schema.String,
   organizationId: Schema.String,
   amountNano: Schema.BigInt,
-  /** Unique in the organisation. */
+  /** The reference, unique within the organisation. */
   reference: Schema.String,
   createdAt: Schema.Date
 }
@@ -31,7 +34,7 @@ export const Adjustment = Schema.Struct({
 })
 export type Adjustment = typeof Adjustment.Type
 
-/** The amount is greater than zero. */
+/** A new adjustment; its amount is greater than zero. */
 export type NewAdjustment = Omit<Adjustment, "id" | "createdAt">
 
 const TransferTotals = Schema.Struct({ count: Schema.Int, amountNano: Schema.BigIntFromString })
@@ -51,8 +54,9 @@ export class Transfers extends Context.Service<
   Transfers,
   {
     /**
-     * Moves the money once per reference; a repeat returns the first adjustment. A withdrawal is at most
-     * the available balance, and the corrections of a charge together are at most the charge.
+     * Moves the money once per reference; a repeat returns the first adjustment. A withdrawal
+     * cannot exceed the available balance, and the corrections of a charge together cannot exceed
+     * the charge.
      */
     adjust(
       adjustment: NewAdjustment
@@ -60,12 +64,12 @@ export class Transfers extends Context.Service<
       { readonly adjustment: Adjustment; readonly applied: boolean },
       NotFound | IdempotencyMismatch | InvalidRequest | InsufficientBalance
     >
-    /** Newest first. */
+    /** Lists newest first. */
     adjustments(
       organizationId: string,
       page: PageRequest
     ): Effect.Effect<Page<Adjustment>, InvalidRequest>
-    /** Newest first. */
+    /** Lists newest first. */
     deposits(
       organizationId: string,
       page: PageRequest

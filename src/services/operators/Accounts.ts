@@ -1,4 +1,4 @@
-/** Organisations, members and keys as operators see and change them. Amounts are nano-units. */
+/** Organisations, members and keys, as operators see and change them. Amounts are nano-units. */
 import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
@@ -9,12 +9,18 @@ export const OrganizationRecord = Schema.Struct({
   name: Schema.String,
   balanceNano: Schema.BigInt,
   heldNano: Schema.BigInt,
-  /** What open orders can come to above their holds, and how far that may take the balance below zero. */
+  /**
+   * The sum by which the charges of open orders may exceed their holds, and the credit limit: how
+   * far such charges may take the balance below zero.
+   */
   uncoveredNano: Schema.BigInt,
   creditNano: Schema.BigInt,
-  /** A balance below it sends the webhook `balance.low`; null is never. */
+  /**
+   * The low-balance threshold: a balance below it sends the webhook `balance.low`; null turns this
+   * off.
+   */
   lowNano: Schema.NullOr(Schema.BigInt),
-  /** Why the ledger's audit has stopped its orders; null where it has not. */
+  /** Why the ledger's audit has stopped the organisation's spending; null where it has not. */
   stoppedReason: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   disabledAt: Schema.NullOr(Schema.Date)
@@ -26,7 +32,7 @@ export const MemberRecord = Schema.Struct({
   organizationId: Schema.String,
   name: Schema.String,
   capNano: Schema.NullOr(Schema.BigInt),
-  /** Of the current calendar month. */
+  /** The charges of the current calendar month. */
   capturedNano: Schema.BigInt,
   heldNano: Schema.BigInt,
   createdAt: Schema.Date,
@@ -48,7 +54,7 @@ export const KeyRecord = Schema.Struct({
 })
 export type KeyRecord = typeof KeyRecord.Type
 
-/** A field that is left out or undefined stays as it is. */
+/** Fields that are left out or undefined stay unchanged. */
 interface AccountChange {
   readonly name?: string | undefined
   readonly enabled?: boolean | undefined
@@ -64,12 +70,12 @@ export interface MemberChange extends AccountChange {
 
 type KeyField = "name" | "scopes" | "models" | "requestsPerMinute" | "expiresAt"
 
-/** A field that is left out or undefined stays as it is. */
+/** Fields that are left out or undefined stay unchanged. */
 export type KeyChange = { readonly [Field in KeyField]?: KeyRecord[Field] | undefined }
 
-/** Null matches everything. */
+/** A filter; null fields match every value. */
 interface NameFilter {
-  /** Prefix of the name, whatever the case of its letters. */
+  /** A case-insensitive prefix of the name. */
   readonly name: string | null
 }
 
@@ -84,7 +90,7 @@ export interface MemberFilter extends OrganizationFilter {
 export interface KeyFilter extends NameFilter {
   readonly organizationId: string | null
   readonly memberId: string | null
-  /** Whether the key is revoked; an expired one is not. */
+  /** Whether the key is revoked; an expired key is not. */
   readonly revoked: boolean | null
 }
 
@@ -98,7 +104,7 @@ export type OrganizationTotals = typeof OrganizationTotals.Type
 
 export const MemberTotals = Schema.Struct({
   count: Schema.Int,
-  /** Of the current calendar month. */
+  /** The charges of the current calendar month. */
   capturedNano: Schema.BigIntFromString,
   heldNano: Schema.BigIntFromString
 })
@@ -117,12 +123,12 @@ export class Accounts extends Context.Service<
     organizations(filter: OrganizationFilter, page: PageRequest): PageEffect<OrganizationRecord>
     organizationTotals(filter: OrganizationFilter): Effect.Effect<OrganizationTotals>
     organization(id: string): FindEffect<OrganizationRecord>
-    /** Disabling it disables its keys; orders that have begun still end. */
+    /** Disabling an organisation disables its keys; its open orders still finish. */
     changeOrganization(id: string, change: OrganizationChange): FindEffect<OrganizationRecord>
     members(filter: MemberFilter, page: PageRequest): PageEffect<MemberRecord>
     memberTotals(filter: MemberFilter): Effect.Effect<MemberTotals>
     member(id: string): FindEffect<MemberRecord>
-    /** A lower cap bounds new orders; those that have begun still end. */
+    /** A lower cap limits new orders only; open orders still finish. */
     changeMember(id: string, change: MemberChange): FindEffect<MemberRecord>
     keys(filter: KeyFilter, page: PageRequest): PageEffect<KeyRecord>
     keyTotals(filter: KeyFilter): Effect.Effect<KeyTotals>

@@ -1,4 +1,4 @@
-/** The log of every write through `/admin/v1`, including those that were refused. */
+/** The audit log of every write through `/admin/v1`, including those that were refused. */
 import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
@@ -8,12 +8,12 @@ export const AuditEntry = Schema.Struct({
   at: Schema.Date,
   /** Name of the endpoint, such as `createKey`. */
   action: Schema.String,
-  /** The id of what was changed or created; null where nothing was. */
+  /** The id of the object that was changed or created; null where there is none. */
   subjectId: Schema.NullOr(Schema.String),
   /** The fields of the request without secrets; null where the body could not be read. */
   fields: Schema.Unknown,
   requestId: Schema.String,
-  /** Null for GATEWAY_ADMIN_TOKEN. */
+  /** The operator's id; null for GATEWAY_ADMIN_TOKEN. */
   operatorId: Schema.NullOr(Schema.String),
   /** The operator's name at that time. */
   operatorName: Schema.String,
@@ -22,14 +22,14 @@ export const AuditEntry = Schema.Struct({
 export type AuditEntry = typeof AuditEntry.Type
 type AdminWrite = Omit<AuditEntry, "id" | "at">
 
-/** Null matches everything. */
+/** A filter; null fields match every value. */
 export interface AuditFilter {
   readonly operatorId: string | null
   readonly action: string | null
   readonly subjectId: string | null
-  /** Inclusive. */
+  /** Start of the time range, inclusive. */
   readonly from: Date | null
-  /** Exclusive. */
+  /** End of the time range, exclusive. */
   readonly to: Date | null
 }
 
@@ -37,7 +37,7 @@ export class AdminAudit extends Context.Service<
   AdminAudit,
   {
     record(write: AdminWrite): Effect.Effect<void>
-    /** Newest first. */
+    /** Lists newest first. */
     list(filter: AuditFilter, page: PageRequest): Effect.Effect<Page<AuditEntry>, InvalidRequest>
   }
 >()("gateway/services/AdminAudit") {}

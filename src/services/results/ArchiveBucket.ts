@@ -1,4 +1,7 @@
-/** The bucket that results and uploaded files are stored in. Every method fails with `BucketFault` where the bucket does. */
+/**
+ * The bucket that stores results and uploaded files. Every method fails with `BucketFault` when the
+ * bucket fails.
+ */
 import { Context, type Effect, Schema, type Scope, type Stream } from "effect"
 
 export class BucketFault extends Schema.TaggedError<BucketFault>()("BucketFault", {
@@ -7,13 +10,13 @@ export class BucketFault extends Schema.TaggedError<BucketFault>()("BucketFault"
 
 export const ArchivedFile = Schema.Struct({
   bytes: Schema.Int,
-  /** In hexadecimal digits. */
+  /** The SHA-256 of the bytes, in hexadecimal digits. */
   sha256: Schema.String,
   contentType: Schema.String
 })
 export type ArchivedFile = typeof ArchivedFile.Type
 
-/** The first and the last byte, counted from 0, both included. */
+/** A byte range: the first and the last byte, counted from 0, both included. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
@@ -21,26 +24,33 @@ export interface ByteRange {
 
 export interface ArchiveBucket {
   /**
-   * Writes a file piece by piece and replaces an earlier one, so a repeat is safe. A file whose stream fails
-   * is not stored. Its type and disposition in the bucket are those that it is served with.
+   * Writes a file in pieces and replaces an earlier one, so a repeat is safe. A file whose stream
+   * fails is not stored. The bucket serves the file with the content type and disposition that are
+   * set here.
    */
   put<E>(
     key: string,
     contentType: string,
     bytes: Stream.Stream<Uint8Array, E>
   ): Effect.Effect<Pick<ArchivedFile, "bytes" | "sha256">, BucketFault>
-  /** Deletes every file whose key has the prefix. It succeeds without such a file, so a repeat is safe. */
+  /**
+   * Deletes every file whose key has the prefix. Succeeds also where there is none, so a repeat is
+   * safe.
+   */
   removeAll(prefix: string): Effect.Effect<void, BucketFault>
-  /** Streams the file to one reader. The caller checks that the file has the range; null is the whole file. */
+  /**
+   * Streams the file to one reader; a null range means the whole file. The caller checks that the
+   * range lies within the file.
+   */
   get(
     key: string,
     range: ByteRange | null
   ): Effect.Effect<Stream.Stream<Uint8Array, BucketFault>, BucketFault, Scope.Scope>
-  /** A signed address from which anyone can load the file for so many seconds. */
+  /** A signed address from which anyone can load the file for `seconds` seconds. */
   presign(key: string, contentType: string, seconds: number): Effect.Effect<string, BucketFault>
 }
 
-/** Null where no archive is configured. */
+/** The configured bucket; null where no archive is configured. */
 export const Bucket = Context.Reference<ArchiveBucket | null>("gateway/services/Bucket", {
   defaultValue: () => null
 })

@@ -1,6 +1,7 @@
 /**
- * Signed links to files of tasks, which players and pages open without an API key for a day. A link names
- * the members it was made for, and the caller of `verify` checks that they are enabled.
+ * Signed links to files of tasks, which players and web pages can open without an API key for a
+ * day. A link contains the members it was made for, and the caller of `verify` checks that they are
+ * enabled.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
@@ -9,19 +10,19 @@ import { deriveKey } from "../derivedKeys.ts"
 
 interface LinkOwners {
   readonly organizationId: string
-  /** The member who ordered the file, and the one who was answered the link. */
+  /** The member who ordered the file, and the member to whom the link was returned. */
   readonly members: ReadonlyArray<string>
 }
 
 interface LinkedFile extends LinkOwners {
   readonly id: string
-  /** The number of the file among the task's files, counted from 0. */
+  /** The index of the file among the task's files, counted from 0. */
   readonly n: number
 }
 
 const LIFETIME_SECONDS = 24 * 3600
 const TOKEN = /^(\d{1,12})\.([\w-]{1,100})\.([\w~-]{1,200})\.([\w-]{43})$/
-/** Separates the members' ids, which do not contain it. */
+/** The delimiter of the members' ids; no id contains it. */
 const SEPARATOR = "~"
 
 export class ContentLinks extends Context.Service<
@@ -29,7 +30,10 @@ export class ContentLinks extends Context.Service<
   {
     /** The path of the file, with a token that opens it for a day from `nowMillis`. */
     path(kind: TaskKind, file: LinkedFile, nowMillis: number): string
-    /** The owners of the file that the token opens; null for a token that is forged, expired, or of another file. */
+    /**
+     * The owners of the file that the token opens; null for a token that is forged, expired, or
+     * made for another file.
+     */
     verify(token: string, file: Pick<LinkedFile, "id" | "n">): Effect.Effect<LinkOwners | null>
   }
 >()("gateway/services/ContentLinks") {}

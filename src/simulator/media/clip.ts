@@ -9,13 +9,13 @@ const asset = new URL("./sunset.mp4", import.meta.url)
 
 const assetSeconds = 16
 
-/** The longest video there is; what lies behind the asset's end is the asset from its start. */
+/** The longest video. After the asset's end, the asset starts again. */
 export const longestClipSeconds = 30
 
-/** The size of every video, whatever was ordered. */
+/** The size of every video, regardless of the ordered one. */
 export const clipSize = { width: 640, height: 360 }
 
-/** The video asset is missing or not what the cutting needs. */
+/** The video asset is missing or does not have the required structure. */
 export class ClipUnusable extends Data.TaggedError("ClipUnusable")<{ readonly cause: unknown }> {}
 
 interface Box {
@@ -47,7 +47,10 @@ const boxesBelow = (bytes: Buffer, box: Box): ReadonlyArray<Box> =>
       ])
     : []
 
-/** Where the length stands in a box of version 0, and where its time scale, counted from its start. */
+/**
+ * The offset of the length in a box of version 0, counted from the box's start, and the box that
+ * has its time scale.
+ */
 const lengthFields = [
   { type: "mvhd", length: 24, scaleOf: "mvhd" },
   { type: "tkhd", length: 28, scaleOf: "mvhd" },
@@ -57,7 +60,7 @@ const lengthFields = [
 
 const scaleOffset = 20
 
-/** Where the number stands in an `mfhd` box, and the time in a `tfdt` box of version 1. */
+/** The offset of the number in an `mfhd` box, and of the time in a `tfdt` box of version 1. */
 const numberOffset = 12
 const timeOffset = 12
 
@@ -68,8 +71,8 @@ const startOf = (boxes: ReadonlyArray<Box>, type: string): number => {
 }
 
 /**
- * Players take the length from the header, so besides leaving out the later fragments every length
- * in the header is set.
+ * Cuts the asset to a length. Players read the length from the header, so later fragments are left
+ * out and every length field in the header is set.
  */
 const cutter = (bytes: Buffer): ((seconds: number) => Buffer) => {
   const top = boxesIn(bytes, 0, bytes.length)
@@ -86,7 +89,7 @@ const cutter = (bytes: Buffer): ((seconds: number) => Buffer) => {
   const mediaUnits = scaleOf("mdhd")
   const starts = [...fragments.map(({ start }) => start), bytes.length]
 
-  /** The fragment of one second, with its number and its time as they are at that place. */
+  /** The fragment of one second, with the number and the time of its position. */
   const fragment = (second: number): Buffer => {
     const index = second % assetSeconds
     const copy = Buffer.from(bytes.subarray(starts[index], starts[index + 1]))
@@ -107,7 +110,10 @@ const cutter = (bytes: Buffer): ((seconds: number) => Buffer) => {
   }
 }
 
-/** Gives a function from whole seconds (1 to 30) to a playable MP4 of exactly that length. */
+/**
+ * Loads the asset. Returns a function that makes a playable MP4 of exactly the given length, in
+ * whole seconds from 1 to 30.
+ */
 export const loadClip: Effect.Effect<(seconds: number) => Uint8Array, ClipUnusable> =
   Effect.tryPromise({
     try: async () => {

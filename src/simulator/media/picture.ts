@@ -14,9 +14,9 @@ const discShades = 8
 const rowsPerTurn = 128
 
 /**
- * A PNG of exactly the size: a gradient with discs, all taken from the seed, so the same seed and
- * size give the same bytes. One palette byte per pixel keeps the largest picture at 16 MiB, where
- * the encoders at hand would take four times that.
+ * A PNG of exactly the given size: a gradient with discs, all derived from the seed, so that the
+ * same seed and size give the same bytes. One palette byte per pixel limits the largest picture to
+ * 16 MiB in memory; common encoders would need four times as much.
  */
 export const drawPicture = Effect.fnUntraced(function* (
   seed: string,
@@ -35,7 +35,7 @@ export const drawPicture = Effect.fnUntraced(function* (
   const rowBytes = width + 1
   const pixels = Buffer.alloc(rowBytes * height)
   for (let y = 0; y < height; y++) {
-    // A large picture must not keep the other requests of the process waiting.
+    // The event loop gets a turn, so that a large picture does not block other requests.
     if (y % rowsPerTurn === rowsPerTurn - 1) yield* Effect.yieldNow
     const row = y * rowBytes + 1
     for (let x = 0; x < width; x++) {
@@ -92,7 +92,7 @@ const paletteOf = (seed: string): Buffer => {
   return Buffer.from(colours.flat())
 }
 
-/** Hue in degrees, the others from 0 to 1; gives three bytes. */
+/** Converts HSL to three bytes of RGB. The hue is in degrees, the other values are from 0 to 1. */
 const rgb = (
   hue: number,
   saturation: number,

@@ -1,6 +1,6 @@
-/** What the models of a vendor take, as the vendor serves them: a row for each generation. */
+/** The limits of a vendor's models, with a row for each generation. */
 
-/** What a medium is for. */
+/** The role of an input medium in an order. */
 export type MediaRole =
   | "first_frame"
   | "last_frame"
@@ -8,33 +8,33 @@ export type MediaRole =
   | "reference_video"
   | "reference_audio"
 
-/** The most of each medium that one order may have; a role left out has no place. */
+/** Maximum number of media per role in one order; a role that is left out is not supported. */
 type MediaLimits = Readonly<Partial<Record<MediaRole, number>>>
 
 export interface ModelFamily<Mode extends string = string> {
   readonly name: string
   readonly ids: RegExp
-  /** The paths or shapes of an order, each with the media that it takes. */
+  /** The modes (paths or request shapes) of an order, each with the media it accepts. */
   readonly modes: Readonly<Partial<Record<Mode, MediaLimits>>>
-  /** Whole seconds. */
+  /** The range of lengths in whole seconds. */
   readonly seconds: readonly [least: number, most: number]
-  /** Where not every length between is made. */
+  /** The supported lengths, where the range has gaps. */
   readonly onlySeconds?: ReadonlyArray<number>
-  /** Whether -1 leaves the length to the model. */
+  /** Whether -1 lets the model choose the length. */
   readonly choosesSeconds: boolean
   readonly resolutions: ReadonlyArray<string>
-  /** What else may be set, by the vendor's names. */
+  /** The other supported parameters, by the vendor's names. */
   readonly parameters: ReadonlyArray<string>
 }
 
-/** The family of a model; the fallback is for ids that no row knows. */
+/** The family of a model; the fallback where no row matches the id. */
 export const familyOf = <Family extends ModelFamily>(
   families: ReadonlyArray<Family>,
   model: string,
   fallback: Family
 ): Family => families.find(({ ids }) => ids.test(model)) ?? fallback
 
-/** Whether a family makes videos of that length; -1 is its own choice. */
+/** Whether the family supports this length; -1 lets the model choose. */
 export const makesSeconds = (
   { seconds: [least, most], onlySeconds, choosesSeconds }: ModelFamily,
   seconds: number

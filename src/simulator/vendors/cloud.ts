@@ -7,7 +7,7 @@ import { withUsageWord } from "../switches.ts"
 import { type Lifecycle, Tasks } from "../Tasks.ts"
 import { type BodyFault, type Desk, Refusal } from "../Vendor.ts"
 
-/** The flat error body of every service of the cloud. */
+/** The error response of every service of the cloud; its body has no nested object. */
 const refusal = (status: number, code: string, message: string) =>
   new Refusal({ status, body: { code, message, request_id: requestId() } })
 
@@ -68,14 +68,14 @@ export const notSynchronous = () =>
 export const notAsynchronous = () =>
   refusal(403, "AccessDenied", "current user api does not support asynchronous calls.")
 
-/** As `2026-01-01 12:00:00.100`, without a zone. */
+/** A timestamp such as `2026-01-01 12:00:00.100`, without a time zone. */
 const stamp = (millis: number): string =>
   new Date(millis).toISOString().replace("T", " ").slice(0, 23)
 
-/** Like ids of requests. */
+/** A new task id, in the form of a request id. */
 export const newId = requestId
 
-/** The answer to an order that becomes a task. */
+/** The response to an order that becomes a task. */
 export const pending = ({ upstream_id }: AcceptedEntry) => ({
   output: { task_id: upstream_id, task_status: "PENDING" },
   request_id: requestId()
@@ -83,23 +83,23 @@ export const pending = ({ upstream_id }: AcceptedEntry) => ({
 
 export const between: Lifecycle["between"] = ["PENDING", "RUNNING"]
 
-/** What a finished task has made. */
+/** The result of a finished task. */
 export interface Made {
   readonly output: Schema.JsonObject
-  /** Undefined leaves it out. */
+  /** The reported usage; undefined leaves the field out. */
   readonly usage: Schema.JsonObject | undefined
 }
 
-/** How the tasks of one service answer their polls. */
+/** How the polls of one service's tasks are answered. */
 export interface TaskForm {
   readonly lifecycle: Lifecycle
-  /** The message of a task that failed for its input. */
+  /** The error message of a task that failed because of its input. */
   readonly unusable: string
   readonly made: (
     accepted: AcceptedEntry,
     ended: EndedEntry
   ) => Effect.Effect<Made, never, MediaLinks>
-  /** The fields of `usage` that `sim:usage` is about. */
+  /** The fields of `usage` that `sim:usage` replaces. */
   readonly usageFields: ReadonlyArray<string>
 }
 
@@ -114,7 +114,7 @@ const failureOf = ({ reason }: EndedEntry, { unusable }: TaskForm) => {
   }
 }
 
-/** One poll of a task, known or not. */
+/** Answers one poll of a task; the id may be unknown. */
 export const pollTask = Effect.fnUntraced(function* (desk: Desk, id: string, form: TaskForm) {
   const sighting = yield* (yield* Tasks).poll(desk, id, form.lifecycle)
   if (sighting._tag === "Broken") return yield* desk.refuse(500)

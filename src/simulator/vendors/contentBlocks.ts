@@ -29,18 +29,18 @@ const Block = Schema.Union([
   })
 ])
 
-/** The blocks of an order for a video that is billed by tokens. */
+/** The content blocks of an order for a video that is billed by tokens. */
 export const Content = Schema.Array(Block).check(Schema.isMinLength(1))
 export type Content = typeof Content.Type
 
 export const countBlocks = (content: Content, type: Content[number]["type"]): number =>
   content.filter((block) => block.type === type).length
 
-/** All texts, one per line. */
+/** The texts of all blocks, one per line. */
 export const textOf = (content: Content): string =>
   content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
 
-/** What each medium is for, whether its block says so or not. */
+/** The role of each medium, also where its block does not state one. */
 const rolesOf = (content: Content): ReadonlyArray<MediaRole> => {
   const images = content.filter((block) => block.type === "image_url")
   const others = content.flatMap((block) =>
@@ -63,7 +63,10 @@ export const taskTypeOf = (content: Content): TaskType => {
   return roles.length > 0 ? "i2v" : "t2v"
 }
 
-/** What the vendors refuse about blocks that are fine one by one; undefined when they take them. */
+/**
+ * The fault of a combination of blocks that are valid one by one; undefined where the vendors
+ * accept it.
+ */
 export const contentProblem = (
   content: Content,
   { modes, takesSoundAlone }: Pick<ContentFamily, "modes" | "takesSoundAlone">

@@ -11,7 +11,7 @@ import { Content, contentProblem, countBlocks, taskTypeOf, textOf } from "./cont
 import { makesSeconds } from "./ModelFamily.ts"
 import { familyOf } from "./vp_a/families.ts"
 
-/** The fields that every protocol with content blocks has. */
+/** The request fields that all protocols with content blocks share. */
 export const orderFields = {
   model: Schema.NonEmptyString,
   content: Content,
@@ -22,7 +22,7 @@ export const orderFields = {
 const ContentOrder = Schema.Struct(orderFields)
 type ContentOrder = typeof ContentOrder.Type
 
-/** The form of every error. */
+/** An error response in the vendor's form. */
 export const refusal = (
   status: number,
   code: string,
@@ -88,7 +88,7 @@ const ownCause = [
   "InternalServerError"
 ] as const
 
-/** A vendor's `refuse`; the vendors differ in the codes for too many requests and for too much work. */
+/** Builds a vendor's `refuse`. Vendors differ in the codes for a rate limit and for overload. */
 export const refuseWith =
   (rateCode: string, overloadCode?: string) =>
   (status: number): Refusal => {
@@ -117,7 +117,7 @@ export const refuseWith =
     }
   }
 
-/** What is wrong with an order whose fields are fine one by one. */
+/** The fault of an order whose fields are valid one by one; undefined where there is none. */
 export const orderFault = (
   { content, model, duration, ratio }: ContentOrder,
   resolution?: string
@@ -147,7 +147,7 @@ export const orderFault = (
     : undefined
 }
 
-/** The order as it is booked; `resolution` is null where the interface has none. */
+/** The draft of the order for the book; `resolution` is null where the API has no such field. */
 export const draftOf = (
   { model, content, duration, ratio, generate_audio }: ContentOrder,
   resolution: string | null
@@ -201,7 +201,7 @@ const usageOf = ({ switches }: AcceptedEntry, { produced }: EndedEntry) => {
 
 const unixSeconds = (millis: number) => Math.floor(millis / 1000)
 
-/** What the protocols put into their tasks; `rendered` gives the fields that only a finished one has. */
+/** How a protocol represents its tasks; `rendered` gives the fields of finished tasks. */
 interface RecordForm {
   readonly idField: string
   readonly rendered: (
@@ -212,14 +212,14 @@ interface RecordForm {
 
 type Known = Extract<Sighting, { readonly _tag: "Between" | "Ended" }>
 
-/** The word for how a task stands; `sim:cancel=WORD` has a cancelled one say that word. */
+/** The status word of a task; `sim:cancel=WORD` replaces the word of a cancelled task. */
 export const statusOf = (sighting: Known): string => {
   if (sighting._tag === "Between") return sighting.status
   const { accepted, ended } = sighting
   return ended.event === "cancelled" ? accepted.switches.cancel || ended.event : ended.event
 }
 
-/** A task as JSON text, as some words of usage are no JSON value. */
+/** A task as JSON text, because `JSON.stringify` cannot write some of the words of `sim:usage`. */
 export const recordText = Effect.fnUntraced(function* (
   desk: Desk,
   sighting: Sighting,
@@ -250,10 +250,10 @@ export const recordText = Effect.fnUntraced(function* (
   return withUsageWord(text, accepted.switches, ["completion_tokens"])
 })
 
-/** An answer whose text is JSON already. */
+/** A response whose body is JSON text already. */
 export const jsonText = (text: string) =>
   HttpServerResponse.text(text, { contentType: "application/json" })
 
-/** The answer to a poll. */
+/** The response to a poll. */
 export const pollAnswer = (desk: Desk, sighting: Sighting, form: RecordForm) =>
   Effect.map(recordText(desk, sighting, form), jsonText)

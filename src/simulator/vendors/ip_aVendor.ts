@@ -77,7 +77,7 @@ const readSize = (text: string): Result.Result<Size, Refusal> => {
     : Result.succeed({ width, height })
 }
 
-/** An order is done when it is answered, so nothing ever polls it. */
+/** The response contains the finished images, so an order is never polled. */
 const lifecycle: Lifecycle = {
   between: ["processing"],
   cancels: false,
@@ -85,7 +85,7 @@ const lifecycle: Lifecycle = {
   produced: producedImages
 }
 
-/** The entry that stands in the list for an image that was refused when it was made. */
+/** The list entry of an image that was refused when it was generated. */
 const refusedImage = {
   error: {
     code: "OutputImageSensitiveContentDetected",
@@ -133,7 +133,7 @@ const answer = Effect.fnUntraced(function* (
   }
 })
 
-/** The models of one vendor of this form, whose interface has no `n` and no edits. */
+/** Whether the model belongs to the vendor whose API has neither `n` nor edits. */
 const isSingle = (model: string): boolean => model.includes("seedream-")
 
 const newId = (): string => `img-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 20)}`
@@ -173,7 +173,7 @@ const place = Effect.fnUntraced(function* (
   )
 })
 
-/** The call of the protocol at a desk. */
+/** The handler of the protocol's generation request at a desk. */
 export const submitAt = (desk: Desk) =>
   Effect.fnUntraced(function* (call: Call) {
     const order = yield* decodeSubmit(call.body)
@@ -181,7 +181,7 @@ export const submitAt = (desk: Desk) =>
     return yield* place(desk, call, order, images, "image_generation")
   })
 
-/** Edits say what they are to become as orders do, in JSON or in a form. */
+/** Handles an image edit. Its fields are those of a generation request, in JSON or in a form. */
 const edit = Effect.fnUntraced(function* (call: Call) {
   const { fields, pictures } = yield* readEdit(call)
   const order = yield* decodeSubmit(fields)
@@ -194,7 +194,7 @@ const submit = submitAt(desk)
 
 const versions = ["/v1", "/api/v3", "/compatible-mode/v1"] as const
 
-/** The common standard form, answered at once. */
+/** The common standard form of images, answered synchronously. */
 export const ip_a: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),

@@ -111,7 +111,7 @@ const usageOf = ({ model, order, switches }: AcceptedEntry, images: number) => {
     : { ...family.sizeOf(size), image_count: images }
 }
 
-/** Each image as a choice of its own, or all in one behind a text. */
+/** The images of an order: one choice per image, or all images in one choice after a text. */
 const madeImages = Effect.fnUntraced(function* (
   accepted: AcceptedEntry,
   ended: EndedEntry
@@ -158,7 +158,7 @@ export const taskForm: TaskForm = {
   usageFields: ["image_count"]
 }
 
-/** Whether orders are answered at once, become tasks, or whichever the request asks for. */
+/** Whether the path answers orders synchronously, with a task, or as the request asks. */
 type Manner = "sync" | "async" | "either"
 
 const draftOf = (ask: Submit, family: Family) => {
@@ -182,7 +182,7 @@ const draftOf = (ask: Submit, family: Family) => {
   } as const
 }
 
-/** The call of the protocol at a desk. */
+/** The handler of the protocol's order at a desk. */
 export const submitAt = (desk: Desk, manner: Manner) =>
   Effect.fnUntraced(function* (call: Call) {
     const isAsync = asksAsync(call.headers)
@@ -200,7 +200,7 @@ export const submitAt = (desk: Desk, manner: Manner) =>
     )
   })
 
-/** Where the tasks of asynchronous orders are polled; `path` is followed by the task id. */
+/** The route for polling the tasks of asynchronous orders; the task id follows `path`. */
 export const pollRouteAt = (desk: Desk, path: `/${string}`): VendorRoute => ({
   method: "GET",
   path: `${path}/:id`,
@@ -211,7 +211,9 @@ const desk: Desk = { protocol: "ip_b", refuse, moderatedInput }
 
 const services = "/api/v1/services/aigc"
 
-/** The cloud's native message form, answered at once on one path and by a task on the other. */
+/**
+ * The cloud's native message form, answered synchronously on one path and with a task on the other.
+ */
 export const ip_b: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", () => refuse(401)),

@@ -10,9 +10,9 @@ const standard: Desk = { ...relay, family: "a", moderatedInput }
 const native: Desk = { ...relay, family: "f", moderatedInput: cloud.moderatedInput }
 
 /**
- * The relay's image side: the standard form and the cloud's message form, each under the segment of
- * its family. The path of the message form is the cloud's asynchronous one, but answers at once
- * unless it is asked to make a task.
+ * The image protocols of the relay: the standard form and the cloud's message form, each under the
+ * segment of its family. The message form has the path of the cloud's asynchronous API, but is
+ * answered synchronously unless the request asks for a task.
  */
 export const ip_c: Vendor = {
   ...relay,

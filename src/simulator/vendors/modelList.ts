@@ -2,7 +2,10 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { VendorRoute } from "../Vendor.ts"
 
-/** The list of models in the common standard form, below a version; only some of those served are in it. */
+/**
+ * The list of models in the common standard form, under a version's path. It contains only some of
+ * the models that are served.
+ */
 export const modelsAt = (version: `/${string}`, ...ids: ReadonlyArray<string>): VendorRoute => ({
   method: "GET",
   path: `${version}/models`,

@@ -25,7 +25,7 @@ import {
   refusedContent
 } from "./standardErrors.ts"
 
-/** Of a vector; more would fill the memory. */
+/** Maximum dimensions of a vector; more would fill the memory. */
 const MAX_DIMENSIONS = 8192
 
 const Embed = Schema.Struct({
@@ -44,7 +44,7 @@ const Embed = Schema.Struct({
 
 const decodeEmbed = decodeBody(Embed, { unknownFields: "ignored", refuse: ofFault })
 
-/** Whatever was ordered is done when it is answered, so nothing ever polls it. */
+/** The response contains the whole result, so an order is never polled. */
 const lifecycle = (completionTokens: number): Lifecycle => ({
   between: ["processing"],
   cancels: false,
@@ -67,7 +67,9 @@ const headOf = (accepted: AcceptedEntry, object: string) => ({
   model: accepted.model
 })
 
-/** JSON whose counts the switches may have replaced by what is no JSON. */
+/**
+ * The response as JSON text. The switches may replace its counts by words that are no JSON numbers.
+ */
 const answerOf = (accepted: AcceptedEntry, body: object, usage: object) => {
   const { switches } = accepted
   const whole = isOn(switches, "nousage") ? body : { ...body, usage }
@@ -83,7 +85,7 @@ const plainAnswer = (accepted: AcceptedEntry, chat: Chat) => {
   return answerOf(accepted, { ...headOf(accepted, "chat.completion"), choices }, chatUsage(chat))
 }
 
-/** The data of every event, in their order. */
+/** The data of all events, in order. */
 const eventsOf = (accepted: AcceptedEntry, chat: Chat): ReadonlyArray<string> => {
   const counts = chat.stream_options?.include_usage === true
   const head = headOf(accepted, "chat.completion.chunk")
@@ -116,13 +118,16 @@ const failed = JSON.stringify({
   }
 })
 
-/** What was written arrives before the connection is gone. */
+/** Closes the connection after a delay, so that the events written before still arrive. */
 const brokenConnection = Effect.sleep("50 millis").pipe(
   Effect.andThen(hangUp),
   Effect.andThen(Effect.never)
 )
 
-/** Writes event by event; after `sim:breaks`, `sim:stalls` or `sim:errors` events it does just that. */
+/**
+ * Writes event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the stream breaks,
+ * stalls or sends an error after N events.
+ */
 const streamAnswer = Effect.fnUntraced(function* (accepted: AcceptedEntry, chat: Chat) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { switches } = accepted
@@ -190,7 +195,10 @@ const complete = Effect.fnUntraced(function* (call: Call) {
 
 const defaultDimensions = 8
 
-/** Numbers of 32 bits in the order of the machine, as the standard's clients read them. */
+/**
+ * A vector as base64 of 32-bit floats in the machine's byte order, as the standard's clients read
+ * it.
+ */
 const packed = (vector: ReadonlyArray<number>): string =>
   Buffer.from(Float32Array.from(vector).buffer).toString("base64")
 
@@ -245,7 +253,7 @@ const embed = Effect.fnUntraced(function* (call: Call) {
   )
 })
 
-/** The common standard form of chat and embeddings, answered at once or while it is written. */
+/** The common standard form of chat and embeddings, answered as a whole or streamed. */
 export const openai: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),

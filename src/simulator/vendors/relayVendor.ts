@@ -2,12 +2,12 @@ import { Effect, Option, Schema } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { type Call, keyOf, Refusal, type Vendor, type VendorRoute } from "../Vendor.ts"
 
-/** The protocols behind a relay, and the path segment each is under. */
+/** The path segment of each protocol behind a relay. */
 const segments = { a: "doubao", d: "kling", e: "vidu", f: "qwen" } as const
 
 export type Family = keyof typeof segments
 
-/** Where the model ids of a family begin, for those that tell. */
+/** The start of a family's model ids, for families with a recognisable one. */
 const families: ReadonlyArray<readonly [start: RegExp, family: Family]> = [
   [/^doubao-/, "a"],
   [/^kling-/, "d"],
@@ -15,7 +15,7 @@ const families: ReadonlyArray<readonly [start: RegExp, family: Family]> = [
   [/^(wan\d|qwen-|z-image)/, "f"]
 ]
 
-/** Model ids with this prefix are not for anybody's key. */
+/** Model ids with this prefix are forbidden for every key. */
 const forbiddenModelPrefix = "forbidden-"
 
 const refusal = (status: number, message: string, code: string) =>
@@ -33,14 +33,17 @@ const causes: Readonly<Record<number, readonly [message: string, code: string]>>
 const otherCause = ["The request is not valid", "invalid_request"] as const
 const ownCause = ["The relay had an error", "internal_error"] as const
 
-/** The relay's own error for a status, whatever the family. */
+/** The relay's own error for a status, the same for all families. */
 export const refuse = (status: number): Refusal =>
   refusal(status, ...(causes[status] ?? (status >= 500 ? ownCause : otherCause)))
 
 const unsupported = () =>
   refusal(400, "The requested operation is unsupported.", "unsupported_operation")
 
-/** The relay's own key, whatever scheme the family's vendor has. */
+/**
+ * Authenticates with the relay's own key as a bearer token, also where the family's vendor has
+ * another scheme.
+ */
 export const authenticate: Vendor["authenticate"] = (headers) =>
   keyOf(headers, "Bearer", () => refuse(401))
 
@@ -54,7 +57,7 @@ const modelOf = ({ body }: Call): string => {
   return namedModel?.model ?? namedModel?.model_name ?? ""
 }
 
-/** What the relay itself refuses before the family sees it. */
+/** Checks that the relay itself makes before the family's vendor gets the request. */
 const checkModel = (model: string, family: Family): Effect.Effect<void, Refusal> => {
   if (model.startsWith(forbiddenModelPrefix)) return Effect.fail(refuse(403))
   const ownFamily = families.find(([start]) => start.test(model))
@@ -64,8 +67,8 @@ const checkModel = (model: string, family: Family): Effect.Effect<void, Refusal>
 }
 
 /**
- * Puts a family's routes under its segment and behind the relay's own checks. Everything else there
- * is an operation the relay does not offer.
+ * Puts a family's routes under its segment, behind the relay's own checks. Every other path below
+ * the segment is answered as an unsupported operation.
  */
 export const relayed = (
   family: Family,

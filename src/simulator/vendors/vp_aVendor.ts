@@ -31,7 +31,7 @@ import { familyOf } from "./vp_a/families.ts"
 const between = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** Numbers of frames are 29 and every fourth from there. */
+/** The valid numbers of frames are 29, 33, 37 and so on. */
 const FEWEST_FRAMES = 29
 const FRAMES_STEP = 4
 
@@ -43,7 +43,7 @@ const Submit = Schema.Struct({
   watermark: Schema.optionalKey(Schema.Boolean),
   return_last_frame: Schema.optionalKey(Schema.Boolean),
   draft: Schema.optionalKey(Schema.Boolean),
-  /** Instead of a duration, which it stands above. */
+  /** The number of frames; it takes precedence over the duration. */
   frames: Schema.optionalKey(between(FEWEST_FRAMES, 289)),
   priority: Schema.optionalKey(between(0, 9)),
   service_tier: Schema.optionalKey(Schema.Literals(["default", "flex"])),
@@ -51,7 +51,7 @@ const Submit = Schema.Struct({
   execution_expires_after: Schema.optionalKey(between(3600, 259200))
 })
 
-/** Fields of the order that the poll repeats. */
+/** The fields of the order that the response to a poll repeats. */
 const Echo = Schema.Struct({
   seed: Schema.Int,
   service_tier: Schema.String,
@@ -62,7 +62,9 @@ const Echo = Schema.Struct({
 
 const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFault })
 
-/** Options that only some models have; `default` is every model's service tier. */
+/**
+ * Options that only some models support. The service tier `default` is supported by every model.
+ */
 const optionsOf = (order: typeof Submit.Type) => ({
   camera_fixed: order.camera_fixed,
   draft: order.draft,
@@ -133,7 +135,7 @@ const newId = (nowMillis: number): string => {
   return `cgt-${stamp}-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 5)}`
 }
 
-/** The calls of the protocol at a desk. */
+/** The handlers of the protocol at a desk. */
 export const callsAt = (desk: Desk) => ({
   submit: Effect.fnUntraced(function* (call: Call) {
     const order = yield* decodeSubmit(call.body)
@@ -171,7 +173,10 @@ export const callsAt = (desk: Desk) => ({
     const sighting = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
     return yield* pollAnswer(desk, sighting, form)
   }),
-  /** Tasks that are asked for by their ids are polled so; others are told as they were last seen. */
+  /**
+   * Lists tasks. Tasks that are requested by id are polled; all others have the status of their
+   * last poll.
+   */
   list: Effect.fnUntraced(function* (call: Call) {
     const page = yield* readPage(call.query, "page_num", 1)
     const size = yield* readPage(call.query, "page_size", USUAL_PAGE)
@@ -195,7 +200,7 @@ export const callsAt = (desk: Desk) => ({
     const items = yield* Effect.forEach(shown, (sighting) => recordText(desk, sighting, form))
     return jsonText(`{"total":${matching.length},"items":[${items.join()}]}`)
   }),
-  /** Cancels a task that waits, and forgets one that has ended. */
+  /** Cancels a queued task, and deletes a finished one. */
   remove: Effect.fnUntraced(function* (call: Call) {
     const id = call.params.id ?? ""
     const tasks = yield* Tasks
@@ -225,7 +230,7 @@ const { submit, poll, list, remove } = callsAt(desk)
 
 const tasksPaths = ["/api/v3/contents/generations/tasks", "/v1/contents/generations/tasks"] as const
 
-/** The task interface with content blocks and token usage. */
+/** The task API with content blocks and token usage. */
 export const vp_a: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),

@@ -28,7 +28,7 @@ const Submit = Schema.Struct({
 
 const applicationHeader = "X-Application-Id"
 
-/** No key goes with this application. */
+/** The application id that is refused for every key. */
 const foreignApplication = "bad-app"
 
 const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFault })
@@ -85,7 +85,10 @@ const poll = Effect.fnUntraced(function* (call: Call) {
   return yield* pollAnswer(desk, sighting, { idField: "task_id", rendered })
 })
 
-/** The newer content block family: an application beside the key, and no resolution. */
+/**
+ * The newer content block family: it requires an application id in addition to the key, and has no
+ * resolution.
+ */
 export const vp_b: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),

@@ -9,8 +9,8 @@ import * as vp_f from "./vp_fVendor.ts"
 const relay = { protocol: "vp_c", refuse }
 
 /**
- * One key for the protocols of several vendors, each under a path segment of its own. Faults in a
- * request are told in the family's form, everything else in the relay's.
+ * A relay with one key for the protocols of several vendors, each under its own path segment.
+ * Invalid requests get an error in the family's form, all other errors have the relay's form.
  */
 export const vp_c: Vendor = {
   ...relay,

@@ -59,13 +59,13 @@ export const lifecycle: Lifecycle = {
   produced: (accepted) => producedSeconds(accepted, familyOf(accepted.model))
 }
 
-/** In tenths of the vendor's unit per second. */
+/** The billed amount in the vendor's unit, with one decimal: 0.9 or 0.6 units per second. */
 const receipt = ({ order }: AcceptedEntry): string => {
   const dear = order.generate_audio === true || order.inputs.videos > 0
   return String(((order.seconds ?? 0) * (dear ? 9 : 6)) / 10)
 }
 
-/** The form of every other answer. */
+/** The form of every response that is no error. */
 export const success = (data: Schema.Json) => ({
   code: 0,
   message: "SUCCEED",
@@ -88,7 +88,7 @@ const row = (
   ...echoOf(accepted.switches)
 })
 
-/** The messages of tasks that failed. */
+/** The error messages of failed tasks, by reason. */
 export const failures = {
   moderated: "risk control",
   internal: "internal error",
@@ -186,7 +186,7 @@ const poll = Effect.fnUntraced(function* (call: Call) {
 
 const desk: Desk = { protocol: "vp_d", refuse, moderatedInput }
 
-/** The unified task interface: the model in the path, errors by code. */
+/** The unified task API: the model is in the path, and errors have codes. */
 export const vp_d: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", keyRefusal),

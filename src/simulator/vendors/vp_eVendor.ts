@@ -32,7 +32,7 @@ const seconds = (minimum: number) =>
 const aspectRatio = optional(Schema.Literals(["16:9", "9:16", "3:4", "4:3", "1:1"]))
 const Images = Schema.Array(Schema.String)
 
-/** Media that no mode of these models has a field for. */
+/** Media fields that no mode of these models supports. */
 const noField = { audios: refusedField, sounds: refusedField, videos: refusedField }
 
 const baseFields = {
@@ -48,7 +48,7 @@ const baseFields = {
   watermark: optional(Schema.Boolean),
   wm_position: optional(Schema.Int),
   wm_url: optional(Schema.String),
-  // These three are taken for the sake of the older tiers and change nothing.
+  // These three fields are accepted for compatibility with the older tiers, and have no effect.
   style: optional(Schema.String),
   movement_amplitude: optional(Schema.String),
   bgm: optional(Schema.Boolean)
@@ -95,7 +95,9 @@ const ofFault = ({ path, problem }: BodyFault) => {
 
 const noTask = () => refusal(404, "TaskNotFound", "task not found")
 
-/** The vendor answers an empty balance with 400; any other status here is asked for by a switch. */
+/**
+ * The vendor answers an empty balance with 400; a switch requests any other status in this table.
+ */
 const causes: Readonly<Record<number, readonly [reason: string, message: string]>> = {
   401: ["Unauthorized", "the api key is missing or not valid"],
   402: ["CreditInsufficient", "the credits are not enough"],
@@ -164,7 +166,7 @@ const creditsPerSecond: Readonly<Record<string, number>> = { "540p": 2, "720p": 
 const creditsOf = ({ order }: AcceptedEntry): number =>
   (order.seconds ?? 0) * (creditsPerSecond[order.resolution ?? ""] ?? 0)
 
-/** The vendor prints nanoseconds. */
+/** The vendor's timestamps have nanoseconds. */
 const stamp = (accepted: AcceptedEntry): string => accepted.at.replace("Z", "002956Z")
 
 const submitted = (accepted: AcceptedEntry, ask: Ask) => ({
@@ -278,7 +280,7 @@ export const routesAt = (desk: Desk): ReadonlyArray<VendorRoute> => [
 
 const desk: Desk = { protocol: "vp_e", refuse, moderatedInput }
 
-/** The third-generation tier: a path for each mode and a scheme of its own for the key. */
+/** The third-generation tier: each mode has a path, and the key has the scheme `Token`. */
 export const vp_e: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Token", () => refuse(401)),

@@ -71,7 +71,7 @@ const referencesFault = (images: number, videos: number): Refusal | undefined =>
 
 const noCombination = () => invalid("The combination of input.media is not supported")
 
-/** What the third generation refuses of a list of media. */
+/** Checks the list of media for the third generation. */
 const allFault = ({ modes }: CloudFamily, ask: Ask): Refusal | undefined => {
   const { prompt, media = [] } = ask.input
   if (prompt === undefined && media.length === 0) {
@@ -120,11 +120,17 @@ const mediaFault = (family: CloudFamily, ask: Ask): Refusal | undefined => {
   return referencesFault(mediaCount(ask, "reference_image"), videos)
 }
 
-/** Models of 2.7 take an order without their list of media, and fail at work. */
+/**
+ * Whether a required list of media is missing. Models of version 2.7 accept such an order, and fail
+ * during processing.
+ */
 const lacksMedia = ({ version, mode }: CloudFamily, { input }: Ask): boolean =>
   version === "2.7" && mode !== "text" && input.media === undefined
 
-/** Input seconds are billed as output seconds are where videos are references. */
+/**
+ * The billed input seconds. Where videos are references, input seconds cost as much as output
+ * seconds.
+ */
 const inputSecondsOf = ({ order, model }: AcceptedEntry): number =>
   familyOf(model).mode === "image" ? 0 : order.inputs.videos * assumedInputSeconds
 
@@ -230,12 +236,15 @@ const submitAt = (desk: Desk, needsHeader: boolean) =>
     )
   })
 
-/** The routes of the protocol at a desk, where they are and whether submits need the async header. */
+/**
+ * The routes of the protocol at a desk; `needsHeader` says whether orders need the header for
+ * asynchronous calls.
+ */
 export const routesAt = (
   desk: Desk,
   paths: {
     readonly submit: `/${string}`
-    /** Followed by the task id. */
+    /** The path for polls, which the task id follows. */
     readonly poll: `/${string}`
     readonly needsHeader: boolean
   },
@@ -251,7 +260,7 @@ export const routesAt = (
 
 const desk: Desk = { protocol: "vp_f", refuse, moderatedInput }
 
-/** The images of the cloud are tasks beside the videos, at the same polls. */
+/** The form of a task's poll. Image tasks of the cloud are polled at the same path as videos. */
 const formOf = ({ kind }: AcceptedEntry): TaskForm => (kind === "image" ? ip_b.taskForm : taskForm)
 
 const eitherForm: TaskForm = {
@@ -264,7 +273,7 @@ const eitherForm: TaskForm = {
   usageFields: [...taskForm.usageFields, ...ip_b.taskForm.usageFields]
 }
 
-/** The cloud's video family, whose models differ in the shape of the request. */
+/** The cloud's video family, whose models have different request forms. */
 export const vp_f: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", () => refuse(401)),

@@ -1,4 +1,4 @@
-/** Receivers of webhooks and the messages to them, in memory. */
+/** Webhook endpoints and messages in memory. */
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
@@ -42,7 +42,7 @@ export const layerWebhookEndpointsMemory = Layer.effect(
       [...webhookEndpoints.values()].filter(
         ({ organizationId, url }) => organizationId === owner && url !== ""
       )
-    /** Finds an endpoint with an address. */
+    /** Finds an endpoint that has an address. */
     const findWithUrl = (owner: string, id: string) =>
       Effect.filterOrFail(
         find(owner, id),
@@ -140,7 +140,7 @@ export const layerWebhookEndpointsMemory = Layer.effect(
   })
 )
 
-/** The messages that may be claimed, in the order in which they are due. */
+/** The messages that may be claimed, in the order of their due times. */
 const claimable = (
   { webhookEndpoints, webhookMessages }: MemoryState,
   claims: MessageClaims,
@@ -204,7 +204,10 @@ export const layerWebhookMessagesMemory = Layer.effect(
       notifyEndpoints(state, organizationId, organizationId, event, now, () => true)
     }
 
-    /** Updates the endpoint of an attempt: it is failing or not, and is disabled where it stays so. */
+    /**
+     * Updates the endpoint after an attempt: marks it as failing or working, and disables it where
+     * it keeps failing or is gone.
+     */
     const updateEndpoint = (
       id: string,
       end: "Delivered" | "Gone" | "Failed" | "Again",

@@ -37,7 +37,10 @@ const addMessage = (
   })
 }
 
-/** Notifies the endpoints of `owner` that chose the event; it happened to `organizationId`. */
+/**
+ * Notifies the endpoints of `owner` that subscribe to the event. `organizationId` is the
+ * organisation in which the event happened.
+ */
 export const notifyEndpoints = (
   state: MemoryState,
   owner: string,
@@ -63,7 +66,10 @@ export const notifyEndpoints = (
 
 const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))
 
-/** A task for a message about it or a copy of its results; null where there is none. */
+/**
+ * The snapshot of a task, for a webhook message or for the copy of its results; null where there is
+ * no such task.
+ */
 export const taskSnapshot = (books: Books | undefined, id: string) => {
   const order = books?.orders.get(id)
   const task = order?.task ?? null
@@ -128,8 +134,9 @@ export const notifyOfPool = (
 }
 
 /**
- * Notifies of each threshold of a budget once in a period: when the use reaches it, and of all up to 100
- * percent when the budget refuses an order for the first time. A member's cap has an event of its own then.
+ * Notifies of each threshold of a budget once in a period: when the use reaches it, and of all
+ * thresholds up to 100 percent when the budget refuses an order for the first time. A first refusal
+ * by a member's cap has a separate event as well.
  */
 export const notifyOfBudget = (
   state: MemoryState,
@@ -166,11 +173,17 @@ export const notifyOfBudget = (
   notifyEndpoints(state, id, id, { type: "cap.reached", taskId: null, data }, nowMillis)
 }
 
-/** Operators are not notified of a key's cooldown, nor of one organisation's while others are served. */
+/**
+ * Whether operators are notified of a cooldown: not of a key's, and not of one organisation's while
+ * other organisations are served.
+ */
 const isNotified = ({ keyName, until, organizationId, isAlone }: StoredCooldown): boolean =>
   keyName === null && until !== null && (organizationId === null || isAlone)
 
-/** Changes a cooldown, and notifies operators where a channel or model is down or up by it for anyone. */
+/**
+ * Changes a cooldown. Notifies operators where this takes a channel or model down, or brings it up
+ * again, for all organisations.
+ */
 export const changeCooldown = (
   state: MemoryState,
   before: StoredCooldown | undefined,

@@ -44,7 +44,7 @@ export interface StoredArchive {
 export interface StoredFile {
   readonly added: NewFile
   readonly createdAt: number
-  /** The bytes by the number of the chunk, counted from 0. */
+  /** The chunks of the file by their number, counted from 0. */
   readonly chunks: Map<number, Uint8Array>
   sha256: string | null
   state: "pending" | "kept" | "removing"

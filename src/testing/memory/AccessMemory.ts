@@ -1,4 +1,6 @@
-/** Organisations, members and keys in memory. Keys are looked up by their hash, as in PostgreSQL. */
+/**
+ * Organisations, members and keys in memory. Keys are looked up by their hash, as in PostgreSQL.
+ */
 import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"

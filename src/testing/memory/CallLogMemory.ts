@@ -48,7 +48,7 @@ export const layerCallLogMemory = Layer.effect(
       Effect.gen(function* () {
         addCall(`uc_${yield* random.uuidV7()}`, subject, describe())
       }).pipe(
-        // Without its cause, which may quote what was to be redacted.
+        // The cause is not logged, because it may quote data that should be redacted.
         Effect.catchCause(() => Effect.logWarning("call log: describing a call failed")),
         orderPermit.withPermit,
         FiberSet.run(describing),

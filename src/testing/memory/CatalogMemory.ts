@@ -1,4 +1,7 @@
-/** The catalog in memory, which keeps every version, with the channel accounts and the notifier of changes. */
+/**
+ * The catalog in memory with all its versions, the accounts of channels, and the notifier of
+ * changes.
+ */
 import { Array as Arr, Clock, Effect, Equal, Layer, Result, Semaphore } from "effect"
 import type {
   CatalogDocument,
@@ -36,7 +39,7 @@ export const layerCatalogMemory = Layer.effect(
     const protocols = yield* Protocols
     const changes = yield* Changes
     const newest = () => catalogs.at(-1) ?? emptySnapshot
-    // Writes one version after the other, each with its accounts.
+    // Serializes writes, so that each version is stored together with its accounts.
     const writePermit = yield* Semaphore.make(1)
 
     const writeVersion = <Next extends CatalogDocument | null>(
@@ -70,7 +73,10 @@ export const layerCatalogMemory = Layer.effect(
   })
 )
 
-/** The account of the channel: the current one where its address, id and keys stay, else a new version. */
+/**
+ * The account of a channel: the current version where address, application id and keys are
+ * unchanged, else a new version.
+ */
 const accountFor = (
   { id, base_url: baseUrl, app_id: appId }: ChannelWrite,
   keys: ReadonlyArray<ChannelKeyWrite>,
@@ -200,7 +206,10 @@ export const layerChannelCredentialsMemory = Layer.effect(
   })
 )
 
-/** A state in memory has one gateway, so there is no other one to notify or to listen to. */
+/**
+ * The notifier of changes in memory. There is only one gateway, so it neither notifies others nor
+ * listens to them.
+ */
 export const layerChangesMemory = Layer.effect(
   Changes,
   Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Records of channels in memory: cooldowns, counts of calls and failures. */
+/** Channel records in memory: cooldowns, counts of calls, and failures. */
 import { Clock, Effect, Layer } from "effect"
 import {
   type CallEnds,
@@ -59,7 +59,10 @@ export const layerChannelRecordsMemory = Layer.effect(
     const countsSince = (now: number, seconds: number) =>
       state.channelCounts.filter((one) => one.at > now - seconds * 1000)
 
-    /** Deletes old cooldowns of single organisations; those of whole channels stay for the operators. */
+    /**
+     * Deletes old cooldowns of single organisations. Cooldowns of whole channels are kept, because
+     * operators read them.
+     */
     const pruneCooldowns = (now: number): void => {
       for (const [name, cooldown] of cooldowns) {
         if (cooldown.organizationId === null || (cooldown.until !== null && cooldown.isAlone)) {

@@ -56,7 +56,8 @@ export const layerLedgerMemory = Layer.effect(
         return books === undefined ? Effect.fail(unknownOrganization) : Effect.succeed(books)
       })
 
-    // The first violation of each organisation comes first, so that one organisation cannot hide the others.
+    // Sorts by the rank within each organisation, so that one organisation with many violations
+    // cannot hide the others.
     const verify = Effect.sync(() =>
       [...store.organizations.values()]
         .flatMap((books) => auditBooks(books).map((violation, nth) => ({ violation, nth })))

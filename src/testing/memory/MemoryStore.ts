@@ -1,4 +1,4 @@
-/** The state of all stores in memory. They share one state, as stores in PostgreSQL share one database. */
+/** The state that all stores in memory share, as stores in PostgreSQL share one database. */
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
@@ -38,7 +38,7 @@ export interface Moment {
   readonly turn: number
 }
 
-/** Times are milliseconds since 1970 throughout. */
+/** A task in memory. All times are in milliseconds since 1970. */
 export interface StoredTask {
   readonly ordered: NewTask
   readonly submitDeadline: number
@@ -48,7 +48,7 @@ export interface StoredTask {
   accountVersion: number | null
   keyName: string | null
   videoUrl: string | null
-  /** JSON. */
+  /** The result as JSON text. */
   result: string | null
   files: ReadonlyArray<ArchivedFile> | null
   completionTokens: bigint | null
@@ -63,15 +63,15 @@ export interface StoredTask {
   lease: bigint
 }
 
-/** An order is one row: its hold, its task if it has one, its end and its charge. */
+/** An order is one row: its hold, its task if it has one, its end, and its charge. */
 export interface StoredOrder {
   readonly request: HoldRequest
-  /** The current channel's job; that of the request at first. */
+  /** The job on the current channel; at first the job of the request. */
   job: VendorJob
   cost: unknown
   costNano: bigint | null
   readonly refusals: Array<RefusedJob>
-  /** The first day of its month, as `2026-01-01`. */
+  /** The first day of the order's month, such as `2026-01-01`. */
   readonly month: string
   readonly countsIn: Array<BudgetUse>
   readonly held: Moment
@@ -115,25 +115,25 @@ export interface Books {
   disabledAt: Date | null
   readonly members: Map<string, StoredMember>
   readonly pool: StoredPool
-  /** By `monthKey`. */
+  /** The months of members, by `monthKey`. */
   readonly months: Map<string, StoredMonth>
   readonly budgets: Map<string, StoredBudget>
   readonly orders: Map<string, StoredOrder>
   readonly transfers: Array<StoredTransfer>
   readonly requestKeys: Map<string, StoredRequestKey>
-  /** Oldest first. */
+  /** The sealed months, oldest first. */
   readonly sealedMonths: Array<SealedMonth>
 }
 
 export interface StoredAccount {
   readonly version: number
   readonly baseUrl: string
-  /** The origin of the base address; null where that is no valid address. */
+  /** The origin of the base address; null where the address is not valid. */
   readonly origin: string | null
   readonly appId: string | null
-  /** When a newer version replaced it. */
+  /** When a newer version superseded this one; null for the current version. */
   supersededAt: number | null
-  /** By name. */
+  /** The keys of the account, by name. */
   readonly keys: Map<string, { readonly apiKey: Redacted.Redacted; readonly enabled: boolean }>
 }
 
@@ -169,32 +169,32 @@ export interface MemoryState {
   readonly organizations: Map<string, Books>
   readonly apiKeys: Map<string, StoredApiKey>
   readonly operators: Map<string, StoredOperator>
-  /** All versions, the current one last. */
+  /** All versions of the catalog, the current one last. */
   readonly catalogs: Array<CatalogSnapshot>
-  /** By channel, the newest first. */
+  /** The versions of each channel's account, by channel, the newest first. */
   readonly accounts: Map<string, ReadonlyArray<StoredAccount>>
-  /** By `cooldownName`. */
+  /** The cooldowns, by `cooldownName`. */
   readonly cooldowns: Map<string, StoredCooldown>
   channelCounts: ReadonlyArray<StoredCount>
   callEnds: ReadonlyArray<StoredEnds>
-  /** The last failure by channel. */
+  /** The last failure of each channel. */
   readonly channelFailures: Map<string, ChannelFailure>
-  /** The end of the pause of polling, by channel. */
+  /** The end of each pause of polling, by channel. */
   readonly pauses: Map<string, number>
-  /** By order, the oldest first. */
+  /** The orphans by the id of their order, oldest first. */
   readonly orphans: Map<string, OrphanRecord>
   readonly calls: Array<StoredCall>
-  /** The order of each vendor job, by channel, origin and the vendor's id as JSON. */
+  /**
+   * The id of the order of each vendor job. The key is channel, origin and the vendor's id as JSON.
+   */
   readonly vendorJobs: Map<string, string>
-  /** By id. */
   readonly webhookEndpoints: Map<string, StoredEndpoint>
-  /** By id, the oldest first. */
+  /** The webhook messages by id, oldest first. */
   readonly webhookMessages: Map<string, StoredMessage>
-  /** By task. */
+  /** The archived results, by task. */
   readonly archives: Map<string, StoredArchive>
-  /** By id. */
   readonly files: Map<string, StoredFile>
-  /** By id, the oldest first. */
+  /** The reconciliations by id, oldest first. */
   readonly reconciliations: Map<string, StoredReconciliation>
   readonly adminWrites: Array<AuditEntry>
   readonly audit: {
@@ -203,13 +203,13 @@ export interface MemoryState {
     auditedAt: number | null
     violations: number
   }
-  /** Number of moments so far. */
+  /** The number of moments so far, which gives the next `turn`. */
   turns: number
 }
 
 /**
- * The state itself, for tests that read what no service returns, or break what a service would keep
- * intact. Each layer that is built has its own state.
+ * The state itself, for tests that read data which no service returns, or that break invariants
+ * which the services keep. Each layer that is built has its own state.
  */
 export class MemoryStore extends Context.Service<MemoryStore, MemoryState>()(
   "gateway/testing/MemoryStore"
@@ -277,7 +277,7 @@ export const momentOf = (state: MemoryState, nowMillis: number): Moment => ({
 
 const uuidOf = (id: string): string => id.slice(id.lastIndexOf("_") + 1)
 
-/** Compares ids by their UUIDs, since prefixes differ. */
+/** Compares ids by creation time. It compares only their UUIDs, because prefixes differ. */
 export const byCreation = (one: { readonly id: string }, other: { readonly id: string }): number =>
   uuidOf(one.id) < uuidOf(other.id) ? -1 : 1
 
@@ -316,8 +316,8 @@ export const usageOf = ({
 }
 
 /**
- * Cuts a page, newest first, from entries that are ordered oldest first. The cursor may be any entry,
- * also one that `isShown` filters out.
+ * Cuts a page, newest first, from entries that are sorted oldest first. The cursor may be any
+ * entry, including one that `isShown` filters out.
  */
 export const pageOf = <A extends { readonly id: string }>(
   entries: ReadonlyArray<A>,

@@ -1,11 +1,14 @@
-/** The totals and the audit's schedule in memory. */
+/** The operations store in memory: totals and the state of the audit. */
 import { Clock, Effect, Layer } from "effect"
 import { OperationsStore } from "../../services/Operations.ts"
 import { dateOrNull, MemoryStore, type StoredOrder, type StoredTask } from "./MemoryStore.ts"
 
-/** An audit that has not ended within this time stopped with its gateway. */
+/**
+ * An audit that has not ended within this time is treated as aborted, because its gateway has
+ * stopped.
+ */
 const MAX_AUDIT_MILLIS = 600_000
-/** A hold counts as late so long after it expired, which leaves a sweep the time to release it. */
+/** A hold counts as late this long after its expiry, which gives a sweep the time to release it. */
 const LATE_MILLIS = 60_000
 
 const MAX_COUNT = 10_000
@@ -13,7 +16,7 @@ const MAX_COUNT = 10_000
 const countOf = <A>(rows: ReadonlyMap<string, A>, isCounted: (row: A) => boolean): number =>
   Math.min(MAX_COUNT, [...rows.values()].filter(isCounted).length)
 
-/** When the hold should be closed. */
+/** The time by which the hold should be closed. */
 const dueAtOf = ({ task, expiresAt }: StoredOrder): number =>
   task?.state === "submitting" ? Math.min(task.submitDeadline, expiresAt) : expiresAt
 

@@ -1,4 +1,4 @@
-/** Orphans in memory; the closes of their orders write them. */
+/** Orphans in memory. They are written when their orders are closed. */
 import { Clock, Effect, Layer } from "effect"
 import { NotFound } from "../../domain/Errors.ts"
 import { storable } from "../../domain/plainText.ts"
@@ -8,7 +8,7 @@ import { Orphans } from "../../services/Orphans.ts"
 import { notifyEndpoints } from "../delivery/notifications.ts"
 import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "./MemoryStore.ts"
 
-/** Keeps the orphan of an order, unless there is one. */
+/** Adds the orphan of an order, unless the order has one. */
 export const addOrphan = (
   state: MemoryState,
   { chargeNano, job, request: { id, organizationId, amountNano } }: StoredOrder,

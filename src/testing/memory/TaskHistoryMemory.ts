@@ -1,4 +1,4 @@
-/** The history of an order, gathered from what its course has left in memory. */
+/** The task history in memory, collected from the order and the stores related to it. */
 import { Effect, Layer } from "effect"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { CallLog } from "../../services/CallLog.ts"

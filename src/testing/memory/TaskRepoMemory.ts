@@ -1,4 +1,4 @@
-/** Tasks in memory. */
+/** The repository of tasks in memory. */
 import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { DEFAULT_KEY } from "../../domain/catalog/channelKeys.ts"
 import { TaskNotFound } from "../../domain/Errors.ts"
@@ -41,7 +41,7 @@ const decodeResult = Schema.decodeSync(Schema.fromJsonString(TaskResult))
 const isShape = Schema.is(
   Schema.Struct({ ratio: Schema.NullOr(Schema.String), size: Schema.optionalKey(Schema.String) })
 )
-/** Reads the shape of the output from a task's summary. */
+/** Reads the ordered aspect ratio and size from a task's summary. */
 const shapeOf = (summary: unknown) =>
   isShape(summary)
     ? { ratio: summary.ratio, size: summary.size ?? null }
@@ -162,7 +162,10 @@ export const layerTaskRepoMemory = Layer.effect(
       }
     }
 
-    /** Has the archived files removed, after the lease of a copy that may be running. */
+    /**
+     * Makes the archived files due for removal. Where a copy may be running, they are due after its
+     * lease has ended.
+     */
     const eraseArchive = (id: string, now: number): void => {
       const archive = store.archives.get(id)
       if (archive === undefined || archive.state === "removing") return

@@ -1,4 +1,7 @@
-/** Checks the invariants of an organisation's money by computing every sum again from its orders and transfers. */
+/**
+ * Checks the invariants of an organisation's money by computing all sums again from its orders and
+ * transfers.
+ */
 import { Schema } from "effect"
 import type { Violation } from "../../services/Ledger.ts"
 import type { StoredUse } from "../money/storedBudgets.ts"
@@ -112,7 +115,7 @@ const checkOrder = (id: string, order: StoredOrder, addViolation: AddViolation):
   }
 }
 
-/** Audits one organisation; answers an empty list where all invariants hold. */
+/** Audits one organisation; the list is empty where all invariants hold. */
 export const auditBooks = (books: Books): ReadonlyArray<Violation> => {
   const violations: Array<Violation> = []
   const addViolation: AddViolation = (invariant, detail, subject) => {

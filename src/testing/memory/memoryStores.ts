@@ -1,4 +1,4 @@
-/** Every store of the gateway over one state in memory. */
+/** All stores of the gateway over one state in memory. */
 import { Layer, Redacted } from "effect"
 import { Digest } from "effect/crypto"
 import { layerCrypto } from "../../crypto.ts"
@@ -36,7 +36,9 @@ import { layerTaskHistoryMemory } from "./TaskHistoryMemory.ts"
 import { layerTaskRepoMemory } from "./TaskRepoMemory.ts"
 import { layerUsageLogMemory } from "./UsageLogMemory.ts"
 
-/** Any key will do: what it protects ends with the process. */
+/**
+ * The default master key. Any key is good enough, because the encrypted data ends with the process.
+ */
 const testingKey = Redacted.make(new Uint8Array(MASTER_KEY_BYTES).fill(7))
 
 const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
@@ -74,12 +76,13 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
   )
 
 /**
- * All stores, empty: what `layerStores` gives over a database, and `Changes` and `MemoryStore` beside
- * it. Each layer this makes has a state of its own. Time is Effect's `Clock`, so a `TestClock` moves
- * deadlines, months and polls.
+ * All stores, empty: the services of `layerStores` over a database, plus `Changes` and
+ * `MemoryStore`. Each layer from this function has its own state. Time is Effect's `Clock`, so a
+ * `TestClock` controls deadlines, months and polls.
  */
 export const layerStoresMemory = (masterKey: Redacted.Redacted<Uint8Array> = testingKey) =>
-  // Its parts are shared constants, which would otherwise be built once for several of these.
+  // `Layer.fresh` is needed because the parts are shared constants, which would otherwise be built
+  // once for several layers.
   Layer.suspend(() => Layer.fresh(layerOver(masterKey)))
 
 export type StoresMemory = Layer.Success<ReturnType<typeof layerStoresMemory>>

@@ -1,4 +1,7 @@
-/** Movements of money, each one synchronous step that no other fiber can interrupt, and the journal of them. */
+/**
+ * Movements of money and their journal. Each movement is one synchronous step, which no other fiber
+ * can interrupt.
+ */
 import { DateTime, Equal } from "effect"
 import { transferAccounts } from "../../domain/money/transfers.ts"
 import { storable } from "../../domain/plainText.ts"
@@ -33,7 +36,7 @@ import {
 } from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
 
-/** The first day of the month of a moment in the time zone, as `2026-01-01`. */
+/** The first day of the current month in the time zone, such as `2026-01-01`. */
 export const monthAt = (nowMillis: number, timeZone: string): string =>
   DateTime.makeZonedUnsafe(nowMillis, { timeZone }).pipe(
     DateTime.startOf("month"),
@@ -75,7 +78,7 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         lease: 0n
       }
 
-/** Budgets are checked before the pool; a refusal changes nothing. */
+/** Creates a hold. Budgets are checked before the pool; a refusal changes nothing. */
 export const holdFunds = (
   state: MemoryState,
   books: Books,
@@ -136,7 +139,7 @@ export const holdFunds = (
   return answer("held")
 }
 
-/** Whether the task is still in the state, and under the lease, for which the close was decided. */
+/** Whether the task still has the state and the lease for which the close was decided. */
 const isApplicable = (task: StoredTask | null, outcome: TaskOutcome | null): boolean => {
   if (outcome === null) return true
   const lease = outcome.state === "succeeded" ? null : (outcome.lease ?? null)
@@ -159,7 +162,10 @@ const endTask = (task: StoredTask, outcome: TaskOutcome, nowMillis: number): voi
   }
 }
 
-/** Stores the answer under the order's idempotency key, or deletes the key so that a repeat orders anew. */
+/**
+ * Stores the response under the order's idempotency key, or deletes the key so that a repeat
+ * creates a new order.
+ */
 const settleKeys = ({ requestKeys }: Books, request: Capture | Release) => {
   for (const [key, stored] of requestKeys) {
     if (stored.holdId !== request.holdId) continue
@@ -168,7 +174,10 @@ const settleKeys = ({ requestKeys }: Books, request: Capture | Release) => {
   }
 }
 
-/** Assigns an open order to the next channel; answers whether it is open. A repeat changes nothing. */
+/**
+ * Assigns an open order to the next channel; false where the order is not open. A repeat changes
+ * nothing.
+ */
 export const reassignOrder = (
   { orders }: Books,
   { holdId, job, cost, refusal }: Reassignment,
@@ -223,7 +232,10 @@ const closeOrder = (
   settleKeys(books, request)
 }
 
-/** Null when there is no such order. The first close of an order wins, later ones change nothing. */
+/**
+ * Closes the hold of an order; null where there is no such order. The first close wins, and later
+ * ones change nothing.
+ */
 export const closeHold = (
   state: MemoryState,
   books: Books,
@@ -242,7 +254,7 @@ export const closeHold = (
   }
 }
 
-/** All entries of the journal, by the creation of their order or transfer, the oldest first. */
+/** All entries of the journal, sorted by the creation of their order or transfer, oldest first. */
 export const journalOf = ({ transfers, orders }: Books): ReadonlyArray<JournalEntry> => {
   const transferEntries = transfers.map(({ orderId, ...transfer }) => {
     const accounts = transferAccounts[transfer.kind]

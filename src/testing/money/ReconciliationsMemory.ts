@@ -1,4 +1,6 @@
-/** Reconciliations in memory: all lines of a list are collected, then compared in one step. */
+/**
+ * Reconciliations in memory: all lines of a vendor's list are collected, then compared in one step.
+ */
 import { Clock, Effect, Layer, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NANO_PER_UNIT } from "../../domain/money/Money.ts"
@@ -40,7 +42,7 @@ const emptyEntry: Entry = {
   unitsThereNano: null
 }
 
-/** Null where one of the amounts is unknown. */
+/** The sum of the amounts; null where one of them is unknown. */
 const sumOf = (amounts: ReadonlyArray<bigint | null>): bigint | null =>
   amounts.reduce((sum, nano) => (sum === null || nano === null ? null : sum + nano), 0n)
 
@@ -72,7 +74,10 @@ const vendorSide = (lines: ReadonlyArray<ListedLine>): Partial<Entry> => ({
   unitsThereNano: sumOf(lines.map(({ unitsNano }) => unitsNano))
 })
 
-/** Finds the orphan or order with this id, which was not charged on the channel. */
+/**
+ * Finds the orphan or the order with the vendor's id, which explains why a line of the vendor's
+ * list has no charge on the channel.
+ */
 const explainUncharged = (
   { orphans }: MemoryState,
   tasks: ReadonlyArray<StoredOrder>,

@@ -86,7 +86,7 @@ const chargesOf = (lines: ReadonlyArray<Line>) => ({
 
 type NamedLine = readonly [names: readonly [string, ...Array<string>], line: Line]
 
-/** The largest charge first, then by name. */
+/** Sums charges by their names, sorted by charge in descending order, then by name. */
 const chargesByNames = (lines: ReadonlyArray<NamedLine>) =>
   [...Map.groupBy(lines, ([names]) => JSON.stringify(names)).values()]
     .map((group) => ({

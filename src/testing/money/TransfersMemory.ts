@@ -20,7 +20,9 @@ import type { StoredTransfer } from "./storedTransfers.ts"
 /** The largest balance of a pool; a deposit or credit beyond it is refused. */
 const MAX_BALANCE_NANO = 4_000_000_000_000_000_000n
 
-/** The part of the charge that no correction has refunded yet; null without a charge. */
+/**
+ * The part of the charge that no correction has refunded yet; null where the order has no charge.
+ */
 const refundableNano = ({ orders, transfers }: Books, orderId: string): bigint | null => {
   const order = orders.get(orderId)
   if (order?.state !== "captured") return null
@@ -29,7 +31,10 @@ const refundableNano = ({ orders, transfers }: Books, orderId: string): bigint |
     .reduce((nano, { amountNano }) => nano - amountNano, order.chargeNano)
 }
 
-/** Answers the outcome, the transfer with the reference, and what was available or refundable. */
+/**
+ * Makes a transfer. Returns the outcome, the transfer with this reference, and the amount that was
+ * available or refundable.
+ */
 export const transferFunds = (
   state: MemoryState,
   books: Books,

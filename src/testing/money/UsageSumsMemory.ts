@@ -82,7 +82,10 @@ export const layerUsageSumsMemory = Layer.effect(
         DateTime.toEpochMillis
       )
 
-    /** The amounts of each closed order at its creation, and of each correction at its own time. */
+    /**
+     * All summed amounts: those of each closed order at the time of its creation, and those of each
+     * correction at the time of the correction.
+     */
     const allAmounts = () =>
       [...organizations.values()].flatMap(({ orders, transfers }) => [
         ...[...orders.values()].flatMap((order) =>

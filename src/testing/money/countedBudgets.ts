@@ -1,4 +1,7 @@
-/** The uses of budgets in memory: which orders count, which are refused, and how budgets are created and changed. */
+/**
+ * The use of budgets in memory: which orders count, which are refused, and how budgets are created
+ * and changed.
+ */
 import { DateTime } from "effect"
 import {
   budgetPeriods,
@@ -42,7 +45,9 @@ const compareNarrowness = (one: StoredBudget, other: StoredBudget): number =>
   Number(one.amountNano - other.amountNano) ||
   (one.id < other.id ? -1 : 1)
 
-/** The budgets that apply to an order, the narrowest first, with the use of their current period. */
+/**
+ * The budgets that apply to an order, the narrowest first, with the use of their current period.
+ */
 export const budgetsOf = ({ budgets }: Books, caller: Caller, now: Now): ReadonlyArray<BudgetUse> =>
   [...budgets.values()]
     .filter((budget) => appliesTo(budget, caller))
@@ -51,7 +56,7 @@ export const budgetsOf = ({ budgets }: Books, caller: Caller, now: Now): Readonl
 
 const usedNano = ({ heldNano, capturedNano }: StoredUse): bigint => heldNano + capturedNano
 
-/** The narrowest budget that the amount would exceed; null where it fits into all. */
+/** The narrowest budget that the amount would exceed; null where no budget refuses it. */
 export const refusalOf = (
   budgetUses: ReadonlyArray<BudgetUse>,
   amountNano: bigint,
@@ -101,7 +106,7 @@ export const recordRefusal = (
   notifyOfBudget(state, books, budget, use, now, true)
 }
 
-/** Creates a budget whose use starts with the holds and charges of the current period. */
+/** Creates a budget. Its use starts with the holds and charges of the current period. */
 export const beginBudget = (
   state: MemoryState,
   books: Books,

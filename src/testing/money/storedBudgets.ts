@@ -5,7 +5,7 @@ export interface StoredUse {
   heldNano: bigint
   capturedNano: bigint
   hasRefused: boolean
-  /** The last threshold that was notified of. */
+  /** The last threshold for which a notification was sent. */
   lastThreshold: number
 }
 
@@ -13,11 +13,11 @@ export interface StoredBudget
   extends Pick<Budget, "id" | "scope" | "subjectId" | "period" | "isCap" | "createdAt"> {
   amountNano: bigint
   thresholds: ReadonlyArray<number>
-  /** By the start of the period in milliseconds. */
+  /** The use of each period, by the start of the period in milliseconds. */
   readonly uses: Map<number, StoredUse>
 }
 
-/** A budget that an order counts in, with the period's use. */
+/** A budget in which an order counts, with its use in the period of the order. */
 export interface BudgetUse {
   readonly budget: StoredBudget
   readonly use: StoredUse

@@ -6,6 +6,6 @@ import type {
 
 export interface StoredReconciliation {
   readonly reconciliation: Reconciliation
-  /** Ordered by their numbers. */
+  /** The compared entries, sorted by their numbers. */
   readonly entries: ReadonlyArray<ReconciledEntry>
 }

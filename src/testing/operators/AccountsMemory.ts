@@ -45,7 +45,7 @@ const keyRecord = ({ options, ...key }: StoredApiKey): KeyRecord => ({
   revokedAt: key.revokedAt
 })
 
-/** An undefined change leaves the value; null is a value. */
+/** Applies a change to a field. Undefined leaves the value unchanged; null is a value. */
 const valueAfter = <A>(before: A, change: A | undefined): A =>
   change === undefined ? before : change
 
@@ -61,7 +61,7 @@ const disabledAtAfter = (
 const hasPrefix = (prefix: string | null, { name }: { readonly name: string }): boolean =>
   prefix === null || name.toLowerCase().startsWith(prefix.toLowerCase())
 
-/** Of organisations and members. */
+/** Whether an organisation or member matches the filter. */
 const isMatch = (
   { name, enabled }: OrganizationFilter,
   account: { readonly name: string; readonly disabledAt: Date | null }
@@ -99,7 +99,7 @@ export const layerAccountsMemory = Layer.effect(
       }
     }
 
-    /** Every member with its organisation, the oldest first: ids begin with their time. */
+    /** All members with their organisations, oldest first: ids begin with their creation time. */
     const allMembers = () =>
       [...organizations.values()]
         .flatMap((books) => [...books.members.values()].map((member) => ({ books, member })))

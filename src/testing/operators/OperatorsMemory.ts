@@ -1,4 +1,4 @@
-/** Operators and what they did, kept in memory. */
+/** Operators and the audit log of their writes in memory. */
 import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Changes } from "../../runtime/Changes.ts"

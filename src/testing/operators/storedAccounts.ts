@@ -13,7 +13,7 @@ export interface StoredApiKey {
   readonly id: string
   readonly organizationId: string
   readonly memberId: string
-  /** Hash of the key, hexadecimal. */
+  /** The hash of the key, in hexadecimal digits. */
   readonly hash: string
   options: NewKey
   readonly createdAt: Date
@@ -22,6 +22,6 @@ export interface StoredApiKey {
 
 export interface StoredOperator {
   record: OperatorRecord
-  /** Hash of the token, hexadecimal. */
+  /** The hash of the token, in hexadecimal digits. */
   readonly hash: string
 }

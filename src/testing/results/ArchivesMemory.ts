@@ -1,4 +1,4 @@
-/** The results of the archive in memory. */
+/** The archive's results in memory. */
 import { Clock, Effect, Layer } from "effect"
 import {
   Archives,

@@ -1,4 +1,4 @@
-/** What an edit is made from: files of a form, or addresses in JSON. */
+/** The input of an image edit: files in a form, or addresses in JSON. */
 import { Effect, Predicate, Schema } from "effect"
 import type { Call } from "../../Vendor.ts"
 import { invalid } from "../standardErrors.ts"
@@ -16,7 +16,7 @@ const isAddress = Schema.is(
 
 const MAX_PICTURES = 16
 
-/** In a form every value is a text. */
+/** Form fields that are converted to numbers, because every value in a form is text. */
 const numbers: ReadonlySet<string> = new Set(["n", "partial_images", "output_compression", "seed"])
 
 const formValue = (name: string, value: unknown): unknown => {
@@ -49,7 +49,7 @@ const jsonEdit = Effect.fnUntraced(function* (body: Readonly<Record<string, unkn
   return { pictures: pictures.length, fields }
 })
 
-/** The order without its pictures, and their number. */
+/** Reads an edit; returns the order without its pictures, and their number. */
 export const readEdit = Effect.fnUntraced(function* ({ headers, body }: Call) {
   const fields = Predicate.isObject(body) ? { ...body } : {}
   const isForm = headers["content-type"]?.startsWith("multipart/form-data") === true

@@ -1,4 +1,4 @@
-/** Images as events: unfinished ones before each that is finished. */
+/** Images as server-sent events: partial images come before each final image. */
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AcceptedEntry } from "../../Book.ts"
@@ -7,14 +7,14 @@ import { drawPicture } from "../../media/picture.ts"
 import { hangUp } from "../../placing.ts"
 import { countOf, isOn } from "../../switches.ts"
 
-/** How the names of the events begin. */
+/** The start of the events' names. */
 export type ImageWork = "image_generation" | "image_edit"
 
 interface Streaming {
   readonly work: ImageWork
-  /** Images that are finished in the end. */
+  /** The number of final images. */
   readonly made: number
-  /** Unfinished images before each. */
+  /** The number of partial images before each final image. */
   readonly partial: number
 }
 
@@ -31,13 +31,16 @@ const failed = eventOf("error", {
   }
 })
 
-/** What was written arrives before the connection is gone. */
+/** Closes the connection after a delay, so that the events written before still arrive. */
 const brokenConnection = Effect.sleep("50 millis").pipe(
   Effect.andThen(hangUp),
   Effect.andThen(Effect.never)
 )
 
-/** Writes event by event; after `sim:breaks`, `sim:stalls` or `sim:errors` events it does just that. */
+/**
+ * Writes event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the stream breaks,
+ * stalls or sends an error after N events.
+ */
 export const streamImages = Effect.fnUntraced(function* (
   accepted: AcceptedEntry,
   size: Size,

@@ -1,20 +1,20 @@
 import type { Size } from "../../Media.ts"
 import { maxSide } from "../../media/picture.ts"
 
-/** What the models of one family take and how they answer. */
+/** The limits of a family of models, and the form of their responses. */
 export interface Family {
-  /** The size of an order in pixels; undefined when the family does not draw it. */
+  /** Parses an ordered size; undefined where the family does not support it. */
   readonly sizeOf: (text: string) => Size | undefined
   readonly defaultSize: string
   readonly maxImages: number
-  /** What an order without `n` gets. */
+  /** The number of images where the order has no `n`. */
   readonly defaultImages: number
   readonly references: readonly [least: number, most: number]
-  /** Whether there are `negative_prompt` and `prompt_extend`. */
+  /** Whether the family supports `negative_prompt` and `prompt_extend`. */
   readonly rewrites: boolean
-  /** Whether an image says that it is one and the answer that it is complete. */
+  /** Whether images have the field `type: "image"` and the output has `finished: true`. */
   readonly labels: boolean
-  /** Whether each image comes with the prompt it was drawn from. */
+  /** Whether each image is followed by the rewritten prompt. */
   readonly explains: boolean
 }
 
@@ -35,7 +35,7 @@ const oneOf = (...sizes: ReadonlyArray<string>) => {
   return (text: string) => (allowedSizes.has(text) ? pixels(text) : undefined)
 }
 
-/** Sizes by the number of their pixels, with both sides given for a square. */
+/** Accepts sizes by their number of pixels; each limit is given as the side of a square. */
 const withinPixels = (least: number, most: number, maxRatio: number) => (text: string) => {
   const size = pixels(text)
   if (size === undefined) return undefined
@@ -47,7 +47,10 @@ const withinPixels = (least: number, most: number, maxRatio: number) => (text: s
 
 const tierOrPixels = (text: string) => tiers[text] ?? pixels(text)
 
-/** Four of these sizes have a few pixels less than the range of the same page starts with. */
+/**
+ * The recommended sizes. Four of them have slightly fewer pixels than the minimum on the same page
+ * of the documentation.
+ */
 const recommended = oneOf("1280*1280", "1104*1472", "1472*1104", "960*1696", "1696*960")
 const ranged = withinPixels(1280, 1440, 4)
 const moderate = withinPixels(512, 2048, Number.POSITIVE_INFINITY)
@@ -121,7 +124,10 @@ const families: ReadonlyArray<readonly [start: RegExp, family: Family]> = [
   ]
 ]
 
-/** For ids of no family: the widest limits, and an `n` that nobody should leave to the vendor. */
+/**
+ * The fallback for unknown model ids: it has the widest limits. Its default `n` is so large that
+ * clients should always send `n`.
+ */
 const anyFamily: Family = { ...image27, maxImages: 6, defaultImages: 4, rewrites: true }
 
 export const familyOf = (model: string): Family =>

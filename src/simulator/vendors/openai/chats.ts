@@ -1,4 +1,4 @@
-/** Chat requests, and their answers: the same words and counts for the same prompt. */
+/** Chat requests and their responses. The same prompt always gives the same words and counts. */
 import { Schema } from "effect"
 import { numberFrom } from "../../digest.ts"
 import { decodeBody } from "../../Vendor.ts"
@@ -32,7 +32,10 @@ export type Chat = typeof Chat.Type
 
 export const decodeChat = decodeBody(Chat, { unknownFields: "ignored", refuse: ofFault })
 
-/** Fewer than any gateway should expect: a token is 4 bytes here, an image 85 tokens. */
+/**
+ * Counts the tokens of a text, at 4 bytes per token; an image has 85 tokens. Both are fewer than
+ * any gateway should expect.
+ */
 export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)
 const imageTokens = 85
 const tokensPerMessage = 3
@@ -59,12 +62,12 @@ const shortest = 8
 const longest = 24
 
 interface ChatChoice {
-  /** A token each. */
+  /** The words of the choice, each of them one token. */
   readonly words: ReadonlyArray<string>
   readonly finish: "stop" | "length"
 }
 
-/** The same words for the same prompt and choice. */
+/** Generates a choice; the same prompt and choice always give the same words. */
 const choiceOf = (chat: Chat, choice: number): ChatChoice => {
   const seed = `${promptOf(chat)} ${choice}`
   const desiredLength = shortest + numberFrom(seed, longest - shortest)

@@ -1,17 +1,22 @@
-/** The generations of the vendor's models, by the task types that it derives from the content. */
+/**
+ * The generations of the vendor's models, each with the task types that it supports. The vendor
+ * derives the task type from the content.
+ */
 import type { SizesName } from "../../rendering.ts"
 import * as ModelFamily from "../ModelFamily.ts"
 
-/** Text, first frame, first and last frame, reference media. */
+/**
+ * The task types: from text, from a first frame, from first and last frame, from reference media.
+ */
 export type TaskType = "t2v" | "i2v" | "flf2v" | "r2v"
 
 export interface ContentFamily extends ModelFamily.ModelFamily<TaskType> {
   readonly makesSound: boolean
-  /** Whether a sound may be the only reference. */
+  /** Whether an audio may be the only reference. */
   readonly takesSoundAlone: boolean
-  /** Whether a text alone may leave the ratio to the model. */
+  /** Whether an order without media may let the model choose the ratio. */
   readonly adaptsToText: boolean
-  /** Which sizes the resolutions are rendered in. */
+  /** The table of sizes for the resolutions. */
   readonly sizes: SizesName
 }
 
@@ -104,7 +109,7 @@ const families: ReadonlyArray<ContentFamily> = [
   standard25
 ]
 
-/** Ids of no family are served as the newer models are, with every option there is. */
+/** The fallback for unknown model ids: it works like the newer models and supports every option. */
 const anyFamily: ContentFamily = {
   ...standard20,
   name: "any",

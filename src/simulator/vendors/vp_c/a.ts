@@ -6,7 +6,10 @@ import { callsAt } from "../vp_aVendor.ts"
 
 const Texts = Schema.Struct({ content: Content, prompt: Schema.optionalKey(Schema.Unknown) })
 
-/** The relay wants the text once more in `prompt`, however several texts are joined there. */
+/**
+ * The relay requires the text a second time, in `prompt`. Several texts may be joined there in any
+ * way.
+ */
 const checkPrompt = (body: unknown): Effect.Effect<void, Refusal> => {
   const read = Option.getOrUndefined(Schema.decodeUnknownOption(Texts)(body))
   const texts = (read?.content ?? []).flatMap((block) =>
@@ -20,7 +23,7 @@ const checkPrompt = (body: unknown): Effect.Effect<void, Refusal> => {
     : Effect.fail(invalid("prompt", "is not the text of `content`."))
 }
 
-/** The content block family: the vendor's requests and answers at the relay's own paths. */
+/** The content block family: the vendor's requests and responses at the paths of the relay. */
 export const routesOfA = (relay: Pick<Desk, "protocol" | "refuse">): ReadonlyArray<VendorRoute> => {
   const { submit, poll } = callsAt({ ...relay, family: "a", moderatedInput: sensitiveInput })
   const path = "/v1/videos/generations"

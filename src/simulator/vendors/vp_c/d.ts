@@ -23,7 +23,7 @@ const resolutions = { std: "720p", pro: "1080p", "4k": "4k" } as const
 
 const baseFields = {
   model_name: Schema.NonEmptyString,
-  /** Whole seconds, 3 to 15, as text. */
+  /** The length in whole seconds, 3 to 15, as text. */
   duration: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^([3-9]|1[0-5])$/))),
   mode: Schema.optionalKey(Schema.Literals(["std", "pro", "4k"])),
   sound: Schema.optionalKey(Schema.Literals(["on", "off"]))
@@ -43,7 +43,7 @@ const ImageSubmit = Schema.Struct({
   aspect_ratio: refusedField
 })
 
-/** A request of either mode. */
+/** A request of any mode. */
 type Ask = Omit<typeof TextSubmit.Type, "prompt" | "image"> &
   Partial<Omit<typeof ImageSubmit.Type, "aspect_ratio">>
 
@@ -100,7 +100,7 @@ const routesOfMode = (
   relay: Pick<Desk, "protocol" | "refuse">,
   mode: keyof typeof modes
 ): ReadonlyArray<VendorRoute> => {
-  // A task is only known under the path it was ordered at.
+  // A task is only known under the path at which it was ordered.
   const desk: Desk = { ...relay, family: `d/${mode}`, moderatedInput }
   const decode: (body: unknown) => Effect.Effect<Ask, ReturnType<typeof ofFault>> = modes[mode]
   const path = `/v1/videos/${mode}` as const
@@ -147,7 +147,7 @@ const routesOfMode = (
   ]
 }
 
-/** The older interface of vp_d's vendor: the model in the body and the length as text. */
+/** The older API of vp_d's vendor: the model is in the body and the length is text. */
 export const routesOfD = (relay: Pick<Desk, "protocol" | "refuse">): ReadonlyArray<VendorRoute> => [
   ...routesOfMode(relay, "text2video"),
   ...routesOfMode(relay, "image2video")

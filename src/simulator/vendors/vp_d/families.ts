@@ -1,22 +1,27 @@
-/** The vendor's models by the path that they live under. */
+/** The vendor's models, grouped by the paths that serve them. */
 import * as ModelFamily from "../ModelFamily.ts"
 
 export const modes = ["text-to-video", "image-to-video", "omni-video"] as const
 export type Mode = (typeof modes)[number]
 
 export interface ClipFamily extends ModelFamily.ModelFamily<Mode> {
-  /** Whether a ratio must be ordered where no first frame and no reference video gives one. */
+  /**
+   * Whether the ratio is required where neither a first frame nor a reference video determines it.
+   */
   readonly needsRatio: boolean
   readonly multiShot: "free" | "only with a reference video" | "none"
   readonly switchesSound: boolean
-  /** Where it is no switch: whether there is sound. */
+  /** Whether the video always has sound, on models where sound cannot be switched. */
   readonly alwaysSounds?: boolean
 }
 
 const text = {}
 const firstFrame = { first_frame: 1 }
 const bothFrames = { first_frame: 1, last_frame: 1 }
-/** How many references an order may have is the vendor's to count; none is refused for it here. */
+/**
+ * The limits of references. The real vendor checks the number of references; the simulator refuses
+ * none for it.
+ */
 const references = { ...bothFrames, reference_image: 7, reference_video: 1 }
 
 const common = ["aspect_ratio", "callback_url", "external_task_id", "watermark_info"]
@@ -82,7 +87,10 @@ const families: ReadonlyArray<ClipFamily> = [
   standard
 ]
 
-/** Ids of no family are served in each mode, references only where the id says so. */
+/**
+ * The fallbacks for unknown model ids: every mode is supported, but references only where the id
+ * ends with `-omni`.
+ */
 const anyFamily: ClipFamily = { ...standard, name: "any" }
 const anyOmni: ClipFamily = {
   ...anyFamily,

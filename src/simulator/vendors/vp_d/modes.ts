@@ -1,4 +1,4 @@
-/** What an order is in each mode, and what is wrong with one. */
+/** The request of each mode, and its checks. */
 import { Effect, Schema } from "effect"
 import { requestId } from "../../digest.ts"
 import { type BodyFault, decodeBody, Refusal, refusedField } from "../../Vendor.ts"
@@ -41,7 +41,7 @@ const TextSubmit = Schema.Struct({
 
 const ImageSubmit = Schema.Struct({
   contents: Schema.Array(Schema.Union([PromptItem, Frame])),
-  // The picture's own ratio decides.
+  // The picture's own ratio is used.
   settings: Schema.Struct({ ...baseSettings, aspect_ratio: refusedField }).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed({}))
   ),
@@ -61,7 +61,7 @@ const OmniSubmit = Schema.Struct({
 /** A request of any mode. */
 export type Ask = typeof OmniSubmit.Type
 
-/** The form of every error. */
+/** An error response in the vendor's form. */
 export const refusal = (status: number, code: number, message: string) =>
   new Refusal({ status, body: { code, message, request_id: requestId() } })
 
@@ -113,7 +113,7 @@ const settingsFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
   return undefined
 }
 
-/** Settings that the model has and refuses beside these contents. */
+/** Checks settings that the model supports but refuses in combination with these contents. */
 const combinationFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
   const { audio, multi_shot, aspect_ratio } = ask.settings
   const videos = countOf(ask, "feature_video", "base_video")
@@ -134,7 +134,7 @@ const combinationFault = (family: ClipFamily, ask: Ask): Refusal | undefined => 
     : undefined
 }
 
-/** The turbo models read less of a prompt beside an image. */
+/** The turbo models accept a shorter prompt where there is an image. */
 const promptFault = (mode: Mode, model: string, ask: Ask): Refusal | undefined =>
   mode === "image-to-video" &&
   model.includes("turbo") &&
@@ -155,7 +155,7 @@ const readers: Record<Mode, (body: unknown) => Effect.Effect<Ask, Refusal>> = {
   "omni-video": decodeOmni
 }
 
-/** The order of a request, if it is one. */
+/** Reads the order from a request, or fails with its fault. */
 export const readAsk = Effect.fnUntraced(function* (mode: Mode, model: string, body: unknown) {
   const ask = yield* readers[mode](body)
   const family = familyOf(model)

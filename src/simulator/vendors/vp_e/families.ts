@@ -1,4 +1,4 @@
-/** The vendor's models by the paths that they are served on. */
+/** The vendor's models, grouped by the paths that serve them. */
 import * as ModelFamily from "../ModelFamily.ts"
 
 export const modes = ["text2video", "img2video", "start-end2video", "reference2video"] as const
@@ -9,7 +9,7 @@ const firstFrame = { first_frame: 1 }
 const bothFrames = { first_frame: 1, last_frame: 1 }
 const references = { reference_image: 7 }
 
-/** On every path; references take 3 seconds and more. */
+/** Served on every path; references need a length of at least 3 seconds. */
 const turbo: ModelFamily.ModelFamily<Mode> = {
   name: "turbo",
   ids: /^viduq3-turbo(?:-cn|-glb)?$/,
@@ -62,7 +62,7 @@ const families: ReadonlyArray<ModelFamily.ModelFamily<Mode>> = [
   turbo
 ]
 
-/** Ids of no family are served on every path. */
+/** The fallback for unknown model ids, which is served on every path. */
 const anyFamily = { ...turbo, name: "any" }
 
 export const familyOf = (model: string): ModelFamily.ModelFamily<Mode> =>

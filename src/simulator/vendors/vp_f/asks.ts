@@ -35,7 +35,7 @@ const shotType = optional(Schema.Literals(["single", "multi"]))
 const audio = optional(Schema.Boolean)
 const ratio = optional(Schema.Literals(["16:9", "9:16", "1:1", "4:3", "3:4"]))
 
-/** A text model has no place for these. */
+/** Media fields that a text model refuses. */
 const noMedia = { img_url: refusedField, media: refusedField, reference_urls: refusedField }
 
 const Text26 = Schema.Struct({
@@ -154,7 +154,10 @@ const decodeReference26 = decodeBody(Reference26, lenient)
 const decodeReference27 = decodeBody(Reference27, lenient)
 const decodeAll30 = decodeBody(All30, lenient)
 
-/** Reads the body of a request for a family's models; what only other models have is not seen. */
+/**
+ * Returns the reader of request bodies for a family's models; it ignores fields that only other
+ * models have.
+ */
 export const readerOf = ({
   mode,
   version

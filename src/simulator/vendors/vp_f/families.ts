@@ -1,4 +1,4 @@
-/** The cloud's models by version and by what they start from. */
+/** The cloud's models, by version and by the input they start from. */
 import * as ModelFamily from "../ModelFamily.ts"
 
 type Mode = "text" | "image" | "reference" | "all"
@@ -6,9 +6,9 @@ type Version = "2.6" | "2.7" | "3.0"
 
 export interface CloudFamily extends ModelFamily.ModelFamily<Mode> {
   readonly mode: Mode
-  /** Models older than 2.6 are ordered from as that one is. */
+  /** The version of the request form; models older than 2.6 have the form of 2.6. */
   readonly version: Version
-  /** Whether its sound can be switched off; the others always sound. */
+  /** Whether the sound can be switched off; the videos of all other models always have sound. */
   readonly switchesSound: boolean
 }
 
@@ -116,6 +116,6 @@ const families: ReadonlyArray<CloudFamily> = [
   reference27
 ]
 
-/** Ids that name no mode are served as the text models of 2.7 are. */
+/** Finds the family of a model. Ids without a mode are treated as text models of version 2.7. */
 export const familyOf = (model: string): CloudFamily =>
   ModelFamily.familyOf(families, model, { ...text27, name: "any" })
