@@ -48,7 +48,7 @@ export type BreakerState =
   | {
       readonly _tag: "Open"
       readonly secondsLeft: number
-      /** Only this organisation is refused, while others are served. */
+      /** Whether only this organisation is refused, while others are served. */
       readonly isOrganizationOnly: boolean
     }
 
@@ -111,7 +111,7 @@ export interface UsedAmounts {
 }
 
 export interface CallEnd {
-  /** Null for a success. */
+  /** The failure of the call; null for a success. */
   readonly failure: VendorFailure | null
   readonly millis: number
 }
