@@ -12,7 +12,7 @@ import type { PollAnswer, Question } from "./VideoPolls.ts"
 const QUEUE_MILLIS = 200
 /** The maximum length of one channel's queue, however quickly its vendor answers. */
 const MAX_QUEUED = 192
-/** The rate of answers is measured over at least this time. */
+/** The minimum time over which the rate of answers is measured. */
 const MIN_MEASURE_MILLIS = 50
 /**
  * The maximum number of answered but not yet settled questions of the poller, over all channels.

@@ -19,7 +19,7 @@ import type { Trouble, VideoVerdicts } from "./VideoVerdicts.ts"
 
 type ClaimedTasks = Arr.NonEmptyReadonlyArray<ClaimedTask>
 
-/** One request to a channel's vendor about one task or several. */
+/** One poll request to a channel's vendor, about one task or several. */
 export interface Question {
   readonly channelId: string
   readonly tasks: ClaimedTasks

@@ -26,10 +26,12 @@ import { UsualTimes } from "./CompletionTimes.ts"
 
 /** The reason why a question brought no verdict. */
 export interface Trouble {
-  /** Set for a vendor's failure, whose message may repeat the prompt. */
+  /**
+   * The tag of a vendor's failure, whose message may repeat the prompt; absent for other reasons.
+   */
   readonly _tag?: string
   readonly message: string
-  /** The vendor's `Retry-After`. */
+  /** The vendor's `Retry-After`, in seconds. */
   readonly retryAfterSeconds?: number | null
 }
 
