@@ -123,7 +123,7 @@ export const layerMonitor = Layer.effect(
     const noteStoreFailure = (cause: Cause.Cause<never>) => {
       const wasFailing = last.isFailing
       last = { ...last, isFailing: true }
-      return wasFailing ? Effect.void : Effect.logError("database: no answer", cause)
+      return wasFailing ? Effect.void : Effect.logError("database: check failed", cause)
     }
 
     const currency = { currency: settings.currency }

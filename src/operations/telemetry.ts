@@ -197,7 +197,7 @@ const layerSignals = (config: TelemetryConfig, instance: string) => {
   )
 }
 
-/** Exports spans, log lines, and the metrics that `/metrics` shows too. */
+/** Exports spans, log lines, and the same metrics as `/metrics`. */
 export const layerTelemetry = (
   config: TelemetryConfig
 ): Layer.Layer<never, never, SecureRandom.SecureRandom> =>
