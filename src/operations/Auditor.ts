@@ -1,6 +1,6 @@
 /**
- * Audits the ledger at intervals. Each audit verifies the organisations with recent entries, and in
- * turn all others. An organisation whose books are broken takes no new orders until a later audit
+ * Audits the ledger at intervals. Each audit covers the entries since the last audit, and in turn
+ * all other entries. An organisation whose books are broken takes no new orders until a later audit
  * finds them sound. Other organisations are not affected.
  */
 import { Effect, Layer } from "effect"
