@@ -1,9 +1,10 @@
 /**
- * Circuit breakers of channels and their keys. This gateway counts the ends of calls in memory and
- * exchanges them with the other gateways once a second. A channel, or a model of it, cools down when its
- * vendor fails most calls of several organisations. An organisation's orders there are refused when only
- * its own calls fail. A key cools down when its vendor refuses it. After a cooldown, one call at a time
- * tries whether the vendor works again.
+ * Circuit breakers of channels and their keys. This gateway counts the results of calls in memory
+ * and exchanges the counts with the other gateways once a second. A channel, or one model of it,
+ * cools down when its vendor fails most calls of several organisations. When the vendor fails only
+ * one organisation's calls, the cooldown refuses only that organisation's orders. A key cools down
+ * when its vendor refuses it. After a cooldown, one trial call at a time checks whether the vendor
+ * works again.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Option } from "effect"
 import {
@@ -39,12 +40,15 @@ export interface Lane {
 /** Whether a channel or a key may be called. */
 export type BreakerState =
   | { readonly _tag: "Closed" }
-  /** One call may try these targets, and has to report its result by `endTrial` or for its key. */
+  /**
+   * One trial call may go to these targets. It must report its result: by `endTrial`, or for a key
+   * by `recordKeySuccess`, `recordKeyRefusal` or `returnKeyTrial`.
+   */
   | { readonly _tag: "HalfOpen"; readonly trials: ReadonlyArray<CooldownTarget> }
   | {
       readonly _tag: "Open"
       readonly secondsLeft: number
-      /** Only this organisation is refused, while others are served. */
+      /** Whether only this organisation is refused, while others are served. */
       readonly isOrganizationOnly: boolean
     }
 
@@ -62,29 +66,41 @@ const targetOf = ({ channelId, keyName }: ChannelKey): CooldownTarget =>
 export class ChannelHealth extends Context.Service<
   ChannelHealth,
   {
-    /** Queries the database only where a cooldown of the lane is over. */
+    /** Queries the database only when a cooldown of the lane has ended, to claim the trial call. */
     breakerState(lane: Lane): Effect.Effect<BreakerState>
-    /** Ends the trials by their call: null for a success, undefined where nothing about the vendor is known. */
+    /**
+     * Reports the result of the trial call: null for a success, undefined where the call showed
+     * nothing about the vendor.
+     */
     endTrial(
       lane: Lane,
       trials: ReadonlyArray<CooldownTarget>,
       failure: VendorFailure | null | undefined
     ): Effect.Effect<void>
     keyState(key: ChannelKey): Effect.Effect<BreakerState>
-    /** Null for a key that is not cooling down. */
+    /** The reason of the key's cooldown; null for a key that is not cooling down. */
     keyCooldownReason(key: ChannelKey): string | null
-    /** Begins a cooldown of the key, which is longer after a trial. */
+    /** Begins a cooldown of the key. After a failed trial call the cooldown is longer. */
     recordKeyRefusal(key: ChannelKey, failure: VendorFailure): Effect.Effect<void>
     recordKeySuccess(key: ChannelKey): Effect.Effect<void>
-    /** The trial of the key showed neither a success nor a refusal, so another call may try it. */
+    /**
+     * Releases the trial of a key whose call showed neither a success nor a refusal, so that
+     * another call may try the key.
+     */
     returnKeyTrial(key: ChannelKey): Effect.Effect<void>
     /** Ends all cooldowns of the channel, its models and its keys, for all organisations. */
     endCooldowns(channelId: string): Effect.Effect<void>
-    /** Counts the end of a paid call; operators see `vendorMessage`. */
+    /** Counts the result of a paid call. Operators see `vendorMessage`. */
     recordEnd(lane: Lane, end: CallEnd, vendorMessage: () => string | null): void
-    /** The upper limit of the time from a task's end to the answer that showed it. */
+    /**
+     * Counts the lag of a completion: an upper bound of the time from a task's end to the answer
+     * that showed the end.
+     */
     recordLag(channelId: string, lagSeconds: number): void
-    /** Counts an order's hold beside its charge by the vendor's usage, so that estimates can be compared. */
+    /**
+     * Counts an order's estimate (its hold) and its charge by the vendor's usage, so that operators
+     * can compare the two.
+     */
     recordUsage(channelId: string, model: string, amounts: UsedAmounts): void
   }
 >()("gateway/channels/ChannelHealth") {}
@@ -95,18 +111,21 @@ export interface UsedAmounts {
 }
 
 export interface CallEnd {
-  /** Null for a success. */
+  /** The failure of the call; null for a success. */
   readonly failure: VendorFailure | null
   readonly millis: number
 }
 
 const EXCHANGE_SECONDS = 1
-/** Organisations with a counter of their own between two exchanges, at one model of a channel. */
+/**
+ * The maximum number of organisations that are counted separately at one model of a channel between
+ * two exchanges; further organisations share one counter.
+ */
 const MAX_ORGANIZATIONS = 64
 
 interface LocalCooldown extends Pick<Cooldown, "isAlone"> {
   readonly target: CooldownTarget
-  /** On the monotonic clock. */
+  /** Milliseconds on the monotonic clock. */
   readonly endsAtMillis: number
   /** The earliest time at which this gateway requests a trial again. */
   nextTrialAtMillis: number
@@ -118,8 +137,9 @@ const nameOf = ({ keyName, model, organizationId }: CooldownTarget): string =>
   `${keyName ?? ""}\n${model ?? ""}\n${organizationId ?? ""}`
 
 /**
- * The cooldowns that concern an order. Those of its organisation come first, so that a trial which they
- * refuse is not taken from other organisations.
+ * The scopes whose cooldowns apply to an order. The organisation's own scopes come first: when one
+ * of them refuses the trial call, no trial of a scope shared with other organisations has been
+ * claimed yet.
  */
 const scopesOf = ({ model, organizationId }: Lane): ReadonlyArray<CooldownScope> => [
   { model, organizationId },
@@ -133,7 +153,10 @@ interface Tally {
   failed: number
 }
 
-/** Ends of calls since the last exchange, by channel, model and organisation. */
+/**
+ * Counts of successful and failed calls since the last exchange, by channel, model and
+ * organisation.
+ */
 const makeTallies = () => {
   const byModel = new Map<
     string,
@@ -175,7 +198,10 @@ export const layerChannelHealth = Layer.effect(
     let counts = new Map<string, Map<string, number>>()
     let tallies = makeTallies()
     let failures = new Map<string, ChannelFailure>()
-    /** By channel and target name, so that an order of a healthy channel costs one look-up. */
+    /**
+     * Cooldowns by channel, then by target name: an order on a healthy channel needs only one
+     * look-up.
+     */
     let localCooldowns = new Map<string, Map<string, LocalCooldown>>()
 
     const count = (channelId: string, name: string, by = 1): void => {
@@ -221,8 +247,8 @@ export const layerChannelHealth = Layer.effect(
     ) =>
       Effect.logWarning(
         organizationId === null || isAlone
-          ? "channel: cooldown began, as its vendor fails"
-          : "channel: cooldown began for one organisation, as its vendor fails it alone"
+          ? "channel: cooldown began"
+          : "channel: cooldown began for one organisation"
       ).pipe(
         Effect.annotateLogs({
           channel: channelId,
@@ -232,7 +258,7 @@ export const layerChannelHealth = Layer.effect(
         })
       )
 
-    /** Begins and changes cooldowns of a channel by the ends that all gateways counted. */
+    /** Begins and updates cooldowns of a channel by the call results that all gateways counted. */
     const applyEnds = Effect.fnUntraced(function* (
       channelId: string,
       ends: ReadonlyArray<CallEnds>,
@@ -285,7 +311,7 @@ export const layerChannelHealth = Layer.effect(
       metric: channelState
     })
 
-    /** This gateway sees its own changes at once, and the others at their next exchange. */
+    /** This gateway sees its own changes immediately, the other gateways at their next exchange. */
     const changeCooldowns = (change: Effect.Effect<void>) =>
       Effect.andThen(change, refresh).pipe(
         Effect.catchDefect((defect) =>
@@ -293,7 +319,10 @@ export const layerChannelHealth = Layer.effect(
         )
       )
 
-    /** For an order of `organizationId` that all these cooldowns concern; there is at least one. */
+    /**
+     * The breaker state for an order of `organizationId` to which all these cooldowns apply. The
+     * list is not empty.
+     */
     const stateBehind = (
       cooldowns: ReadonlyArray<LocalCooldown>,
       organizationId: string | null
@@ -310,7 +339,8 @@ export const layerChannelHealth = Layer.effect(
       if (cooldowns.some(({ nextTrialAtMillis }) => nextTrialAtMillis > now)) {
         return Effect.succeed(open())
       }
-      // One call a second requests a trial; other calls of this gateway take the channel as open meanwhile.
+      // One call per second requests a trial. The other calls of this gateway see the breaker as
+      // open meanwhile.
       for (const cooldown of cooldowns) cooldown.nextTrialAtMillis = now + EXCHANGE_SECONDS * 1000
       return Effect.gen(function* () {
         const trials: Array<CooldownTarget> = []
@@ -327,7 +357,7 @@ export const layerChannelHealth = Layer.effect(
       }).pipe(Effect.catchDefect(() => Effect.succeed(open())))
     }
 
-    /** The trial of this organisation's order failed by the vendor's fault. */
+    /** Records that the trial call of this organisation's order failed by the vendor's fault. */
     const failTrial = Effect.fnUntraced(function* (
       target: CooldownTarget,
       { organizationId }: Lane,
@@ -412,7 +442,10 @@ export const layerChannelHealth = Layer.effect(
   })
 )
 
-/** Null for a success, undefined for an exit that says nothing about the vendor, such as an interrupt. */
+/**
+ * The failure of a call: null for a success, undefined for an exit that shows nothing about the
+ * vendor, such as an interruption.
+ */
 const failureOf = <A>(
   exit: Exit.Exit<A, VendorFailure>,
   failureIn: ((result: A) => VendorFailure | null) | undefined
@@ -421,13 +454,16 @@ const failureOf = <A>(
     ? (failureIn?.(exit.value) ?? null)
     : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
 
-/** Records the end of a paid call; one that is interrupted is not counted. */
+/** Records the result of a paid call. An interrupted call is not counted. */
 export const watchedBy =
   (health: ChannelHealth["Service"]) =>
   <A>(
     lane: Lane,
     trials: ReadonlyArray<CooldownTarget>,
-    /** The failure that broke an answer off, which its caller takes as a result. */
+    /**
+     * Finds the failure that cut an answer short, where the call returns the failure as part of its
+     * result.
+     */
     failureIn: ((result: A) => VendorFailure | null) | undefined,
     vendorMessage: () => string | null
   ) =>

@@ -41,7 +41,10 @@ const measureUsage = Effect.fnUntraced(function* (channel: string, counts: Count
   }
 })
 
-/** Adds the counts since the last exchange; it runs in the background, so that no call waits for it. */
+/**
+ * Adds the counts since the last exchange to the metrics. This runs in the background, so that no
+ * call waits for the metrics.
+ */
 export const measureCalls = Effect.fnUntraced(function* (
   countsByChannel: ReadonlyMap<string, Counts>
 ) {
@@ -52,7 +55,7 @@ export const measureCalls = Effect.fnUntraced(function* (
   }
 })
 
-/** Measures the states of channels, also of those whose cooldowns have ended. */
+/** Sets the gauges of channel states, also for channels whose cooldowns have ended. */
 export const makeCooldownMeasure = () => {
   const channels = new Set<string>()
   return Effect.fnUntraced(function* (cooldowns: ReadonlyArray<Cooldown>) {
@@ -76,7 +79,7 @@ export const makeCooldownMeasure = () => {
   })
 }
 
-/** Measures the open tasks of channels, also of those whose tasks have all ended. */
+/** Sets the gauge of open tasks by channel, also for channels whose tasks have all ended. */
 export const makeTasksMeasure = (
   openTasks: ChannelRecords["Service"]["openTasks"]
 ): Effect.Effect<void> => {

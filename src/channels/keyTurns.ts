@@ -1,6 +1,7 @@
 /**
- * The keys of a channel, which orders use in turns. A key that its vendor refuses cools down, and the call
- * is repeated with another one: a refused key proves that the vendor created nothing.
+ * Rotates the keys of a channel between its orders (round robin). A key that its vendor refuses
+ * cools down, and the call is retried with another key. The retry is safe, as a refused key proves
+ * that the vendor created nothing.
  */
 import { Array as Arr, Effect } from "effect"
 import { isAboutKey, isKeyRefused, type VendorFailure } from "../domain/VendorOutcome.ts"
@@ -11,13 +12,16 @@ import { type BreakerState, ChannelHealth, type ChannelKey } from "./ChannelHeal
 type Accounts = Arr.NonEmptyReadonlyArray<KeyedAccount>
 type Call<A> = (account: KeyedAccount) => Effect.Effect<A, VendorFailure>
 
-/** A vendor that refuses a replaced key says nothing about the key that has replaced it. */
+/**
+ * The key under which the health of an account is recorded. A superseded version has a name of its
+ * own, as its refusal says nothing about the version that replaced it.
+ */
 const keyOfAccount = ({ channelId, keyName, version, isSuperseded }: KeyedAccount): ChannelKey => ({
   channelId,
   keyName: isSuperseded ? `${keyName}@${version}` : keyName
 })
 
-/** Whether the task was made with this account. */
+/** Whether the task was created with this key and version of the account. */
 export const isMaker = (
   { keyName, version }: KeyedAccount,
   task: Pick<UpstreamTask, "accountVersion" | "keyName">
@@ -25,7 +29,7 @@ export const isMaker = (
 
 interface Turns<A> {
   readonly call: Call<A>
-  /** False once a part of the answer was sent to the client. */
+  /** False as soon as part of the answer was sent to the client. */
   readonly mayRepeat: () => boolean
   /** Whether the call may be repeated with another key after this failure. */
   readonly isRefused: (failure: VendorFailure) => boolean
@@ -52,8 +56,8 @@ export const makeKeyTurns = Effect.gen(function* () {
   }
 
   /**
-   * Calls with the first key that is not cooling down, and after a refusal with those behind it. Where no
-   * key can be used, this is `otherwise`.
+   * Calls with the first key that is not cooling down, and after a refusal retries with the keys
+   * that follow. Runs `otherwise` when no key can be used.
    */
   const callWithFirst = <A>(
     accounts: ReadonlyArray<KeyedAccount>,
@@ -80,14 +84,17 @@ export const makeKeyTurns = Effect.gen(function* () {
       Effect.suspend(() => callWith(accounts[0], "Open", turns))
     )
 
-  /** A key without money creates nothing, but its earlier tasks can still be polled. */
+  /**
+   * The breaker state of a key for polling. A key without credit creates no tasks, but its earlier
+   * tasks can still be polled.
+   */
   const stateForTask: ChannelHealth["Service"]["keyState"] = (key) =>
     health.keyCooldownReason(key) === "account_empty"
       ? Effect.succeed({ _tag: "Closed" })
       : health.keyState(key)
 
   return {
-    /** Begins with the key whose turn it is. */
+    /** Makes the call of an order, starting with the next key of the rotation. */
     forOrder: <A>(
       accounts: Accounts,
       call: Call<A>,
@@ -105,7 +112,10 @@ export const makeKeyTurns = Effect.gen(function* () {
           stateOf
         })
       }),
-    /** Begins with the key that made the task, as a vendor may know it by that alone. */
+    /**
+     * Makes a call about a task, starting with the key that created the task, as some vendors show
+     * a task to that key only.
+     */
     forTask: <A>(
       accounts: Accounts,
       task: Parameters<typeof isMaker>[1],

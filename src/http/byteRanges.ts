@@ -2,8 +2,9 @@
 import type { ByteRange } from "../services/results/ArchiveBucket.ts"
 
 /**
- * Null for the complete file: without a header, and with a malformed one or one of several ranges.
- * "beyond" where the range begins behind the end of the file.
+ * The requested byte range; null for the complete file, which a request without a `Range` header
+ * gets, and so does one with a malformed header or several ranges. "beyond" means that the range
+ * begins after the end of the file.
  */
 export const byteRangeOf = (
   range: string | undefined,

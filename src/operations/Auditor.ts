@@ -1,7 +1,7 @@
 /**
- * Audits the books at intervals: the entries since the last audit, and in turn all of them. Organisations
- * whose books are broken take no new orders until a later audit finds them sound. Other organisations are
- * not affected.
+ * Audits the ledger at intervals. Each audit covers the entries since the last audit, and in turn
+ * all other entries. An organisation whose books are broken takes no new orders until a later audit
+ * finds them sound. Other organisations are not affected.
  */
 import { Effect, Layer } from "effect"
 import { startJob } from "../runtime/backgroundJobs.ts"
@@ -10,9 +10,9 @@ import { Ledger, type Violation } from "../services/Ledger.ts"
 import { ledgerAuditTime } from "../services/metrics.ts"
 import { OperationsStore } from "../services/Operations.ts"
 
-/** More violations than this share one log line. */
+/** The maximum number of violations with a log line each. The other violations share one line. */
 const MAX_LOGGED = 20
-/** Each gateway checks this often in the interval of the audits whether one is due. */
+/** The number of times in an audit interval that each gateway checks whether an audit is due. */
 const CHECKS_PER_AUDIT = 4
 const MAX_RECHECK_SECONDS = 10
 
@@ -47,7 +47,9 @@ export const layerAuditor = Layer.effectDiscard(
     const { auditSeconds, soleGateway } = yield* Settings
     const checkSeconds = auditSeconds / CHECKS_PER_AUDIT
 
-    /** Violations that two checks find: one check is not enough to stop an organisation. */
+    /**
+     * Violations that two successive checks find: one check is not enough to stop an organisation.
+     */
     const confirmedViolations = Effect.gen(function* () {
       const first = yield* ledger.verifyOf(yield* ledger.suspects(auditSeconds))
       if (first.length === 0) return []
@@ -65,7 +67,8 @@ export const layerAuditor = Layer.effectDiscard(
       yield* store.endAudit(violations.length)
     }).pipe(Effect.onError(() => Effect.exit(store.endAudit(null))))
 
-    // The first audit of a gateway that is alone on its database does not rely on one before its start.
+    // A gateway that is alone on its database always audits at its start, as it does not rely on an
+    // audit before the start.
     let minAgeSeconds = soleGateway ? 0 : auditSeconds
     const auditIfDue = Effect.gen(function* () {
       const ageSeconds = minAgeSeconds

@@ -1,4 +1,7 @@
-/** Checks the gateway's own health in the background, so that probes and scrapes do not query the database. */
+/**
+ * Checks the gateway's own health in the background, so that probes and scrapes do not query the
+ * database.
+ */
 import { type Cause, Effect, Layer, Metric } from "effect"
 import { makeTasksMeasure } from "../channels/channelMeasures.ts"
 import { startJob } from "../runtime/backgroundJobs.ts"
@@ -34,12 +37,15 @@ import {
 } from "../services/Operations.ts"
 import { makeProcessMeasure } from "./processMeasure.ts"
 
-/** The database counts as away when no answer has come this long after a check was due. */
+/** The database counts as unreachable when a due check has had no answer for this time. */
 const STORE_TIMEOUT_SECONDS = 4
-/** The poller fails readiness after as many intervals without a run, and not before the minimum. */
+/**
+ * Readiness fails after MAX_MISSED_POLLS poller intervals without a run, but not before
+ * MIN_POLLER_SECONDS.
+ */
 const MAX_MISSED_POLLS = 10
 const MIN_POLLER_SECONDS = 15
-/** More failed audits in a row than this degrade readiness. */
+/** Readiness is degraded when no audit has succeeded for more than this number of intervals. */
 const MAX_MISSED_AUDITS = 3
 
 /** The last report of the database, and whether a check after it failed. */
@@ -82,7 +88,7 @@ const statusOf = (checks: ReadinessReport["checks"]): ReadinessReport["status"] 
   return [audit, deadlines].some(isFailing) ? "degraded" : "ready"
 }
 
-/** Money becomes floating point here, as the metrics' format has nothing else. */
+/** Converts money to floating point, the only number type of the metrics format. */
 const units = (nano: bigint): number => Number(nano) / 1e9
 
 export const layerMonitor = Layer.effect(
@@ -117,7 +123,7 @@ export const layerMonitor = Layer.effect(
     const noteStoreFailure = (cause: Cause.Cause<never>) => {
       const wasFailing = last.isFailing
       last = { ...last, isFailing: true }
-      return wasFailing ? Effect.void : Effect.logError("database: no answer", cause)
+      return wasFailing ? Effect.void : Effect.logError("database: check failed", cause)
     }
 
     const currency = { currency: settings.currency }

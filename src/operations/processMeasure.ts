@@ -9,7 +9,7 @@ import {
 } from "../services/metrics.ts"
 
 const NANOS = 1e9
-/** The interval of a timer; its delay beyond that is the delay of the event loop. */
+/** The interval of the sampling timer. A delay beyond it is the delay of the event loop. */
 const SAMPLE_MILLIS = 20
 
 export const makeProcessMeasure = Effect.map(
@@ -27,7 +27,7 @@ export const makeProcessMeasure = Effect.map(
       yield* Metric.update(residentBytes, rss)
       yield* Metric.update(heapBytes, heapUsed)
       yield* Metric.update(pollerSilenceSeconds, silenceSeconds)
-      // The percentile is no number before the first sample.
+      // The percentile is NaN before the first sample.
       const delaySeconds = delays.percentile(99) / NANOS - SAMPLE_MILLIS / 1000
       yield* Metric.update(
         eventLoopDelaySeconds,

@@ -1,6 +1,7 @@
 /**
- * Sends traces, metrics and logs to a collector by OTLP. Where none is named, no part of it is built.
- * Nothing waits for the collector: what it does not take in its time is dropped and counted.
+ * Exports traces, metrics and logs to a collector by OTLP. Without a configured collector, no
+ * exporter is created. Nothing waits for the collector: an export that it does not accept before
+ * the time-out is dropped and counted.
  */
 import { Effect, Layer, Metric, Option, Redacted, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -23,13 +24,16 @@ import { pairsIn, type Sampler, type TelemetryConfig } from "./telemetryConfig.t
 
 /** Limits concurrent exports, so that a slow collector does not fill the memory. */
 const MAX_EXPORTS = 4
-/** The time for the last export of each signal, when the gateway stops. */
+/** The time-out of the last export of each signal, when the gateway stops. */
 const SHUTDOWN_TIMEOUT = "1 second"
 
 const signalOf = ({ url }: HttpClientRequest.HttpClientRequest): string =>
   /\/v1\/(traces|metrics|logs)$/.exec(url)?.[1] ?? "other"
 
-/** Counts dropped exports, and logs the first of a series of failures and its end. */
+/**
+ * An HTTP client that limits concurrent exports and their time. It counts dropped exports, and logs
+ * the first failure of a series and the recovery.
+ */
 const makeBounded = (timeoutMillis: number) =>
   Effect.map(HttpClient.HttpClient, (client) => {
     let activeExports = 0
@@ -54,7 +58,9 @@ const makeBounded = (timeoutMillis: number) =>
       )
     }
 
-    /** The response without its body, which is read here so that the timeout covers it. */
+    /**
+     * The response without its body, which is read before, so that the time-out covers the body.
+     */
     const headOf = (response: HttpClientResponse.HttpClientResponse) => {
       const { "retry-after": retryAfter } = response.headers
       return HttpClientResponse.fromWeb(
@@ -102,15 +108,19 @@ const makeBounded = (timeoutMillis: number) =>
     )
   })
 
-/** A random number replaces the trace id, which is as random but does not exist before its span. */
+/**
+ * Whether a root span is sampled. A random number decides instead of the trace ID, which is as
+ * random but does not exist before its span.
+ */
 const rootIsSampled = (sampler: Sampler, ratio: number): boolean => {
   if (sampler.endsWith("always_on")) return true
   return sampler.endsWith("always_off") ? false : Math.random() < ratio
 }
 
 /**
- * The tracer, where the sampler decides about spans that begin a trace here. Statements outside requests
- * and orders are never sampled: a gateway runs some every second, and nobody needs their traces.
+ * Wraps the tracer: the sampler decides about spans that begin a trace in this gateway. SQL
+ * statements outside requests and orders are never sampled, as background jobs run some every
+ * second and nobody needs their traces.
  */
 const sampling = (
   tracer: Tracer.Tracer,
@@ -131,7 +141,7 @@ const sampling = (
 const signals = ["traces", "metrics", "logs"] as const
 type Signal = (typeof signals)[number]
 
-/** Where a signal is sent; null for nowhere. */
+/** The URL to which a signal is exported; null for a signal that is not exported. */
 const endpointOf = (config: TelemetryConfig, signal: Signal): string | null => {
   const [endpoint, exporter] = (
     {
@@ -187,7 +197,7 @@ const layerSignals = (config: TelemetryConfig, instance: string) => {
   )
 }
 
-/** Exports spans, log lines, and the metrics that `/metrics` shows too. */
+/** Exports spans, log lines, and the same metrics as `/metrics`. */
 export const layerTelemetry = (
   config: TelemetryConfig
 ): Layer.Layer<never, never, SecureRandom.SecureRandom> =>
@@ -202,7 +212,8 @@ export const layerTelemetry = (
         Layer.provide(
           Layer.effect(HttpClient.HttpClient, makeBounded(config.otlpTimeoutMillis)).pipe(
             Layer.provide(FetchHttpClient.layer),
-            // A redirect could send the headers of an export, which may hold the collector's key, elsewhere.
+            // Redirects are not followed: a redirect could send an export's headers, which may hold
+            // the collector's key, to another server.
             Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
           )
         ),

@@ -1,4 +1,7 @@
-/** The variables of OpenTelemetry that the gateway reads, as their specification has them. */
+/**
+ * The OpenTelemetry environment variables that the gateway reads, as their specification defines
+ * them.
+ */
 import { Config, Redacted, Schema } from "effect"
 
 const isHttp = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "")
@@ -9,7 +12,10 @@ const Endpoint = Schema.String.check(
   })
 )
 
-/** Null where a part is no `name=value`, or its escapes are broken. */
+/**
+ * Parses `name=value` pairs. The result is null where a part has another form or a broken
+ * percent-encoding.
+ */
 const pairsOf = (text: string): Readonly<Record<string, string>> | null => {
   const pairs: Record<string, string> = {}
   for (const part of text.split(",")) {
@@ -141,5 +147,5 @@ export const telemetryConfig: Config.Config<TelemetryConfig> = Config.all({
   otelDisabled: Config.Boolean("OTEL_SDK_DISABLED").pipe(Config.withDefault(false))
 })
 
-/** The pairs of a list of `name=value`, whose form the configuration has checked. */
+/** Parses a list of `name=value` pairs whose form the configuration has already checked. */
 export const pairsIn = (text: string): Readonly<Record<string, string>> => pairsOf(text) ?? {}

@@ -1,4 +1,7 @@
-/** The checks that every ordering endpoint makes first: the model, its mounts, and their accounts. */
+/**
+ * The checks with which every ordering endpoint begins: the model, its mounts, and the accounts of
+ * their channels.
+ */
 import { Array as Arr, Effect, Equal, Result } from "effect"
 import type { Model, Mount } from "../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../domain/catalog/CatalogRules.ts"
@@ -32,10 +35,10 @@ import {
 import type { VendorJob } from "../services/Ledger.ts"
 import { Protocols } from "../services/ProtocolAdapter.ts"
 
-/** Why a key may not order a model. */
+/** The reasons why a key may not order a model. */
 export type ModelRefusal = ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch
 
-/** Every error of a paid order that is the same for all modalities. */
+/** Every error that paid orders of all modalities share. */
 export type OrderRefusal =
   | ModelRefusal
   | ChannelUnavailable
@@ -54,16 +57,19 @@ export interface OrderedModel {
   readonly mounts: ReadonlyArray<Mount>
 }
 
-/** A mount that can make an order: the accounts, the job, and its place among the others. */
+/** A mount that can make an order, with its accounts, the job, and its priority and weight. */
 export interface UsableMount extends Pick<Mount, "priority" | "weight"> {
   /** One account for each of the channel's keys. */
   readonly accounts: Arr.NonEmptyReadonlyArray<KeyedAccount>
   readonly job: VendorJob
-  /** What the vendor bills for the order, by its mount's price table; null where the table has no such price. */
+  /**
+   * The cost that the vendor bills for the order, by the price table of the mount; null where this
+   * table has no price for the order.
+   */
   readonly cost: Quote | null
 }
 
-/** The most characters of a model's name in an error. */
+/** The maximum number of characters of a model's name in an error. */
 const MAX_NAME = 200
 
 /** The models of these modalities that the key may order. */
@@ -78,9 +84,9 @@ function* modelsFor(
 }
 
 /**
- * Checks, in this order: the model exists, the key may call it, it is open, it is of one of the
- * modalities. Where it does not exist, the error names the model of these modalities that is spelled
- * most like it and that the key may call.
+ * Checks, in this order: the model exists, the key may call it, it is open for orders, and it has
+ * one of the modalities. When the model does not exist, the error suggests the model with the most
+ * similar spelling among those of these modalities that the key may call.
  */
 const checkModel = (
   snapshot: CatalogSnapshot,
@@ -138,34 +144,41 @@ export const makeModelCheck = Effect.map(
     )
 )
 
-/** How an order is checked against one protocol of its modality. */
+/** The rules by which an order is checked against one protocol of its modality. */
 interface OfferRules<Protocol, Offer extends { readonly quote: Quote }, ProtocolError, OfferError> {
   /** Fails where the gateway has no such protocol for this model. */
   readonly resolveProtocol: (
     protocol: string,
     upstreamModel: string
   ) => Result.Result<Protocol, ProtocolError>
-  /** What is sent to the vendor, and its quote; fails where the protocol does not offer the order. */
+  /**
+   * The offer: the request for the vendor and its quote. Fails where the protocol does not offer
+   * the order.
+   */
   readonly checkOffer: (
     protocol: Protocol,
     upstreamModel: string
   ) => Result.Result<Offer, OfferError>
   /** The quote of the order by another price table. */
   readonly quoteBy: (offer: Offer, prices: Prices) => Result.Result<Quote, unknown>
-  /** The error to answer where none of the protocols offers the order. */
+  /** The error for an order that none of the protocols offers. */
   readonly notOffered: (
     protocols: ReadonlyArray<Protocol>,
     errors: Arr.NonEmptyReadonlyArray<OfferError>
   ) => OfferError
 }
 
-/** A catalog has no such price table: it was refused when it was loaded. */
+/**
+ * The result for a price table of another kind, which no loaded catalog has: such a catalog was
+ * refused when it was loaded.
+ */
 export const otherPriceKind = Result.fail("a price of another kind")
 
 /**
- * Finds the mounts that can make an order, by priority. A mount whose protocol does not offer it, or whose
- * channel lacks what the protocol needs, is passed over. All hold for the same: where mounts would
- * cost differently, those that cost what the first one does.
+ * Finds the mounts that can make an order, by priority. A mount is skipped when its protocol does
+ * not offer the order, or its channel lacks what the protocol needs. All mounts of an order have
+ * the same quote: when quotes differ, only mounts with the quote of the first usable mount are
+ * returned.
  */
 export const makeMountCheck = Effect.gen(function* () {
   const credentials = yield* ChannelCredentials
@@ -199,7 +212,7 @@ export const makeMountCheck = Effect.gen(function* () {
     { model, mounts }: OrderedModel,
     rules: OfferRules<Protocol, Offer, ProtocolError, OfferError>
   ) {
-    /** Whether a mount can make the order, and else why not. */
+    /** Checks whether a mount can make the order; if not, the result has the reason. */
     const checkMount = Effect.fnUntraced(function* (mount: Mount) {
       const { channel: channelId, priority, weight } = mount
       const protocolId = mountProtocol(model, mount)
@@ -253,7 +266,8 @@ export const makeMountCheck = Effect.gen(function* () {
       check._tag === "NotOffered" ? [check.error] : []
     )
     const withoutAccount = checks.filter((check) => check._tag === "NoAccount")
-    // A channel that offers the order and cannot be called says more than one that does not offer it.
+    // A channel that offers the order but cannot be called gives a more helpful error than one that
+    // does not offer the order.
     return yield* Effect.fail(
       withoutAccount.find(({ hasOffer }) => hasOffer)?.error ??
         (Arr.isArrayNonEmpty(offerErrors) ? rules.notOffered(tried, offerErrors) : undefined) ??

@@ -1,6 +1,7 @@
 /**
- * Resolves an order to its mounts and its price, before money is held or a vendor is called. Orders and
- * quotes share this step, so a quote is refused as the order would be and names the hold the order takes.
+ * Resolves an order to its mounts and its price, before money is held or a vendor is called. Orders
+ * and quotes share this step, so a quote fails with the same errors as its order, and its hold is
+ * the hold that the order takes.
  */
 import { Effect, Result } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
@@ -50,12 +51,12 @@ const unpriced = ({ id }: Model) =>
   })
 
 export interface TextRequest {
-  /** The body that is sent to the vendor, which gets its own model's name. */
+  /** The body that is sent to the vendor, with the model's name replaced by the vendor's own. */
   readonly body: ChatBody | EmbeddingBody
   readonly metadata: Metadata | null
   readonly modalities: ReadonlyArray<Modality>
   readonly expectedBy: (limits: Limits) => ExpectedTokens
-  /** Fails where the answer may exceed the size that is read, or the time that is waited. */
+  /** Fails when the expected answer may exceed the maximum size that is read, or the time-out. */
   readonly checkAnswer: (
     limits: Limits,
     expected: ExpectedTokens,
@@ -69,7 +70,10 @@ export interface TextRequest {
   ) => Effect.Effect<TextAnswer, VendorFailure>
 }
 
-/** The standard form allows metadata only with `store`, so without it the vendor gets none. */
+/**
+ * The request of a chat order. The standard form allows metadata only together with `store`, so
+ * metadata is removed from an order without `store`.
+ */
 export const chatRequest = (order: ChatBody): TextRequest & { readonly body: ChatBody } => {
   const { metadata = null, ...withoutMetadata } = order
   const body: ChatBody = order.store === true ? order : withoutMetadata
@@ -104,7 +108,10 @@ export const makeOrderResolution = Effect.gen(function* () {
   const settings = yield* Settings
   const bounds: AnswerBounds = { ...settings, wholeTextSeconds: wholeTextSeconds(settings) }
 
-  /** The checks of a video as far as they apply; the vendor's own fields are checked before the price. */
+  /**
+   * Resolves an order of images, with those checks of a video order that apply to images. The
+   * vendor's own fields are checked before the price.
+   */
   const images = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const ordered = yield* checkModel(caller, request.body.model, ["image"])
     const files = yield* findFiles(caller, imageReferences(request))
@@ -139,7 +146,7 @@ export const makeOrderResolution = Effect.gen(function* () {
     return { mounts, quote: mounts[0].quote, model, files }
   })
 
-  /** The checks of a video as far as they apply. */
+  /** Resolves an order of text, with those checks of a video order that apply to texts. */
   const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
     const ordered = yield* checkModel(caller, request.body.model, request.modalities)
     const { model } = ordered

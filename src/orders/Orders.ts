@@ -1,4 +1,4 @@
-/** Runs paid orders of every kind, each once for its idempotency key. */
+/** Runs paid orders of every kind, one for each idempotency key. */
 import { Context, Deferred, Effect, Layer } from "effect"
 import { makeKeyTurns } from "../channels/keyTurns.ts"
 import {
@@ -40,27 +40,31 @@ type OrderResultOr<A, E = never> = Effect.Effect<
 >
 
 /**
- * Each takes the caller, the body, and the `Idempotency-Key` where the request has one. A client that
- * goes away stops nothing: the order runs to its end, and its charge or refund is in the books.
+ * Each method takes the caller, the body, and the `Idempotency-Key` if the request has one. A
+ * client that disconnects does not stop its order: the order runs to its end, and its charge or
+ * refund is recorded in the ledger.
  */
 export class Orders extends Context.Service<
   Orders,
   {
-    /** Answers the task's id and price once the vendor has accepted it. */
+    /** Returns the task's id and price when the vendor has accepted the task. */
     video(
       caller: Caller,
       body: VideoBody,
       key?: string
     ): OrderResultOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
-    /** Like `video`, in the form of OpenAI's API, which is never the same request as one in the gateway's own form. */
+    /**
+     * Like `video`, for a body in the form of OpenAI's API. It never counts as the same request as
+     * a body in the gateway's own form.
+     */
     openaiVideo(
       caller: Caller,
       order: OpenaiVideoOrder,
       key?: string
     ): OrderResultOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
     /**
-     * Makes images and charges for the requested number before it answers. A stream is charged before its
-     * first image, finished or not.
+     * Generates images, and charges for the requested number before it returns. A streamed answer
+     * is charged before its first image is sent, whether or not that image is finished.
      */
     images(
       caller: Caller,
@@ -68,28 +72,29 @@ export class Orders extends Context.Service<
       key?: string
     ): OrderResultOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
     /**
-     * Like `images`, answered with the task's id as soon as the hold is taken. Images in base64 are stored in
-     * the archive; without an archive an order of them is refused.
+     * Like `images`, but returns the task's id as soon as the hold is taken. Images in base64 are
+     * stored in the archive; without an archive, an order of images in base64 is refused.
      */
     imageTask(
       caller: Caller,
       body: ImageBody,
       key?: string
     ): OrderResultOr<string, ImageUnsupportedProtocol>
-    /** Like `images`, from the pictures in the body. */
+    /** Like `images`, but edits the pictures in the body. */
     edits(
       caller: Caller,
       body: ImageEditBody,
       key?: string
     ): OrderResultOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
-    /** Like `imageTask`, from the pictures in the body. */
+    /** Like `imageTask`, but edits the pictures in the body. */
     editTask(
       caller: Caller,
       body: ImageEditBody,
       key?: string
     ): OrderResultOr<string, ImageUnsupportedProtocol>
     /**
-     * Writes a text. A complete answer is charged before it is sent, and a stream at its end.
+     * Generates a text. A complete answer is charged before it is sent, a streamed answer at the
+     * end of its stream.
      */
     chat(caller: Caller, body: ChatBody, key?: string): OrderResultOr<AnswerBody | StreamedAnswer>
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderResultOr<AnswerBody>
@@ -113,7 +118,10 @@ interface StreamedOrder<Product> {
   readonly answer: StreamedAnswer
 }
 
-/** The answers to repeats of a request, by the stored result of its order; null for results of other paths. */
+/**
+ * The answers to repeated requests, made from the stored result of the order; null for results of
+ * other paths.
+ */
 const replays = {
   video: (recalled: FirstAnswer): AcceptedVideo | null =>
     recalled._tag === "Video" ? { id: recalled.id, quote: null, shape: null } : null,
@@ -125,7 +133,7 @@ const replays = {
     recalled._tag === "Text" ? recalled.result : null
 }
 
-/** The ordering endpoints, whose requests are each told apart by path and key. */
+/** The ordering endpoints. A request is identified by its path and its idempotency key. */
 const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) => {
   const videosAt = (path: string) =>
     withIdempotency({ path, modalities: ["video"], replayOf: replays.video })
@@ -175,7 +183,7 @@ export const layerOrders = Layer.effect(
     const idempotent = yield* makeIdempotentPaths
     const detached = yield* makeDetached
 
-    /** Runs the order after its checks, and waits for its end. */
+    /** Runs the order after its checks, and waits until it has ended. */
     const runToEnd = <Product, Answer, E>(
       check: Effect.Effect<PaidOrder<Product, Answer>, E>,
       key: RequestKey | null

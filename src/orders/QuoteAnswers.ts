@@ -1,4 +1,7 @@
-/** Quotes an order: its hold, its charge, and whether there is money for it at this moment. No money is moved. */
+/**
+ * Quotes an order: its hold, its charge, and whether the available money is enough at this moment.
+ * A quote moves no money.
+ */
 import { Context, Effect, Layer, Struct } from "effect"
 import {
   type BudgetExceeded,
@@ -21,20 +24,20 @@ import { type Budget, Budgets } from "../services/money/Budgets.ts"
 import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 
-/** The money that is available at this moment; another order may take it the next. */
+/** The money that is available at this moment; another order may take it a moment later. */
 interface Affordable {
   readonly pool: boolean
   readonly poolAvailableNano: bigint
   readonly cap: boolean
-  /** Null: the member has no cap. */
+  /** The amount that is left under the member's cap; null when the member has no cap. */
   readonly capAvailableNano: bigint | null
-  /** Of the tightest of the other budgets. */
+  /** Whether the tightest of the other budgets has enough money for the order. */
   readonly budget: boolean
-  /** Null: there is no other budget. */
+  /** The amount that is available in the tightest other budget; null when there is none. */
   readonly budgetAvailableNano: bigint | null
 }
 
-/** The amount that the tightest of the budgets leaves; null where there are none. */
+/** The amount that is available in the tightest of the budgets; null where there are no budgets. */
 const leastAvailable = (budgets: ReadonlyArray<Budget>): bigint | null =>
   budgets
     .map(({ amountNano, heldNano, capturedNano }) => amountNano - heldNano - capturedNano)
@@ -69,8 +72,8 @@ export class Quotes extends Context.Service<
   Quotes,
   {
     /**
-     * The model's modality, which decides the route of its order. The key needs the scope of that route; a
-     * model of a modality without quotes is refused as on its route.
+     * The model's modality, which decides the route of its orders. The key needs the scope of that
+     * route. A model of a modality without quotes is refused with the same error as on its route.
      */
     modality(caller: Caller, modelId: string): Effect.Effect<QuotedModality, QuoteRefusal>
     video(caller: Caller, body: VideoBody): Effect.Effect<Quoted, QuoteRefusal>
@@ -116,7 +119,7 @@ export const layerQuotes = Layer.effect(
     ) {
       const { quote } = yield* resolved
       const [pool, applying] = yield* failAsOverloaded(
-        // A key's organisation exists for as long as the key does.
+        // A key's organisation exists as long as the key, so "not found" is a defect here.
         Effect.orDie(
           Effect.all([ledger.pool(caller.organizationId), budgets.listApplicable(caller)])
         )

@@ -1,4 +1,4 @@
-/** Places the order of requests with the same `Idempotency-Key` once. */
+/** Places one order for all requests with the same `Idempotency-Key`. */
 import { Effect, Result } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
@@ -23,15 +23,18 @@ export interface OrderResult<A> {
 
 interface OrderingPath<A> {
   readonly path: string
-  /** The modalities of its models. */
+  /** The modalities of the models that can be ordered on the path. */
   readonly modalities: ReadonlyArray<Modality>
-  /** The answer to repeats, by the stored result; null for a result that no order of the path has. */
+  /**
+   * The answer to a repeated request, made from the stored result; null for a result that orders of
+   * this path cannot have.
+   */
   readonly replayOf: (recalled: FirstAnswer) => A | null
 }
 
 /**
- * Makes functions that place one order for each key. Where the key stands for an earlier request, which may
- * be a colleague's, its answer is replayed.
+ * Makes functions that place one order for each key. When the key belongs to an earlier request,
+ * which may be a colleague's, the answer to that request is replayed.
  */
 export const makeWithIdempotency = Effect.gen(function* () {
   const idempotencyKeys = yield* IdempotencyKeys
@@ -67,8 +70,9 @@ export const makeWithIdempotency = Effect.gen(function* () {
         )
       }
       return Effect.gen(function* () {
-        // An API key that may not order the model is refused before the look-up, as even the existence of
-        // an earlier request is for those who may see its answer.
+        // An API key that may not order the model is refused before the look-up of the idempotency
+        // key: only those who may see the answer to an earlier request may learn that the request
+        // exists.
         if (models !== null && !models.has(body.model)) {
           yield* checkModel(caller, body.model, modalities)
         }

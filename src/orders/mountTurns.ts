@@ -1,4 +1,7 @@
-/** Chooses the mount an order is sent to, and the next one after a mount that certainly made nothing. */
+/**
+ * Chooses the mount to which an order is sent, and the next mount after one that certainly created
+ * nothing (failover).
+ */
 import { type Array as Arr, Effect, Metric, Random, Result } from "effect"
 import type { BreakerState } from "../channels/ChannelHealth.ts"
 import { ChannelUnavailable, type RateLimited } from "../domain/Errors.ts"
@@ -15,19 +18,21 @@ import type { UsableMount } from "./OrderChecks.ts"
 import type { MountedCall, PaidOrder } from "./orderValue.ts"
 import type { MoveTo } from "./permits.ts"
 
-/** The most channels that are called for one order. */
+/** The maximum number of channels that are called for one order. */
 const MAX_CHANNELS = 3
 
 /**
- * Draws the order in which mounts are called: by priority, and of one priority each comes first as often
- * as its weight says; those of weight 0 come last.
+ * Draws the sequence in which mounts are called: by priority, and within one priority at random,
+ * where the probability of coming first is proportional to the weight. Mounts of weight 0 come
+ * last.
  */
 export const drawMounts = Effect.fnUntraced(function* <
   Mount extends Pick<UsableMount, "priority" | "weight">
 >(mounts: Arr.NonEmptyReadonlyArray<Mount>): Effect.fn.Return<ReadonlyArray<Mount>> {
   if (mounts.length === 1) return mounts
   const timed = yield* Effect.forEach(mounts, (mount) =>
-    // Of exponentially distributed times, each is the least with a probability proportional to its rate.
+    // Each of several exponentially distributed times is the shortest with a probability
+    // proportional to its rate.
     Effect.map(Random.next, (chance) => ({
       mount,
       time: mount.weight === 0 ? Number.POSITIVE_INFINITY : -Math.log1p(-chance) / mount.weight
@@ -46,7 +51,10 @@ const coolingDown = {
     "The channel of this model takes no orders of this organisation for a moment, because its vendor fails at them and not at those of others; nothing was ordered"
 }
 
-/** The error without a next mount; where channels cool down, with the time until one may be tried again. */
+/**
+ * The error when no next mount is left; where channels cool down, it has the time until a channel
+ * may be tried again.
+ */
 const noMountLeft = (cooldown: CoolingDown | null) =>
   new ChannelUnavailable(
     cooldown === null
@@ -61,16 +69,19 @@ const noMountLeft = (cooldown: CoolingDown | null) =>
 /** The mount that an order is sent to next. */
 export interface Turn<Product> {
   readonly mount: MountedCall<Product>
-  /** The cooldowns of its channel that the call tries to end; most often none. */
+  /** The cooldowns of the channel that this call may end, as a trial call; usually none. */
   readonly trials: ReadonlyArray<CooldownTarget>
 }
 
 const noTrials: ReadonlyArray<CooldownTarget> = []
 
-/** Moves the order to its next mount whose channel has a permit for it. */
+/** Moves the order to its next mount whose channel has a free permit. */
 export type NextTurn<Product> = () => Effect.Effect<Turn<Product>, RateLimited | ChannelUnavailable>
 
-/** The mounts of one order in their turns; a channel that cools down or has no permit is passed over. */
+/**
+ * Iterates over the mounts of one order. A channel that cools down or has no free permit is
+ * skipped.
+ */
 export const makeTurns = <Product>(
   mounts: ReadonlyArray<MountedCall<Product>>,
   moveTo: MoveTo,
@@ -106,23 +117,24 @@ export const makeTurns = <Product>(
 }
 
 /**
- * Another mount is called only within this share of an order's time: a vendor may take three quarters of
- * it, and must answer before the hold is given back.
+ * The share of an order's time within which another mount may be called: that vendor may take three
+ * quarters of the time, and must answer before the hold is released.
  */
 const SHARE_FOR_FAILOVER = 0.25
 
-/** The mount that an order is at present sent to. */
+/** The mount to which an order is currently sent. */
 export interface CurrentMount<Product> {
   readonly mount: () => Pick<MountedCall<Product>, "job" | "cost">
-  /** The turn whose mount is not called yet; null where there is none. */
+  /** The turn whose mount has not been called yet; null where there is none. */
   readonly uncalledTurn: () => Turn<Product> | null
   /**
-   * Calls one mount after the other until one makes the order, or may have made it. Each stands in the
-   * books before it is called, so that after a crash they name the vendor that may have made it.
+   * Calls one mount after the other until one makes the order, or may have made it. Each mount is
+   * recorded in the ledger before it is called, so that after a crash the ledger names the vendor
+   * that may have made the order.
    */
   readonly call: (
     callMount: (turn: Turn<Product>) => Effect.Effect<Product, VendorFailure>,
-    /** Writes the next mount into the books; false when the order is closed. */
+    /** Records the next mount in the ledger; false when the order is closed. */
     reassign: (
       to: Pick<MountedCall<Product>, "job" | "cost">,
       refusal: Refusal
@@ -141,7 +153,9 @@ export const makeCurrentMount = Effect.fnUntraced(function* <Product>(
   let uncalled: Turn<Product> | null = first
 
   const call: CurrentMount<Product>["call"] = (callMount, reassign) => {
-    /** Moves to the next mount; false where the order stays with the failure of this one. */
+    /**
+     * Moves to the next mount; false where the order ends with the failure of the current mount.
+     */
     const failOver = Effect.fnUntraced(function* (failure: VendorFailure) {
       const spentSeconds = ((yield* monotonicMillis) - startedAt) / 1000
       if (order.hasBegun() || spentSeconds > seconds * SHARE_FOR_FAILOVER) return false

@@ -1,15 +1,18 @@
 /**
- * Records the vendor's calls of an order. The usage row of a charged order describes its last call, so
- * that call is logged on its own only where the order ends without a charge.
+ * Records an order's calls to vendors. The usage row of a charged order describes its last call, so
+ * the last call has a log entry of its own only when the order ends without a charge.
  */
 import { Effect } from "effect"
 import type { AnsweredCall, CallLogShape, CallReport, CallSubject } from "../services/CallLog.ts"
 
-/** Whether the call returns the product; submits and polls belong to a task that goes on. */
+/**
+ * Whether the call returns the product. Submits and polls do not, as they belong to a task that
+ * continues after the call.
+ */
 const returnsProduct = ({ purpose }: CallSubject): boolean =>
   purpose === "image" || purpose === "text"
 
-/** The most characters of a vendor's answer that operators see at a channel. */
+/** The maximum number of characters of a vendor's answer that operators see at a channel. */
 const MAX_ANSWER = 500
 
 export type OrderCall = ReturnType<typeof makeOrderCall>
@@ -18,7 +21,7 @@ export const makeOrderCall = (callLog: CallLogShape) => {
   let last: CallReport | null = null
   let unlogged: { readonly subject: CallSubject; readonly report: CallReport } | null = null
 
-  /** Records the call that has not been logged, if there is one. */
+  /** Logs the last call, if it has not been logged yet. */
   const log = Effect.suspend(() => {
     if (unlogged === null) return Effect.void
     const { subject, report } = unlogged

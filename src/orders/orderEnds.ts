@@ -1,6 +1,6 @@
 /**
- * How the steps of an order end it: the hold is given back, the vendor's acceptance is recorded, or the
- * charge is taken. Each stands in the books before anything is answered.
+ * The three ends of an order: the hold is released, the vendor's acceptance is recorded, or the
+ * charge is captured. Each end is recorded in the ledger before the client is answered.
  */
 import { Effect, Exit, Metric } from "effect"
 import { ChannelHealth } from "../channels/ChannelHealth.ts"
@@ -25,16 +25,16 @@ import type { OrderCall } from "./orderCall.ts"
 import { annotateUsage } from "./orderTelemetry.ts"
 import type { Charge, Finish, OrderRun, OrderTerms } from "./orderValue.ts"
 
-/** An order under way, as all of its steps share it. */
+/** The state of a running order, which all of its steps share. */
 export interface OpenOrder {
   readonly terms: OrderTerms
   readonly run: OrderRun
   readonly key: RequestKey | null
   readonly current: Pick<CurrentMount<unknown>, "mount">
   readonly call: OrderCall
-  /** The last step that was reached; null before the first. */
+  /** The last step that was reached; null before the first step. */
   step: OrderStep | null
-  /** Notes that the step is reached, and passes its failpoint. */
+  /** Records that the step is reached, and passes its failpoint. */
   readonly reach: (step: OrderStep) => Effect.Effect<void>
 }
 
@@ -52,7 +52,7 @@ export const logOrderError = (
     ...fields
   })
 
-/** The closer of the hold where the order's own steps end it, by kind. */
+/** The name under which an order's own steps close its hold, by kind of order. */
 const closers = { video: "create", image: "image", text: "text" } as const satisfies Record<
   OrderKind,
   Closer
@@ -76,7 +76,10 @@ export const makeOrderEnds = Effect.gen(function* () {
   const settings = yield* Settings
   const health = yield* ChannelHealth
 
-  /** Returns the hold; false when somebody else had closed it, or the vendor's acceptance stands. */
+  /**
+   * Releases the hold; false when the hold had been closed before, or the vendor's acceptance is
+   * already recorded.
+   */
   const release = Effect.fnUntraced(function* (
     open: OpenOrder,
     error: UpstreamError,
@@ -84,7 +87,7 @@ export const makeOrderEnds = Effect.gen(function* () {
   ) {
     const { key, run, terms } = open
     yield* open.reach("refused")
-    // No job exists and the client may try again, so its key must not stand for this failure.
+    // No job exists and the client may retry, so the idempotency key must not replay this failure.
     const forgetKey = orphan === null && error.status >= 500
     const { won, state } = yield* ledger.release({
       ...closeOf(open),
@@ -97,23 +100,23 @@ export const makeOrderEnds = Effect.gen(function* () {
           : { _tag: "Refused", error: terms.storableRefusal(error, orphan) }
     })
     taskEnds.notify(run.id)
-    if (!won)
-      yield* logOrderError(open, "giving the hold back failed, as it was closed before", { state })
+    if (!won) yield* logOrderError(open, "releasing the hold failed, already closed", { state })
     yield* open.reach("returned")
     return won
   }, inReleaseSpan)
 
-  /** A failure is answered only when the money is back. */
+  /** Releases the hold, and only then answers with the failure. */
   const giveBack = (open: OpenOrder, error: UpstreamError, orphan: Doubt | null) =>
     Effect.andThen(release(open, error, orphan), Effect.fail(error))
 
-  /** Gives the hold back after a defect of the gateway, when the vendor may have started the job. */
+  /** Releases the hold after a defect of the gateway, when the vendor may have started the job. */
   const abandon = (open: OpenOrder) =>
     release(open, abandonedRequestError(), { upstreamId: null, reason: "gateway_defect" })
 
   /**
-   * The vendor has the job and the store has refused the record of it. The hold is given back,
-   * unless the record was written all the same: the client is told what stands in the books.
+   * Handles a job that the vendor has accepted and the database has failed to record. The hold is
+   * released, unless the record was written despite the failure. The client gets the state that the
+   * database has.
    */
   const giveBackUnrecorded = Effect.fnUntraced(function* (
     open: OpenOrder,
@@ -129,14 +132,17 @@ export const makeOrderEnds = Effect.gen(function* () {
     return state !== "rejected"
   })
 
-  /** Gives the hold back where the vendor answered with a job that another order is or was charged for. */
+  /**
+   * Releases the hold when the vendor answered with the job of another order, which is or was
+   * charged.
+   */
   const giveBackDuplicate = Effect.fnUntraced(function* (open: OpenOrder, upstreamId: string) {
-    yield* logOrderError(open, "the vendor answered with the job of another order", { upstreamId })
+    yield* logOrderError(open, "vendor answered with the job of another order", { upstreamId })
     const lost = duplicateJob(upstreamId)
     return yield* giveBack(open, upstreamErrorOf(lost), doubtOf(lost))
   })
 
-  /** Records the acceptance, and answers only where the task stands. */
+  /** Records the acceptance, and answers with the task only when the record exists. */
   const accept = <Answer>(
     open: OpenOrder,
     { upstream, answer }: Extract<Finish<Answer>, { _tag: "Accept" }>
@@ -151,28 +157,34 @@ export const makeOrderEnds = Effect.gen(function* () {
           Effect.catchDefect((defect) => giveBackUnrecorded(open, upstreamId, defect)),
           Effect.catchTag("DuplicateJob", () => giveBackDuplicate(open, upstreamId)),
           Effect.onInterrupt(() =>
-            logOrderError(open, "the gateway stopped before an accepted task was recorded", {
+            logOrderError(open, "recording an accepted task interrupted", {
               upstreamId
             })
           )
         )
       if (stands) return answer
-      yield* logOrderError(open, "the vendor accepted a task whose hold was given back", {
+      yield* logOrderError(open, "vendor accepted a task after the release of its hold", {
         upstreamId
       })
       yield* tasks.recordLateAcceptance(organizationId, id, upstreamId)
       return yield* abandonedRequestError()
     }).pipe(inAcceptSpan)
 
-  /** A sweep has given the hold back, and its orphan tells the operator of the job. */
+  /**
+   * Answers an order whose hold a sweep has released; the orphan of the sweep informs the operator
+   * of the job.
+   */
   const answerLate = Effect.fnUntraced(function* (open: OpenOrder) {
     const { protocol, channelId: channel } = open.current.mount().job
     yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
-    yield* logOrderError(open, "made after its hold was given back, so it is not charged")
+    yield* logOrderError(open, "product arrived after the release of its hold")
     return yield* abandonedRequestError()
   })
 
-  /** The answer that is stored for repeats of the request; what the database does not store is remembered. */
+  /**
+   * The answer that is stored for repeated requests. A part that the database does not store is
+   * kept in memory.
+   */
   const storableAnswer = Effect.fnUntraced(function* (
     { key, terms }: OpenOrder,
     { repeatAnswer }: Charge<unknown>
@@ -185,14 +197,17 @@ export const makeOrderEnds = Effect.gen(function* () {
     return stored
   })
 
-  /** Tells the channel's health how far the vendor's usage is from what was held. */
+  /**
+   * Reports the vendor's usage and the held amount to the channel's health, so that operators can
+   * compare them.
+   */
   const noteUsage = ({ current, terms }: OpenOrder, { chargeNano, usage }: Charge<unknown>) => {
     if (usage.basis !== "upstream_usage") return
     const amounts = { estimatedNano: terms.quote.holdNano, usedNano: chargeNano }
     health.recordUsage(current.mount().job.channelId, terms.model.id, amounts)
   }
 
-  /** Takes the charge, and answers only where it stands in the books. */
+  /** Captures the charge, and answers only when it is recorded in the ledger. */
   const capture = <Answer>(open: OpenOrder, charge: Charge<Answer>) =>
     Effect.gen(function* () {
       const { cost } = open.current.mount()

@@ -1,4 +1,7 @@
-/** Finds the organisation's files that an order refers to, before the hold, and sends them to the vendor. */
+/**
+ * Finds the organisation's files to which an order refers, before the hold is taken, and sends them
+ * to the vendor.
+ */
 import { Effect, type Scope, Stream } from "effect"
 import { InvalidRequest, Overloaded } from "../domain/Errors.ts"
 import type { FileAddresses } from "../domain/files/fileReferences.ts"
@@ -24,7 +27,10 @@ const mediaLabels: Record<MediaKind, string> = {
   video: "a film"
 }
 
-/** The fault of a reference; an unknown file and one of another organisation have the same. */
+/**
+ * The fault of a reference to a file. An unknown file and another organisation's file have the same
+ * fault.
+ */
 const faultOf = ({ path, kind, id }: FileReference, file: MediaFile | undefined) => {
   if (file === undefined) {
     return { path, message: `No file is called ${JSON.stringify(id)}; it may have expired` }
@@ -37,11 +43,14 @@ const faultOf = ({ path, kind, id }: FileReference, file: MediaFile | undefined)
       }
 }
 
-/** Whether the vendor loads the file from the bucket, as clients do; others are sent within the order. */
+/**
+ * Whether the vendor loads the file from the bucket by a URL, as clients do. Other files are sent
+ * within the order.
+ */
 const isSentAsUrl = (settings: Settings, { isInBucket }: MediaFile): boolean =>
   settings.archiveRedirect && isInBucket
 
-/** Finds the files that an order refers to, without reading them. */
+/** Finds the files to which an order refers, without reading their content. */
 export const makeFindFiles = Effect.gen(function* () {
   const files = yield* Files
   const settings = yield* Settings
@@ -72,11 +81,14 @@ export const makeFindFiles = Effect.gen(function* () {
   })
 })
 
-/** The longest lifetime that a bucket signs an address for; no vendor's queue is as long. */
+/** The maximum lifetime of a presigned URL of a bucket; no vendor's queue is as long. */
 const MAX_URL_SECONDS = 7 * 24 * 3600
-/** The time for reading all files of an order together, before anything is held. */
+/** The time-out for reading all files of an order together, before the hold is taken. */
 const READ_TIMEOUT = "1 minute"
-/** The shares of the memory budget for bodies that files within orders may take: all, and those of one organisation. */
+/**
+ * The shares of the memory budget for bodies that files within orders may use: those of all
+ * organisations, and those of one.
+ */
 const FILES_SHARE = 0.5
 const ORGANIZATION_SHARE = 0.25
 
@@ -91,8 +103,9 @@ const unreadable = new Overloaded({
 })
 
 /**
- * Makes the addresses by which a vendor gets files: a presigned URL that is valid for as long as a task may
- * take, or a data URL within the order. The memory of data URLs is reserved until the scope closes.
+ * Makes the URLs by which a vendor gets files: a presigned URL that is valid for the maximum time
+ * of a task, or a data URL within the order. The memory of data URLs is reserved until the scope
+ * closes.
  */
 export const makeFileAddresses = Effect.gen(function* () {
   const bytes = yield* makeFileBytes
@@ -104,7 +117,7 @@ export const makeFileAddresses = Effect.gen(function* () {
     total: Math.floor(bodyBudgetBytes * FILES_SHARE)
   })
 
-  /** The file as a data URL. It is encoded chunk by chunk, so that no turn of the event loop is long. */
+  /** Converts the file to a data URL, chunk by chunk, so that no turn of the event loop is long. */
   const dataUrl = Effect.fnUntraced(function* (organizationId: string, file: MediaFile) {
     const texts = [`data:${file.contentType};base64,`]
     let unencoded = Buffer.alloc(0)
@@ -143,7 +156,7 @@ export const makeFileAddresses = Effect.gen(function* () {
     ).pipe(
       Effect.timeout(READ_TIMEOUT),
       Effect.tapError(({ message }) =>
-        Effect.logError("order: reading its files failed", message).pipe(
+        Effect.logError("order: reading input files failed", message).pipe(
           Effect.annotateLogs({ organization_id: organizationId })
         )
       ),

@@ -1,4 +1,7 @@
-/** Traces and metrics of an order, by OpenTelemetry's names for generative models where it has some. */
+/**
+ * Traces and metrics of an order. They use OpenTelemetry's names for generative models where such
+ * names exist.
+ */
 import { Cause, Clock, Effect, Exit, Metric, Predicate } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import { annotateSpan, linkOrderToSpan, withSpan } from "../runtime/spans.ts"

@@ -1,6 +1,6 @@
 /**
- * The value of a checked and priced order, whatever its kind, with the hooks that its steps call. Every kind
- * has every hook, so that no step has to check whether one exists.
+ * The type of a checked and priced order of any kind, with the hooks that its steps call. Every
+ * kind has every hook, so that no step has to check whether a hook exists.
  */
 import type { Array as Arr, Effect, Exit } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
@@ -18,48 +18,54 @@ import type { NewTask, TaskOutcome, UpstreamTask } from "../services/TaskRepo.ts
 import type { UsableMount } from "./OrderChecks.ts"
 import type { OrderedFiles } from "./orderFiles.ts"
 
-/** The run of an order, as its hooks get it. */
+/** The data of a running order that its hooks get. */
 export interface OrderRun {
   readonly id: string
-  /** The addresses of the order's files for its vendor, by their ids. */
+  /** The URLs by which the vendor gets the order's files, by file id. */
   readonly addresses: FileAddresses
 }
 
-/** A mount at which the order can be made, and its call. */
+/** A mount that can make the order, and its call. */
 export interface MountedCall<Product>
   extends Pick<UsableMount, "priority" | "weight" | "job" | "cost"> {
   /**
-   * Makes the one paid call of the mount, which is never repeated. Where the product is streamed while the
-   * vendor works on it, the call takes the charge first.
+   * Makes the only paid call of the mount, which is never repeated. When the product is streamed
+   * while the vendor works on it, the call captures the charge first.
    */
   readonly call: (run: OrderRun, chargeNow: ChargeNow) => Effect.Effect<Product, VendorFailure>
 }
 
-/** Takes the charge in the middle of a call; false where the hold had been given back. */
+/** Captures the charge in the middle of a call; false when the hold had already been released. */
 export type ChargeNow = (charge: Charge<void>) => Effect.Effect<boolean>
 
-/** How an order is finished when the vendor has answered. */
+/** The ways to finish an order after the vendor has answered. */
 export type Finish<Answer> =
   /** The vendor's acceptance is recorded; the task is charged when it ends. */
   | { readonly _tag: "Accept"; readonly upstream: UpstreamTask; readonly answer: Answer }
-  /** The charge was taken in the middle of the call. */
+  /** The charge was captured in the middle of the call. */
   | { readonly _tag: "Charged"; readonly answer: Exit.Exit<Answer, UpstreamError> }
   | Charge<Answer>
 
-/** The charge is taken now, and the answer is stored for repeats of the request. */
+/** The charge is captured, and the answer is stored for repeated requests. */
 export interface Charge<Answer> {
   readonly _tag: "Charge"
   readonly chargeNano: bigint
-  /** How its task ends; null where the order has none. */
+  /** The end of the task; null where the order has no task. */
   readonly task: TaskOutcome | null
-  /** The vendor's bill for the product, by a quote of the vendor's prices. */
+  /**
+   * The amount that the vendor bills for the product, calculated from a quote by the vendor's
+   * prices.
+   */
   readonly costBy: (cost: Quote) => bigint
   readonly usage: UsageEntry
-  /** The doubt for an operator to clear with the vendor, although the order is charged; null without one. */
+  /**
+   * A doubt that an operator has to clear with the vendor, although the order is charged; null
+   * without a doubt.
+   */
   readonly orphan: Doubt | null
-  /** The answer to repeats of the request; null where a task stands for it. */
+  /** The answer to repeated requests; null where a task takes its place. */
   readonly repeatAnswer: (() => RepeatAnswer) | null
-  /** A failure where only a part of the product came. */
+  /** The answer to the client; a failure when only a part of the product arrived. */
   readonly answer: Exit.Exit<Answer, UpstreamError>
 }
 
@@ -69,7 +75,7 @@ export interface RepeatAnswer {
   readonly remembered: RawAnswer | null
 }
 
-/** The terms of an order, from which its hold and its end are written. */
+/** The terms of an order, from which its hold and its end are recorded. */
 export interface OrderTerms {
   readonly kind: OrderKind
   readonly caller: Caller
@@ -78,15 +84,21 @@ export interface OrderTerms {
   readonly quote: Quote
   /** The client's metadata, which is stored with the usage. */
   readonly metadata: Metadata | null
-  /** The digest by which an operator who has the prompt finds the order; null without a prompt. */
+  /**
+   * A digest of the prompt, by which an operator who has the prompt finds the order; null without a
+   * prompt.
+   */
   readonly promptDigest: string | null
-  /** The time after which an unanswered order's hold is given back. */
+  /** The time after which the hold of an unanswered order is released. */
   readonly deadlineSeconds: number
-  /** The organisation's files that the order refers to. */
+  /** The organisation's files to which the order refers. */
   readonly files: OrderedFiles
-  /** The task, which is written in the commits of the hold and of its return; null for an order without one. */
+  /**
+   * The task, which is written in the same transactions as the hold and its release; null for an
+   * order without a task.
+   */
   readonly task: OrderTask | null
-  /** The part of a refusal that is stored for repeats of the request. */
+  /** The part of a refusal that is stored for repeated requests. */
   readonly storableRefusal: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
 }
 
@@ -96,19 +108,31 @@ interface OrderTask {
 }
 
 export interface PaidOrder<Product, Answer> extends OrderTerms {
-  /** Each can make the complete order at this price; the next one is called where one made nothing. */
+  /**
+   * The mounts, each of which can make the complete order at this price; the next mount is called
+   * when one created nothing.
+   */
   readonly mounts: Arr.NonEmptyReadonlyArray<MountedCall<Product>>
   readonly finish: (product: Product, id: string) => Effect.Effect<Finish<Answer>>
   /**
-   * The charge for a successful answer that could not be read; null where such an answer only accepts a
-   * task, whose product could not be fetched without its id.
+   * The charge for a successful answer that could not be read; null where such an answer only
+   * accepts a task, as its product could not be fetched without the id of the task.
    */
   readonly chargeUnread: (failure: VendorLost, id: string) => Charge<never> | null
-  /** Whether a part of the answer was sent to the client, so that no other mount may be called. */
+  /**
+   * Whether a part of the answer was already sent to the client, after which no other mount may be
+   * called.
+   */
   readonly hasBegun: () => boolean
-  /** The vendor's failure that broke off a product which is charged all the same; null without one. */
+  /**
+   * The vendor's failure that cut short a product which is still charged; null without such a
+   * failure.
+   */
   readonly breakOffOf: (product: Product) => VendorFailure | null
-  /** Finishes the part that came before the gateway stopped in the middle of the call; null for no part. */
+  /**
+   * Charges the part of the product that had arrived when the gateway stopped in the middle of the
+   * call; null where no part arrived.
+   */
   readonly finishPart: (id: string) => Effect.Effect<Finish<Answer>> | null
   /** Wraps the steps after the hold, which run while the order has its permits. */
   readonly around: (
@@ -117,7 +141,9 @@ export interface PaidOrder<Product, Answer> extends OrderTerms {
   ) => Effect.Effect<Answer, UpstreamError>
 }
 
-/** The hooks of an order without a stream, which is answered when its vendor has finished. */
+/**
+ * The hooks of an order without a streamed answer, which is answered when its vendor has finished.
+ */
 export const unstreamedHooks = {
   hasBegun: () => false,
   breakOffOf: () => null,

@@ -1,7 +1,8 @@
 /**
- * Runs every paid order in the same steps: permits, the hold, the vendor's call, and then the finish or the
- * return of the hold, before anything is answered. A `PaidOrder` has what differs between kinds. The process
- * may crash after any step: a sweep gives back the holds that are left open.
+ * Runs every paid order in the same steps: permits, the hold, the call to the vendor, and then the
+ * finish or the release of the hold, before the client is answered. A `PaidOrder` has the
+ * differences between kinds of orders. The process may crash after any step: a sweep releases the
+ * holds that are left open.
  */
 import { Cause, Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -106,7 +107,10 @@ export const makePaidOrders = Effect.gen(function* () {
       })
     )
 
-  /** Moves the order to the next mount; where the store cannot be reached, the order ends at the present one. */
+  /**
+   * Moves the order to the next mount. When the database cannot be reached, the order ends at the
+   * current mount.
+   */
   const reassign =
     (open: OpenOrder): Parameters<CurrentMount<unknown>["call"]>[1] =>
     ({ job, cost }, refusal) => {
@@ -116,7 +120,7 @@ export const makePaidOrders = Effect.gen(function* () {
         .pipe(
           Effect.tap(open.reach("reassigned")),
           Effect.catchDefect((defect) =>
-            Effect.as(logOrderError(open, "moving to the next channel failed", {}, defect), false)
+            Effect.as(logOrderError(open, "failover to the next channel failed", {}, defect), false)
           )
         )
     }
@@ -127,7 +131,9 @@ export const makePaidOrders = Effect.gen(function* () {
       error
     )
 
-  /** The paid call at one mount, watched and recorded. */
+  /**
+   * Makes the paid call at one mount, watched by the circuit breaker and recorded in the call log.
+   */
   const callMount = <Product, Answer>(
     order: PaidOrder<Product, Answer>,
     open: OpenOrder,
@@ -169,8 +175,9 @@ export const makePaidOrders = Effect.gen(function* () {
   }
 
   /**
-   * Ends an order whose call brought no product. An answer of success that could not be read is charged, as
-   * the vendor has probably made the product; the charge stands in the books before the client is answered.
+   * Ends an order whose call returned no product. A successful answer that could not be read is
+   * charged, as the vendor has probably made the product; this charge is recorded in the ledger
+   * before the client is answered.
    */
   const afterFailure = <Product, Answer>(
     order: PaidOrder<Product, Answer>,
@@ -193,7 +200,7 @@ export const makePaidOrders = Effect.gen(function* () {
         )
     })
 
-  /** The steps of an order that has its permits. */
+  /** Runs the steps of an order that has its permits. */
   const stepsOf = <Product, Answer>(
     order: PaidOrder<Product, Answer>,
     open: OpenOrder,
@@ -220,7 +227,7 @@ export const makePaidOrders = Effect.gen(function* () {
     })
   }
 
-  /** Gives back the trials of a turn whose mount was not called after all. */
+  /** Releases the trials of a turn whose mount was not called. */
   const endUncalled = (terms: OrderTerms, current: Pick<CurrentMount<unknown>, "uncalledTurn">) => {
     const uncalled = current.uncalledTurn()
     if (uncalled === null || uncalled.trials.length === 0) return undefined
@@ -229,9 +236,9 @@ export const makePaidOrders = Effect.gen(function* () {
   }
 
   /**
-   * Runs an order and returns its answer once its charge stands in the books. On every failure the hold is
-   * given back before the error is returned. The idempotency key stands for this order from the hold on,
-   * unless a failure that may be retried has freed it.
+   * Runs an order and returns its answer when its charge is recorded in the ledger. On every
+   * failure the hold is released before the error is returned. The idempotency key belongs to this
+   * order from the hold on, unless a retryable failure has freed it.
    */
   return Effect.fnUntraced(function* <Product, Answer>(
     order: PaidOrder<Product, Answer>,

@@ -1,10 +1,13 @@
-/** Limits how many orders run at a time, for an organisation and at a channel. */
+/** Limits the number of concurrent orders of an organisation and at a channel. */
 import { Effect } from "effect"
 import { RateLimited } from "../domain/Errors.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { makeShares } from "../runtime/Shares.ts"
 
-/** One organisation gets this share of a channel's permits, so that it leaves some to the others. */
+/**
+ * The maximum share of a channel's permits for one organisation, so that permits are left for
+ * others.
+ */
 const SHARE_OF_CHANNEL = 0.5
 
 const busy = (limit: string, param: "model" | null) =>
@@ -14,14 +17,17 @@ const busy = (limit: string, param: "model" | null) =>
     retryAfterSeconds: 1
   })
 
-/** Moves the order's permit to another channel; returns the refusal where the channel has none left. */
+/**
+ * Moves the order's permit to another channel; returns the refusal when that channel has no free
+ * permit.
+ */
 export type MoveTo = (channelId: string) => RateLimited | null
 
 /**
- * Makes a function that runs an order with two permits: one among the organisation's running orders, and
- * one among the paid calls this gateway has open at a channel, of which one organisation may have
- * half. Both are taken before the hold, and given back when nothing of the order runs any more,
- * whether or not its client has stayed.
+ * Makes a function that runs an order with two permits: one of the running orders of its
+ * organisation, and one of the paid calls that this gateway has open at a channel, of which one
+ * organisation may have half. Both are taken before the hold, and released when no step of the
+ * order runs any more, whether or not its client is still connected.
  */
 export const makePermits = Effect.map(Settings, ({ channelInFlight, organizationInFlight }) => {
   const runningOrders = makeShares({ perOwner: organizationInFlight })
@@ -30,7 +36,7 @@ export const makePermits = Effect.map(Settings, ({ channelInFlight, organization
   })
   const callsOfChannel = makeShares({ perOwner: channelInFlight })
 
-  /** An order's permit at a channel; it has one at a time. */
+  /** Makes an order's permit at a channel; the order has only one at a time. */
   const makeChannelPermit = (organizationId: string) => {
     let held: { readonly organization: string; readonly channelId: string } | null = null
     const release = (): void => {

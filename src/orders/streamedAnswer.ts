@@ -1,4 +1,4 @@
-/** An answer that is streamed to its client while the vendor still works on it. */
+/** An answer that is streamed to its client while the vendor still works on the product. */
 import { Cause, Deferred, Duration, Effect, Exit, Option, type Stream } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
@@ -8,13 +8,14 @@ import { makeSlowClientBuffer } from "./text/SlowClientBuffer.ts"
 
 export class StreamedAnswer {
   /**
-   * Server-sent events as the vendor wrote them, without the one that ends its stream. The stream ends
-   * when the charge is in the books; its failure is the error that broke the answer off.
+   * Server-sent events as the vendor wrote them, without the event that ends its stream. The stream
+   * ends when the charge is recorded in the ledger; its failure is the error that cut the answer
+   * short.
    */
   readonly events: Stream.Stream<Uint8Array, UpstreamError>
-  /** Marks the client as disconnected, where it went before it read the first event. */
+  /** Marks the client as disconnected, when it disconnected before it read the first event. */
   readonly disconnect: Effect.Effect<void>
-  /** Registers what cuts off a client that reads nothing for too long. */
+  /** Registers a callback that disconnects a client which reads nothing for too long. */
   readonly onCut: (cutOff: () => void) => void
 
   constructor(buffer: Pick<StreamedAnswer, "events" | "disconnect" | "onCut">) {
@@ -24,16 +25,22 @@ export class StreamedAnswer {
   }
 }
 
-/** Why a stream broke off after its first bytes were sent; null where it came to its end. */
+/**
+ * The reason why a stream was cut short after its first bytes were sent; null for a complete
+ * stream.
+ */
 export type BreakOff = Cause.Cause<VendorFailure> | null
 
-/** The vendor's failure that broke the stream off; null for its end, or a defect. */
+/** The vendor's failure that cut the stream short; null for a complete stream, or a defect. */
 export const breakOffOf = (breakOff: BreakOff): VendorFailure | null =>
   breakOff === null ? null : Option.getOrNull(Cause.findErrorOption(breakOff))
 
-/** The buffer of a client that reads more slowly than its vendor writes. */
+/** The size of the buffer for a client that reads more slowly than its vendor writes. */
 const BUFFER_BYTES = 1024 * 1024
-/** The share of the hold's time that may pass in waits for the client; most of it is the vendor's. */
+/**
+ * The share of the hold's time that may be spent on waiting for the client; most of the time is for
+ * the vendor.
+ */
 const CLIENT_SHARE = 0.1
 
 export const makeStreamedAnswer = Effect.fnUntraced(function* (holdSeconds: number) {
@@ -44,18 +51,21 @@ export const makeStreamedAnswer = Effect.fnUntraced(function* (holdSeconds: numb
   const firstEvent = yield* Deferred.make<void, OrderRefusal | KeyAlreadyUsed>()
   return {
     answer: new StreamedAnswer(buffer),
-    /** Completes with the first event. The runner of the order fails it when no event came. */
+    /** Completes with the first event. The runner of the order fails it when no event arrived. */
     firstEvent,
     offer: (event: Uint8Array): Effect.Effect<void> =>
       Effect.andThen(buffer.offer(event), Deferred.succeed(firstEvent, undefined)),
-    /** Ends the answer as the steps of its order end, and waits until the client has read it. */
+    /**
+     * Ends the answer with the result of the steps of its order, and waits until the client has
+     * read it.
+     */
     around: (steps: Effect.Effect<void, UpstreamError>): Effect.Effect<void, UpstreamError> =>
       steps.pipe(
         Effect.onExit((exit) =>
           Exit.isSuccess(exit)
             ? Effect.andThen(Deferred.succeed(firstEvent, undefined), buffer.end)
             : Effect.flatMap(Deferred.isDone(firstEvent), (hasBegun) =>
-                // Before the first event the failure itself is the answer.
+                // Before the first event, the failure is answered as an error response.
                 hasBegun ? buffer.failCause(exit.cause) : buffer.disconnect
               )
         ),

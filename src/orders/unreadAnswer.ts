@@ -1,4 +1,4 @@
-/** The charge for an order whose vendor answered with success that could not be read. */
+/** The charge for an order whose vendor returned a successful answer that could not be read. */
 import { Exit } from "effect"
 import { formatNano } from "../domain/money/Money.ts"
 import {
@@ -10,8 +10,8 @@ import { usageId } from "../services/UsageLog.ts"
 import type { Charge } from "./orderValue.ts"
 
 /**
- * The order is charged, with an orphan by which an operator can ask the vendor and correct the charge. The
- * error says so to the client, and is stored for repeats of the request.
+ * Charges the order, and records an orphan by which an operator can ask the vendor and correct the
+ * charge. The error informs the client of this, and is stored for repeated requests.
  */
 export const unreadCharge = (
   charge: Pick<Charge<never>, "_tag" | "chargeNano" | "costBy" | "usage">,

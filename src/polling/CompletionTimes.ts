@@ -1,6 +1,7 @@
 /**
- * How long videos usually take, by model, length and resolution: what tells clients when to come
- * back. Each gateway learns from the tasks it settles, and at its start from those of the database.
+ * The usual time in which videos are completed, by model, length and resolution. It decides when
+ * clients are told to poll again. Each gateway learns it from the tasks that it settles, and at
+ * startup from the tasks in the database.
  */
 import { Context, Effect, Layer } from "effect"
 import type { VideoKind } from "../domain/video/VideoQuote.ts"
@@ -10,18 +11,18 @@ import { TaskRepo } from "../services/TaskRepo.ts"
 export class UsualTimes extends Context.Service<
   UsualTimes,
   {
-    /** A task of the kind has succeeded, this long after it was ordered. */
+    /** Records that a task of the kind succeeded `tookSeconds` after it was ordered. */
     note(kind: VideoKind, tookSeconds: number): Effect.Effect<void>
-    /** The median of the kind's latest; null while none is known. */
+    /** The median of the kind's latest completion times; null while none is known. */
     usualSeconds(kind: VideoKind): number | null
   }
 >()("gateway/polling/UsualTimes") {}
 
-/** The median is over the latest completions of a kind. */
+/** The number of latest completions of a kind over which the median is taken. */
 const LATEST = 21
-/** Kinds in memory; the least recently used one is dropped. */
+/** The maximum number of kinds in memory; the least recently used kind is dropped (LRU). */
 const MAX_KINDS = 1000
-/** Of the database's newest tasks, finished or not. */
+/** The number of newest tasks, finished or not, that are read from the database at startup. */
 const SEEDED_TASKS = 5000
 
 const keyOf = ({ model, seconds, resolution }: VideoKind): string =>
@@ -42,7 +43,9 @@ export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
   })
 }
 
-/** A failure to read completed tasks does not stop the start, as usual times only improve answers. */
+/**
+ * A failure to read completed tasks does not fail the startup, as usual times only improve answers.
+ */
 export const layerUsualTimes = Layer.effect(
   UsualTimes,
   Effect.gen(function* () {

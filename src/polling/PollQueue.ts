@@ -1,7 +1,8 @@
 /**
- * The questions of this gateway to each channel's vendor. The number of open ones is limited. Where the
- * vendor answers quickly, a few more wait in a queue, so that one claim brings many of them and the
- * vendor has questions to answer while the next claim runs.
+ * The questions (poll requests) of this gateway to each channel's vendor. The number of open
+ * questions per channel is limited. Where the vendor answers quickly, further questions wait in a
+ * queue, so that one claim brings many questions and the vendor has questions to answer while the
+ * next claim runs.
  */
 import { Clock, Effect, FiberSet, Latch } from "effect"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
@@ -9,11 +10,13 @@ import type { PollAnswer, Question } from "./VideoPolls.ts"
 
 /** The queue of a channel may hold as many questions as its vendor answers in this time. */
 const QUEUE_MILLIS = 200
-/** The limit of one channel's queue at any rate of answers. */
+/** The maximum length of one channel's queue, however quickly its vendor answers. */
 const MAX_QUEUED = 192
-/** The rate of answers is measured over at least this time. */
+/** The minimum time over which the rate of answers is measured. */
 const MIN_MEASURE_MILLIS = 50
-/** Answered questions of the poller that are not settled yet, over all channels. */
+/**
+ * The maximum number of answered but not yet settled questions of the poller, over all channels.
+ */
 const MAX_SETTLING = 1024
 
 interface Waiting {
@@ -22,8 +25,8 @@ interface Waiting {
 }
 
 /**
- * Counts by name, with a limit of `bound` for each. `onEmptied` is called when the count of a name that was
- * full falls to `emptyAt`.
+ * Counters by name, each with the limit `bound`. `onEmptied` is called when a counter that had
+ * reached the limit falls to `emptyAt`.
  */
 const makeCounts = (bound: number, emptyAt: (name: string) => number, onEmptied: () => void) => {
   const counts = new Map<string, number>()
@@ -44,8 +47,8 @@ const makeCounts = (bound: number, emptyAt: (name: string) => number, onEmptied:
 }
 
 /**
- * At most `bound` open questions by channel. One that has waited for `staleMillis` is dropped: its
- * claim may be over before its vendor has answered.
+ * Allows at most `bound` open questions per channel. A question that has waited for `staleMillis`
+ * is dropped, as the lease of its task may end before the vendor has answered.
  */
 export const makePollQueue = Effect.fnUntraced(function* ({
   bound,
@@ -82,7 +85,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   const startNext = (channelId: string) => {
-    // Questions of readers do not wait, so more than the bound may be open.
+    // Questions for clients' reads skip the queue, so more questions than `bound` may be open.
     if (open.of(channelId) > bound) return
     takeLate(channelId, staleMillis)
     const queue = waiting.get(channelId) ?? []
@@ -104,7 +107,10 @@ export const makePollQueue = Effect.fnUntraced(function* ({
     )
   }
 
-  /** A question that cannot be settled must not stop the others. */
+  /**
+   * Starts a question in the background. A failure to settle its answer must not stop other
+   * questions.
+   */
   const start = (question: Question) =>
     inBackground(
       Effect.flatMap(ask(question), ({ settle }) => {
@@ -136,13 +142,14 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   return {
-    /** Whether the channel has its limit of open questions. */
+    /** Whether the channel has reached its limit of open questions. */
     isFull: open.isFull,
     /** Whether no more tasks should be claimed, as too many answers are not settled yet. */
     isBehind: () => settling.isFull("all"),
     /**
-     * Asks ahead of the queue, and returns how to settle. The question counts as open from this call on,
-     * before the effect runs, until its answer.
+     * Sends the question without waiting in the queue, and returns the effect that settles its
+     * answer. The question counts as open from this call on, even before the returned effect runs,
+     * until the vendor's answer.
      */
     ask,
     /** Starts the question in the background, or adds it to the queue of its channel. */
@@ -158,8 +165,9 @@ export const makePollQueue = Effect.fnUntraced(function* ({
       else queue.push(entry)
     },
     /**
-     * Open and queued questions by channel, less those that the queue may hold: what a claim counts as
-     * taken. It is called before each claim, as it measures the vendors' rate of answers between two calls.
+     * The number of open and queued questions by channel, minus the allowed length of the queue. A
+     * claim counts this number as permits in use. It must be called once before each claim, as it
+     * measures the vendors' rate of answers since its previous call.
      */
     taken: (): ReadonlyMap<string, number> => {
       measure()
@@ -170,7 +178,10 @@ export const makePollQueue = Effect.fnUntraced(function* ({
         ])
       )
     },
-    /** Removes the tasks that have waited for at least `millis`, as their vendor has become slow. */
+    /**
+     * Removes and returns the tasks that have waited for at least `millis`, as their vendor has
+     * become slow.
+     */
     late: (millis: number) => {
       const now = monotonicMillisOf(clock)
       return [...waiting.keys()].flatMap((channelId) =>
@@ -180,11 +191,13 @@ export const makePollQueue = Effect.fnUntraced(function* ({
       )
     },
     /**
-     * Waits until a channel that was full is half empty, so that one wake-up brings many questions, not
-     * one. A channel that emptied since the last `expect` counts.
+     * Waits until a channel that was full is half empty, so that one wake-up brings many questions,
+     * not one. A channel that emptied after the last `expect` ends the wait immediately.
      */
     room: emptied.await,
-    /** Resets `room` before its caller claims tasks, which uses the free permits. */
+    /**
+     * Resets `room`. The caller claims tasks after this call, and the claim uses the free permits.
+     */
     expect: Effect.asVoid(emptied.close)
   }
 })

@@ -1,4 +1,7 @@
-/** Settles tasks that no client reads, and gives back what crashes left behind. */
+/**
+ * Background jobs: polling due tasks, which no client has to read for that, releasing overdue holds
+ * that crashes left open, and deleting old rows.
+ */
 import { Effect, Layer } from "effect"
 import { startJob } from "../runtime/backgroundJobs.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -50,7 +53,10 @@ export const layerPoller = Layer.effectDiscard(
   })
 )
 
-/** Done before the first request is served: what is half done then was left by a crash. */
+/**
+ * Recovers before the first request is served: an operation that is incomplete at this time was
+ * interrupted by a crash.
+ */
 export const layerRecovery = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* TaskSettlement

@@ -1,6 +1,7 @@
 /**
- * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
- * GET, the poller and the sweep all come through here; the ledger lets the first close win.
+ * Settles running tasks: polls the vendor, and closes the hold by the vendor's answer. A client's
+ * GET, the poller and the sweep all use this module; the ledger accepts only the first close of a
+ * hold.
  */
 import { Clock, Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
@@ -23,66 +24,85 @@ export class TaskSettlement extends Context.Service<
   TaskSettlement,
   {
     /**
-     * The task as it stands, after asking the vendor if it was not asked within the ask interval. Waits
-     * up to `waitSeconds` for its end. Another organisation's task is not found.
+     * Reads the task, after polling its vendor unless the task was polled within the ask interval.
+     * Waits up to `waitSeconds` for the task's end. A task of another organisation is not found.
      */
     read(organizationId: string, id: string, waitSeconds: number): Effect.Effect<Task, TaskNotFound>
     /**
-     * Waits for the end of a task that was read before, across any trouble of the database. However
-     * many wait here for the same task, it is read for one.
+     * Waits for the end of a task that was read before, and reads again after failures of the
+     * database. Concurrent waits for the same task share one series of reads.
      */
     end(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
     /**
-     * Begins to ask for due tasks this gateway can claim, and does not wait for the vendors. True
-     * when there may be more of them.
+     * Claims due tasks and starts to poll their vendors, without waiting for the answers. True when
+     * more due tasks may be left.
      */
     readonly pollDue: Effect.Effect<boolean>
-    /** Waits until there is room again for what this gateway had too much of to claim more. */
+    /**
+     * Waits until there is room for further claims: fewer open questions at a channel that was
+     * full, or fewer answers that are not settled yet.
+     */
     readonly room: Effect.Effect<void>
     /**
-     * Gives back what a crash left behind, once its time is over, and running tasks that no answer has
-     * ended in the time for a last question.
+     * Releases the holds that a crash left open, once they are overdue, and the holds of running
+     * tasks that have no final answer when the time for the last question, which follows the
+     * deadline, is over.
      */
     readonly sweep: Effect.Effect<void>
     /**
-     * Gives back all of it and takes over every running task. Only for a gateway that starts alone
-     * on its database, where no other can be in the middle of anything.
+     * Releases all holds that a crash left open, overdue or not, and takes over every running task.
+     * Only for a gateway that starts alone on its database, where no other gateway can be
+     * processing an order.
      */
     readonly recover: Effect.Effect<void>
   }
 >()("gateway/polling/TaskSettlement") {}
 
-/** Tasks claimed at a time; a claim that is full is followed by another one at once. */
+/**
+ * The maximum number of tasks in one claim. A full claim is followed by another one immediately.
+ */
 const CLAIM_LIMIT = 256
-/** How long a claimed task waits for its question, at most, and the same as a share of the lease. */
+/**
+ * The maximum time that a claimed task waits in the queue, in seconds and as a share of its lease.
+ * The shorter time applies.
+ */
 const MAX_WAIT_SECONDS = 1
 const MAX_WAIT_SHARE = 0.1
-/** Of the lease, for a wait that has not ended; what is left of it is for the vendor and for us. */
+/**
+ * The share of the lease after which a queued question is dropped. The rest of the lease is for the
+ * vendor's answer and for settling it.
+ */
 const STALE_SHARE = 0.3
-/** Running tasks that one sweep gives back, at most. */
+/** The maximum number of overdue running tasks whose holds one sweep releases. */
 const OVERDUE_LIMIT = 1000
-/** How often a waiting reader looks whether another gateway wrote the end, at the slowest. */
+/**
+ * The longest interval at which a waiting read checks whether another gateway has written the end
+ * of the task.
+ */
 const MAX_LOOK_SECONDS = 1
 
 /**
- * The cache of finished tasks, for clients that read them again. Only their age changes until they are
- * erased.
+ * The size of the cache of finished tasks, for clients that read them again. Until a finished task
+ * is erased, only its age changes.
  */
 const FINISHED_BYTES = 32 * 1024 * 1024
 
 interface CachedTask {
   readonly task: Task
-  /** Taken before the task was read. */
+  /** The mark of the changes to tasks, taken before the task was read. */
   readonly mark: Mark
 }
 
-/** An estimate of its memory, with the answer that is made from it. */
+/** An estimate, in bytes, of the memory of a cached task and of the answer that is made from it. */
 const bytesOf = ({ task: { videoUrl, result, errorMessage } }: CachedTask): number =>
   1024 +
   3 * ((videoUrl?.length ?? 0) + (errorMessage?.length ?? 0)) +
   (result === null ? 0 : 6 * JSON.stringify(result).length)
 
-/** A client is told of a rejected video when it orders it, and of rejected images when it asks. */
+/**
+ * Whether a read shows the task. A rejected video was already reported in the answer to its order;
+ * rejected images are reported when they are read.
+ */
 const isShown = ({ id, state }: Task): boolean => state !== "rejected" || taskKindOf(id) === "image"
 
 const nameOf = (organizationId: string, id: string): string => `${organizationId} ${id}`
@@ -105,7 +125,9 @@ export const layerTaskSettlement = Layer.effect(
     const finished = makeBoundedMap(FINISHED_BYTES, bytesOf)
     const detached = yield* makeDetached
 
-    /** Caches a finished task, which later reads can answer without the database. */
+    /**
+     * Finds a task in the database. A finished task is cached, so that later reads need no query.
+     */
     const find = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const mark = changes.mark("tasks", yield* Clock.Clock)
       const inTurn = yield* CurrentTurn
@@ -116,7 +138,10 @@ export const layerTaskSettlement = Layer.effect(
       return task
     })
 
-    /** The store decides; this saves the statement where it would refuse. */
+    /**
+     * Whether a claim for a poll may succeed. The database decides; this check saves the statement
+     * where the claim would fail.
+     */
     const mayBeAsked = ({ state, channelId, sinceAskedSeconds }: Task): boolean =>
       state === "processing" &&
       (sinceAskedSeconds === null || sinceAskedSeconds >= settings.askIntervalSeconds) &&
@@ -186,7 +211,10 @@ export const layerTaskSettlement = Layer.effect(
     )
 
     const maxWaitMillis = 1000 * Math.min(MAX_WAIT_SECONDS, settings.leaseSeconds * MAX_WAIT_SHARE)
-    /** Another gateway with free permits can ask sooner, where this one waits for a slow vendor. */
+    /**
+     * Releases the claims of tasks that have waited long in the queue of a slow vendor. Another
+     * gateway with free permits can poll them sooner.
+     */
     const putBackLate = Effect.suspend(() =>
       Effect.forEach(
         asks.late(maxWaitMillis),
@@ -200,7 +228,10 @@ export const layerTaskSettlement = Layer.effect(
       )
     )
 
-    /** The start of the current series of polls without a failure. */
+    /**
+     * The monotonic time at which the current series of poller runs without a failure began; null
+     * after a failure.
+     */
     let askingSince: number | null = null
 
     const startDuePolls = Effect.gen(function* () {
@@ -216,7 +247,7 @@ export const layerTaskSettlement = Layer.effect(
       })
       for (const question of questions.questionsOf(claimed)) asks.offer(question)
       if (claimed.length === CLAIM_LIMIT) return true
-      // One question may be about many tasks, and then leaves room for more of its channel.
+      // One question may cover many tasks, and then the channel still has room for more tasks.
       const byChannel = Map.groupBy(claimed, ({ channelId }) => channelId)
       return [...byChannel].some(
         ([channelId, { length }]) =>
@@ -237,7 +268,7 @@ export const layerTaskSettlement = Layer.effect(
       )
     )
 
-    /** Gives the holds of the tasks back, all at the same time. */
+    /** Releases the holds of the tasks concurrently. */
     const releaseEach = <A extends AbandonedTask>(
       abandoned: ReadonlyArray<A>,
       endOf: (task: A) => Pick<Release, "task" | "orphan">
@@ -249,8 +280,10 @@ export const layerTaskSettlement = Layer.effect(
       )
 
     /**
-     * The last question follows the deadline, but thousands of tasks of a silent vendor would wait long for
-     * it. A gateway that could not poll for a while has the same time again from its first poll on.
+     * Fails running tasks whose last question has no answer in time. The last question follows the
+     * deadline, but with thousands of tasks at a vendor that does not answer, the question would
+     * come much later. After an interruption of polling, the whole time counts again from the first
+     * successful run of the poller.
      */
     const giveUpOverdue = Effect.fn("TaskSettlement.giveUpOverdue")(function* () {
       const seconds = settings.lastQuestionSeconds

@@ -1,4 +1,4 @@
-/** Asking vendors about claimed tasks, one at a time or many in one question. */
+/** Polls vendors about claimed tasks, with one task or many tasks in a question. */
 import { Array as Arr, Effect, Result } from "effect"
 import { isMaker, makeKeyTurns } from "../channels/keyTurns.ts"
 import { isUnreadableAnswer, type VendorFailure } from "../domain/VendorOutcome.ts"
@@ -19,7 +19,7 @@ import type { Trouble, VideoVerdicts } from "./VideoVerdicts.ts"
 
 type ClaimedTasks = Arr.NonEmptyReadonlyArray<ClaimedTask>
 
-/** One request to a channel's vendor about one task or several. */
+/** One poll request to a channel's vendor, about one task or several. */
 export interface Question {
   readonly channelId: string
   readonly tasks: ClaimedTasks
@@ -27,17 +27,24 @@ export interface Question {
   readonly ask: Effect.Effect<PollAnswer>
 }
 
-/** An answer whose work in the books is still to be done: it needs no permit for calls. */
+/**
+ * An answer that is still to be settled in the ledger. Settling needs no permit for calls to the
+ * vendor.
+ */
 export interface PollAnswer {
   readonly settle: Effect.Effect<void>
 }
 
-/** Forgetting a task costs one more question that its vendor refuses. */
+/**
+ * The maximum number of tasks in `singleTasks`. A task that was dropped from it may cost one more
+ * shared question without a usable answer.
+ */
 const MAX_SINGLE_TASKS = 10_000
 
 /**
- * A vendor often closes an idle connection just when it is used again. A question can be repeated without
- * harm, and without a repeat the task would wait for another interval.
+ * Retries a question once after a lost connection, as vendors often close an idle connection just
+ * when it is used again. A poll can be repeated safely; without the retry the task would wait for
+ * another interval.
  */
 const retryLostConnection = <A>(question: Effect.Effect<A, VendorFailure>) =>
   Effect.catchIf(
@@ -47,8 +54,9 @@ const retryLostConnection = <A>(question: Effect.Effect<A, VendorFailure>) =>
   )
 
 /**
- * A refusal that is not about the channel as a whole may be about one task among many, and an answer of
- * success that cannot be read may be too large because of the orders that it repeats.
+ * Whether one task among many may have caused the failure of a shared question. A refusal that does
+ * not concern the whole channel may be about one task. A successful answer that cannot be read may
+ * be too large because of the orders that it repeats.
  */
 const mayBeOneTask = (failure: VendorFailure): boolean =>
   (isUnreadableAnswer(failure) && failure.reason !== "connection_lost") ||
@@ -65,7 +73,10 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
   const callLog = yield* CallLog
   const failpoints = yield* Failpoints
 
-  /** Tasks of a shared question without a usable answer: each gets the next question for itself. */
+  /**
+   * Tasks whose shared question had no usable answer. Each of them gets the next question for
+   * itself.
+   */
   const singleTasks = makeBoundedMap<true>(MAX_SINGLE_TASKS)
 
   const recordPolls = (tasks: ClaimedTasks) =>
@@ -83,7 +94,10 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
   const forEachTask = <A>(tasks: ClaimedTasks, settle: (task: ClaimedTask) => Effect.Effect<A>) =>
     Effect.forEach(tasks, settle, { concurrency: "unbounded", discard: true })
 
-  /** A vendor's `Retry-After` is for the whole channel. */
+  /**
+   * Releases the claims of the tasks for later polls. A vendor's `Retry-After` pauses the whole
+   * channel.
+   */
   const postpone = (tasks: ClaimedTasks, trouble: Trouble) => {
     const seconds = pauseSeconds(trouble.retryAfterSeconds)
     return Effect.andThen(
@@ -92,7 +106,7 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
     )
   }
 
-  /** A failure of `poll` is one of every task. */
+  /** A failure of `poll` counts as the failure of every task in the question. */
   const questionOf = (
     tasks: ClaimedTasks,
     poll: (adapter: VideoAdapter, account: KeyedAccount) => Effect.Effect<PollAnswer, VendorFailure>
@@ -127,7 +141,10 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
     return { channelId, tasks, ask }
   }
 
-  /** Some vendors know a task by no other key than the one that created it. */
+  /**
+   * Applies the status of one task. Some vendors show a task only to the key that created it, so
+   * "unknown" in the answer to another key is no verdict.
+   */
   const settle = (task: ClaimedTask, status: VideoStatus, account: KeyedAccount) =>
     status._tag === "Unknown" && !isMaker(account, task)
       ? verdicts.postpone(task, {
@@ -164,7 +181,7 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
       )
     )
 
-  /** As few questions as the vendors' APIs allow. */
+  /** Groups the tasks into as few questions as the vendors' APIs allow. */
   const questionsOf = (tasks: ReadonlyArray<ClaimedTask>): ReadonlyArray<Question> => {
     const togetherOf = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
     const groups = Arr.groupBy(tasks, (task) =>

@@ -1,7 +1,7 @@
 /**
- * What an answer about a task does to it: its vendor's verdict closes the hold, anything else gives
- * the claim back. The ledger lets the first close win, and only a verdict may end a task that
- * another gateway has claimed since.
+ * Applies a vendor's answer to a task: a verdict (a success or a failure) closes the hold, any
+ * other answer releases the claim. The ledger accepts only the first close, and only a verdict may
+ * end a task that another gateway has claimed in the meantime.
  */
 import { Effect, Metric, Random } from "effect"
 import { ChannelHealth } from "../channels/ChannelHealth.ts"
@@ -24,16 +24,18 @@ import type { VideoStatus } from "../services/ProtocolAdapter.ts"
 import { type AbandonedTask, type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
 import { UsualTimes } from "./CompletionTimes.ts"
 
-/** Why a question had no verdict as its answer. */
+/** The reason why a question brought no verdict. */
 export interface Trouble {
-  /** Set for a vendor's failure, whose message may repeat the prompt. */
+  /**
+   * The tag of a vendor's failure, whose message may repeat the prompt; absent for other reasons.
+   */
   readonly _tag?: string
   readonly message: string
-  /** The vendor's `Retry-After`. */
+  /** The vendor's `Retry-After`, in seconds. */
   readonly retryAfterSeconds?: number | null
 }
 
-/** How a task ends whose vendor has not finished it by its deadline. */
+/** The error of a task that its vendor has not finished by the deadline. */
 export const deadlineExceeded = {
   errorCode: "deadline_exceeded",
   errorMessage: "The vendor did not finish in time"
@@ -51,8 +53,8 @@ const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
   )
 
 /**
- * Counts a task's end. `seconds` have passed since the previous question about it, which was still
- * answered with processing: the end cannot have been noticed later than that.
+ * Measures the lag of a completion. `seconds` have passed since the previous question about the
+ * task, whose answer was still "processing", so they are an upper bound of the lag.
  */
 export const noteCompletion = (channel: string, seconds: number) =>
   Metric.update(Metric.withAttributes(completionLagSeconds, { channel }), seconds)
@@ -142,7 +144,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     }
   })
 
-  /** Gives the hold of a task back. */
+  /** Releases the hold of a task. */
   const release = (
     { organizationId, id }: AbandonedTask,
     by: "poll" | "sweep",
@@ -154,8 +156,9 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     )
 
   /**
-   * Fails a task without its vendor's verdict. The vendor may bill the job, so an operator should look.
-   * The claim's data may be outdated, so this writes only while the claim is valid.
+   * Fails a task without its vendor's verdict. The vendor may bill the job, so the task is recorded
+   * as an orphan for an operator to check. The claim's data may be outdated, so this writes only
+   * while the lease is valid.
    */
   const giveUp = (task: ClaimedTask, failure: typeof deadlineExceeded | typeof taskLost) =>
     Effect.map(
@@ -166,7 +169,10 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
       ({ won }) => won
     )
 
-  /** Whether the vendor knows the task is null where its answer does not say so. */
+  /**
+   * Releases the claim for a later poll, or fails a task that is lost or past its deadline.
+   * `isKnown` is null where the answer does not show whether the vendor knows the task.
+   */
   const keepOpen = Effect.fnUntraced(function* (
     task: ClaimedTask,
     isKnown: boolean | null,
@@ -214,14 +220,17 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     yield* failpoints.pass("video.settled")
   })
 
-  /** An answer that cannot be applied must not keep the task from its deadline. */
+  /**
+   * Releases the claim after a defect: an answer that cannot be applied must not keep the task from
+   * its deadline.
+   */
   const putBackAfterDefect = (task: ClaimedTask, defect: unknown) =>
     Effect.logError("task: applying the vendor's answer failed", defect).pipe(
       Effect.annotateLogs({ task: task.id, channel: task.channelId }),
       Effect.andThen(keepOpen(task, null))
     )
 
-  /** Settles the task by the vendor's answer, or gives it back. */
+  /** Settles the task by the vendor's answer, or releases the claim. */
   const apply = (task: ClaimedTask, status: VideoStatus) =>
     Effect.catchDefect(applyStatus(task, status), (defect) =>
       putBackAfterDefect(task, defect)
@@ -242,8 +251,8 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     )
 
   /**
-   * A question that failed says nothing about the job, so the task stays as it is. The vendor's message,
-   * which may repeat the prompt, is not logged.
+   * Releases the claim after a failed question, which shows nothing about the job. The vendor's
+   * message, which may repeat the prompt, is not logged.
    */
   const postpone = (task: ClaimedTask, trouble: Trouble) =>
     Effect.logDebug("task: poll had no verdict", trouble._tag ?? trouble.message).pipe(

@@ -24,7 +24,10 @@ export const ReadinessReport = Schema.Struct({
   }).annotate({ description: "The checks by name" })
 }).annotate({ identifier: "Readiness", description: "Whether this gateway should get requests" })
 
-/** The endpoints of load balancers, which need no key, and of monitoring, which needs an operator's token. */
+/**
+ * The endpoints of load balancers, which need no key, and of monitoring, which needs an operator's
+ * token.
+ */
 export class OperationsGroup extends HttpApiGroup.make("operations").add(
   HttpApiEndpoint.get("health", "/healthz", {
     success: Schema.Struct({

@@ -1,6 +1,7 @@
 /**
- * The schemas of errors, which are `{"error":{"message","type","param","code", ...}}` on the wire and the
- * error class of that code in a program. The server encodes with them, and the typed client decodes.
+ * The schemas of errors. An error is `{"error":{"message","type","param","code", ...}}` on the wire
+ * and an instance of the error class of that code in a program. The server encodes errors with
+ * these schemas, and the typed client decodes them.
  */
 import { Schema, SchemaTransformation } from "effect"
 import * as Errors from "../../domain/Errors.ts"
@@ -18,7 +19,7 @@ const renameFields =
       Object.entries(fields).map(([name, value]) => [names.get(name) ?? name, value])
     )
 
-/** The names of fields on the wire, where they differ from those in a program. */
+/** The names of fields on the wire that differ from the names in a program. */
 const wireNames: ReadonlyArray<readonly [string, string]> = [
   ["_tag", "code"],
   ["retryAfterSeconds", "retry_after"]
@@ -49,8 +50,8 @@ interface ErrorClass extends Schema.Top {
 }
 
 /**
- * The codec between an error and the body of its code. A body that was received is decoded once more by the
- * error's own schema, so that none of its fields is trusted.
+ * The codec between an error and the body of its code. A received body is decoded a second time by
+ * the error's own schema, so that none of its fields is trusted unchecked.
  */
 const wireError = <S extends ErrorClass>(
   error: S,
@@ -73,10 +74,16 @@ const wireError = <S extends ErrorClass>(
   )
 }
 
-/** One body for all statuses, so that the OpenAPI document has one component for it. */
+/**
+ * The schema of the body for all statuses. There is only one, so that the OpenAPI document has one
+ * component for it.
+ */
 const upstreamBody = bodyOf("upstream_error")
 
-/** The error of a vendor at a status: its own status where that is about the request, 502 or 504 elsewhere. */
+/**
+ * The error of a vendor, answered with `status`: the vendor's own status where it is about the
+ * request, 502 or 504 otherwise.
+ */
 export const upstreamErrorAt = (status: number) =>
   wireError(Errors.UpstreamError, upstreamBody, { status }).annotate({ httpApiStatus: status })
 

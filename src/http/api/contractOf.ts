@@ -1,7 +1,7 @@
 /**
- * Builds the contract of some groups with their middlewares, prefix and parse options. A feature's handlers
- * are built on the contract of its own group, so that a feature imports no other one; `GatewayApi` has all
- * groups.
+ * Builds the contract of a set of groups with their middlewares, prefix and parse options. A
+ * feature's handlers are built on the contract of their own group alone, so that a feature imports
+ * no other feature; `GatewayApi` has all groups.
  */
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import {
@@ -24,7 +24,10 @@ export const customerApi = <const G extends Groups>(...groups: G) =>
     .middleware(Authorization)
     .prefix("/v1")
 
-/** The contract of groups under `/admin/v1`, which need an operator's token and a role, and are audited. */
+/**
+ * The contract of groups under `/admin/v1`. Its requests need an operator's token and a role, and
+ * are audited.
+ */
 export const operatorApi = <const G extends Groups>(...groups: G) =>
   HttpApi.make("media-gateway")
     .add(...groups)
@@ -36,5 +39,5 @@ export const operatorApi = <const G extends Groups>(...groups: G) =>
     .middleware(AdminAuthorization)
     .prefix("/admin/v1")
 
-/** The contract of health, readiness and metrics; its endpoints authenticate on their own. */
+/** The contract of health, readiness and metrics; its endpoints authenticate by themselves. */
 export const operationsApi = HttpApi.make("media-gateway").add(OperationsGroup)

@@ -1,4 +1,7 @@
-/** Parts of the OpenAPI document beyond the schemas: texts of operations, and named examples. */
+/**
+ * Texts of operations and named examples, which the OpenAPI document has in addition to the
+ * schemas.
+ */
 import { OpenApi } from "effect/http-api"
 
 interface Example {
@@ -8,7 +11,7 @@ interface Example {
 
 type Examples = Readonly<Record<string, Example>>
 
-/** A summary of a few words, a description, and examples of the body by name. */
+/** Annotates an operation with a short summary, a description, and named examples of its body. */
 export const operation = (summary: string, description: string, examples?: Examples) =>
   OpenApi.annotations({
     summary,
@@ -21,7 +24,7 @@ export const operation = (summary: string, description: string, examples?: Examp
     }
   })
 
-// Bodies for each protocol, of models in the demo catalog
+// Example bodies for each protocol, with models of the demo catalog
 
 const PROMPT = "a lighthouse at dusk, waves below"
 const IMAGE = "https://example.com/lighthouse.png"

@@ -13,33 +13,36 @@ export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()(
 ) {}
 
 /**
- * The scope that a route requires of its key, or several of which one is enough; without an annotation
- * the route refuses every key.
+ * The scope that a route requires of its key, or several scopes of which one is enough. A route
+ * without this annotation refuses every key.
  */
 export class RequiredScope extends Context.Service<RequiredScope, Scope | ReadonlyArray<Scope>>()(
   "gateway/http/RequiredScope"
 ) {}
 
 /**
- * A long-polling route, `always` or when the request has a `wait` (`with-wait`): such requests do no work
- * meanwhile, and have permits of their own.
+ * Marks a long-polling route: `always`, or `with-wait` when only requests with a `wait` are held
+ * open. A held-open request does no work while it waits, so it has permits of its own.
  */
 export class HeldOpen extends Context.Service<HeldOpen, "always" | "with-wait">()(
   "gateway/http/HeldOpen"
 ) {}
 
 /**
- * A route that reads one entry by its id, or from memory. Every other GET is a list, which goes through the
- * fair lane of lists.
+ * Marks a route that reads one entry by its id, or from memory. Every other GET is a list, which
+ * goes through the fair lane of lists.
  */
 export class LookUp extends Context.Service<LookUp, boolean>()("gateway/http/LookUp") {}
 
-/** A route of a file, for which a `token` in its query authenticates as an API key does. */
+/** Marks a route of a file, on which a `token` in the query authenticates like an API key. */
 export class TakesLinks extends Context.Service<TakesLinks, TaskKind>()(
   "gateway/http/TakesLinks"
 ) {}
 
-/** A route that is free of charge, and has the rate limit of this name beside that of all requests. */
+/**
+ * Marks a route that is free of charge. The rate limit of this name applies in addition to the
+ * limit of all requests.
+ */
 export class FreeCall extends Context.Service<FreeCall, "quotes" | "models" | "uploads">()(
   "gateway/http/FreeCall"
 ) {}
@@ -78,7 +81,10 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<
   requiredForClient: true
 }) {}
 
-/** The roles that may call a writing route, beside owners, who may call all; every role may read. */
+/**
+ * The roles that may call a writing route, in addition to owners, who may call every route; every
+ * role may read.
+ */
 export class AllowedRoles extends Context.Service<AllowedRoles, ReadonlyArray<Role>>()(
   "gateway/http/AllowedRoles"
 ) {}
@@ -89,20 +95,25 @@ export class AdminRoles extends HttpApiMiddleware.Service<
 >()("gateway/http/AdminRoles", { error: errors.PermissionDenied }) {}
 
 /**
- * The limit of a route's body: with media, with texts alone, or a list, which its handler reads as a stream;
- * routes without the annotation have the small default. A route that skips the files of its forms has this
- * limit for forms, and that of texts for other bodies.
+ * The limit of a route's body: for media, for texts alone, or for a list, which the handler reads
+ * as a stream. Routes without this annotation have the small default. On a route that skips the
+ * files of its forms, the limit applies to forms, and other bodies have the limit of texts.
  */
 export class BodyLimit extends Context.Service<BodyLimit, "media" | "texts" | "list" | "small">()(
   "gateway/http/BodyLimit"
 ) {}
 
-/** The most numbers in arrays that a route takes, beside the values that any body may have. */
+/**
+ * The maximum number of array numbers in a body of the route, in addition to the values that every
+ * body may have.
+ */
 export class ArrayNumbers extends Context.Service<ArrayNumbers, number>()(
   "gateway/http/ArrayNumbers"
 ) {}
 
-/** The parsed body of the request, for routes that decode it themselves; it can be read once. */
+/**
+ * The parsed body of the request, for routes that decode the body themselves; it can be read once.
+ */
 export class RequestJson extends Context.Service<
   RequestJson,
   Effect.Effect<unknown, GatewayError.InvalidRequest>
@@ -114,20 +125,22 @@ export interface FormFile {
   /** The file name that the client sent. */
   readonly name: string
   readonly contentType: string
-  /** Empty where the route skips its files. */
+  /** The content of the file; empty where the route skips files. */
   readonly bytes: Buffer
 }
 
-/** A form's parts, in the order they came. */
+/** The parts of a form, in order of arrival. */
 export interface FormParts {
   readonly fields: ReadonlyArray<readonly [name: string, value: string]>
   readonly files: ReadonlyArray<FormFile>
 }
 
-/** A route that reads the files of its forms, within `BodyLimit`; others skip them. */
+/**
+ * Marks a route that reads the files of its forms, within `BodyLimit`. Other routes skip the files.
+ */
 export class KeepsFiles extends Context.Service<KeepsFiles, boolean>()("gateway/http/KeepsFiles") {}
 
-/** The parsed form of the request, which can be read once; null for other bodies. */
+/** The parsed form of the request, which can be read once; null for bodies that are not forms. */
 export class RequestForm extends Context.Service<
   RequestForm,
   Effect.Effect<

@@ -1,4 +1,4 @@
-/** Schemas that several resources have in common. */
+/** Schemas that several resources share. */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Amount } from "../../domain/money/Money.ts"
@@ -41,7 +41,7 @@ export const amount = (description: string) => decimal(`${description}, in curre
 export const decimalOrNull = (description: string, example?: string) =>
   nullable(decimal("Decimal string of currency units"), description, example)
 
-/** ISO 8601 with milliseconds, UTC. */
+/** A time in ISO 8601 with milliseconds, UTC. */
 export const time = (description: string) => text(description, "2026-01-31T12:00:00.000Z")
 export const Timestamp = time("ISO 8601 time, UTC")
 export const timeOrNull = (description: string) => nullable(Timestamp, description)
@@ -56,7 +56,7 @@ export const poolFields = {
   available: amount("The balance without the holds")
 }
 
-/** What a pool may yet have to pay, beside what it holds. */
+/** The amounts that a pool may have to pay in addition to its holds. */
 export const exposureFields = {
   exposure: amount(
     "The most that open orders can cost; more than `held` where their size is unknown"
@@ -64,16 +64,16 @@ export const exposureFields = {
   credit: amount("How far below zero orders of unknown size may take the pool")
 }
 
-/** Decimal string or null. */
+/** A decimal string, or null. */
 export const AmountOrNull = Schema.NullOr(Amount)
 
-/** Refuses unknown fields in operators' bodies, as they may be mistyped. */
+/** Refuses unknown fields in operators' bodies, as an unknown field may be a mistyped name. */
 export const strictParsing = { onExcessProperty: "error", errors: "all" } as const
 
 const DEFAULT_PAGE = 20
 const MAX_PAGE = 100
 
-/** A number of a path or a query, in digits alone. */
+/** A whole number in a path or a query, written in digits alone. */
 export const wholeNumber = (minimum: number, maximum: number, description: string) => {
   const expected = `a whole number from ${minimum} to ${maximum}`
   return Schema.String.check(Schema.isPattern(/^\d{1,9}$/, { expected }))
@@ -97,7 +97,7 @@ export const pageQuery = {
   ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(String(DEFAULT_PAGE))))
 }
 
-/** `{"object":"list","data":[...],"has_more"}`, newest first. */
+/** A page of a list, `{"object":"list","data":[...],"has_more"}`, newest first. */
 export const list = <S extends Schema.Top>(entry: S) =>
   Schema.Struct({
     object: Schema.Literal("list").annotate({ description: "Always `list`" }),
@@ -105,7 +105,9 @@ export const list = <S extends Schema.Top>(entry: S) =>
     has_more: flag("Whether a further page exists")
   })
 
-/** A list with the ids of the page's ends, as SDKs such as OpenAI's expect. */
+/**
+ * A page of a list with the ids of its first and last entry, which SDKs such as OpenAI's expect.
+ */
 export const listWithEnds = <S extends Schema.Top>(entry: S) =>
   Schema.Struct({
     ...list(entry).fields,
@@ -117,7 +119,7 @@ export const expiresAt = Schema.optionalKey(
   time("When the vendor deletes the file, where it says so; ISO 8601 in UTC")
 )
 
-/** The request of a file, with `Range` and the headers of conditional requests. */
+/** The request for a file, with `Range` and the headers of conditional requests. */
 export const fileRequest = {
   query: {
     token: Schema.optionalKey(
@@ -145,7 +147,7 @@ export const metadata = Schema.Record(Schema.String, Schema.String).annotate({
   description: "The metadata that the client sent with the order"
 })
 
-/** The most characters of a tag: a name, an equals sign and a text. */
+/** The maximum number of characters in a tag: a name, an equals sign and a text. */
 export const MAX_TAG = 600
 
 /** The query of a list of usage, which may be filtered by a tag. */
@@ -216,7 +218,7 @@ export const TaskFailure = Schema.Struct({
   message: text("The vendor's message")
 })
 
-/** The request of a task, by long polling where it has a `wait`. */
+/** The request for a task, with long polling when it has a `wait`. */
 export const taskRequest = {
   params: { task_id: taskId },
   query: {
@@ -226,7 +228,7 @@ export const taskRequest = {
   }
 }
 
-/** The request of a task's events behind the last one that the client has seen. */
+/** The request for a task's events after the last event that the client has seen. */
 export const taskEventsRequest = {
   params: { task_id: taskId },
   headers: {
@@ -271,7 +273,10 @@ export const listEntryFields = {
   created_at: Timestamp
 }
 
-/** An event of a task: its present state, sent at once, or its end, after which the stream ends. */
+/**
+ * An event of a task: its current state, which is sent immediately, or its end, after which the
+ * stream ends.
+ */
 export const taskEvent = <View extends Schema.Top>(
   kind: "video" | "image",
   path: string,

@@ -1,4 +1,4 @@
-/** Chooses between JSON, CSV and a page by the client's `Accept` header, and writes CSV. */
+/** Negotiates JSON, CSV or a page by the client's `Accept` header, and writes CSV. */
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Page } from "../../runtime/Page.ts"
@@ -8,7 +8,10 @@ import { listView } from "./respond.ts"
 
 const CSV_TYPE = "text/csv; charset=utf-8; header=present"
 
-/** The quality an `Accept` header gives to a media type by name; 0 when it is not named. */
+/**
+ * The quality value (`q`) that an `Accept` header gives to a media type by name; 0 for a type that
+ * is not named.
+ */
 const qualityOf = (accept: string, type: string): number => {
   const range = accept
     .toLowerCase()
@@ -20,7 +23,10 @@ const qualityOf = (accept: string, type: string): number => {
   return range === undefined || Number.isNaN(quality) ? 0 : quality
 }
 
-/** The type with the highest quality, the first of equal ones; JSON for a client that names none. */
+/**
+ * The media type with the highest quality. Of equal types the first one wins; JSON is for a client
+ * that names no type.
+ */
 export const preferredType = <Type extends string>(
   accept: string | undefined,
   types: ReadonlyArray<Type>
@@ -35,7 +41,7 @@ export const preferredType = <Type extends string>(
 export const wantsCsv = (accept: string | undefined): boolean =>
   preferredType(accept, ["text/csv"]) === "text/csv"
 
-/** Streams CSV; with a file name, browsers save it. */
+/** Streams CSV. With a file name, browsers save it as a file. */
 export const csvResponse = <E>(text: Stream.Stream<string, E>, fileName?: string) =>
   HttpServerResponse.stream(Stream.encodeText(text), {
     contentType: CSV_TYPE,
@@ -48,8 +54,8 @@ export const csvResponse = <E>(text: Stream.Stream<string, E>, fileName?: string
   })
 
 /**
- * Responds with a page as JSON or as CSV, by the request's `Accept`. In CSV a `link` header with
- * `rel="next"` stands for `has_more`.
+ * Responds with a page as JSON or as CSV, by the request's `Accept`. In CSV, a `link` header with
+ * `rel="next"` replaces `has_more`.
  */
 export const listOrCsv = <A, B extends { readonly id: string } & Row>(
   page: Page<A>,

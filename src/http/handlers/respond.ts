@@ -1,4 +1,4 @@
-/** Responses that handlers of several groups have in common. */
+/** Responses that handlers of several groups share. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -13,10 +13,16 @@ import { countInMemory } from "../server/countedAnswers.ts"
 import { withHeaders } from "../server/envelope.ts"
 import { errorBody } from "../server/errorResponse.ts"
 
-/** Larger answers are streamed at the pace of their client. */
+/**
+ * The maximum size of an answer that is sent in one piece; larger answers are streamed at the pace
+ * of their client.
+ */
 const MAX_AT_ONCE_BYTES = 64 * 1024
 
-/** Sends a small answer at once, and a large one chunk by chunk, so that its chunks are not copied. */
+/**
+ * Sends a small answer in one piece, and a large one chunk by chunk, so that its chunks are not
+ * copied.
+ */
 const rawResponse = ({ chunks, bytes, isCounted, release }: RawAnswer) => {
   const [first] = chunks
   if (chunks.length === 1 && first !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
@@ -29,11 +35,14 @@ const rawResponse = ({ chunks, bytes, isCounted, release }: RawAnswer) => {
   return isCounted ? response : countInMemory(response, bytes)
 }
 
-/** The response of an order; the body of a vendor is sent unchanged. */
+/** The response of an order. A vendor's body is sent unchanged. */
 export const responseOf = (answer: AnswerBody): HttpServerResponse.HttpServerResponse =>
   answer instanceof RawAnswer ? rawResponse(answer) : HttpServerResponse.jsonUnsafe(answer)
 
-/** Responds with server-sent events; the header keeps proxies such as nginx from buffering them. */
+/**
+ * Responds with server-sent events. The `x-accel-buffering` header keeps proxies such as nginx from
+ * buffering them.
+ */
 export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
   HttpServerResponse.stream(events, {
     contentType: "text/event-stream",
@@ -41,8 +50,9 @@ export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
   })
 
 /**
- * Streams the events as they come, and then `last`, or the error that broke them off. The socket of a client
- * that reads nothing for too long is destroyed, as the order waits for its client meanwhile.
+ * Streams the events as they arrive, followed by `last`, or by the error that cut the stream short.
+ * A client that reads nothing for too long has its socket destroyed, as the order waits for its
+ * client meanwhile.
  */
 export const streamResponse = Effect.fnUntraced(function* (
   answer: StreamedAnswer,
@@ -73,7 +83,7 @@ export const placeOrder = Effect.fnUntraced(function* <Body, A, E>(
   return yield* Effect.fromResult(answer)
 })
 
-/** The page that a list's query names. */
+/** The page that a list's query requests. */
 export const pageOf = (query: {
   readonly after?: string
   readonly limit: number
@@ -84,7 +94,10 @@ export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => {
   return { object: "list" as const, data, has_more: hasMore }
 }
 
-/** A list with the cursor of its next page, which may be behind entries that are not shown. */
+/**
+ * A page of a list with the cursor of the next page, which may lie after entries that are not
+ * shown.
+ */
 export const listViewWithNext = <A, B extends { readonly id: string }>(
   page: Page<A> & { readonly next: string | null },
   view: (entry: A) => B

@@ -1,4 +1,7 @@
-/** Domain values as clients see them. The contract leaves out of an answer what it has no field for. */
+/**
+ * Converts domain values to the views that clients get. Encoding by the contract drops fields that
+ * the contract does not have.
+ */
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
@@ -25,7 +28,7 @@ export const poolView = (pool: Pool) => ({
   credit: formatNano(pool.creditNano)
 })
 
-/** The exposure of an order that may cost more than its hold; no field for any other. */
+/** The exposure field of an order that may cost more than its hold; no field for other orders. */
 export const exposureView = (quote: Quote) => {
   const exposureNano = exposureOf(quote)
   return exposureNano === quote.holdNano ? {} : { exposure: formatNano(exposureNano) }
@@ -87,7 +90,7 @@ export const quoteView = (
   { quote, affordable }: Quoted,
   usualSeconds: number | null
 ): QuoteView => {
-  // The contract has the field for videos alone, and leaves it out elsewhere.
+  // The contract has this field for videos alone, and drops it from other quotes.
   const videoFields = { usual_seconds: usualSeconds }
   return {
     object: "quote",
@@ -169,7 +172,7 @@ export const receiptView = (
   })
 })
 
-/** The channels that an order was sent to, in turn; the last one has the order. */
+/** The channels that an order was sent to, in order; the last channel has the order. */
 export const attemptViews = (
   job: VendorJob,
   refusals: ReadonlyArray<RefusedJob>,

@@ -1,4 +1,4 @@
-/** Audits every administrative write, in one place. */
+/** Audits every administrative write, in a single middleware. */
 import { Effect, Exit, Layer, Option, Schema, SchemaAST } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -7,14 +7,20 @@ import { AdminAudit } from "../../services/operators/AdminAudit.ts"
 import { AdminAuditing, CurrentOperator } from "../api/middlewares.ts"
 import { CurrentRequest } from "./envelope.ts"
 
-/** Audited statuses where nothing was answered: the client had disconnected, or the handler failed. */
+/**
+ * The audited statuses of requests without an answer: the client had disconnected, or the handler
+ * failed.
+ */
 const INTERRUPTED = 499
 const FAILED = 500
 
-/** Statuses of requests whose body was not read: too large, not text, or above the budget. */
+/**
+ * The statuses of requests whose body was not read: too large, of a wrong type, or beyond the
+ * memory budget.
+ */
 const unreadBodyStatuses: ReadonlySet<number> = new Set([413, 415, 503])
 
-/** Fields of the endpoint's bodies, or of the query of a list. */
+/** The field names of the endpoint's bodies, or of the query of a list. */
 const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<PropertyKey> =>
   new Set(
     [
@@ -28,7 +34,10 @@ const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<PropertyKey> =>
       .map(({ name }) => name)
   )
 
-/** The media type of lists, which are streamed: the audit records their query in place of the body. */
+/**
+ * The media type of lists. Lists are streamed, so the audit records their query in place of the
+ * body.
+ */
 const LIST = "text/csv"
 
 const queryOf = (url: string): Readonly<Record<string, string>> =>
@@ -39,7 +48,7 @@ const decodeCreated = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ id: Schema.String }))
 )
 
-/** The id of what a request created, by its answer. */
+/** The id of the entry that a request created, taken from the answer. */
 const createdId = ({ body }: HttpServerResponse.HttpServerResponse): string | null => {
   if (body._tag !== "Uint8Array") return null
   const created = decodeCreated(body.text ?? new TextDecoder().decode(body.body))

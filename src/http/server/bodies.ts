@@ -1,7 +1,7 @@
 /**
  * Reads request bodies within a memory budget. Bytes that have arrived count until their request is
- * answered. A declared length alone reserves nothing for a large body, or slow clients would use up the
- * budget with heads alone.
+ * answered. The declared length of a large body reserves nothing, as otherwise slow clients would
+ * use up the budget by sending headers alone.
  */
 import { IncomingMessage } from "node:http"
 import { Effect, Stream } from "effect"
@@ -12,13 +12,19 @@ import { type ExceededLimit, type JsonBounds, walkJson } from "../../runtime/tex
 import { MAX_FIELD_BYTES } from "../api/forms.ts"
 import { parseJson, textOf } from "./jsonBody.ts"
 
-/** The part of the budget that one organisation may have, so that room is left for the others. */
+/** The maximum share of the budget for one organisation, so that room is left for others. */
 const OWNER_SHARE = 0.5
-/** Bodies of a declared length up to this reserve it at once, which is the cheapest. */
+/**
+ * The maximum declared length of a body that reserves its whole size from the budget immediately,
+ * which is the cheapest.
+ */
 const SHORT_BYTES = 16 * 1024
-/** Small chunks are copied into blocks, as a chunk of one byte would take the memory of hundreds. */
+/**
+ * The size of the blocks into which small chunks are copied, as a chunk of one byte would use the
+ * memory of hundreds of bytes.
+ */
 const BLOCK_BYTES = 4 * 1024
-/** The owner of all bodies of operators, who have no organisation. */
+/** The budget owner of all operators' bodies, as operators have no organisation. */
 const OPERATOR = "operator"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -29,7 +35,9 @@ const budgetExhausted = new Overloaded({
   retryAfterSeconds: 1
 })
 
-/** The limit of a body without media: far beyond the texts that any model reads at once. */
+/**
+ * The limit of a body without media: far more than the text that any model reads in one request.
+ */
 export const MAX_TEXTS_BYTES = 1024 * 1024
 
 export const bodyTooLarge = (limit: number): PayloadTooLarge => {
@@ -54,7 +62,7 @@ const limitExceeded = (limit: ExceededLimit, bounds: JsonBounds): InvalidRequest
   return new InvalidRequest({ message: `The body may have at most ${limits[limit]}` })
 }
 
-/** Reads a short body from its socket, in half the time of Effect's own reader. */
+/** Reads a short body from its socket, in half the time that Effect's own reader takes. */
 const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
   Effect.callback((resume) => {
     const chunks: Array<Buffer> = []
@@ -77,7 +85,7 @@ const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidR
     return Effect.sync(removeListeners)
   })
 
-/** Collects the chunks of a body in memory that is reserved as they arrive. */
+/** Collects the chunks of a body. Their memory is reserved as they arrive. */
 const makeBlocks = (grow: (bytes: number) => boolean) => {
   const blocks: Array<Buffer> = []
   let block = Buffer.alloc(0)
@@ -88,7 +96,7 @@ const makeBlocks = (grow: (bytes: number) => boolean) => {
     used = 0
   }
   return {
-    /** False where the budget has no room for the chunk. */
+    /** Appends a chunk; false when the budget has no room for it. */
     append: (chunk: Buffer): boolean => {
       if (chunk.byteLength >= BLOCK_BYTES) {
         if (!grow(chunk.byteLength)) return false
@@ -105,7 +113,7 @@ const makeBlocks = (grow: (bytes: number) => boolean) => {
       used += chunk.byteLength
       return true
     },
-    /** All blocks, the last of which is cut to what is in it. */
+    /** Returns all blocks; the last block is cut to its used length. */
     end: (): Array<Buffer> => {
       closeBlock()
       return blocks
@@ -174,14 +182,15 @@ export const makeBodies = (budgetBytes: number) => {
 
   return {
     /**
-     * Reads a body within its bounds and keeps its bytes reserved until the scope closes. The body is read
-     * once, either as a text or as parsed JSON. Null stands for operators, who are trusted with the budget,
-     * and whose writes are audited with their bodies.
+     * Reads a body within its bounds and keeps its bytes reserved until the scope closes. The body
+     * can be read once, either as text or as parsed JSON. The organisation is null for operators,
+     * who may use the budget freely, and whose writes are audited with their bodies.
      */
     read: (organizationId: string | null, request: Request, bounds: BodyBounds) => {
       const owner = organizationId ?? OPERATOR
       const contentLength = request.headers["content-length"]
-      // A body without a declared length may exceed its limit, which is checked as it arrives.
+      // A body without a declared length may exceed its limit, so the limit is checked while chunks
+      // arrive.
       const isShort = contentLength !== undefined && Number(contentLength) <= SHORT_BYTES
       const body =
         organizationId === null || isShort

@@ -1,9 +1,12 @@
-/** Clients by their address, for bounds on what comes without a key. */
+/** Identifies clients by their address, for limits on requests and connections without a key. */
 import { Option } from "effect"
 import { NetAddress } from "effect/net"
 import { ipAddressOf } from "../../domain/catalog/linkLocal.ts"
 
-/** An IPv4 client has one address; an IPv6 client has all that begin with the same 64 bits. */
+/**
+ * The client of an address. An IPv4 client has one address; an IPv6 client has all addresses with
+ * the same first 64 bits.
+ */
 export const clientOf = (address: string | undefined): string => {
   if (address === undefined) return "none"
   const parsed = ipAddressOf(address)

@@ -1,7 +1,8 @@
 /**
- * Bounds the memory of a connection, whatever its client sends and does not read. Pipelined requests are
- * handled one at a time: each waits until the answer before its own has left the process, and beyond a few
- * waiting ones the socket is paused (backpressure). A client that does not read its answer is cut.
+ * Limits the memory of a connection, even when its client sends requests without reading the
+ * answers. Pipelined requests are handled one at a time: each request waits until the answer to the
+ * previous one has been sent. When too many requests wait, the socket is paused (backpressure). The
+ * connection of a client that does not read its answer is closed.
  */
 import { IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -9,15 +10,18 @@ import { Effect } from "effect"
 import type { AnswerBudget, AnswerCount } from "../../runtime/AnswerBudget.ts"
 import { clientOf } from "./clientAddress.ts"
 
-/** The most pipelined requests of a connection; its socket is paused while there are more. */
+/** The maximum number of pipelined requests of a connection; its socket is paused above it. */
 const MAX_PIPELINED = 16
-/** The part of the stall time left while others wait for room, or after a cut of the same owner. */
+/**
+ * The factor that shortens the stall time while requests wait for memory that the owner's answers
+ * use, or after a connection of the same owner was closed.
+ */
 const PRESSURE_FACTOR = 1 / 8
-/** Checks of every connection within the stall time. */
+/** The number of checks of every connection within the stall time. */
 const CHECKS_PER_STALL = 24
 const MAX_CHECK_MILLIS = 500
 
-/** One request, from its arrival until its answer has left. */
+/** One request, from its arrival until its answer is sent. */
 interface Turn {
   readonly answer: AnswerCount
   isFirst: boolean
@@ -26,20 +30,26 @@ interface Turn {
 
 interface Connection {
   readonly socket: Socket
-  /** In the order of arrival; the first is being handled. */
+  /** The unanswered requests, in order of arrival; the first one is being handled. */
   readonly turns: Array<Turn>
-  /** Bytes that the client had read at the last check. */
+  /** The number of bytes that the client had read at the last check. */
   readBytes: number
   progressAtMillis: number
 }
 
 const turns = new WeakMap<IncomingMessage, Turn>()
 
-/** The count of a request's answer; null where the request has no connection here, as in tests. */
+/**
+ * The count of a request's answer; null where the request belongs to no tracked connection, as in
+ * tests.
+ */
 export const answerOf = (source: object): AnswerCount | null =>
   source instanceof IncomingMessage ? (turns.get(source)?.answer ?? null) : null
 
-/** Waits until all earlier requests of the connection are answered; null where there are none. */
+/**
+ * Waits until all earlier requests of the connection are answered; null when there are no earlier
+ * ones.
+ */
 export const turnOf = (source: object): Effect.Effect<void> | null => {
   const turn = source instanceof IncomingMessage ? turns.get(source) : undefined
   return turn === undefined || turn.isFirst
@@ -64,7 +74,10 @@ export const takeTurns = (
   const connections = new WeakMap<Socket, Connection>()
   /** Connections with an unanswered request. */
   const activeConnections = new Set<Connection>()
-  /** The time of the last cut of each owner, for as long as it shortens the patience. */
+  /**
+   * The time when a stalled connection of each owner was last closed, for as long as it shortens
+   * the owner's stall time.
+   */
   const lastCuts = new Map<string, number>()
 
   const isFull = ({ turns }: Connection): boolean => turns.length > MAX_PIPELINED
@@ -106,7 +119,10 @@ export const takeTurns = (
     }
   }
 
-  /** Whether the client has read something since the last check, or has nothing to read. */
+  /**
+   * Records and returns whether the client has read something since the last check, or has nothing
+   * to read.
+   */
   const noteProgress = (connection: Connection, now: number): boolean => {
     const { socket } = connection
     const readBytes = socket.bytesWritten - socket.writableLength

@@ -1,4 +1,7 @@
-/** Serves the console's built files below `/console/`, from memory, so that no other file can be read. */
+/**
+ * Serves the console's built files below `/console/`. They are in memory, so that no other file can
+ * be read.
+ */
 import { readdir, readFile } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
 import { Effect } from "effect"
@@ -9,7 +12,7 @@ import { NotFound } from "../../domain/Errors.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { pathOf } from "./routes.ts"
 
-/** The same path from `src` and from `dist`. */
+/** The folder of the built console. Its relative path is the same from `src` and from `dist`. */
 const FOLDER = join(import.meta.dirname, "..", "..", "..", "dist", "console")
 const BASE = "/console/"
 const PAGE = "index.html"
@@ -26,8 +29,9 @@ const contentTypes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Scripts and connections are limited to this origin. Images and videos are shown as blobs that a script
- * has read. Styles that libraries insert need the answer's nonce.
+ * The content security policy of the console. Scripts and connections are limited to this origin.
+ * Images and videos are shown as blobs that a script has loaded. Styles that libraries insert need
+ * the answer's nonce.
  */
 const policyOf = (nonce: string): string =>
   [
@@ -46,7 +50,7 @@ const policyOf = (nonce: string): string =>
 interface BuiltFile {
   readonly type: string
   readonly plain: Uint8Array
-  /** Null where brotli makes it no smaller. */
+  /** The file compressed with brotli; null when that is not smaller. */
   readonly brotli: Uint8Array | null
 }
 
@@ -103,7 +107,8 @@ const MAX_QUOTED = 200
 export const layerConsolePages = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const random = yield* SecureRandom.SecureRandom
-    // The files are read on first use: the socket listens already, and its first requests would wait.
+    // The files are read on first use: the socket already listens at startup, and its first
+    // requests would wait.
     const built = yield* Effect.cached(Effect.promise(readBuilt))
 
     const serve = Effect.gen(function* () {
@@ -116,7 +121,8 @@ export const layerConsolePages = HttpRouter.use(
       const path = requestPath.slice(BASE.length)
       const file = path === PAGE ? undefined : files.get(path)
       if (file !== undefined) return fileAnswer(file, headers["accept-encoding"])
-      // The client-side router handles all other paths of the console, such as that of an order.
+      // The client-side router handles all other paths of the console, such as the page of an
+      // order.
       return path === PAGE || extname(path) === ""
         ? pageAnswer(page, Base64.encode(yield* random.randomBytes(NONCE_BYTES)))
         : notFound(`The console has no file ${path.slice(0, MAX_QUOTED)}`)

@@ -1,7 +1,7 @@
 /**
- * Counts the bytes of every answer against the budget: those of a complete body until its request has
- * ended, those of a stream by the chunk in flight. Large bodies are sent in chunks as their client reads
- * them, which shows whether the client reads at all.
+ * Counts the bytes of every answer against the memory budget. A complete body counts until its
+ * request has ended; a stream counts the chunk in flight. Large bodies are sent in chunks as their
+ * client reads them, which shows whether the client reads at all.
  */
 import { Effect, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
@@ -9,13 +9,13 @@ import { RateLimited } from "../../domain/Errors.ts"
 import { type AnswerCount, CurrentAnswer } from "../../runtime/AnswerBudget.ts"
 import { errorResponse } from "./errorResponse.ts"
 
-/** Larger answers are sent in chunks of this size. */
+/** The chunk size of answers; larger answers are sent in several chunks. */
 const CHUNK_BYTES = 64 * 1024
 
-/** Sizes of streamed bodies that are in memory from the start. */
+/** The sizes of streamed bodies that are completely in memory from the start. */
 const bytesInMemory = new WeakMap<HttpBody.HttpBody, number>()
 
-/** Counts all of a streamed body, which is in memory until it has been sent. */
+/** Counts the whole size of a streamed body, which is in memory until it has been sent. */
 export const countInMemory = (
   response: HttpServerResponse.HttpServerResponse,
   bytes: number
@@ -30,7 +30,10 @@ const budgetExhausted = new RateLimited({
   retryAfterSeconds: 1
 })
 
-/** Counts the answer of the request for its owner, or refuses it where the owner has no room. */
+/**
+ * Assigns the answer of the request to its owner, or refuses the request when the owner has no room
+ * in the budget.
+ */
 export const admitAnswer = (owner: string): Effect.Effect<void, RateLimited> =>
   Effect.flatMap(CurrentAnswer, (answer) => {
     answer?.assign(owner)
@@ -53,7 +56,10 @@ const countedChunks = <E>(answer: AnswerCount, stream: Stream.Stream<Uint8Array,
   })
 }
 
-/** The response with its bytes counted for the request it answers. */
+/**
+ * Counts the bytes of the response for its request. A large body is converted to a stream of
+ * chunks.
+ */
 export const countedAnswer = (
   answer: AnswerCount,
   response: HttpServerResponse.HttpServerResponse

@@ -1,9 +1,12 @@
-/** The API reference: a page to read and try the contract, which loads nothing from other origins. */
+/**
+ * The API reference: a page to read the contract and try its requests, which loads nothing from
+ * other origins.
+ */
 import { Effect, Scope } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiScalar } from "effect/http-api"
 
-/** The page's script can connect to this gateway alone. */
+/** The content security policy of the page: its script can connect only to this gateway. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' 'unsafe-eval'",
@@ -15,7 +18,7 @@ const POLICY = [
   "frame-ancestors 'none'"
 ].join("; ")
 
-/** The page's script has megabytes, so it is loaded on the first request. */
+/** Serves the page. Its script has a size of megabytes, so it is loaded on the first request. */
 export const layerDocsPage = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) =>

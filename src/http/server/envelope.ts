@@ -1,6 +1,6 @@
 /**
- * The middleware around every route: it gives every answer a request id, answers every path and method,
- * and keeps internal details out of all of them.
+ * The middleware around every route: it gives every answer a request id, answers unknown paths and
+ * methods too, and keeps internal details out of all answers.
  */
 import { IncomingMessage } from "node:http"
 import { Cause, Context, Effect } from "effect"
@@ -33,7 +33,7 @@ export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.E
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** Answers an unexpected failure, whose cause is logged and not shown to the client. */
+/** Answers an unexpected failure. Its cause is logged and not shown to the client. */
 const answerUnexpected = Effect.fnUntraced(function* (
   request: { readonly url: string; readonly method: string },
   cause: Cause.Cause<unknown>
@@ -56,11 +56,11 @@ const answerUnexpected = Effect.fnUntraced(function* (
     : HttpServerResponse.setHeader(response, "x-should-retry", "false")
 })
 
-/** The form of a client's own request id, which is logged. */
+/** The format of a client's own request id, which is logged. */
 const clientRequestIdPattern = /^[\x21-\x7e]{1,512}$/
 const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** The client's own ids of the request, unchanged; malformed ones are left out. */
+/** The client's own ids of the request, unchanged; malformed ids are omitted. */
 const clientIdsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
   const { "x-client-request-id": id, traceparent } = headers
   return {
@@ -72,12 +72,17 @@ const clientIdsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
 const missingHost = errorResponse(
   new InvalidRequest({ message: "A request in HTTP/1.1 names its host in a header" })
 )
-/** The connection is closed, as the client may withhold its body, and its next request would be read as that. */
+/**
+ * The refusal of an unknown `Expect` header. It closes the connection: the client may withhold its
+ * body, and its next request would then be read as that body.
+ */
 const unknownExpectation = errorResponse(
   new InvalidRequest({ message: "Of expectations only 100-continue is met" })
 ).pipe(HttpServerResponse.setStatus(417), HttpServerResponse.setHeader("connection", "close"))
 
-/** The refusal of invalid headers, before any route sees them; null to valid ones. */
+/**
+ * The refusal of a request with invalid headers, before it reaches a route; null for valid headers.
+ */
 const headerRefusalOf = ({ source }: HttpServerRequest.HttpServerRequest) => {
   if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return null
   const { expect, host } = source.headers
@@ -85,7 +90,10 @@ const headerRefusalOf = ({ source }: HttpServerRequest.HttpServerRequest) => {
   return expect === undefined || /100-continue/i.test(expect) ? null : unknownExpectation
 }
 
-/** The refusal of a request by its headers or its path, before the router sees it; null to others. */
+/**
+ * The refusal of a request by its headers or its path, before it reaches the router; null for an
+ * acceptable request.
+ */
 const refusalOf = (
   routes: RouteTable,
   request: HttpServerRequest.HttpServerRequest,
@@ -96,7 +104,7 @@ const refusalOf = (
   return errorResponse(noRoute(routes, { method: request.method, url: targetOf(request) }))
 }
 
-/** Answers every failure of a route; what was interrupted has no client to answer. */
+/** Answers every failure of a route. An interrupted request has no client to answer. */
 const answerFailure =
   (routes: RouteTable, request: HttpServerRequest.HttpServerRequest) =>
   <E>(cause: Cause.Cause<E>) => {
@@ -124,7 +132,8 @@ export const layerEdge = HttpRouter.middleware(
           const headers: Record<string, string> = {}
           const answer = answerOf(request.source)
           const [matchedRoute] = routes.at(pathOf(url))
-          // The router decodes and trims paths before it compares them, so it gets exact spellings alone.
+          // The router decodes and trims paths before it compares them, so it gets only exact
+          // spellings.
           const refusal = refusalOf(routes, original, matchedRoute !== undefined)
           const handled = refusal === null ? route : Effect.succeed(refusal)
           const answered = handled.pipe(
@@ -142,9 +151,11 @@ export const layerEdge = HttpRouter.middleware(
                 ...headers,
                 ...ids,
                 "x-request-id": requestId,
-                // Most answers contain text of vendors or clients, which no browser may take for a page.
+                // Most answers contain text from vendors or clients, which no browser may interpret
+                // as a page.
                 "x-content-type-options": "nosniff",
-                // The client then sends its next request to another gateway.
+                // During shutdown the connection is closed, so that the client sends its next
+                // request to another gateway.
                 ...(shutdown.hasBegun() ? { connection: "close" } : {})
               }
             )

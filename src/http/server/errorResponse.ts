@@ -1,15 +1,18 @@
-/** The one place where an error becomes its answer: status, body and headers, by the error table. */
+/**
+ * Converts an error to its answer, by the error table: status, body and headers. No other module
+ * does this.
+ */
 import { Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { GatewayError } from "../../domain/Errors.ts"
 import { errorTable, type RetryRule } from "../../domain/errorTable.ts"
 import { AnsweredError } from "../api/apiErrors.ts"
 
-/** Seconds until a retry; null where unknown. */
+/** The seconds until a retry; null where unknown. */
 const retryAfterSecondsOf = (error: GatewayError): number | null =>
   ("retryAfterSeconds" in error ? error.retryAfterSeconds : null) ?? null
 
-/** Whether SDKs may retry the request by themselves, by the rule of its code. */
+/** Whether SDKs may retry the request automatically, by the rule of its error code. */
 const mayRetry = (error: GatewayError): boolean => {
   const rule: RetryRule = errorTable[error._tag].retry
   switch (rule) {
@@ -24,12 +27,12 @@ const mayRetry = (error: GatewayError): boolean => {
   }
 }
 
-/** The headers that an error has beside its body. */
+/** The headers of the answer to an error. */
 export const headersOf = (error: GatewayError): Readonly<Record<string, string>> => {
   const seconds = retryAfterSecondsOf(error)
   const millis = "retryAfterMillis" in error ? error.retryAfterMillis : undefined
   return {
-    // Clients that know the second header prefer it.
+    // Clients that know `retry-after-ms` prefer it to `retry-after`.
     ...(seconds === null
       ? {}
       : { "retry-after": `${seconds}`, "retry-after-ms": `${millis ?? seconds * 1000}` }),
@@ -41,13 +44,13 @@ export const headersOf = (error: GatewayError): Readonly<Record<string, string>>
   }
 }
 
-/** `{"error":{"message","type","param","code", ...}}` */
+/** Encodes an error as `{"error":{"message","type","param","code", ...}}`. */
 export const errorBody: (error: GatewayError) => typeof AnsweredError.Encoded =
   Schema.encodeSync(AnsweredError)
 
 const errorsByResponse = new WeakMap<object, GatewayError>()
 
-/** The body of an error with its status and headers. */
+/** The response to an error: body, status and headers. */
 export const errorResponse = (error: GatewayError) => {
   const response = HttpServerResponse.jsonUnsafe(errorBody(error), {
     status: error._tag === "upstream_error" ? error.status : errorTable[error._tag].status,
@@ -57,6 +60,6 @@ export const errorResponse = (error: GatewayError) => {
   return response
 }
 
-/** The error of a response made by `errorResponse`; undefined for any other. */
+/** The error of a response that `errorResponse` made; undefined for other responses. */
 export const errorOf = (response: object): GatewayError | undefined =>
   errorsByResponse.get(response)

@@ -8,7 +8,7 @@ import { bodyTooLarge } from "./bodies.ts"
 
 const formLimits = Multipart.limitsServices({ maxParts: MAX_PARTS, maxFieldSize: MAX_FIELD_BYTES })
 
-/** The error that names the limit a form exceeded, or that it is unreadable. */
+/** The error for a form that exceeded a limit, which it names, or that is unreadable. */
 const formFault =
   (maxBytes: number) =>
   ({ reason }: Multipart.MultipartError) => {
@@ -27,13 +27,16 @@ const formFault =
     }
   }
 
-/** `reserve` makes room for bytes of files that have arrived; null skips the files. */
+/**
+ * Options for reading a form. `reserve` reserves memory for arrived bytes of files; null skips the
+ * files.
+ */
 export interface FormReading {
   readonly maxBytes: number
   readonly reserve: ((bytes: number) => Effect.Effect<void, Overloaded>) | null
 }
 
-/** Reads a form to its end; the bytes of all its files and fields together are within `maxBytes`. */
+/** Reads a form to its end. All files and fields together may have `maxBytes` bytes. */
 export const readForm = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
   { maxBytes, reserve }: FormReading

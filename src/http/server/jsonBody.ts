@@ -1,6 +1,7 @@
 /**
- * Parses JSON bodies of any size without blocking other requests: large media are decoded apart from the
- * rest, some bytes in each turn of the event loop, and the remaining outline is small.
+ * Parses JSON bodies of any size without blocking other requests. Large media are decoded
+ * separately, a limited number of bytes in each turn of the event loop, and the rest of the body
+ * (the outline) is small.
  */
 import { randomUUID } from "node:crypto"
 import { Effect, Semaphore } from "effect"
@@ -9,24 +10,35 @@ import { cutMedia, type walkJson } from "../../runtime/texts/jsonWalk.ts"
 
 /** The bytes of a body, and the result of a scan over them. */
 export interface JsonBytes {
-  /** Emptied when they are decoded, so that bytes and decoded values are not both in memory. */
+  /**
+   * The bytes of the body. This array is emptied when they are decoded, so that bytes and decoded
+   * values are not both in memory.
+   */
   readonly pieces: Array<Buffer>
   readonly walk: Pick<ReturnType<typeof walkJson>, "media" | "isOpen">
 }
 
-/** Smaller bodies are decoded at once; media of larger ones are decoded by this much in a turn. */
+/**
+ * The number of bytes decoded in one turn of the event loop. Smaller bodies are decoded in one
+ * turn, media of larger bodies in several turns.
+ */
 const TURN_BYTES = 1024 * 1024
-/** The handler of a longer body yields to other requests between parsing and its work. */
+/**
+ * The maximum size of a body whose handler does not yield to other requests between parsing and its
+ * work.
+ */
 const SHORT_BYTES = 64 * 1024
-/** Stands for a medium in the outline; a client cannot guess it. */
+/** The placeholder of a medium in the outline, which a client cannot guess. */
 const MARK = `medium ${randomUUID()} `
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 const BACKSLASH = 0x5c
 
-/** Large bodies are decoded one at a time, as each is in memory more than once meanwhile. */
+/**
+ * Large bodies are decoded one at a time, as each is in memory more than once while it is decoded.
+ */
 const largeBodyPermit = Semaphore.makeUnsafe(1)
 
-/** In the words of the contract's own decoder. */
+/** The error for invalid JSON, with the same message as the contract's own decoder. */
 export const notJson = new InvalidRequest({ message: "Expected a valid JSON body" })
 
 const parse = (text: string): Effect.Effect<unknown, InvalidRequest> =>
@@ -36,20 +48,23 @@ const parse = (text: string): Effect.Effect<unknown, InvalidRequest> =>
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it matches
 const specialCharacter = /[\\\u0000-\u001f]/
 
-/** Decodes a part of a medium, between its quotes. */
+/** Decodes a part of a medium, which lies between its quotes. */
 const decodeMedium = (bytes: Buffer): Effect.Effect<unknown, InvalidRequest> => {
   const text = bytes.toString("latin1")
   return specialCharacter.test(text) ? parse(`"${text}"`) : Effect.succeed(text)
 }
 
-/** The text of a body, without the byte order mark that some clients begin with. */
+/** The text of a body, without the byte order mark that some clients send first. */
 export const textOf = (pieces: ReadonlyArray<Buffer>): string => {
   const bytes = Buffer.concat(pieces)
   const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
   return (isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes).toString()
 }
 
-/** The last offset at which a string may be cut: not behind a backslash that escapes what follows. */
+/**
+ * The last offset at which a string may be split: not after a backslash that escapes the next
+ * character.
+ */
 const lastCutOffset = (bytes: Buffer): number => {
   let run = 0
   while (bytes[bytes.length - 1 - run] === BACKSLASH) run++
@@ -57,8 +72,8 @@ const lastCutOffset = (bytes: Buffer): number => {
 }
 
 /**
- * Replaces the marks in the parsed outline by their media. A reviver of `JSON.parse` would take
- * many times as long as this for a body of many numbers.
+ * Replaces the placeholders in the parsed outline by their media. A reviver of `JSON.parse` would
+ * take many times as long for a body of many numbers.
  */
 const withMedia = (value: unknown, media: ReadonlyArray<unknown>): unknown => {
   if (typeof value === "string") {
@@ -70,7 +85,7 @@ const withMedia = (value: unknown, media: ReadonlyArray<unknown>): unknown => {
     : Object.entries(value)
   for (const [name, inner] of fields) {
     const restored = withMedia(inner, media)
-    // An assignment could reach a setter of the prototype.
+    // A plain assignment could call a setter of the prototype.
     if (restored !== inner) Object.defineProperty(value, name, { value: restored })
   }
   return value
@@ -103,8 +118,8 @@ const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
 })
 
 /**
- * The parsed body; undefined where it is empty. An unterminated body is refused without parsing, however
- * long it is.
+ * Parses the body; undefined when it is empty. An unterminated body of any length is refused
+ * without parsing.
  */
 export const parseJson = (body: JsonBytes): Effect.Effect<unknown, InvalidRequest> => {
   const { pieces, walk } = body

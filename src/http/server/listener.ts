@@ -17,13 +17,17 @@ import { clientOf } from "./clientAddress.ts"
 import { takeTurns } from "./connectionTurns.ts"
 import { errorBody, headersOf } from "./errorResponse.ts"
 
-/** Slow clients are cut: a whole request must arrive within the settings' times. */
+/**
+ * The options of the server. Connections of slow clients are closed: a whole request must arrive
+ * within the times of the settings.
+ */
 const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
   const headersTimeout = Math.min(headSeconds, requestSeconds) * 1000
   return {
     headersTimeout,
     requestTimeout: requestSeconds * 1000,
-    // A request without it gets an error body of this API, as every other refusal does.
+    // A request without a `Host` header gets an error body of this API, as every other refusal
+    // does.
     requireHostHeader: false,
     // Upgrades are ignored: such a request is answered as plain HTTP.
     shouldUpgradeCallback: () => false,
@@ -38,7 +42,10 @@ const codeOf = (error: unknown): string =>
 
 type Refusal = readonly [status: number, message: string]
 
-/** Answers to bytes that are no request, by the code of Node's error; `notHttp` to any other. */
+/**
+ * The answers to bytes that are not an HTTP request, by the code of Node's error; other codes get
+ * `notHttp`.
+ */
 const parseRefusals: ReadonlyMap<string, Refusal> = new Map([
   ["HPE_HEADER_OVERFLOW", [431, "The head of this request is too large"]],
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "The chunks of this request are too large"]],
@@ -47,7 +54,10 @@ const parseRefusals: ReadonlyMap<string, Refusal> = new Map([
 const notHttp: Refusal = [400, "This is not a request in HTTP"]
 const connectRefusal: Refusal = [405, "CONNECT is not served: this is no proxy"]
 
-/** Writes the answer to the socket, as Node has no response object here, and closes the connection. */
+/**
+ * Writes the answer directly to the socket, as Node has no response object here, and closes the
+ * connection.
+ */
 const refuse = (socket: Duplex, [status, message]: Refusal, requestId: string) => {
   const error =
     status === 405
@@ -71,9 +81,9 @@ const refuse = (socket: Duplex, [status, message]: Refusal, requestId: string) =
 }
 
 /**
- * Closes the connections that one client address opens above its limit, so that a client without a key
- * leaves some to the others. It is logged at most once a minute, as all clients may share the address of a
- * proxy.
+ * Closes connections that a client address opens above its limit, so that a client without a key
+ * leaves connections to other clients. This is logged at most once a minute, as all clients may
+ * share the address of a proxy.
  */
 const makeAddressLimit = Effect.gen(function* () {
   const { addressConnections } = yield* Settings
@@ -87,13 +97,13 @@ const makeAddressLimit = Effect.gen(function* () {
     if (now < nextLogMillis) return
     nextLogMillis = now + 60_000
     runFork(
-      Effect.logWarning("listener: connection closed, its address has too many").pipe(
+      Effect.logWarning("listener: connection above the limit of its address closed").pipe(
         Effect.annotateLogs({ address: client, limit: addressConnections })
       )
     )
   }
 
-  /** False for a connection that it closes. */
+  /** Returns false for a connection that it has closed. */
   return (socket: Socket): boolean => {
     if (addressConnections === 0) return true
     const client = clientOf(socket.remoteAddress)
@@ -107,13 +117,14 @@ const makeAddressLimit = Effect.gen(function* () {
   }
 })
 
-/** Time for requests that were in transit when the listener closed. */
+/** The time for requests that were in transit when the listener closed. */
 const GRACE_SECONDS = 0.25
-/** The most turns of the event loop to wait for one without a new connection. */
+/** The maximum number of event-loop turns to wait for a turn without a new connection. */
 const MAX_TURNS = 50
 
 /**
- * The kernel does not let two sockets listen on the port; in the error type of the layers that listen.
+ * The kernel does not let two sockets listen on the port. This class is part of the error type of
+ * the layers that listen, so it is exported.
  * @public
  */
 export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
@@ -123,8 +134,8 @@ export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("Cann
 type Exchange = readonly [IncomingMessage, ServerResponse]
 
 /**
- * Buffers requests that arrive between the start of listening and the registration of the handler, which
- * would never be answered otherwise, and hands them to the handler.
+ * Buffers requests that arrive between the start of listening and the registration of the handler,
+ * and then passes them to the handler. Without the buffer they would never be answered.
  */
 const bufferEarlyRequests = (server: Server): void => {
   const early: Array<Exchange> = []
@@ -148,9 +159,12 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
     const server = new Server(serverOptions(settings))
     server.maxConnections = settings.maxConnections
     const admitConnection = yield* makeAddressLimit
-    /** Requests whose head has arrived and whose answer is not complete. */
+    /** The number of requests whose header has arrived and whose answer is not complete. */
     let unansweredCount = 0
-    /** The open responses of each connection, the latest last: a client may pipeline requests. */
+    /**
+     * The open responses of each connection, the latest last. There may be several, as a client may
+     * pipeline requests.
+     */
     const openResponses = new WeakMap<Duplex, Array<ServerResponse>>()
     let acceptedCount = 0
     server.on("clientError", (error, socket) => {
@@ -163,14 +177,15 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
       refuse(socket, parseRefusals.get(codeOf(error)) ?? notHttp, newId())
     })
     server.on("connect", (_, socket) => refuse(socket, connectRefusal, newId()))
-    // The envelope refuses expectations other than 100-continue.
+    // The `envelope.ts` middleware refuses expectations other than 100-continue.
     server.on("checkExpectation", (...exchange) => server.emit("request", ...exchange))
     server.on("connection", (socket) => {
       acceptedCount++
       if (!admitConnection(socket)) return
       const responses: Array<ServerResponse> = []
       openResponses.set(socket, responses)
-      // Older versions of Node close only the first response; pipelined ones behind it would wait for ever.
+      // Older versions of Node close only the first response; the pipelined responses after it
+      // would wait forever.
       const closeResponses = () => {
         for (const response of [...responses]) {
           response.destroy()
@@ -188,7 +203,7 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
         unansweredCount--
       })
     }
-    // Registered before the handler of the HTTP server below.
+    // This listener is registered before the handler of the HTTP server below.
     server.on("request", trackResponse)
     // Node emits this in place of `request` for clients that send `Expect: 100-continue`.
     server.on("checkContinue", trackResponse)
@@ -197,7 +212,7 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
       budget: yield* Answers,
       patienceSeconds: settings.answerStallSeconds,
       onCut: (owner) => {
-        const log = Effect.logInfo("listener: connection cut, its client does not read the answer")
+        const log = Effect.logInfo("listener: connection of a stalled client closed")
         Effect.runForkWith(context)(
           Effect.andThen(Metric.update(connectionsCut, 1), Effect.annotateLogs(log, { owner }))
         )
@@ -214,7 +229,7 @@ export const layerListener = Layer.effect(Listener, Listener.make).pipe(Layer.pr
 export interface Address {
   readonly host: string
   readonly port: number
-  /** Whether other processes may listen there too (SO_REUSEPORT). */
+  /** Whether other processes may listen on the same address (SO_REUSEPORT). */
   readonly reusePort?: boolean
 }
 
@@ -237,9 +252,9 @@ export const layerHttpServer = (address: Address) =>
   ).pipe(Layer.merge(NodeHttpServer.layerHttpServices))
 
 /**
- * Shuts down gracefully, before any layer below is closed: readiness turns 503, then the listener closes,
- * then accepted requests are answered. Answers close their connections meanwhile. Requests that are still
- * unanswered at the deadline are cut.
+ * Shuts down gracefully, before any layer below is closed: readiness turns 503, then the listener
+ * closes, then accepted requests are answered. These answers also close their connections.
+ * Connections of requests that are still unanswered at the deadline are closed.
  */
 export const layerOrderlyEnd = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -248,10 +263,10 @@ export const layerOrderlyEnd = Layer.effectDiscard(
     const { drainSeconds } = yield* Settings
 
     /**
-     * Closes the listener, and returns when no connection is left. Closing resets connections in the
-     * backlog, which a busy process has: so it waits for a turn of the event loop that accepted nothing.
-     * An HTTP server's own `close` would also cut idle keep-alive connections, on which the next request
-     * may be in transit.
+     * Closes the listener, and returns when no connection is left. Closing resets connections in
+     * the backlog, which is not empty in a busy process, so this first waits for a turn of the
+     * event loop in which no connection was accepted. An HTTP server's own `close` would also close
+     * idle keep-alive connections, on which the next request may be in transit.
      */
     const closeListener = Effect.callback<void>((resume) => {
       const turn = (before: number, turns: number) =>
@@ -262,7 +277,7 @@ export const layerOrderlyEnd = Layer.effectDiscard(
         })
       turn(-1, 0)
     })
-    // The connections that are left then have no request, or only a part of one.
+    // After this wait, the remaining connections have no request, or only a part of one.
     const awaitAnswers = Effect.sync(() => unansweredCount() === 0).pipe(
       Effect.delay("20 millis"),
       Effect.repeat({ until: (isDone) => isDone }),

@@ -1,4 +1,4 @@
-/** A listener for scrapers of metrics, which need no token there. */
+/** A separate listener for scrapers of metrics, which need no token on it. */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, Metric } from "effect"

@@ -10,7 +10,10 @@ import {
 import { VendorTime } from "../../services/ProtocolAdapter.ts"
 import { pathOf, Routes } from "./routes.ts"
 
-/** Methods with a label of their own; a client may send any text as its method. */
+/**
+ * The methods that have their own label. Other methods share one, as a client may send any text as
+ * its method.
+ */
 const labelledMethods: ReadonlySet<string> = new Set([
   "GET",
   "HEAD",
@@ -42,7 +45,7 @@ const metricsOf = memoizeByLabel((route) => ({
 
 const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
 
-/** Names spans of requests by route, and makes none for the probes of monitoring. */
+/** Names spans of requests by route, and creates no spans for the probes of monitoring. */
 export const layerRequestSpans = Layer.merge(
   Layer.effect(
     HttpMiddleware.SpanNameGenerator,
@@ -75,7 +78,7 @@ export const measured = <E, R>(
       requestsInFlight.modifyUnsafe(-1, context)
       metrics.requestCount(method)(statusClass(status)).updateUnsafe(1, context)
       metrics.seconds.updateUnsafe(inSeconds(durationNanos), context)
-      // Without a vendor call the overhead would repeat the duration.
+      // Without a vendor call the overhead would equal the duration.
       if (vendorTime.nanos > 0n) {
         metrics.overhead.updateUnsafe(inSeconds(durationNanos - vendorTime.nanos), context)
       }

@@ -1,6 +1,6 @@
 /**
- * Enforces the rules of every body: media type and size before it is read, the amount of JSON while it is
- * read, and its shape when it is decoded.
+ * Enforces the rules of every body: the media type and the size before the body is read, the amount
+ * of JSON while it is read, and the shape when it is decoded.
  */
 import {
   ByteSize,
@@ -43,19 +43,24 @@ import { errorResponse } from "./errorResponse.ts"
 import { readForm } from "./formBody.ts"
 import { notJson } from "./jsonBody.ts"
 
-/** The most faults that an error lists. */
+/** The maximum number of faults that an error lists. */
 const MAX_FAULTS = 20
 
-/** Bodies are forwarded, compared and validated, and other requests wait while one is walked over. */
+/**
+ * The limits of customers' JSON bodies. A body is forwarded, compared and validated, and other
+ * requests wait while it is traversed.
+ */
 const customerBounds = { levels: 64, values: 50_000, otherBytes: 8 * 1024 * 1024 }
-/** Operators are trusted with longer walks. */
+/** The limits of operators, who are trusted with bodies that take longer to traverse. */
 const operatorBounds = {
   ...customerBounds,
   values: 1_000_000,
   otherBytes: Number.POSITIVE_INFINITY
 }
 
-/** The faults of a request by path; the first one leads. */
+/**
+ * The error that lists the faults of a request by path. Its message begins with the first fault.
+ */
 const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   const faults = issueFaults(issue).slice(0, MAX_FAULTS)
   const first = faults[0]
@@ -77,7 +82,8 @@ export const decodeBody = <S extends Schema.Top & { readonly DecodingServices: n
   schema: S,
   options: SchemaAST.ParseOptions = {}
 ): ((body: unknown) => Effect.Effect<S["Type"], InvalidRequest>) => {
-  // The same construction as the contract's own decoder, so that both report a bad body alike.
+  // This is the same construction as in the contract's own decoder, so that both report an invalid
+  // body in the same way.
   const decode = Schema.decodeUnknownResult(Schema.Union([Schema.toCodecJson(schema)]), options)
   return (body) =>
     Effect.fromResult(Result.mapError(decode(body), ({ issue }) => invalidRequestOf(issue)))
@@ -92,7 +98,7 @@ export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never
   return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode))
 }
 
-/** The type without its parameters, by which the contract selects a decoder. */
+/** The media type without its parameters, by which the contract selects a decoder. */
 const mediaType = (contentType: string): string =>
   contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
@@ -103,7 +109,10 @@ const LIST = "text/csv"
 const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   mediaType(headers["content-type"] ?? "") === FORM
 
-/** Why a body could not be read, where a handler died of that; null for other defects. */
+/**
+ * The error for a body that could not be read, from the defect with which the handler died; null
+ * for other defects.
+ */
 const readFaultOf = (defect: unknown, limit: number): GatewayError | null => {
   if (!HttpServerError.isHttpServerError(defect)) return null
   const { reason } = defect
@@ -112,15 +121,18 @@ const readFaultOf = (defect: unknown, limit: number): GatewayError | null => {
 }
 
 /**
- * The request with its bounded body in memory, for the contract's own decoder. It inherits everything
- * else, because `modify` of a request cannot replace its body.
+ * The request with its size-limited body in memory, for the contract's own decoder. It inherits
+ * everything else from the original request, because `modify` of a request cannot replace its body.
  */
 const withText = (
   request: HttpServerRequest.HttpServerRequest,
   text: Effect.Effect<string>
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: text } })
 
-/** Answers the handler's errors, the contract's refusals of a request, and bodies that could not be read. */
+/**
+ * Answers three kinds of faults: the handler's errors, the contract's refusals of a request, and
+ * bodies that could not be read.
+ */
 const answerFaults = <R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError | Types.unhandled, R>,
   limit: number
@@ -217,13 +229,16 @@ export const layerRequestRules = Layer.effect(
             })
       }
 
-      /** Runs the handler with the body, when its headers, its size and the budget allow it. */
+      /**
+       * Runs the handler with the body, if the headers, the size of the body and the memory budget
+       * allow it.
+       */
       const withBody = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         yield* checkHeaders(request)
-        // The handler streams a list and stores none of it.
+        // A list is streamed by its handler and never completely in memory.
         if (takesLists) return yield* withSizeLimit(withoutForm(withoutJson(handler)))
-        // Routes of operators have no caller.
+        // Operators' routes have no caller.
         const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
         const organizationId = caller?.organizationId ?? null
         return yield* isForm(request)

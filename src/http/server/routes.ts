@@ -1,17 +1,17 @@
 /**
- * The paths that are served, each in one spelling. A proxy in front applies its rules to the path as it
- * stands in the request, so no other spelling may lead to a handler: no other case, no second slash, no
- * percent-encoded letter.
+ * The paths that are served, each in one spelling. A proxy in front of the gateway applies its
+ * rules to the path as the request spells it, so no other spelling may lead to a handler: no other
+ * case, no second slash, no percent-encoded letter.
  */
 import { IncomingMessage } from "node:http"
 import { Context, Layer } from "effect"
 import type { HttpMethod, HttpRouter, HttpServerRequest } from "effect/http"
 
-/** Methods of routes; `HEAD` is answered as `GET` is. */
+/** The methods of routes; `HEAD` is answered like `GET`. */
 type Method = Exclude<HttpMethod.HttpMethod, "HEAD" | "TRACE">
 
 export interface Route {
-  /** With its parameters, as `/v1/videos/:task_id`. */
+  /** The path with its parameters, such as `/v1/videos/:task_id`. */
   readonly path: HttpRouter.PathInput
   readonly pattern: RegExp
   readonly methods: ReadonlyArray<Method>
@@ -22,7 +22,7 @@ interface Endpoint {
   readonly method: Method
 }
 
-/** Endpoints beside the contract. */
+/** Endpoints that are not part of the contract. */
 const otherEndpoints: ReadonlyArray<Endpoint> = [
   { path: "/openapi.json", method: "GET" },
   { path: "/docs", method: "GET" },
@@ -45,7 +45,7 @@ const SUBPATH = `(?:/(?:${SEGMENT}/)*(?:${SEGMENT})?)?`
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replace(/:[^/]+/g, () => SEGMENT).replace("/*", () => SUBPATH)}$`)
 
-/** The target as it stands in the request, where `url` is resolved if it names a host. */
+/** The target as the request spells it, while `url` is resolved if it names a host. */
 export const targetOf = ({ source, url }: HttpServerRequest.HttpServerRequest): string =>
   source instanceof IncomingMessage ? (source.url ?? url) : url
 
@@ -67,7 +67,7 @@ type Groups = Readonly<Record<string, { readonly endpoints: Readonly<Record<stri
 
 export interface RouteTable {
   readonly all: ReadonlyArray<Route>
-  /** The routes that a path is an exact spelling of. */
+  /** The routes whose exact spelling the path is. */
   readonly at: (path: string) => ReadonlyArray<Route>
 }
 

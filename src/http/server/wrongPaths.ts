@@ -1,4 +1,7 @@
-/** Answers requests for paths and methods that are not served, with a suggestion of the intended call. */
+/**
+ * Answers requests for paths and methods that are not served. The error suggests the call that was
+ * probably intended.
+ */
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { type GatewayError, MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
@@ -12,9 +15,12 @@ interface RequestLine {
 }
 
 const MAX_QUOTED_PATH = 200
-/** Longer paths get no suggestion. */
+/** The maximum length of a path that gets a suggestion. */
 const MAX_COMPARED_PATH = 100
-/** Paths share long prefixes, so only few edits may separate a typo from its path. */
+/**
+ * The maximum number of edits between a typo and the intended path. It is small, as paths share
+ * long prefixes.
+ */
 const MAX_EDITS = 2
 
 const VIDEO_ORDERS = "/v1/videos/generations"
@@ -22,7 +28,7 @@ const VIDEO_TASK = "/v1/videos/:task_id"
 const IMAGES = "/v1/images/generations"
 const CHAT = "/v1/chat/completions"
 
-/** Paths of other APIs, without their version, and the equivalent paths here. */
+/** Paths of other APIs, without their version, and the equivalent paths of this gateway. */
 const foreignPaths: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["/videos", [VIDEO_ORDERS, VIDEO_TASK]],
   ["/video", [VIDEO_ORDERS, VIDEO_TASK]],
@@ -54,7 +60,7 @@ const decodeSafely = (text: string): string => {
   }
 }
 
-/** The normalised path without prefix and version: `/api/v1//%561/Videos/;x` is `/videos`. */
+/** The normalised path without prefix and version: `/api/v1//%561/Videos/;x` becomes `/videos`. */
 const normalizedPath = (path: string): string =>
   (
     URL.parse(`http://gateway/${decodeSafely(path).replace(/^https?:\/\/[^/]*/i, "")}`)?.pathname ??
@@ -69,7 +75,7 @@ const normalizedPath = (path: string): string =>
 const declaredAt = (routes: RouteTable, paths: ReadonlyArray<string>): ReadonlyArray<Route> =>
   paths.flatMap((path) => routes.all.find((route) => route.path === path) ?? [])
 
-/** The route's path, its parameters replaced by the segments of `path`. */
+/** The route's path with its parameters replaced by the segments of `path`. */
 const fillParameters = (route: Route, path: string): string => {
   const segments = path.split("/")
   return route.path
@@ -78,7 +84,10 @@ const fillParameters = (route: Route, path: string): string => {
     .join("/")
 }
 
-/** The route whose path is spelled most like one of these, of the request's method first. */
+/**
+ * The route whose path is spelled most like one of `paths`; routes with the request's method come
+ * first.
+ */
 const nearestRoute = (
   routes: RouteTable,
   method: string,
@@ -95,7 +104,10 @@ const nearestRoute = (
   return undefined
 }
 
-/** The routes that a request for an unserved path or method probably meant; none where that is unknown. */
+/**
+ * The routes that a request for an unserved path or method probably meant; empty where this is
+ * unknown.
+ */
 export const suggestRoutes = (
   routes: RouteTable,
   { method, url }: RequestLine
@@ -114,7 +126,7 @@ export const suggestRoutes = (
   if (equivalents !== undefined) return declaredAt(routes, equivalents)
   const nearest = nearestRoute(routes, method, candidates)
   if (nearest !== undefined) return [nearest]
-  // The segment behind a list of tasks is the id of a task.
+  // The segment after a list of tasks is the id of a task.
   const list = foreignPaths.get(normalized.slice(0, normalized.lastIndexOf("/"))) ?? []
   return declaredAt(
     routes,
@@ -124,14 +136,14 @@ export const suggestRoutes = (
 
 const hasId = ({ path }: Route): boolean => path.includes(":")
 
-/** The suggested methods of a route; DELETE is suggested only where there is no other. */
+/** The suggested methods of a route; DELETE is suggested only when there is no other method. */
 const suggestMethods = (method: string, { methods }: Route): ReadonlyArray<string> => {
   if (methods.some((one) => one === method)) return [method]
   const others = methods.filter((one) => one !== "DELETE")
   return others.length > 0 ? others : methods
 }
 
-/** `GET /v1/videos/{task_id}` */
+/** Formats a call such as `GET /v1/videos/{task_id}`. */
 const callOf = (method: string, route: Route): string =>
   `${suggestMethods(method, route).join(" or ")} ${route.path.replace(/:([^/]+)/g, "{$1}")}`
 
@@ -151,13 +163,13 @@ const notAllowed = (
     allow
   })
 
-/** The answer to a request that no route takes. */
+/** The error for a request that matches no route. */
 export const noRoute = (routes: RouteTable, request: RequestLine): GatewayError => {
   const path = pathOf(request.url)
   const quoted = path.slice(0, MAX_QUOTED_PATH)
   const routesAtPath = routes.at(path)
   const allow: ReadonlyArray<string> = routesAtPath.flatMap(({ methods }) => methods)
-  // A known path with a known method is not routed when one of its ids is absurdly long.
+  // A known path with a known method does not match when one of its ids is absurdly long.
   if (allow.length === 0 || allow.includes(request.method)) {
     const hint =
       suggestionText(request.method, suggestRoutes(routes, request)) ||
@@ -171,8 +183,8 @@ export const noRoute = (routes: RouteTable, request: RequestLine): GatewayError 
 }
 
 /**
- * Adds routes for static paths whose last segment another route would take for an id: `generations` is no
- * task, so `GET /v1/videos/generations` must not look one up.
+ * Adds routes for static paths whose last segment would match the id parameter of another route:
+ * `generations` is not a task, so `GET /v1/videos/generations` must not look up a task.
  */
 export const layerNoIds = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

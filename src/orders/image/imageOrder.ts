@@ -45,7 +45,10 @@ import { makeArchiveImages, type TaskImages } from "./taskImages.ts"
 
 interface Images {
   readonly result: ImageResult
-  /** Encoded before the charge, since nothing may fail between the charge and the client. */
+  /**
+   * The encoded answer. It is encoded before the charge, since nothing may fail between the charge
+   * and the client.
+   */
   readonly answer: RawAnswer
 }
 
@@ -54,13 +57,16 @@ const imagesOf = (result: ImageResult): Images => ({
   answer: result instanceof RawAnswer ? result : encodeAnswer(result)
 })
 
-/** Addresses are stored for repeats of the request; images themselves are remembered in memory alone. */
+/**
+ * The answer to repeated requests. URLs of images are stored in the database; the bytes of images
+ * are kept in memory alone.
+ */
 const repeatAnswerOf = ({ result, answer }: Images): RepeatAnswer =>
   result instanceof RawAnswer || carriesImages(result)
     ? { stored: { _tag: "Images", result: null }, remembered: answer }
     : { stored: { _tag: "Images", result }, remembered: null }
 
-/** A mount of an order, with the request for its vendor. */
+/** A mount of an order, with the request to its vendor. */
 interface ImageMount extends Pick<UsableMount, "accounts"> {
   readonly adapter: ImageAdapter
   readonly vendorOrder: ImageOrder
@@ -72,7 +78,7 @@ type CallMount<Product> = (
   chargeNow: ChargeNow
 ) => Effect.Effect<Product, VendorFailure>
 
-/** Images are charged by the number in the request. */
+/** The charge for images, by the number in the request. */
 const chargeOf = (quote: ImageQuote) =>
   ({
     _tag: "Charge",
@@ -115,7 +121,10 @@ export const makeImageOrder = Effect.fnUntraced(function* (
   const archiveImages = yield* makeArchiveImages
   const tasks = yield* TaskRepo
 
-  /** Checks and prices an order: its terms, the charge for it, and where it can be made. */
+  /**
+   * Checks and prices an order. The result has its terms, its charge, and the calls of the mounts
+   * that can make it.
+   */
   const checkOrder = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const { metadata = null, ...body } = request.body
     const { mounts, model, quote, files } = yield* resolve.images(caller, { ...request, body })
@@ -147,7 +156,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     return { terms, callsBy, charge: chargeOf(quote), model, quote }
   })
 
-  /** Claims the vendor's job for the order, before it is waited for and charged. */
+  /** Claims the vendor's job for the order, before the order waits for the job and is charged. */
   const claimJob =
     (orderId: string, { channelId, origin }: KeyedAccount) =>
     (upstreamId: string) =>
@@ -163,7 +172,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
   const chargeUnread = (charge: ImageCharge) => (failure: VendorLost, orderId: string) =>
     unreadCharge(asUnread(charge), failure, { orderId, currency })
 
-  /** An order that is answered with all of its images. */
+  /** Makes an order that is answered when all of its images are complete. */
   const complete = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const { terms, callsBy, charge } = yield* checkOrder(caller, request)
     const order: PaidOrder<Images, RawAnswer> = {
@@ -181,7 +190,9 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     return order
   })
 
-  /** An order that is answered when its hold is taken, which `onHeld` is called with. */
+  /**
+   * Makes an order that is answered as soon as its hold is taken; `onHeld` is called at that time.
+   */
   const task = Effect.fnUntraced(function* (
     caller: Caller,
     { body: { callback_url: callbackUrl = null, ...body }, edit }: ImageRequest,
@@ -236,7 +247,10 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     return order
   })
 
-  /** An order with a streamed answer, charged before the first image is sent, finished or not. */
+  /**
+   * Makes an order with a streamed answer. It is charged before the first image is sent, whether or
+   * not that image is finished.
+   */
   const streamed = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const { answer, firstEvent, offer, around } = yield* makeStreamedAnswer(imageDeadlineSeconds)
     const { terms, callsBy, charge } = yield* checkOrder(caller, request)
@@ -252,7 +266,8 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         })
         state = isCharged ? "charged" : "given up"
       }
-      // Events before the first image are dropped, as the answer may still become an error.
+      // Events before the first image are dropped, as the answer may still become an error
+      // response.
       if (state === "charged") yield* offer(piece.event)
       return state !== "given up"
     })
@@ -269,7 +284,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         .pipe(
           Effect.andThen(Effect.suspend(() => (isOpen() ? Effect.fail(noImages) : Effect.void))),
           Effect.as(null),
-          // A failure after the charge breaks off a paid answer, and so does a defect of the gateway.
+          // After the charge, a failure or a defect of the gateway cuts a paid answer short.
           Effect.catchCause((cause) =>
             isOpen() || Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.succeed(cause)
           )

@@ -1,4 +1,4 @@
-/** Stores the images of a task: their addresses, or the images themselves in the archive. */
+/** Stores the images of a task: their URLs, or the images themselves in the archive. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { DOWNLOAD_TYPE, mediaTypeOf } from "../../domain/files/mediaTypes.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
@@ -9,9 +9,12 @@ import { type ArchivedFile, Bucket, objectKeyOf } from "../../services/results/A
 import type { TaskResult } from "../../services/TaskRepo.ts"
 
 export interface TaskImages {
-  /** Without the vendor's texts, which may repeat the prompt. */
+  /** The result of the task, without the vendor's texts, which may repeat the prompt. */
   readonly result: TaskResult
-  /** The files in the archive; null where addresses are stored, from which the archive copies later. */
+  /**
+   * The files in the archive; null where URLs are stored, from which the archive copies the images
+   * later.
+   */
   readonly files: ReadonlyArray<ArchivedFile> | null
 }
 
@@ -33,14 +36,17 @@ const isImage = Schema.is(
   ])
 )
 
-/** The address of an image, or its bytes. */
+/** The content of an image: its bytes, or its URL as a text. */
 const contentOf = (image: Readonly<{ url: string } | { b64_json: string }>) => {
   const text = "url" in image ? image.url : image.b64_json
   const medium = "url" in image ? mediumOf(text) : { content: text, encoding: "base64" as const }
   return medium === null ? text : new Uint8Array(Buffer.from(medium.content, medium.encoding))
 }
 
-/** The vendor answered with images that the gateway has nowhere to store. */
+/**
+ * The failure for images that the vendor sent in base64 while the gateway has no archive to store
+ * them.
+ */
 const unstorableImages = new VendorLost({
   reason: "broken_answer",
   message: "The vendor answered with images in base64, which are not kept for a task",
@@ -48,7 +54,7 @@ const unstorableImages = new VendorLost({
   retryAfterSeconds: null
 })
 
-/** Images that this gateway could not store are not charged. */
+/** The failure for images that the gateway could not store; they are not charged. */
 const storageFailed = new VendorRefused({
   effectiveStatus: 502,
   status: 200,

@@ -1,29 +1,38 @@
 /**
- * Buffers a stream for a client that may be slow or disconnected. When the buffer is full the writer waits,
- * and when its patience is used up the client is cut off.
+ * Buffers a stream for a client that may be slow or disconnected. The writer waits while the buffer
+ * is full, and disconnects the client when the total of these waits exceeds a limit.
  */
 import { type Cause, Deferred, Duration, Effect, Latch, Option, Queue, Stream } from "effect"
 import { CurrentAnswer } from "../../runtime/AnswerBudget.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 
 interface SlowClientBuffer<E> {
-  /** Waits while the client is too far behind; without a client the bytes are dropped. */
+  /**
+   * Adds bytes to the buffer, and waits while it is full. The bytes are dropped when the client has
+   * disconnected.
+   */
   offer(bytes: Uint8Array): Effect.Effect<void>
   /** Ends the stream. */
   readonly end: Effect.Effect<void>
   /** Ends the stream with this failure. */
   failCause(cause: Cause.Cause<E>): Effect.Effect<void>
-  /** Waits until the client has read everything or has disconnected, and cuts it off when it does neither. */
+  /**
+   * Waits until the client has read everything or has disconnected. A client that does neither in
+   * time is disconnected.
+   */
   readonly awaitDelivery: Effect.Effect<void>
-  /** For one reader, who has disconnected when it stops reading. */
+  /** The stream for one reader, which counts as disconnected when it stops reading. */
   readonly events: Stream.Stream<Uint8Array, E>
   /** Marks the client as disconnected. */
   readonly disconnect: Effect.Effect<void>
-  /** Registers what cuts the client off; it runs at once where the client was cut off before. */
+  /**
+   * Registers a callback that disconnects the client. It runs immediately if the client was cut off
+   * before.
+   */
   onCut(cutOff: () => void): void
 }
 
-/** `patience` bounds all waits for the client together. */
+/** Makes a buffer; `patience` limits the total time of all waits for the client. */
 export const makeSlowClientBuffer = Effect.fnUntraced(function* <E>(options: {
   readonly roomBytes: number
   readonly patience: Duration.Duration

@@ -1,4 +1,7 @@
-/** Orders of chat completions and embeddings without a stream, charged by the vendor's count of tokens. */
+/**
+ * Orders of chat completions and embeddings without a streamed answer, charged by the vendor's
+ * count of tokens.
+ */
 import { Array as Arr, Effect, Exit, Predicate } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
@@ -34,7 +37,7 @@ export interface TextOutput {
 }
 
 const logImplausibleUsage = (id: string, { input, output }: ReportedUsage) =>
-  Effect.logWarning("order: the vendor's count of tokens is implausible").pipe(
+  Effect.logWarning("order: vendor reported an implausible count of tokens").pipe(
     Effect.annotateLogs({
       hold_id: id,
       input_tokens: String(input),
@@ -42,7 +45,7 @@ const logImplausibleUsage = (id: string, { input, output }: ReportedUsage) =>
     })
   )
 
-/** The parts that text orders with and without a stream have in common. */
+/** The parts that text orders with and without a streamed answer share. */
 export const textOrderOf = (
   caller: Caller,
   request: TextRequest,
@@ -51,7 +54,7 @@ export const textOrderOf = (
 ) => {
   const isEmbedding = model.modality === "embedding"
 
-  /** The charge by the vendor's count, or by the formula without one. */
+  /** The charge by the vendor's count of tokens, or by the formula when there is no count. */
   const chargeOf = (counted: TokenCounts | null, output: WrittenText) => {
     const { inputTokens, outputTokens, chargeNano, basis, implausible } = chargeText(
       quote,
@@ -77,8 +80,8 @@ export const textOrderOf = (
   }
 
   /**
-   * Charges for an answer that could not be read: by the vendor's count, or for the input and this many
-   * output tokens.
+   * Charges for an answer that could not be read: by the vendor's count of tokens, or for the input
+   * and `outputTokens`.
    */
   const chargeUnread = (failure: VendorLost, id: string, outputTokens: bigint): Charge<never> => {
     const { usage: counted = null } = failure
@@ -89,7 +92,9 @@ export const textOrderOf = (
     return unreadCharge({ ...charge, usage }, failure, { orderId: id, currency }).charge
   }
 
-  /** Charges by the vendor's count, and without one by the size of input and output. */
+  /**
+   * Charges by the vendor's count of tokens, or without a count by the size of input and output.
+   */
   const finishBy = <Answer>(
     id: string,
     output: TextOutput,
@@ -120,7 +125,10 @@ export const textOrderOf = (
     deadlineSeconds,
     files: noFiles,
     task: null,
-    /** A vendor's message may repeat the client's text, so less of it is stored for repeats of the request. */
+    /**
+     * A vendor's message may repeat the client's text, so only a part of it is stored for repeated
+     * requests.
+     */
     storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null)
   }
   return { finishBy, chargeUnread, terms }
@@ -174,7 +182,7 @@ export const makeTextOrder = Effect.fnUntraced(function* (
         })
       })),
       finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),
-      // The vendor may have written as many tokens as the hold is for.
+      // The vendor may have written the maximum number of tokens that the hold covers.
       chargeUnread: (failure, id) => chargeUnread(failure, id, resolved.quote.outputTokens)
     }
     return order

@@ -24,9 +24,11 @@ interface StreamedText {
 const brokenOff = ({ outputBytes }: StreamedText): TextOutput => ({ usage: null, outputBytes })
 
 /**
- * The vendor is read to its end even when the client has gone. A stream that breaks off is charged by the
- * formula for what had been written. Where nothing had, it is charged as an answer that could not be read
- * when it had begun, by the size of what came, and not at all otherwise.
+ * Makes streamed text orders. The vendor's stream is read to its end even when the client has
+ * disconnected. A stream that is cut short is charged by the formula for the text that had been
+ * written. When no text had been written, but the answer had begun, it is charged as an answer that
+ * could not be read, by the size of the received bytes; an answer that had not begun is not
+ * charged.
  */
 export const makeTextStream = Effect.fnUntraced(function* (
   resolve: OrderResolution,
@@ -46,7 +48,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
     const text: StreamedText = { usage: null, outputBytes: 0, hasEvents: false }
 
     const takePiece = Effect.fnUntraced(function* (piece: TextPiece) {
-      // A count is dropped when more text follows, as it does not cover that text.
+      // A count of tokens is dropped when more text follows, as the count does not cover that text.
       text.usage = piece.usage ?? (piece.outputBytes > 0 ? null : text.usage)
       text.outputBytes += piece.outputBytes
       if (piece.event === null) return
@@ -72,7 +74,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
         )
         .pipe(
           Effect.as(null),
-          // A defect of the gateway also breaks off an answer of which a part was delivered.
+          // A defect of the gateway also cuts an answer short of which a part was delivered.
           Effect.catchCause((cause) =>
             text.outputBytes > 0 && !Cause.hasInterrupts(cause)
               ? Effect.succeed(cause)
@@ -83,7 +85,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
     const finish = Effect.fnUntraced(function* (breakOff: BreakOff, id: string) {
       if (breakOff === null) return yield* finishBy(id, text, null, Exit.void)
       if (Cause.hasDies(breakOff)) {
-        yield* Effect.logError("order: a defect broke the stream off", breakOff).pipe(
+        yield* Effect.logError("order: stream cut short by a defect", breakOff).pipe(
           Effect.annotateLogs({ hold_id: id })
         )
       }

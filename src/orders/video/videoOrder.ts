@@ -1,4 +1,4 @@
-/** Orders of videos, which the vendor accepts as tasks; they are charged when the task ends. */
+/** Orders of videos. The vendor accepts them as tasks, and they are charged when the task ends. */
 import { Array as Arr, Effect } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import { withAddresses } from "../../domain/files/fileReferences.ts"
@@ -22,13 +22,18 @@ import { type OrderRun, type PaidOrder, unstreamedHooks } from "../orderValue.ts
 
 export interface AcceptedVideo {
   readonly id: string
-  /** Null for a replay, whose order was accepted for an earlier request with its key. */
+  /**
+   * The quote; null for a replay, whose order was accepted for an earlier request with the same
+   * key.
+   */
   readonly quote: VideoQuote | null
-  /** The ordered shape; null where the quote is. */
+  /** The ordered shape; null where the quote is null. */
   readonly shape: { readonly ratio: string | null; readonly size: string | null } | null
 }
 
-/** The size of an order in the form of OpenAI's API; null for one in the gateway's own form. */
+/**
+ * The size of an order in the form of OpenAI's API; null for an order in the gateway's own form.
+ */
 const orderedSize = (input: VideoInput, wish: OpenaiOptions | null, sku: VideoSku) =>
   wish === null ? null : orderedSizeOf(input, wish, sku)
 
@@ -51,7 +56,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     const size = orderedSize(input, wish, sku)
     const hasWatermark = input.parameters.watermark === true
 
-    /** The texts that the vendor gets, and may repeat in its messages. */
+    /** The texts that the vendor gets and may repeat in its messages. */
     const vendorTexts = ({ addresses }: OrderRun): ReadonlyArray<string> => [
       ...withAddresses(input.blocks, addresses).map((block) =>
         block.type === "text" ? block.text : block.url
@@ -112,7 +117,8 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
           callbackUrl: body.callback_url ?? null,
           isArchived: hasArchive
         },
-        // No client reads a rejected task's message: it is stored for the operator, without the prompt.
+        // No client reads the message of a rejected task: the message is stored for operators,
+        // without the prompt.
         rejected: (error, run) => ({
           from: "submitting",
           state: "rejected",

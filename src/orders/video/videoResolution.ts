@@ -42,7 +42,7 @@ import { makeFindFiles } from "../orderFiles.ts"
 /** The lengths of files by their ids, measured when they were uploaded. */
 type KnownLengths = ReadonlyMap<string, number | null>
 
-/** What the price of an order depends on beside its SKU. */
+/** The inputs that determine the price of an order together with its SKU. */
 interface PriceInput {
   readonly input: VideoInput
   readonly lengths: KnownLengths
@@ -51,7 +51,10 @@ interface PriceInput {
 
 const noLengths = { seconds: null, hasUnknown: false }
 
-/** The quote by one price table; inline reference videos are measured only where their length is billed. */
+/**
+ * The quote by one price table. Inline reference videos are measured only when their length is
+ * billed.
+ */
 const quoteByPrices = (
   prices: TokenVideoPrices | SecondVideoPrices,
   sku: VideoSku,
@@ -66,17 +69,23 @@ const quoteByPrices = (
   })
 }
 
-/** The errors that say what may be ordered in place of this, which the protocols together know best. */
+/**
+ * The error codes that tell the client what can be ordered instead. Such an error is made from all
+ * protocols of the model together.
+ */
 const requestErrors: ReadonlyArray<string> = ["video_sku_invalid", "invalid_request"]
 
 const isVideoPrices = (prices: Prices | undefined) =>
   prices?.kind === "token_video" || prices?.kind === "second_video"
 
-/** How a video is billed: by the model's prices, and without prices as its protocol says. */
+/**
+ * The kind of billing of a video: from the model's prices, or from its protocol when there are no
+ * prices.
+ */
 const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =>
   isVideoPrices(prices) ? prices.kind : (billing ?? "second_video")
 
-/** SKU and price of a video, from the request alone. */
+/** Determines SKU and price of a video from the request alone. */
 const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, priceInput: PriceInput) =>
   Result.gen(function* () {
     const { input } = priceInput
@@ -186,10 +195,10 @@ export const makeVideoResolution = Effect.gen(function* () {
   })
 
   /**
-   * Checks, in this order: the request's sense, the model, unknown fields, the files it refers to, the
-   * mounts with their protocols, the accounts, the vendor's own fields, duration and resolution, the
-   * price. A body that was meant for another route is better explained by its model than by its fields,
-   * so an error of the model comes first.
+   * Checks, in this order: the content of the request, the model, unknown fields, the files to
+   * which it refers, the mounts with their protocols, the accounts, the vendor's own fields,
+   * duration and resolution, the price. An error of the model comes first, as it explains a body
+   * that was meant for another route better than errors of the fields.
    */
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, options?: OpenaiOptions) {
     const normalised = normaliseVideo(body)

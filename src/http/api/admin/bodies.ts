@@ -1,4 +1,4 @@
-/** Fields that the bodies of creating and of changing an account have in common. */
+/** The fields that the bodies for creating and for changing an account share. */
 import { Schema, SchemaTransformation } from "effect"
 import { plainText } from "../../../domain/plainText.ts"
 import { Scope } from "../../../services/Access.ts"

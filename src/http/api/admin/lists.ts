@@ -1,4 +1,7 @@
-/** Ids in paths, filters of operators' lists, and totals over every entry that matches the filters. */
+/**
+ * Schemas of operators' lists: ids in paths, filters, and totals over every entry that matches the
+ * filters.
+ */
 import { Effect, Schema } from "effect"
 import { plainText } from "../../../domain/plainText.ts"
 import { list, TIME_FORMAT, text } from "../shared.ts"

@@ -36,7 +36,10 @@ import {
   wholeNumber
 } from "../shared.ts"
 
-/** Entries of `url`, or of `b64_json` where the order names it and the protocol has it. */
+/**
+ * The fields of an answer: each entry has a `url`, or `b64_json` where the order requests it and
+ * the protocol supports it.
+ */
 const ImageFields = {
   created: Schema.Number.annotateKey({ description: "Unix seconds" }),
   data: arrayOf(
@@ -50,7 +53,7 @@ const ImageAnswer = Schema.StructWithRest(Schema.Struct(ImageFields), anyFields)
   description: "The images; from ip_a with the vendor's other fields"
 })
 
-/** The events of ip_a: the partial images that the order asks for, and each finished image. */
+/** The events of ip_a: the partial images that the order requests, and each finished image. */
 const ImageEvents = HttpApiSchema.StreamSse({
   events: Sse.EventEncoded.mapFields(({ id, event, data }) => ({
     id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
@@ -60,7 +63,7 @@ const ImageEvents = HttpApiSchema.StreamSse({
 })
 
 const file = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))
-/** The edit as a form, with one `image` or `image[]` for each picture. */
+/** An edit as a form, with one `image` or `image[]` part for each picture. */
 const ImageEditForm = Schema.Struct({
   ...orderFields,
   image: file("A picture as a file, or its address"),

@@ -1,4 +1,7 @@
-/** Videos in the form of OpenAI's API: the same tasks as in the gateway's own, read under the same paths. */
+/**
+ * Videos in the form of OpenAI's API: the same tasks as in the gateway's own form, read under the
+ * same paths.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OpenaiVideoBody } from "../../../domain/video/OpenaiVideoBody.ts"
@@ -58,7 +61,7 @@ export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
     headers: idempotencyHeader,
     payload: [OpenaiVideoBody, asForm(OpenaiVideoBody)],
     success: OpenaiVideo,
-    // A repeat is not found where the task of its idempotency key was deleted.
+    // A repeated request gets "not found" when the task of its idempotency key was deleted.
     error: [
       errors.VideoUnsupportedProtocol,
       errors.VideoSkuInvalid,

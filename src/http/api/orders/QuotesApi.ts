@@ -22,7 +22,10 @@ import {
   text
 } from "../shared.ts"
 
-/** The body of an ordering route; the model's modality decides which, and the handler decodes it as that route does. */
+/**
+ * The body of an ordering route. The model's modality decides which route, and the handler decodes
+ * the body as that route does.
+ */
 export const QuoteBody = Schema.StructWithRest(
   Schema.Struct({
     model: Schema.NonEmptyString.annotate({
@@ -54,7 +57,7 @@ const Affordable = Schema.Struct({
   budget_available: decimalOrNull("The rest of the tightest of them; null where there is none")
 }).annotate({ description: "Whether the order would be accepted now; other orders may come first" })
 
-// The next two fields, the tier and the inputs below are also those of receipts
+// Receipts use the next two fields, and the tier and inputs below, too
 export const currency = text("Currency of every amount", "CNY")
 export const formula = text(
   "The calculation of the hold, in one line",

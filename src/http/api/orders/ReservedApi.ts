@@ -6,7 +6,7 @@ import { operation } from "../document.ts"
 import { asForm } from "../forms.ts"
 import { BodyLimit, RequiredScope } from "../middlewares.ts"
 
-/** Only the model is read. */
+/** The body of a reserved endpoint. Only the model is read. */
 export const ReservedBody = Schema.Struct({
   model: Schema.NonEmptyString.annotate({
     description: "Name of the model in the catalog",
@@ -14,7 +14,7 @@ export const ReservedBody = Schema.Struct({
   })
 })
 
-/** The same as a form, whose file is skipped. */
+/** The same body as a form, whose file is skipped. */
 const ReservedForm = asForm(ReservedBody)
 
 const notReady = (summary: string, modality: string) =>

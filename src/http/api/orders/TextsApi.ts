@@ -8,7 +8,10 @@ import { chatExamples, embeddingExamples, operation } from "../document.ts"
 import { ArrayNumbers, BodyLimit, RequiredScope } from "../middlewares.ts"
 import { idempotencyHeader } from "../shared.ts"
 
-/** More tokens than any vendor's interface of the standard form takes in one request. */
+/**
+ * The maximum number of input tokens: more than any vendor's API of the standard form accepts in
+ * one request.
+ */
 const MAX_INPUT_TOKENS = 350_000
 
 const tokens = (description: string, example: number) =>

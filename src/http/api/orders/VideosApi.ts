@@ -47,7 +47,10 @@ const Accepted = Schema.Struct(processing).annotate({
   description: "The vendor works on the video"
 })
 
-/** The view depends on the id's dialect. OpenAI's objects come first in the union, as they have all fields of the others. */
+/**
+ * The view of a task, which depends on the dialect of its id. OpenAI's objects come first in the
+ * union, as they have all fields of the other objects.
+ */
 const VideoTaskView = Schema.Union([
   asOpenaiVideo(processing).annotate({ identifier: "OpenaiProcessingVideo" }),
   asOpenaiVideo(succeeded).annotate({ identifier: "OpenaiCompletedVideo" }),

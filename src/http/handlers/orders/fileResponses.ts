@@ -19,10 +19,10 @@ import { CurrentCaller } from "../../api/middlewares.ts"
 import { type FileHeaders, fileResponse, storedFile } from "./storedFile.ts"
 import { taskIdOf, withClientId } from "./taskResponses.ts"
 
-/** Lifetime of the presigned address of the bucket that a client is redirected to. */
+/** The lifetime of the presigned bucket URL to which a client is redirected. */
 const PRESIGNED_SECONDS = 300
 
-/** The longest silence of a vendor while its file is streamed. */
+/** The idle time-out of a vendor while its file is streamed. */
 const IDLE_SECONDS = 30
 
 const forwardedHeaders = ["etag", "last-modified", "accept-ranges", "content-range"] as const
@@ -46,7 +46,7 @@ const unavailable = (message: string, status: number | null) =>
     retryAfterSeconds: null
   })
 
-/** Whether the vendor's status says that it no longer has the file. */
+/** Whether the vendor's status means that the file no longer exists there. */
 const isGone = (status: number): boolean => status === 403 || status === 404 || status === 410
 
 export const makeFileResponses = Effect.gen(function* () {
@@ -85,7 +85,7 @@ export const makeFileResponses = Effect.gen(function* () {
     const { status } = answer
     if (isGone(status)) return yield* fileNotFound("The vendor does not have the file any more")
     if (status === 304 || status === 416) {
-      // A browser keeps what it knows of the file, such as its type, from the first answer.
+      // A browser keeps the headers of the first answer, such as the type of the file.
       const headers = { ...headersOf(answer), "cache-control": "private" }
       return HttpServerResponse.empty({ status, headers })
     }
@@ -127,7 +127,7 @@ export const makeFileResponses = Effect.gen(function* () {
     address: string | null | undefined,
     headers: FileHeaders
   ) {
-    // While the bucket cannot be reached, the vendor may still have the file.
+    // The vendor may still have the file while the bucket cannot be reached.
     const archived = yield* Effect.catch(archivedFile(task, n, headers), ({ message }) =>
       Effect.logWarning("archive: reading a file failed", message).pipe(
         Effect.annotateLogs({ task: task.id }),
@@ -145,7 +145,7 @@ export const makeFileResponses = Effect.gen(function* () {
       const task: Task = yield* findTask("video", id)
       return yield* serveFile(task, 0, task.videoUrl, headers)
     }),
-    /** `n` counts from 0, as in the task's `data`. */
+    /** Serves an image of a task; `n` counts from 0, as in the task's `data`. */
     image: Effect.fnUntraced(function* (id: string, n: number, headers: FileHeaders) {
       const task: Task = yield* findTask("image", id)
       return yield* serveFile(task, n, imageAddresses(task)[n], headers)

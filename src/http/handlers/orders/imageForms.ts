@@ -1,4 +1,7 @@
-/** Reads edits of images that are sent as forms, where every value is a text and pictures are files. */
+/**
+ * Reads image edits that are sent as forms, where every value is a text and every picture is a
+ * file.
+ */
 import { Effect } from "effect"
 import type { VendorParameter } from "../../../domain/catalog/vendorParameters.ts"
 import { InvalidRequest } from "../../../domain/Errors.ts"
@@ -22,7 +25,10 @@ export const formKinds = (rows: Iterable<ImageProtocolRow>): ReadonlyMap<string,
     ...Object.entries(contractKinds)
   ])
 
-/** Parses a text as its field's type; a text that is not of the type stays, so that the error quotes it. */
+/**
+ * Parses a text as the type of its field. A text that does not match the type is returned
+ * unchanged, so that the error quotes it.
+ */
 const parseText = (kind: Kind | undefined, text: string): string | number | boolean => {
   switch (kind) {
     case "integer":
@@ -62,7 +68,10 @@ const misplacedFile = (field: string) => {
   return invalidField(name, `Expected a text, not a file${question}`)
 }
 
-/** The edit as a JSON body. Of a field that comes twice the last value counts, but of images all do. */
+/**
+ * Converts the edit to a JSON body. For a repeated field the last value counts; for images all
+ * values count.
+ */
 export const editOfForm = Effect.fnUntraced(function* (
   { fields, files }: FormParts,
   kinds: ReadonlyMap<string, Kind>

@@ -34,7 +34,7 @@ interface OrderRequest {
 
 const RESPOND_ASYNC = "respond-async"
 
-/** Whether a `Prefer` header (RFC 7240) asks for a task in place of the images. */
+/** Whether a `Prefer` header (RFC 7240) requests a task in place of the images. */
 const prefersTask = (prefer = ""): boolean =>
   prefer
     .split(",")
@@ -66,7 +66,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
           )
     )
 
-    /** Answers an order with its images, or with its task where the request prefers that. */
+    /** Answers an order with its images, or with its task where the request prefers a task. */
     const answerWith = Effect.fnUntraced(function* <Body extends ImageBody | ImageEditBody, E, F>(
       request: OrderRequest,
       body: Body,

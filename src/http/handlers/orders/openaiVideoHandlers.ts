@@ -31,7 +31,10 @@ const invalidField = (param: string, message: string) =>
 
 const REFERENCE = "input_reference"
 
-/** The type of a picture, by its bytes first, as clients often declare none; null for other files. */
+/**
+ * The media type of a picture. Its bytes are checked first, as clients often declare no type; null
+ * for other files.
+ */
 const imageTypeOf = ({ bytes, contentType }: FormFile): string | null => {
   const detected = mediaTypeOf(bytes)
   if (detected !== null) return detected.startsWith("image/") ? detected : null
@@ -53,7 +56,7 @@ const bodyOfForm = Effect.fnUntraced(function* ({ fields, files }: FormParts) {
   const objects = new Map<string, Map<string, string>>()
   const parts: Array<readonly [name: string, value: string | null]> = [...fields]
   for (const file of files) {
-    // A file in any other field is refused by the schema, as null is no value of it.
+    // The schema refuses a file in any other field, as null is not a valid value there.
     parts.push([file.field, file.field === REFERENCE ? yield* dataUrlOf(file) : null])
   }
   for (const [name, value] of parts) {
@@ -83,7 +86,10 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
     const tasks = yield* TaskRepo
     const responses = yield* makeTaskResponses("video")
 
-    /** A replay is answered as the first request was, from the fields stored with its task. */
+    /**
+     * Answers an order. A replay gets the same answer as the first request, from the fields stored
+     * with the task.
+     */
     const answerOf = Effect.fnUntraced(function* (
       model: string,
       { id, quote, shape }: AcceptedVideo

@@ -1,4 +1,4 @@
-/** Responds with stored files, complete or as the byte range that is requested. */
+/** Responds with stored files, complete or as the requested byte range. */
 import { Effect, type Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { dispositionOf, servedType } from "../../../domain/files/mediaTypes.ts"
@@ -13,9 +13,9 @@ export interface FileHeaders {
 }
 
 /**
- * Bytes of vendors and clients are never a page of this origin: they run no script and send no form,
- * whatever a browser takes them for. Films and sounds keep their origin, as a player that a browser
- * makes for them loads them again from there.
+ * The content security policy of a file. Bytes from vendors and clients must never act as a page of
+ * this origin: they run no script and send no form, even if a browser treats them as a page. Video
+ * and audio keep their origin, as a browser loads them again in a player page that it creates.
  */
 const policyOf = (type: string): string =>
   [
@@ -36,7 +36,10 @@ const fileHeaders = (type: string): Readonly<Record<string, string>> => {
   }
 }
 
-/** Responds with the bytes of a file; browsers show types that run no script, and save others. */
+/**
+ * Responds with the bytes of a file. Browsers display types that cannot run scripts, and save files
+ * of other types.
+ */
 export const fileResponse = <E>(
   bytes: Stream.Stream<Uint8Array, E>,
   type: string,
@@ -52,7 +55,7 @@ export const fileResponse = <E>(
     headers: { ...options.headers, ...fileHeaders(type) }
   })
 
-/** Responds with the requested range of a file; `read` takes null for the complete file. */
+/** Responds with the requested range of a file. `read` gets null for the complete file. */
 export const storedFile = Effect.fnUntraced(function* <E, F, R>(
   file: ArchivedFile,
   headers: FileHeaders,

@@ -1,4 +1,7 @@
-/** Answers requests for tasks of any kind: their state, the wait for their end, and their events. */
+/**
+ * Answers requests for tasks of any kind: the state of a task, the wait for its end, and its
+ * events.
+ */
 import { Clock, Duration, Effect, Metric, type Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -33,7 +36,7 @@ import { CurrentCaller } from "../../api/middlewares.ts"
 import type { taskListQuery } from "../../api/shared.ts"
 import { eventResponse, listView, pageOf } from "../respond.ts"
 
-/** A comment, which clients skip; it keeps proxies from closing a silent connection. */
+/** An SSE comment, which clients skip. It keeps proxies from closing an idle connection. */
 const HEARTBEAT = ": still processing\n\n"
 
 /** Counts the stream in the metric of open event streams while it runs. */
@@ -48,7 +51,7 @@ const withStreamCount = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
 const notFound = (clientId: string) =>
   new TaskNotFound({ message: `No task is called ${JSON.stringify(clientId)}` })
 
-/** Parses a client's id of a task of the kind. */
+/** Parses a task id that a client sent, which must be an id of this kind. */
 export const taskIdOf = (
   kind: TaskKind,
   clientId: string
@@ -57,19 +60,25 @@ export const taskIdOf = (
   return name?.kind === kind ? Effect.succeed(name) : Effect.fail(notFound(clientId))
 }
 
-/** Colleagues may read a task, but only the member who paid for it may delete it. */
+/**
+ * The refusal to delete a colleague's task: colleagues may read a task, but only the member who
+ * paid for it may delete it.
+ */
 const notOwner = new PermissionDenied({
   message: "A task is deleted with a key of the member who ordered it, or by an operator"
 })
 
-/** The stored id of a list's cursor; a text that is no id stays, and matches no entry. */
+/**
+ * The stored id of a list's cursor. A text that is not an id is returned unchanged, and matches no
+ * entry.
+ */
 const cursorOf = (text: string): string => taskNamed(text)?.id ?? text
 
-/** Names a task that is not found by the id that the client sent. */
+/** Makes the error "not found" name the task by the id that the client sent. */
 export const withClientId = <A, E, R>(clientId: string, lookUp: Effect.Effect<A, E, R>) =>
   Effect.mapError(lookUp, (error) => (error instanceof TaskNotFound ? notFound(clientId) : error))
 
-/** The responses of one kind of tasks. */
+/** The responses about tasks of one kind. */
 export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind) {
   const settlement = yield* TaskSettlement
   const shutdown = yield* Shutdown
@@ -80,7 +89,10 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const links = yield* ContentLinks
   const { publicUrl } = settings
 
-  /** The view of a task for the request's client, with content links on the host that it called. */
+  /**
+   * The view of a task for the request's client, with content links to the host that the client
+   * called.
+   */
   const makeView = Effect.map(
     Effect.all([HttpServerRequest.HttpServerRequest, CurrentCaller, Clock.currentTimeMillis]),
     ([{ headers }, reader, now]) =>
@@ -103,7 +115,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       return dialect === "openai" ? openaiVideo(task, answer) : answer
     })
 
-  /** The view of a list's entry, in the dialect that its order was sent in. */
+  /** The view of a list entry, in the dialect of its order. */
   const makeEntryView = Effect.map(makeView, (view) => (task: ListedTask) => {
     const answer = view(task)
     if (task.dialect === "openai") return openaiVideo(task, answer)
@@ -115,7 +127,10 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     }
   })
 
-  /** Headers with the time until the next poll; the kind is null where only the task's id is known. */
+  /**
+   * The headers with the client's delay before its next poll. The kind is null where only the
+   * task's id is known.
+   */
   const retryHeaders = (kind: VideoKind | null, ageSeconds: number) => {
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
     const millis = clientPollMillis(settings, { ageSeconds, usualSeconds })
@@ -133,7 +148,10 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   const dialectOf = (clientId: string): TaskDialect => taskNamed(clientId)?.dialect ?? "own"
 
-  /** Reads the task when it has ended, when the time is up, or when the gateway begins to stop. */
+  /**
+   * Waits until the task has ended, the time is up, or the gateway begins to stop, and then reads
+   * the task.
+   */
   const readAtEnd = (organizationId: string, clientId: string, waitSeconds: number) =>
     Effect.raceFirst(
       asVendorTime(read(organizationId, clientId, waitSeconds)),
@@ -159,7 +177,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     })
   }
 
-  // Sent only when a stream ends before its task, as readers such as effect's own end at it.
+  // This event is sent only when a stream ends before its task, as readers such as Effect's own
+  // stop at it.
   const retryEvent = Sse.encoder.write(
     new Sse.Retry({
       duration: Duration.seconds(Math.max(1, settings.askIntervalSeconds)),
@@ -168,9 +187,10 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   )
 
   /**
-   * Streams the events of a task behind the client's `Last-Event-ID`, from the present state to the end. A
-   * client that has seen the end gets 204, at which an `EventSource` no longer reconnects. A gateway that
-   * begins to stop ends the stream with a `retry`, and the client reconnects to another one.
+   * Streams the events of a task after the client's `Last-Event-ID`, from the current state to the
+   * end. A client that has already seen the end gets 204, which stops an `EventSource` from
+   * reconnecting. A gateway that begins to stop ends the stream with a `retry`, and the client
+   * reconnects to another gateway.
    */
   const eventsOf = (task: Task, view: View, lastEventId: string | undefined) => {
     const state = view(task).task_status
@@ -189,7 +209,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       Stream.drop(1),
       Stream.map(() => HEARTBEAT)
     )
-    // The first bytes are sent at once, as clients take the connection for open when they arrive.
+    // The first bytes are sent immediately, as clients treat the connection as open when bytes
+    // arrive.
     const firstText = Stream.make(lastSeen < eventNumber(state) ? eventOf(task, view) : HEARTBEAT)
     const events = task.finished
       ? firstText
@@ -204,14 +225,14 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   return {
     retryHeaders,
-    /** Fails where callbacks may not be sent to the address. */
+    /** Fails when callbacks may not be sent to the address. */
     checkCallbackUrl: (url: string | null | undefined) => {
       const fault = url == null ? null : faultOfUrl(url, rules)
       return fault === null
         ? Effect.void
         : new InvalidRequest({ message: `callback_url: ${fault}`, param: "callback_url" })
     },
-    /** The tasks of the caller. */
+    /** Lists the tasks of the caller. */
     list: Effect.fnUntraced(function* (query: Schema.Struct.Type<typeof taskListQuery>) {
       const { after } = query
       const page = yield* tasks.list(
@@ -232,7 +253,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         last_id: list.data.at(-1)?.id ?? null
       })
     }),
-    /** The task, when it has ended or the time is up. */
+    /** Answers with the task, when it has ended or the time is up. */
     answer: Effect.fnUntraced(function* (id: string, waitSeconds: number) {
       const { organizationId } = yield* CurrentCaller
       const task =
@@ -241,7 +262,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
           : yield* readAtEnd(organizationId, id, waitSeconds)
       return yield* answerOf(task, dialectOf(id))
     }),
-    /** Deletes the task; its entries in the books stay. */
+    /** Deletes the task. Its ledger entries stay. */
     remove: Effect.fnUntraced(function* (id: string) {
       const { organizationId, memberId } = yield* CurrentCaller
       const task = yield* read(organizationId, id, 0)

@@ -11,7 +11,7 @@ import { dataEvent, placeOrder, responseOf, streamResponse } from "../respond.ts
 const chatBody = bodyOf(ChatBody)
 const embeddingBody = bodyOf(EmbeddingBody)
 
-/** The last event, sent when the charge is in the books. */
+/** The last event, sent when the charge is recorded in the ledger. */
 const doneEvent = Stream.succeed(dataEvent("[DONE]"))
 
 export const layerTextsHandlers = HttpApiBuilder.group(

@@ -18,10 +18,13 @@ import { ReadLanes } from "./readLanes.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** The owner under which the reads and answers of all operators count. */
+/** The owner to which the reads and answers of all operators are counted. */
 const OPERATORS = "operators"
 
-/** Null: no token is configured, and operators authenticate by tokens of their own alone. */
+/**
+ * Authenticates operators. A null token means that none is configured, so that operators can use
+ * only their personal tokens.
+ */
 export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
   Layer.effect(
     AdminAuthorization,

@@ -1,6 +1,7 @@
 /**
- * Authenticates API keys. A key is looked up, its request counted against its rates, and a permit of its
- * organisation taken, in this order and before anything of the body is read.
+ * Authenticates API keys. The steps come in this order, all before any part of the body is read:
+ * the key is looked up, its request is counted against its rate limits, and a permit of its
+ * organisation is taken.
  */
 import { Cause, Context, Effect, Exit, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
@@ -31,7 +32,10 @@ import { makeKeyLookUps } from "./keyLookUps.ts"
 import { makeKeyRates } from "./keyRates.ts"
 import { ReadLanes } from "./readLanes.ts"
 
-/** Makes an effect that takes one of an organisation's permits until the answer has left. */
+/**
+ * Makes an effect that takes one of an organisation's permits and holds it until the answer is
+ * sent.
+ */
 const makeRequestPermits = (limit: number, kind: string) => {
   const permits = makeShares({ perOwner: limit })
   const exhausted = new RateLimited({
@@ -44,7 +48,7 @@ const makeRequestPermits = (limit: number, kind: string) => {
     )
 }
 
-/** Whether the request does no work but waits. */
+/** Whether the request is held open without doing any work. */
 const isWaiting = (
   { annotations }: HttpApiEndpoint.Top,
   { wait }: Readonly<Record<string, unknown>>
@@ -55,10 +59,16 @@ const isWaiting = (
   )
 }
 
-/** True of orders and quotes. Reads are not limited by refusals, so that paid results stay readable. */
+/**
+ * Whether the endpoint takes a body, as orders and quotes do. Reads are not limited by refusals, so
+ * that paid results stay readable.
+ */
 const hasBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0
 
-/** Refusals that are no fault of the request: money is spent, or the first request still runs. */
+/**
+ * Refusals that are not a fault of the request, such as missing money or a first request that still
+ * runs.
+ */
 const blamelessCodes: ReadonlySet<ErrorCode> = new Set([
   "insufficient_balance",
   "member_cap_exceeded",
@@ -68,8 +78,9 @@ const blamelessCodes: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /**
- * Whether the gateway itself refused a request for a fault of the request; refusals of a vendor are 502 in
- * the table. A request whose client disconnects counts too, or a disconnect in time would avoid the count.
+ * Whether the gateway itself refused a request for a fault of the request; refusals of a vendor are
+ * 502 in the error table. A request whose client disconnects counts too, as otherwise a client
+ * could avoid the count by disconnecting in time.
  */
 const isClientFault = (exit: Exit.Exit<object, unknown>): boolean => {
   if (Exit.isFailure(exit)) return Cause.hasInterruptsOnly(exit.cause)
@@ -96,7 +107,10 @@ export const layerAuthorization = Layer.effect(
       "requests that wait at this gateway"
     )
 
-    /** The holder of the key, when its rates and scopes allow the request and there is a permit. */
+    /**
+     * The holder of the key. Fails when the rate limits or scopes of the key refuse the request, or
+     * no permit is free.
+     */
     const admitByKey = Effect.fnUntraced(function* (
       credential: Redacted.Redacted,
       endpoint: HttpApiEndpoint.Top
@@ -127,7 +141,10 @@ export const layerAuthorization = Layer.effect(
       return caller
     })
 
-    /** The caller of a link with a `token`: its organisation, for that file alone; null without a link. */
+    /**
+     * The caller of a link with a `token`: the organisation of the link, limited to that file; null
+     * without a link.
+     */
     const admitByLink = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
       if (Context.getOrUndefined(endpoint.annotations, TakesLinks) === undefined) return null
       const { token } = yield* HttpServerRequest.ParsedSearchParams
@@ -139,7 +156,7 @@ export const layerAuthorization = Layer.effect(
       const standings = yield* failAsOverloaded(
         Effect.forEach(members, (memberId) => access.standing(organizationId, memberId))
       )
-      // The answer does not tell a disabled owner from an invalid link.
+      // The answer does not distinguish a disabled owner from an invalid link.
       if (standings.some((disabled) => disabled != null)) return yield* invalidLink
       const caller = {
         organizationId,

@@ -1,7 +1,7 @@
 /**
- * Limits how fast one address may try unknown API keys. A key that turns out to be a customer's costs the
- * address nothing; beyond its unknown keys a minute its look-ups run one at a time. It is not shut out, as
- * other clients may share the address.
+ * Limits how fast one client address may try unknown API keys. A look-up of a key that exists does
+ * not count against the address. An address above its limit of unknown keys per minute has its
+ * look-ups run one at a time; it is not blocked, as other clients may share the address.
  */
 import { Effect, Exit, identity, Option, RcMap, type Redacted, Scope, Semaphore } from "effect"
 import type { RateLimited } from "../../../domain/Errors.ts"
@@ -11,12 +11,15 @@ import { type LookUpGuard, tokenHash } from "../../../services/bearerTokens.ts"
 import { clientOf } from "../clientAddress.ts"
 import { tooMany } from "./keyRates.ts"
 
-/** Different keys of one address that are looked up at a time. */
+/** The maximum number of concurrent look-ups of different keys from one address. */
 const LOOK_UP_PERMITS = 8
-/** Different keys that may wait while the look-ups of their address run one at a time. */
+/**
+ * The maximum number of different keys that may wait while the look-ups of their address run one at
+ * a time.
+ */
 export const SLOW_WAITS = 64
 
-/** Guards the look-ups of this process. Only addresses with a look-up in flight take memory. */
+/** Limits the look-ups of this process. Only addresses with a look-up in flight use memory. */
 export const makeKeyLookUps = Effect.gen(function* () {
   const { addressUnknownKeysPerMinute: perMinute } = yield* Settings
   const unknownKeyRates = makeRequestRates()
@@ -27,7 +30,9 @@ export const makeKeyLookUps = Effect.gen(function* () {
     const sequential = yield* Semaphore.make(1)
     const sequentialQueue = yield* Semaphore.make(SLOW_WAITS)
 
-    /** Holds a permit until the scope closes; succeeds with the effect that counts an unknown key. */
+    /**
+     * Holds a permit until the scope closes. The result is the effect that counts an unknown key.
+     */
     const acquire = Effect.gen(function* () {
       const concurrentScope = yield* Scope.fork(yield* Effect.scope)
       yield* Scope.provide(concurrent.takeScoped(1), concurrentScope)

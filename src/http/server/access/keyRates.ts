@@ -1,4 +1,4 @@
-/** The rate limits of API keys, and the headers by which clients learn of them. */
+/** The rate limits of API keys, and the headers that report them to clients. */
 import { Effect } from "effect"
 import { RateLimited } from "../../../domain/Errors.ts"
 import { makeRequestRates, type Rate } from "../../../runtime/RequestRates.ts"
@@ -8,7 +8,10 @@ import { withHeaders } from "../envelope.ts"
 
 const SECOND = 1000
 
-/** What each limit counts: all requests of a key, and some kinds that have a limit beside that. */
+/**
+ * The requests that each limit counts: all requests of a key, and some kinds that have an
+ * additional limit.
+ */
 const countedRequests = {
   default: "requests of this key",
   quotes: "quotes of this key",
@@ -18,14 +21,14 @@ const countedRequests = {
 }
 type Policy = keyof typeof countedRequests
 
-/** `12ms`, `1s`, `6m0s`: rounded up. */
+/** Formats a wait as `12ms`, `1s` or `6m0s`, rounded up. */
 export const formatWait = (millis: number): string => {
   if (millis < SECOND) return `${Math.ceil(millis)}ms`
   const seconds = Math.ceil(millis / SECOND)
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
 }
 
-/** The headers of OpenAI and of the IETF draft. */
+/** The rate-limit headers of OpenAI's API and of the IETF draft. */
 export const rateHeaders = (
   rate: Rate,
   policy: Policy = "default"
@@ -46,7 +49,7 @@ export const tooMany = (rate: Rate, kind: string): RateLimited => {
   })
 }
 
-/** The limits of this process; 0 a minute is no limit. */
+/** The rate limits of this process; 0 per minute means no limit. */
 export const makeKeyRates = Effect.map(Settings, (settings) => {
   const rates = makeRequestRates()
   const perMinute: Readonly<Record<Policy, number>> = {
@@ -57,7 +60,9 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
     refusals: settings.keyRefusalsPerMinute
   }
 
-  /** `consume` counts a request, `peek` does not; null where there is no limit. */
+  /**
+   * The rate of the key: `consume` counts a request, `peek` does not; null where there is no limit.
+   */
   const rateOf = (
     mode: "consume" | "peek",
     policy: Policy,
@@ -69,8 +74,9 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
 
   return {
     /**
-     * Refuses a request above the limit, with the headers of that limit on its answer. The headers of the
-     * limit of all requests are on every answer. Refusals are counted elsewhere, when they happen.
+     * Refuses a request above the limit, with the headers of that limit in its answer. Every answer
+     * has the headers of the limit of all requests. The "refusals" limit is only read here; a
+     * refusal is counted when it happens.
      */
     within: (policy: Policy, caller: Caller): Effect.Effect<void, RateLimited> =>
       Effect.flatMap(rateOf(policy === "refusals" ? "peek" : "consume", policy, caller), (rate) => {

@@ -1,6 +1,7 @@
 /**
- * Concurrency limits of reads. A list may keep the database and the event loop busy for milliseconds, and
- * so do a thousand concurrent look-ups: few of each run at a time, so that orders do not queue behind them.
+ * Concurrency limits of reads. A list may keep the database and the event loop busy for
+ * milliseconds, and so do a thousand concurrent look-ups: only a few lists and a few look-ups run
+ * at a time, so that orders do not queue behind them.
  */
 import { Context, Effect, Layer, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
@@ -12,9 +13,9 @@ import { HeldOpen, LookUp, TakesLinks } from "../../api/middlewares.ts"
 import { errorResponse } from "../errorResponse.ts"
 
 /**
- * The lane that a route goes through. Every GET is a list unless it is annotated as a `LookUp`. Routes that
- * wait for a task or stream a vendor's file would hold their permit meanwhile: of those only the look-up of
- * the task itself goes through a lane.
+ * The lane that a route goes through. Every GET is a list unless it is annotated as a `LookUp`. A
+ * route that waits for a task or streams a vendor's file would hold its permit meanwhile, so that
+ * only its look-up of the task goes through a lane.
  */
 export const readOf = ({
   method,
@@ -43,9 +44,15 @@ export class ReadLanes extends Context.Service<ReadLanes>()("gateway/http/ReadLa
       retryAfterSeconds: 1
     })
     return {
-      /** Delays a refusal by the owner's turn, as a refused client often retries at once. */
+      /**
+       * Delays a refusal until its owner's turn in a fair lane, as a refused client often retries
+       * immediately.
+       */
       beforeRefusal: (owner: string): Effect.Effect<void> => refusals.inTurn(owner, Effect.void),
-      /** Runs the handler of a read in its lane, and the production of each piece of a streamed answer. */
+      /**
+       * Runs the handler of a read in its lane, and also the production of each chunk of a streamed
+       * answer.
+       */
       inTurn: <E, R>(
         endpoint: HttpApiEndpoint.Top,
         owner: string,
