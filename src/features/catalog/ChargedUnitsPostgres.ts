@@ -1,4 +1,6 @@
-/** The charged units of a month, summed up by the database from the quotes stored with the orders. */
+/**
+ * The charged units of a month, summed up by the database from the quotes stored with the orders.
+ */
 import { Duration, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf, within } from "../../postgres/client/rows.ts"

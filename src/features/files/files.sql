@@ -14,8 +14,8 @@ CREATE TABLE files (
   -- The hex digest; null until the upload is complete.
   sha256 text,
   is_in_bucket boolean NOT NULL,
-  -- The row is written before the first byte and deleted after the last one, so that a killed gateway
-  -- leaves no bytes without a row.
+  -- The row is written before the first byte and deleted after the last one, so that a killed
+  -- gateway leaves no bytes without a row.
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'kept', 'removing')),
   -- When the file is removed: if its upload stays incomplete, at its expiry, or at the next try of
   -- a failed removal.

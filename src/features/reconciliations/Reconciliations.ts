@@ -24,7 +24,7 @@ export const Reconciliation = Schema.Struct({
   channelId: Schema.String,
   /** Orders closed in the period from `from` to `to` can be `missing_there`. */
   from: Schema.Date,
-  /** Exclusive. */
+  /** The end of the period, exclusive. */
   to: Schema.Date,
   /** Which columns the list has. */
   hasAmount: Schema.Boolean,

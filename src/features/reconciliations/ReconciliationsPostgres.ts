@@ -86,7 +86,9 @@ export const layerReconciliations = Layer.effect(
       return row ?? (yield* noSuchReconciliation)
     })
 
-    /** Deletes a reconciliation that is not visible, in batches, so that no statement takes long. */
+    /**
+     * Deletes a reconciliation that is not visible, in batches, so that no statement takes long.
+     */
     const discard = Effect.fnUntraced(function* (id: string) {
       // If the commit succeeded and only its response was lost, the reconciliation is visible and
       // stays.

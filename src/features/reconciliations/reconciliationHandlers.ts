@@ -181,7 +181,8 @@ export const layerReconciliationHandlers = HttpApiBuilder.group(
         const page = pageOf(pageQuery)
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const isExport = wantsCsv(headers.accept)
-        // An export reads one entry first, so that an unknown id or cursor is refused before the CSV begins.
+        // An export reads one entry first, so that an unknown id or cursor is refused before the
+        // CSV begins.
         const first = yield* reconciliations.entries(
           params.id,
           kind,

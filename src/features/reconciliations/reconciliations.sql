@@ -1,4 +1,5 @@
--- Reconciliations: vendors' usage lists compared with our charged orders. Amounts and units are billionths.
+-- Reconciliations: vendors' usage lists compared with our charged orders. Amounts and units are
+-- billionths.
 
 CREATE TABLE reconciliations (
   -- A prefix and a UUIDv7.

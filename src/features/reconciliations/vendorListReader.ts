@@ -82,7 +82,9 @@ const textOf = <E>(source: Bytes<E>, { encoding, maxBytes }: ListReading): Text 
     )
   })
 
-/** Splits the text into rows of cells. Without a delimiter it reads the header ahead to detect one. */
+/**
+ * Splits the text into rows of cells. Without a delimiter it reads the header ahead to detect one.
+ */
 const rowsOf = (text: Text, delimiter: Delimiter | null) => {
   const split = (source: Text, sign: Delimiter) =>
     Stream.pipeThroughChannelOrFail(source, Csv.decodeString({ delimiter: delimiters[sign] }))

@@ -1,4 +1,6 @@
-/** Statements in PostgreSQL, read from the usage sums, the transfers and the primary key of orders. */
+/**
+ * Statements in PostgreSQL, read from the usage sums, the transfers and the primary key of orders.
+ */
 import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstDayOf } from "../../domain/money/months.ts"
@@ -81,7 +83,9 @@ export const layerStatements = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const { timeZone } = yield* Settings
 
-    /** The month as a table of one row: its first day, its start, and the start of the next month. */
+    /**
+     * The month as a table of one row: its first day, its start, and the start of the next month.
+     */
     const monthOf = (month: string) => sql`
       SELECT ${firstDayOf(month)}::date AS first,
              ${firstDayOf(month)}::timestamp AT TIME ZONE ${timeZone} AS begins,

@@ -1,6 +1,7 @@
 /**
- * Charges in the columns of the FinOps Open Cost and Usage Specification (FOCUS) 1.2: every mandatory
- * column, the conditional columns whose condition holds, and two custom columns with the prefix `x_`.
+ * Charges in the columns of the FinOps Open Cost and Usage Specification (FOCUS) 1.2: every
+ * mandatory column, the conditional columns whose condition holds, and two custom columns with the
+ * prefix `x_`.
  */
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Row } from "../../runtime/texts/csvText.ts"

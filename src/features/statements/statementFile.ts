@@ -32,7 +32,9 @@ const statementColumns = [
 
 const decimalOrNull = (nano: bigint | null) => (nano === null ? null : formatNano(nano))
 
-/** Sorts by name, since PostgreSQL and the store in memory return the metadata in different orders. */
+/**
+ * Sorts by name, since PostgreSQL and the store in memory return the metadata in different orders.
+ */
 const sortMetadata = (metadata: StatementEntry["metadata"]) =>
   metadata === null
     ? null

@@ -117,8 +117,7 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
--- A rejected video is an order that was refused: the order's answer told the client, who knows no
--- task.
+-- A rejected video is a refused order: its client received the error, and knows of no task.
 CREATE TRIGGER tasks_told AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (old.finished_at IS NULL AND new.finished_at IS NOT NULL
         AND (new.state <> 'rejected' OR new.id LIKE 'im\_%'))
@@ -256,7 +255,7 @@ BEGIN
     (organization_id, message_id, at, status, duration_ms, answer, error, lease)
   VALUES (p_organization, p_id, now() - make_interval(secs => p_millis / 1000.0), p_status, p_millis,
           p_answer, p_error, p_lease);
-  -- Each callback has a receiver of its own, so a failure of one tells nothing about the others.
+  -- Each callback has its own receiver: a failure of one receiver says nothing about the others.
   IF message.callback_url IS NOT NULL OR endpoint.disabled_at IS NOT NULL THEN RETURN; END IF;
 
   IF p_outcome = 'delivered' THEN

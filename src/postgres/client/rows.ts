@@ -1,4 +1,6 @@
-/** Runs SQL statements with timeouts and retries and decodes their rows; failures become defects here. */
+/**
+ * Runs SQL statements with time-outs and retries, and decodes their rows; failures become defects.
+ */
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { isTransient } from "../../runtime/databaseErrors.ts"
@@ -89,7 +91,9 @@ const retryUntilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
     })
   )
 
-/** Like `repeatable`, for writes that must not be lost: retries until the database can be reached. */
+/**
+ * Like `repeatable`, for writes that must not be lost: retries until the database can be reached.
+ */
 export const lasting = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.orDie(retryUntilWritten(statement))
 
@@ -98,8 +102,8 @@ export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
   statement.pipe(retryUntilWritten, within(MINUTE), Effect.orDie)
 
 /**
- * Decodes every row of a statement; a row that does not decode dies. Each row is decoded by the schema
- * itself, since an array schema around it would be compiled again at every call.
+ * Decodes every row of a statement; a row that does not decode dies. Each row is decoded by the
+ * schema itself, since an array schema around it would be compiled again at every call.
  */
 export const decodeRows = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S
@@ -160,8 +164,8 @@ export const deleteInBatches = Effect.fnUntraced(function* (
 })
 
 /**
- * The largest expected difference between the clock of the database and those of gateways, which
- * mint ids.
+ * The largest expected difference between the clock of the database and the clock of a gateway,
+ * which mints ids.
  */
 export const MAX_CLOCK_SKEW_MILLIS = 60_000
 

@@ -40,7 +40,7 @@ const directoryInUse = (directory: string, owner: typeof Owner.Type | null): Dat
   })
 }
 
-/** The process on this machine that has the directory open, or null. */
+/** The pid of the process on this machine that has the directory open; null if there is none. */
 export const ownerOf = (dataDir: string): number | null => {
   const owner = readOwner(join(resolve(dataDir), "owner.json"))
   return owner !== null && owner.host === hostname() && isRunning(owner.pid) ? owner.pid : null

@@ -54,7 +54,9 @@ const MAX_QUEUED = 5000
 
 /** The shortest step of a sweep: one statement passes the orders created within this time. */
 const SHORT_STEP_SECONDS = 60
-/** Longer steps are this share of the time that the sweep is behind, so that months pass in seconds. */
+/**
+ * Longer steps are this share of the time that the sweep is behind, so that months pass in seconds.
+ */
 const STEP_SHARE = 0.05
 
 const overloaded = new Overloaded({

@@ -69,7 +69,7 @@ export const layerUsageLog = Layer.effect(
         const uuid = last === null ? null : last.slice(last.indexOf("_") + 1)
         const isOfOrganization = sql`organization_id = ${organizationId}`
         const reached = upTo("id", "prefix")(sql, uuid)
-        /** Read along the index of tags if a tag is given, else along the orders. */
+        /** Reads along the index of tags if a tag is given, and along the orders otherwise. */
         const orders =
           tag === null
             ? sql`SELECT * FROM orders WHERE ${isOfOrganization} AND ${ownedBy(memberId)} AND ${reached}

@@ -37,9 +37,10 @@ export interface AppliedMigrations extends Schema.Schema.Type<typeof Rules> {
 const NO_MIGRATIONS: AppliedMigrations = { latest: 0, stopsAt: null, isForeign: false }
 
 /**
- * Reads which migrations are applied. The migrator's own table is not read, since the migrator locks it
- * until its commit, and gateways that keep serving would wait. `to_regclass` is not used either, since
- * inside a transaction it may return a cached result from before another transaction's commit.
+ * Reads which migrations are applied. The migrator's own table is not read, since the migrator
+ * locks it until its commit, and gateways that keep serving would wait. `to_regclass` is not used
+ * either, since inside a transaction it may return a cached result from before another
+ * transaction's commit.
  */
 export const appliedMigrations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

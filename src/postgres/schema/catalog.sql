@@ -9,8 +9,8 @@ CREATE TABLE catalog_versions (
   author text
 );
 
--- The accounts of a channel: the current one for new orders, and earlier ones for tasks that still run. A
--- row outlives its channel in the catalog, so that these tasks can be polled.
+-- The accounts of a channel: the current one for new orders, and earlier ones for tasks that still
+-- run. A row outlives its channel in the catalog, so that these tasks can be polled.
 CREATE TABLE channel_accounts (
   channel_id text NOT NULL,
   version integer NOT NULL DEFAULT 1,

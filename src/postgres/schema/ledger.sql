@@ -12,7 +12,7 @@ CREATE TABLE pools (
   -- charges may take the pool below zero.
   uncovered bigint NOT NULL DEFAULT 0 CHECK (uncovered >= 0),
   credit bigint NOT NULL DEFAULT 0 CHECK (credit >= 0),
-  -- Set while the audit finds violations: new orders are refused, closes continue.
+  -- Set while the audit finds violations: new orders are refused, while closes of orders continue.
   stopped_at timestamptz,
   stopped_reason text,
   -- The low-balance threshold, and whether the notification of a low balance was sent. The next one
@@ -86,7 +86,7 @@ CREATE TABLE orders (
   -- output.
   input_unit_price bigint CHECK (input_unit_price > 0),
   basis text,
-  -- What the vendor bills for the charged units.
+  -- The amount that the vendor bills for the charged units.
   cost bigint CHECK (cost >= 0),
   -- The vendor call that produced the charged result, where a single answer delivered all of it.
   call jsonb,
@@ -199,7 +199,8 @@ CREATE TRIGGER orders_stay BEFORE DELETE ON orders
 CREATE TRIGGER orders_close_once BEFORE UPDATE ON orders
   FOR EACH ROW WHEN (old.state <> 'open') EXECUTE FUNCTION refuse_change();
 
--- Idempotency keys of requests, written in the transaction of the order, before any vendor is called.
+-- Idempotency keys of requests, written in the transaction of the order, before any vendor is
+-- called.
 CREATE TABLE idempotency_keys (
   organization_id text NOT NULL,
   key text NOT NULL,

@@ -74,7 +74,7 @@ CREATE TABLE admin_audit (
   fields jsonb,
   request_id text NOT NULL,
   status int NOT NULL,
-  -- Null where the token of the configuration was used.
+  -- Null where the writer used GATEWAY_ADMIN_TOKEN instead of an operator's own token.
   operator_id text,
   operator_name text NOT NULL
 );
@@ -83,7 +83,7 @@ CREATE INDEX admin_audit_by_action ON admin_audit (action, id);
 CREATE INDEX admin_audit_by_subject ON admin_audit (subject_id, id);
 
 CREATE TABLE gateway_writes (
-  -- A gateway chooses a slot at random; several may share one.
+  -- Each gateway chooses a slot at random; several gateways may share a slot.
   slot integer PRIMARY KEY,
   written_at timestamptz NOT NULL
 ) WITH (fillfactor = 20);

@@ -1,5 +1,5 @@
--- Tasks: videos, which are polled, and images generated after the client got its answer. Orphans: orders
--- whose outcome at the vendor is unknown.
+-- Tasks: videos, which are polled, and images generated after the client got its answer. Orphans:
+-- orders whose outcome at the vendor is unknown.
 
 CREATE TABLE tasks (
   organization_id text NOT NULL,
@@ -54,8 +54,8 @@ CREATE TABLE tasks (
   CHECK ((state IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
   CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL)),
   CHECK (erased_at IS NULL OR finished_at IS NOT NULL)
-  -- Every poll updates its task in the index of due tasks twice, so frequent vacuums keep the start of
-  -- that index fast.
+  -- Every poll updates its task twice in the index of due tasks; frequent vacuums keep reads of the
+  -- start of that index fast.
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 -- The tasks of each channel by due time: a claim takes the first tasks of every channel.
 CREATE INDEX tasks_due_by_channel ON tasks (channel_id, next_poll_at) WHERE state = 'processing';
@@ -85,7 +85,8 @@ CREATE TABLE channel_pauses (
   until timestamptz NOT NULL
 );
 
--- Orders that the vendor may have executed and billed. They are never sent again; an operator resolves them.
+-- Orders that the vendor may have executed and billed. They are never sent again; an operator
+-- resolves them.
 CREATE TABLE orphans (
   organization_id text NOT NULL,
   order_id text COLLATE "C" NOT NULL,

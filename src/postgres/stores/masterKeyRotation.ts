@@ -52,7 +52,7 @@ const originOfRow = ({ baseUrl }: typeof SealedRow.Type): string =>
 const openRow = (vault: Vault["Service"], row: typeof SealedRow.Type) =>
   vault.open(row, row.subject, originOfRow(row))
 
-/** Why secrets cannot be opened under the vault's master keys; changes nothing. */
+/** Reads why secrets cannot be opened under the vault's master keys, without any change. */
 export const sealedFaults = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault

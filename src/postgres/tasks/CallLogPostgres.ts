@@ -132,7 +132,7 @@ export const layerCallLog = Layer.effect(
     })
 
     /**
-     * Describes all calls, and yields after each batch, so that answers and requests are handled
+     * Describes all calls, and yields after each batch, so that requests and responses are handled
      * first.
      */
     const describeAll = Effect.whileLoop({

@@ -34,7 +34,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
              SET lease = t.lease + 1, asked_at = now(),
                  next_poll_at = now() + make_interval(secs => ${settings.leaseSeconds})`
   const columns = sql.literal(claimedColumns)
-  // Each order is looked up by its primary key: with stale statistics a join would read the whole table.
+  // Each order is looked up by its primary key: with stale statistics a join would read the whole
+  // table.
   const order = sql.literal(`CROSS JOIN LATERAL
                (SELECT q.quote, q.cost_quote FROM orders q
                  WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)

@@ -21,7 +21,10 @@ interface GatheredPolls {
 /** The key of the call's job in the maps. */
 const jobKey = ({ organizationId, jobId }: CallRow): string => `${organizationId} ${jobId}`
 
-/** Caches the last polls of at most `maxJobs` jobs, and gathers repeats in at most `maxGathered` rows. */
+/**
+ * Caches the last polls of at most `maxJobs` jobs, and gathers repeats in at most `maxGathered`
+ * rows.
+ */
 export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
   /**
    * The last poll of each job, without its bodies; the job whose last poll is the oldest comes
