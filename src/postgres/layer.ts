@@ -1,4 +1,4 @@
-/** The core stores, which the way of an order needs. */
+/** The core stores, which every order needs. */
 import { Layer } from "effect"
 import { layerLedger } from "./ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./ledger/UsageLogPostgres.ts"
@@ -9,7 +9,7 @@ import { layerIdempotencyKeys } from "./stores/IdempotencyKeysPostgres.ts"
 import { layerOperationsStore } from "./stores/OperationsStorePostgres.ts"
 import { layerTaskRepo } from "./tasks/TaskRepoPostgres.ts"
 
-/** Over a database that has the schema. */
+/** The stores; the database must have the schema already. */
 export const layerCoreStores = Layer.mergeAll(
   layerLedger,
   layerTaskRepo,

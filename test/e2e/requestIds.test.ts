@@ -60,7 +60,8 @@ layer(layerTestGateway("embedded").pipe(Layer.provide(layerLog)), {
         json: { model: "film-keyless", prompt: "x" }
       })
       assert.strictEqual(answer.status, 503)
-      const line = lines.find((one) => one.includes("ch-keyless cannot be used"))
+      const line = lines.find((one) => one.includes("channel: no usable key"))
+      assert.include(line, "ch-keyless")
       assert.include(line, "order-8")
       assert.include(line, answer.headers.get("x-request-id") ?? "none")
     })

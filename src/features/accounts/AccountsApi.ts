@@ -1,4 +1,4 @@
-/** Organisations, members and keys: listed, read and changed. */
+/** The HTTP API by which operators list, read and change organisations, members and keys. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Amount } from "../../domain/money/Money.ts"
@@ -86,7 +86,7 @@ const changeableFields = {
   )
 }
 
-/** What is left out of a change stays as it is. */
+/** A change of an organisation: absent fields are not changed. */
 export const OrganizationChangeBody = Schema.Struct({
   ...changeableFields,
   credit: Schema.optionalKey(

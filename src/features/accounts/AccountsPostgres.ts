@@ -37,17 +37,17 @@ const keyColumns = columnsOf(KeyRecord, "o")
 
 type RowSchema = Schema.Top & { readonly DecodingServices: never }
 
-/** A kind of account. Ids of its table are in order of time. */
+/** A kind of account: organisation, member or key. The ids of its table sort in order of time. */
 interface AccountKind<S extends RowSchema> {
   readonly schema: S
   readonly table: string
-  /** What an error calls it. */
+  /** The name of the kind in errors. */
   readonly label: string
-  /** Reads the accounts whose rows stand in this relation, under the alias `o`. */
+  /** Reads the accounts whose rows are in this relation, under the alias `o`. */
   readonly selectFrom: (rows: Statement.Fragment) => Statement.Statement<object>
 }
 
-/** A filter in SQL. The name stands apart, as an index serves it. */
+/** A filter in SQL. The name prefix is separate, since an index serves it. */
 interface Conditions {
   readonly namePrefix: string | null
   readonly others: Statement.Fragment
@@ -56,7 +56,7 @@ interface Conditions {
 /** Greater than every text with this prefix, in the order of code points (`COLLATE "C"`). */
 const prefixEnd = (prefix: string): string => `${prefix}\u{10ffff}`
 
-/** Rows of one name prefix that a page may have to sort. */
+/** The maximum number of rows with one name prefix that a page may have to sort. */
 const MAX_SORTED_ROWS = 1000
 
 export const layerAccounts = Layer.effect(
@@ -96,7 +96,7 @@ export const layerAccounts = Layer.effect(
       selectFrom: (rows) => sql`SELECT ${sql.literal(keyColumns)} FROM ${rows} o`
     }
 
-    /** Served by the index of names. */
+    /** Whether the name has the prefix, in a form that the index of names serves. */
     const hasPrefix = (prefix: string) =>
       sql`lower(name) COLLATE "C" >= lower(${prefix})
           AND lower(name) COLLATE "C" < lower(${prefixEnd(prefix)})`
@@ -124,9 +124,10 @@ export const layerAccounts = Layer.effect(
       namePrefix === null ? others : sql`${others} AND ${hasPrefix(namePrefix)}`
 
     /**
-     * The rows that a page is read from. The few rows of a rare name are read by the index of names
-     * and sorted: `OFFSET 0` keeps the planner from walking the ids to them. Where many rows have the
-     * name, the page fills sooner along the ids, so that condition is one that the index cannot serve.
+     * The rows that a page is read from. If few rows have the name prefix, they are read through
+     * the index of names and sorted: `OFFSET 0` keeps the planner from scanning the ids for them.
+     * If many rows have it, a scan along the ids fills the page sooner, so the condition has a form
+     * that the index of names cannot serve.
      */
     const rowsToPage = Effect.fnUntraced(function* (
       table: Statement.Fragment,
@@ -141,7 +142,10 @@ export const layerAccounts = Layer.effect(
         : sql`(SELECT * FROM ${table} WHERE starts_with(lower(name), lower(${namePrefix}))) candidates`
     })
 
-    /** The rows of the page are chosen before the joins, which could else read on without an end. */
+    /**
+     * The rows of the page are chosen before the joins: a join in the same query might read the
+     * complete table.
+     */
     const list = Effect.fnUntraced(function* <S extends RowSchema>(
       { schema, table, selectFrom }: AccountKind<S>,
       { namePrefix, others }: Conditions,
@@ -170,7 +174,7 @@ export const layerAccounts = Layer.effect(
       return account
     })
 
-    /** The value of a column after a change; undefined leaves it. */
+    /** The value of a column after a change; undefined keeps the current value. */
     const valueAfter = (column: string, value: unknown) =>
       value === undefined ? sql.literal(column) : sql`${value}`
     const disabledAtAfter = (enabled: boolean | undefined) => {

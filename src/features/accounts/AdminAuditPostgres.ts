@@ -1,4 +1,4 @@
-/** The audit of administrative writes in PostgreSQL. */
+/** The audit log of administrative writes in PostgreSQL. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -11,7 +11,10 @@ import {
 } from "../../postgres/client/rows.ts"
 import { AdminAudit, AuditEntry } from "../../services/operators/AdminAudit.ts"
 
-/** The prefix of ids of that time, by which a list of some days reads the index of those days alone. */
+/**
+ * The prefix of ids minted at this time: a list for some days reads only the part of the index with
+ * these ids.
+ */
 const idPrefixAt = (at: Date, shiftMillis: number): string =>
   `au_${uuidBeginning(new Date(at.getTime() + shiftMillis))}`
 
@@ -32,7 +35,7 @@ export const layerAdminAudit = Layer.effect(
                   ${write.requestId}, ${write.status}, ${write.operatorId}, ${write.operatorName})
           ON CONFLICT (id) DO NOTHING`)
       }),
-      // Ids begin with their time, so their order is that of the writes.
+      // Ids begin with their time, so they sort in the order of the writes.
       list: Effect.fn("AdminAudit.list")((filter, page) => {
         const { operatorId, action, subjectId, from, to } = filter
         const equals = (column: string, value: string | null) =>

@@ -1,4 +1,4 @@
-/** Those who run the gateway, managed by its owners. */
+/** The HTTP API by which the gateway's owners manage operators. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"

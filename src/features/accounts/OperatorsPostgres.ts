@@ -1,4 +1,4 @@
-/** Operators in PostgreSQL. Their tokens are looked up by their hash. */
+/** Operators in PostgreSQL. An operator's token is looked up by its hash. */
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -37,7 +37,7 @@ export const layerOperators = Layer.effect(
       })
     })
 
-    /** Reads or changes one operator; an id without a row is not found. */
+    /** Reads or changes one operator; fails with `NotFound` where no row has the id. */
     const runOnOne = Effect.fnUntraced(function* (
       statement: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
     ) {
@@ -50,7 +50,8 @@ export const layerOperators = Layer.effect(
       create: Effect.fn("Operators.create")(function* ({ name, role }) {
         const id = `op_${yield* random.uuidV7()}`
         const token = formatToken("mgo_", yield* random.randomBytes(TOKEN_BYTES))
-        // A repeat of the statement, whose first answer was lost, finds the row of the first one.
+        // A repeat of the statement after a lost answer finds the row that the first attempt
+        // inserted.
         const record = yield* rowOf(OperatorRecord)(
           repeatable(sql`
             INSERT INTO operators AS o (id, name, role, hash)

@@ -1,4 +1,7 @@
-/** Organisations, members, keys and operators, and the audit of what operators wrote. */
+/**
+ * The feature of organisations, members, keys and operators, and of the audit log of operators'
+ * writes.
+ */
 import { Layer } from "effect"
 import { layerAccounts } from "./AccountsPostgres.ts"
 import { layerAdminAudit } from "./AdminAuditPostgres.ts"
@@ -6,8 +9,8 @@ import { layerAccountsHandlers } from "./accountHandlers.ts"
 import { layerOperators } from "./OperatorsPostgres.ts"
 import { layerOperatorHandlers } from "./operatorHandlers.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = Layer.mergeAll(layerAccounts, layerOperators, layerAdminAudit)
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = Layer.mergeAll(layerAccountsHandlers, layerOperatorHandlers)

@@ -1,4 +1,4 @@
-/** The results of the archive in PostgreSQL. */
+/** The results in the archive, in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -35,7 +35,10 @@ export const layerArchives = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const leaseEnd = sql`now() + make_interval(secs => ${COPY_LEASE_SECONDS})`
 
-    /** The state is part of the text, so that the partial index of due rows in that state is used. */
+    /**
+     * The state is part of the statement's text, so that the partial index of due rows in that
+     * state is used.
+     */
     const claim = (state: "waiting" | "removing", limit: number, columns: string) =>
       oneTry(sql`
         UPDATE archives a SET lease = a.lease + 1, next_try_at = ${leaseEnd}

@@ -1,4 +1,4 @@
-/** A bucket of the S3 protocol: AWS, Cloudflare R2, or a self-hosted server. */
+/** A bucket of the S3 protocol: at AWS, Cloudflare R2, or a self-hosted server. */
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import {
@@ -16,14 +16,17 @@ import { type ArchiveBucket, Bucket, BucketFault } from "../../services/results/
 
 export interface BucketLocation {
   readonly bucket: string
-  /** The prefix of every key: empty, or with a slash at its end. */
+  /** The prefix of every key: empty, or ending with a slash. */
   readonly prefix: string
-  /** Null stands for AWS. */
+  /** Null means AWS. */
   readonly endpoint: string | null
   readonly region: string
 }
 
-/** A copy has two parts in memory: one that is being filled, and one that is being sent. */
+/**
+ * The size of a part. A copy has two parts in memory: one that is being filled, and one that is
+ * being sent.
+ */
 const PART_BYTES = 5 * 1024 * 1024
 
 const faultOf = (cause: unknown): BucketFault =>
@@ -31,7 +34,9 @@ const faultOf = (cause: unknown): BucketFault =>
     message: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
   })
 
-/** A browser trusts files with the bucket's own origin, so only media of known types are shown in it. */
+/**
+ * A browser trusts files with the bucket's own origin, so it may display only media of known types.
+ */
 const servedHeaders = (type: string) => {
   const contentType = servedType(type)
   return { contentType, disposition: dispositionOf(contentType) }
@@ -127,7 +132,10 @@ const makeBucket = (
   }
 })
 
-/** The client of AWS finds its credentials itself: in `AWS_...` variables, a profile, or the machine's role. */
+/**
+ * The client of AWS finds the credentials itself: in `AWS_...` variables, a profile, or the
+ * machine's role.
+ */
 export const layerBucketS3 = (location: BucketLocation) =>
   Layer.effect(
     Bucket,

@@ -1,6 +1,7 @@
 /**
- * Copies the results of tasks into the archive before their vendors delete them. Any number of gateways
- * do so, and each result is copied by one of them at a time. A copy that fails changes nothing of its task.
+ * Copies the results of tasks into the archive before their vendors delete them. Any number of
+ * gateways copy results, but only one gateway at a time copies the same result. A failed copy does
+ * not change its task.
  */
 import { Clock, Effect, FiberSet, Layer, Metric } from "effect"
 import { servedType } from "../../domain/files/mediaTypes.ts"
@@ -20,10 +21,10 @@ import {
   type CopyEnd
 } from "../../services/results/Archives.ts"
 
-/** Concurrent copies of this gateway; each has two parts of a file in memory. */
+/** The number of concurrent copies of this gateway; each copy has two parts of a file in memory. */
 const MAX_COPIES = 2
 const RENEWAL_INTERVAL = `${COPY_LEASE_SECONDS / 3} seconds` as const
-/** How long a vendor may be silent in the middle of a file. */
+/** The maximum time without any bytes from the vendor in the middle of a file. */
 const IDLE_SECONDS = 30
 const MIN_DELAY_SECONDS = 5
 const MAX_DELAY_SECONDS = 600
@@ -33,7 +34,10 @@ const DEFAULT_LIFETIME_SECONDS = 24 * 3600
 const addressesOf = ({ taskId, task }: ClaimedResult): ReadonlyArray<string | null> =>
   taskKindOf(taskId) === "video" ? [task.videoUrl] : imageAddresses(task)
 
-/** Whether the vendor's addresses have expired, by their signatures or else by their age. */
+/**
+ * Whether the vendor's addresses have expired: by the expiry in their signatures, or else by their
+ * age.
+ */
 const hasExpired = (result: ClaimedResult, nowMillis: number): boolean => {
   const ends = addressesOf(result).flatMap((address) =>
     address === null ? [] : (expiryOf(address)?.getTime() ?? [])
@@ -62,7 +66,7 @@ export const layerResultCopier = Layer.effectDiscard(
           isRefused: false
         })
       }
-      // A body that is shorter than its content-length fails.
+      // A body that is shorter than its content-length fails here.
       const contentType = servedType(headerOf(answer, "content-type"))
       const stored = yield* bucket.put(key, contentType, bytesWithin(maxContentBytes, answer))
       return { ...stored, contentType } satisfies ArchivedFile
@@ -84,7 +88,7 @@ export const layerResultCopier = Layer.effectDiscard(
             afterSeconds: Math.min(MAX_DELAY_SECONDS, MIN_DELAY_SECONDS * 2 ** result.tries)
           }
 
-    /** Renews the claim until another gateway has taken it over, and then interrupts the copy. */
+    /** Renews the claim until another gateway has taken it over; then the copy is interrupted. */
     const renewClaim = (result: ClaimedResult) =>
       archives
         .renew(result)

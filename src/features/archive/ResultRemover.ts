@@ -1,11 +1,13 @@
-/** Deletes files from the archive whose task was deleted, or whose retention has ended. */
+/**
+ * Deletes a task's files from the archive after the task was deleted or its retention has ended.
+ */
 import { Effect, Layer } from "effect"
 import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Bucket, keyPrefixOf } from "../../services/results/ArchiveBucket.ts"
 import { Archives } from "../../services/results/Archives.ts"
 
-/** Tasks whose files are deleted in one run, one after the other. */
+/** The number of tasks whose files are deleted in one run, one after the other. */
 const MAX_REMOVALS = 50
 
 export const layerResultRemover = Layer.effectDiscard(
@@ -19,7 +21,7 @@ export const layerResultRemover = Layer.effectDiscard(
       if (archiveDays > 0) yield* archives.expire(archiveDays, MAX_REMOVALS)
       for (const removal of yield* archives.claimRemovals(MAX_REMOVALS)) {
         const { organizationId, taskId } = removal
-        // Files that could not be deleted are claimed again when this claim ends.
+        // Files that could not be deleted are claimed again when this claim expires.
         yield* bucket.removeAll(keyPrefixOf(organizationId, taskId)).pipe(
           Effect.andThen(archives.completeRemoval(removal)),
           Effect.catch(({ message }) =>

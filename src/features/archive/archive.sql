@@ -1,14 +1,15 @@
--- Copies of results in the archive. A row is written in the transaction of a task's success, so that none
--- is lost when a gateway is killed.
+-- Copies of results in the archive. A row is written in the transaction of a task's success, so
+-- that no row is lost when a gateway is killed.
 CREATE TABLE archives (
   organization_id text NOT NULL,
   task_id text COLLATE "C" NOT NULL,
   -- A result that is being removed is not served; its row is deleted after its last file.
   state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'kept', 'failed', 'removing')),
-  -- The next try of the copy, or of the removal.
+  -- The time of the next try of the copy, or of the removal.
   next_try_at timestamptz DEFAULT now(),
   tries integer NOT NULL DEFAULT 0,
-  -- The number of the claim; a write must name it, so that an old claim cannot overwrite a newer one.
+  -- The number of the claim; a write must name it, so that a write of an old claim cannot overwrite
+  -- a newer one.
   lease bigint NOT NULL DEFAULT 0,
   -- The files in order, each {bytes, sha256, contentType}.
   files jsonb,
@@ -41,17 +42,17 @@ END $$;
 CREATE TRIGGER tasks_archived AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (new.is_archived AND old.state <> 'succeeded' AND new.state = 'succeeded')
   EXECUTE FUNCTION archive_result();
--- Images of a task that failed may have been put there before: by a gateway that was killed, or that
--- came too late and is still at it.
+-- A failed image task may have files in the archive already: of a gateway that was killed, or of
+-- one that was too late and is still uploading.
 CREATE TRIGGER tasks_not_archived AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (new.is_archived AND old.state = 'submitting' AND new.state IN ('rejected', 'failed')
         AND new.id LIKE 'im!_%' ESCAPE '!')
   EXECUTE FUNCTION archive_result();
 
--- Forgets what an ended task made and what was said of it: its addresses, its vendor's words, the calls
--- for it, and its files. Its order, and with it the books, stay. Answers whether there is such a task;
--- a repeat changes nothing.
--- A copy may still be on its way until its claim is over: its file is removed after that.
+-- Erases the results of an ended task and the records about it: its addresses, the vendor's words,
+-- the calls, and its files. Its order, and so the books, stay. Returns whether there is such a
+-- task; a repeat changes nothing. A copy may still be running until its claim has expired: its
+-- files are removed after that.
 CREATE FUNCTION erase_task(p_organization text, p_id text, p_lease interval) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -76,10 +77,10 @@ BEGIN
   RETURN true;
 END $$;
 
--- Deletes tasks of an organisation's sealed months, the oldest first and at most `p_most`, and answers
--- how many. Their orders stay, and with them all that the books are made of; nobody can read the tasks
--- any more. Those with a file in the archive stay until it is removed, and those with an open orphan
--- until it is settled.
+-- Deletes tasks of an organisation's sealed months, the oldest first and at most `p_most`, and
+-- returns the number of deleted tasks. Their orders stay, and with them all the books are made of;
+-- nobody can read the tasks any more. A task with a file in the archive stays until the file is
+-- removed, and a task with an open orphan until the orphan is settled.
 CREATE FUNCTION drop_closed_tasks(p_organization text, p_most int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   closed text[];

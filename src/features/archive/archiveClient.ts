@@ -1,6 +1,6 @@
 /**
- * Loads the client of AWS for the archive's bucket. Only installations with an archive have its packages,
- * which are a sixth of everything that is installed.
+ * Loads the AWS client for the archive's bucket. Only installations with an archive have its
+ * packages, which are a sixth of everything that is installed.
  */
 import { Effect, Layer, Schema } from "effect"
 import type { BucketLocation } from "./BucketS3.ts"
@@ -10,7 +10,7 @@ export class ArchiveUnavailable extends Schema.TaggedError<ArchiveUnavailable>()
   { message: Schema.String }
 ) {}
 
-/** The packages that BucketS3.ts imports: optional peers of the gateway's package. */
+/** The packages that BucketS3.ts imports: optional peer dependencies of the gateway's package. */
 const ARCHIVE_PACKAGES = [
   "@aws-sdk/client-s3",
   "@aws-sdk/lib-storage",
@@ -30,6 +30,6 @@ const loadBucketS3 = Effect.tryPromise({
     })
 })
 
-/** Fails where the packages are missing, and names them. */
+/** Fails where packages are missing, and names the missing packages. */
 export const layerArchiveBucket = (location: BucketLocation) =>
   Layer.unwrap(Effect.map(loadBucketS3, ({ layerBucketS3 }) => layerBucketS3(location)))

@@ -3,13 +3,13 @@ import { Effect } from "effect"
 import { ArchiveUnavailable } from "./archiveClient.ts"
 import type { BucketLocation } from "./BucketS3.ts"
 
-/** The only credentials that the server accepts. */
+/** The only credentials that s3rver accepts. */
 const CREDENTIALS = "S3RVER"
 const BUCKET = "demo"
 
-/** Stores its files in the directory, and serves until the scope closes. */
+/** Starts a server that stores its files in the directory and runs until the scope closes. */
 export const startDemoArchive = Effect.fnUntraced(function* (directory: string) {
-  // s3rver is a package for development, as only the demo needs it.
+  // s3rver is a development dependency, as only the demo needs it.
   const { default: S3rver } = yield* Effect.tryPromise({
     try: () => import("s3rver"),
     catch: () =>

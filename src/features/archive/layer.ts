@@ -1,11 +1,11 @@
-/** Results of vendors, copied into the operator's bucket. */
+/** The feature of the archive: vendors' results, copied into the operator's bucket. */
 import { Layer } from "effect"
 import { layerArchives } from "./ArchivesPostgres.ts"
 import { layerResultCopier } from "./ResultCopier.ts"
 import { layerResultRemover } from "./ResultRemover.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = layerArchives
 
-/** What runs in the background, over its ports. */
+/** The feature's background jobs, over its stores. */
 export const layerJobs = Layer.mergeAll(layerResultCopier, layerResultRemover)

@@ -1,4 +1,4 @@
-/** Types of the used part of the package, which has none of its own. */
+/** Types of the part of s3rver that is used; the package has no types. */
 declare module "s3rver" {
   import type { AddressInfo } from "node:net"
 

@@ -1,4 +1,4 @@
-/** What organisations, members and keys may spend. */
+/** The HTTP API of budgets, which limit what organisations, members and keys may spend. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { budgetPeriods, budgetScopes, usualThresholds } from "../../domain/money/budgets.ts"

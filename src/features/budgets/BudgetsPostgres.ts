@@ -1,4 +1,6 @@
-/** Budgets in PostgreSQL, created and changed under the lock of the pool, as their uses are. */
+/**
+ * Budgets in PostgreSQL. Budgets and their uses are created and changed under the lock of the pool.
+ */
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type Statement } from "effect/sql"
@@ -29,7 +31,9 @@ export const layerBudgets = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { timeZone } = yield* Settings
 
-    /** Budgets of these rows with the use of their current period. A period without a row has no use. */
+    /**
+     * Budgets of these rows with the use of the current period. A period without a row has no use.
+     */
     const budgetsOf = (rows: Statement.Fragment) => sql`
       SELECT ${sql.literal(columns)}
         FROM ${rows} b

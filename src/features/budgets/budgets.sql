@@ -1,19 +1,19 @@
--- Budgets limit what an organisation, a member or a key may spend in a day, a month or in total. A hold
--- must fit into every budget that applies to it, which its transaction checks, and counts in each of
--- them until it is closed.
+-- Budgets limit what an organisation, a member or a key may spend in a day, a month or in total. A
+-- hold must fit into every budget that applies to it, which is checked in the transaction of the
+-- hold. Until the hold is closed, it counts in each of these budgets.
 
 CREATE TABLE budgets (
   organization_id text NOT NULL REFERENCES organizations (id),
   id text COLLATE "C" NOT NULL,
   scope text NOT NULL CHECK (scope IN ('organization', 'member', 'key')),
-  -- The organisation, the member or the key; their ids differ.
+  -- The id of the organisation, the member or the key; ids of different kinds never collide.
   subject_id text NOT NULL,
   period text NOT NULL CHECK (period IN ('day', 'month', 'total')),
   -- Nano-units.
   amount bigint NOT NULL CHECK (amount >= 0),
-  -- Percentages of the amount; each is notified of once in a period.
+  -- Percentages of the amount; a notification of each is sent once in a period.
   thresholds integer[] NOT NULL,
-  -- The member's monthly cap, which is set with the member.
+  -- Whether this is the member's monthly cap, which is set together with the member.
   is_cap boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (organization_id, id),
@@ -25,7 +25,7 @@ CREATE UNIQUE INDEX budgets_caps ON budgets (organization_id, subject_id) WHERE 
 -- The use of a budget in each period.
 CREATE TABLE budget_uses (
   organization_id text NOT NULL,
-  -- Id of the budget, `@`, and the first day of the period.
+  -- The id of the budget, `@`, and the first day of the period.
   id text COLLATE "C" NOT NULL,
   budget_id text COLLATE "C" NOT NULL,
   start date NOT NULL,
@@ -33,8 +33,8 @@ CREATE TABLE budget_uses (
   captured bigint NOT NULL DEFAULT 0,
   -- The charges of the period from before the budget was created.
   captured_before bigint NOT NULL DEFAULT 0,
-  -- Whether the budget has refused an order; the last threshold that was notified of, and the use at
-  -- which the next one is.
+  -- Whether the budget has refused an order; the last threshold that a notification was sent for;
+  -- and the use at which the next notification is sent.
   has_refused boolean NOT NULL DEFAULT false,
   told integer NOT NULL DEFAULT 0,
   next_told bigint,
@@ -60,14 +60,14 @@ CREATE FUNCTION use_id(p_budget text, p_start date) RETURNS text LANGUAGE sql IM
   SELECT p_budget || '@' || p_start
 $$;
 
--- The smallest use that reaches a threshold after `p_told`; null where there is none.
+-- The smallest use that reaches a threshold above `p_told`; null where there is no such threshold.
 CREATE FUNCTION next_told(p_amount bigint, p_thresholds integer[], p_told integer) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$
   SELECT min(ceil(p_amount::numeric * t / 100))::bigint FROM unnest(p_thresholds) AS t WHERE t > p_told
 $$;
 
 -- Creates the rows of the current periods of the budgets that apply to these holds. The caller has
--- locked their pools.
+-- locked the pools of the holds.
 CREATE FUNCTION begin_periods(
   p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[])
 RETURNS void LANGUAGE plpgsql
@@ -88,14 +88,14 @@ BEGIN
                         WHERE s.organization_id = b.organization_id AND s.id = use_id(b.id, n.start));
 END $$;
 
--- The budgets that apply to holds, each once, with what is available in its current period, whose row is
--- created where it is missing. The narrowest come first: a key's before its member's, a day's before a
--- month's. The caller has locked the pools.
+-- The budgets that apply to holds, without duplicates, with what is available in the current
+-- period. Missing rows of current periods are created. The narrowest budgets come first: a key's
+-- before its member's, a day's before a month's. The caller has locked the pools.
 CREATE FUNCTION budgets_of_holds(
   p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[],
   OUT organizations text[], OUT ids text[], OUT rooms bigint[],
-  -- By hold, the places of its budgets among those and their ids: arrays as texts, as their lengths
-  -- differ; null where there is none.
+  -- For each hold, the positions of its budgets in the arrays above, and the ids of their uses.
+  -- Each element is an array as text, since the lengths differ; null for a hold without budgets.
   OUT hold_places text[], OUT hold_ids text[])
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -105,7 +105,7 @@ DECLARE
   have_begun boolean;
 BEGIN
   LOOP
-    -- Holds of one key fall under the same budgets.
+    -- Holds of one key have the same budgets.
     WITH subjects AS MATERIALIZED (
       SELECT u.organization_id, u.member_id, u.key_id, array_agg(u.i) AS holds
         FROM unnest(p_organizations, p_members, p_api_keys)
@@ -145,7 +145,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- The budget that refuses a hold, as the refusal shows it.
+-- The budget that refuses a hold, in the form that the refusal shows to the client.
 CREATE FUNCTION refusing_budget(
   p_time_zone text, p_organization text, p_use text, p_used bigint) RETURNS jsonb
 LANGUAGE sql STABLE AS $$
@@ -157,8 +157,8 @@ LANGUAGE sql STABLE AS $$
    WHERE s.organization_id = p_organization AND s.id = p_use AND b.id = s.budget_id
 $$;
 
--- Creates the current period of a new budget, whose use starts with the holds and charges of that period.
--- Open orders count in the budget from then on.
+-- Creates the current period of a new budget, whose use starts with the holds and charges of that
+-- period. From then on, open orders count in the budget.
 CREATE FUNCTION begin_budget(p_time_zone text, p_organization text, p_budget text)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -187,12 +187,13 @@ BEGIN
     SELECT p_organization, budget.use, p_budget, budget.start, coalesce(sum(hold), 0)::bigint,
            whole.captured, whole.captured, next_told(budget.amount, budget.thresholds, 0)
       FROM counted;
-  -- What is reached already is told at once.
+  -- Sends notifications immediately of the thresholds that are reached already (the update fires
+  -- the trigger).
   UPDATE budget_uses SET held = held WHERE organization_id = p_organization AND id = budget.use;
 END $$;
 
--- Changes the amount and the thresholds where they are not null. Thresholds that are reached and were not
--- notified of in the period are notified of.
+-- Changes the amount and the thresholds where they are not null. Notifications are sent of
+-- thresholds that are reached and were not notified of in the period.
 CREATE FUNCTION change_budget(
   p_time_zone text, p_organization text, p_budget text, p_amount bigint, p_thresholds integer[])
 RETURNS void LANGUAGE plpgsql AS $$
@@ -208,7 +209,7 @@ BEGIN
      AND s.start = period_start(b.period, p_time_zone);
 END $$;
 
--- Open orders that count in the budget are not affected.
+-- Deletes the budget and its uses; open orders that count in the budget are not affected.
 CREATE FUNCTION remove_budget(p_organization text, p_budget text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM pools WHERE organization_id = p_organization FOR UPDATE;
@@ -216,7 +217,7 @@ BEGIN
   DELETE FROM budget_uses WHERE organization_id = p_organization AND budget_id = p_budget;
 END $$;
 
--- A repeat with the same id changes nothing.
+-- Creates a budget; a repeat with the same id changes nothing.
 CREATE FUNCTION create_budget(
   p_time_zone text, p_organization text, p_budget text, p_scope text, p_subject text, p_period text,
   p_amount bigint, p_thresholds integer[], p_is_cap boolean)

@@ -1,9 +1,9 @@
-/** The room of budgets. */
+/** The feature of budgets. */
 import { layerBudgets } from "./BudgetsPostgres.ts"
 import { layerBudgetHandlers } from "./budgetHandlers.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = layerBudgets
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = layerBudgetHandlers

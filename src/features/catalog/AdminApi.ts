@@ -1,4 +1,4 @@
-/** The operator's interface. Unknown fields in its bodies are errors. */
+/** The operators' HTTP API of the catalog. Unknown fields in its bodies are errors. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"

@@ -1,4 +1,7 @@
-/** The answer of a replay: what a month's orders would have been charged and cost under a catalog. */
+/**
+ * The response of a replay: what a month's orders would have been charged and would have cost under
+ * a catalog.
+ */
 import { Schema } from "effect"
 import { amount, arrayOf, integer, text } from "../../http/api/shared.ts"
 

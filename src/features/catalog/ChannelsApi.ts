@@ -1,4 +1,7 @@
-/** Operators read how channels are doing, test them for free, and take them out of use and back. */
+/**
+ * The HTTP API by which operators read the state of channels, test them for free, and disable or
+ * enable them.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { idParams } from "../../http/api/admin/lists.ts"

@@ -1,11 +1,14 @@
-/** Units that were charged (tokens, seconds, images), grouped by everything that their price depends on. */
+/**
+ * Units that were charged (tokens, seconds, images), grouped by everything that their price depends
+ * on.
+ */
 import { Context, type Effect } from "effect"
 import type { UnitGroup } from "./replay.ts"
 
 export class ChargedUnits extends Context.Service<
   ChargedUnits,
   {
-    /** The charged orders of all organisations in a month such as `2026-10`, unordered. */
+    /** The charged orders of all organisations in a month such as `2026-10`, in any order. */
     readMonth(month: string): Effect.Effect<ReadonlyArray<UnitGroup>>
   }
 >()("gateway/features/catalog/ChargedUnits") {}

@@ -1,26 +1,29 @@
-/** The charged units of a month, summed up by the database from the quotes stored with the orders. */
+/**
+ * The charged units of a month, summed up by the database from the quotes stored with the orders.
+ */
 import { Duration, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf, within } from "../../postgres/client/rows.ts"
 import { ChargedUnits } from "./ChargedUnits.ts"
 import { UnitGroup } from "./replay.ts"
 
-/** A month of a large deployment is many rows, and an operator waits for it. */
+/** A month of a large deployment has many rows, and an operator waits for the result. */
 const STATEMENT_TIMEOUT = Duration.minutes(1)
 
 export const layerChargedUnits = Layer.effect(
   ChargedUnits,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // Operators who ask at the same time take turns, so that orders lose one connection and no more.
+    // Concurrent replays take turns, so that at most one database connection is taken from orders.
     const turns = yield* Semaphore.make(1)
 
     return ChargedUnits.of({
       readMonth: Effect.fn("ChargedUnits.readMonth")((month) => {
         const first = sql`${`${month}-01`}::date`
-        // Months are those of the deployment's time zone and stored with the orders; the times, up to a
-        // day wider, let the index serve them. Where seconds were charged but the cost was by tokens,
-        // the cost tells the number of tokens.
+        // Months are in the deployment's time zone and stored with the orders. The range of times,
+        // up to a day wider on each side, lets the index serve the query. Where the client was
+        // charged by seconds but the cost is by tokens, the number of tokens is computed from the
+        // cost.
         const unitGroups = sql`
           SELECT o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
                  q."withVideo", q."expectsOutput", q.quality, q.size, count(*)::int AS count,

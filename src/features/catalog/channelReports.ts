@@ -1,4 +1,7 @@
-/** Each channel as an operator sees it: whether it takes orders, and what its last hour was like. */
+/**
+ * The report of each channel for operators: whether it takes orders, and the counts of the last
+ * hour.
+ */
 import { Clock, Effect } from "effect"
 import type { Channel, Mount } from "../../domain/catalog/CatalogDocument.ts"
 import { keysOf, type StoredKeys } from "../../domain/catalog/channelKeys.ts"
@@ -12,11 +15,11 @@ import {
 } from "../../services/channels/ChannelRecords.ts"
 import type { ChannelView } from "./ChannelsApi.ts"
 
-/** Everything that reports are made from, read at one moment. */
+/** All data that the reports are made from, read at one moment. */
 interface ChannelData {
   readonly snapshot: CatalogSnapshot
   readonly storedKeys: StoredKeys
-  /** By channel. */
+  /** The number of open tasks by channel. */
   readonly openTasks: ReadonlyMap<string, number>
   readonly cooldowns: ReadonlyArray<Cooldown>
   readonly hour: ChannelHour
@@ -30,7 +33,7 @@ const percentilesOf = (histogram: ReadonlyMap<string, number>): ChannelView["lat
 
 const DRIFT_DIGITS = 4
 
-/** By model: the units that the vendor reported, for each unit that was held. */
+/** The vendor-reported units for each held unit, by model. */
 const driftOf = (counts: ReadonlyMap<string, number>): ChannelView["drift"] => {
   const used = countsOf(counts, "used")
   return [...countsOf(counts, "estimated")]
@@ -48,15 +51,15 @@ const stateOf = (channel: Channel | null, cooldown: Cooldown | undefined): Chann
 }
 
 /**
- * Whether the vendor fails all organisations: several of them failed, or the only one that orders
- * there.
+ * Whether the vendor fails all organisations: several organisations failed, or the only one that
+ * orders from this channel.
  */
 const isForAll = ({ organizationId, isAlone }: Cooldown): boolean =>
   organizationId === null || isAlone
 
 /**
- * The cooldown that keeps the channel from taking any order: its own, or where each of its models has
- * one, that of the model which is tried first.
+ * The cooldown that keeps the channel from taking any order: the channel's own cooldown or, where
+ * each of its models is in cooldown, that of the model whose trial call is due first.
  */
 const channelCooldown = (
   cooldowns: ReadonlyArray<Cooldown>,
@@ -88,7 +91,7 @@ const makeCooldownViews = (nowMillis: number) => {
 const reportOf = (data: ChannelData, id: string): ChannelView => {
   const { channels, document } = data.snapshot
   const { keyCooldown, modelCooldown } = makeCooldownViews(data.nowMillis)
-  // Null for one that has left the catalog while its tasks run.
+  // Null for a channel that was removed from the catalog while its tasks run.
   const channel = channels.get(id) ?? null
   const cooldowns = data.cooldowns.filter(({ channelId }) => channelId === id)
   const orderCooldowns = cooldowns.filter(({ keyName }) => keyName === null)
@@ -142,7 +145,7 @@ const reportOf = (data: ChannelData, id: string): ChannelView => {
   }
 }
 
-/** Reads the report of every channel, in the order of their ids. */
+/** Reads the reports of all channels, in the order of their ids. */
 export const makeChannelReports = Effect.gen(function* () {
   const catalog = yield* Catalog
   const credentials = yield* ChannelCredentials

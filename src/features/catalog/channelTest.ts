@@ -1,4 +1,4 @@
-/** Tests a channel: its vendor is sent requests that create nothing and cost nothing. */
+/** Tests a channel: sends requests to its vendor that create nothing and cost nothing. */
 import { Effect, Result } from "effect"
 import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
 import { accountStatuses, type VendorFailure } from "../../domain/VendorOutcome.ts"
@@ -13,7 +13,7 @@ import type { ChannelCheckView } from "./ChannelsApi.ts"
 
 const MAX_CONCURRENT_CHECKS = 4
 
-/** The result where nothing could be asked of the vendor. */
+/** The result where no request could be sent to the vendor. */
 const unchecked = (
   protocol: string | null,
   keyName: string | null,
@@ -28,7 +28,10 @@ const unchecked = (
   message
 })
 
-/** A refusal of the account rejects the credential; other failures tell nothing about it. */
+/**
+ * A refusal of the account rejects the credential; other failures do not tell whether it is
+ * accepted.
+ */
 const isAcceptedAfter = (failure: VendorFailure | null): boolean | null => {
   if (failure === null) return true
   const isRefused = failure._tag === "VendorRefused" && accountStatuses.has(failure.effectiveStatus)
@@ -65,7 +68,7 @@ const runCheck = Effect.fnUntraced(function* (
   }
 })
 
-/** The protocols that the mounts of a channel use, each once. */
+/** The distinct protocols that the mounts of a channel use. */
 const protocolsAt = ({ document, models }: CatalogSnapshot, channelId: string): Array<string> => {
   const protocols = document.mounts
     .filter(({ channel }) => channel === channelId)
@@ -76,7 +79,7 @@ const protocolsAt = ({ document, models }: CatalogSnapshot, channelId: string): 
   return [...new Set(protocols)]
 }
 
-/** Runs one check for each protocol and key of a channel. */
+/** Makes the test of a channel, which runs one check for each protocol and key. */
 export const makeChannelTest = Effect.gen(function* () {
   const catalog = yield* Catalog
   const credentials = yield* ChannelCredentials

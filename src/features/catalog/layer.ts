@@ -1,14 +1,14 @@
-/** Models, channels and prices: what customers read, and what operators write. */
+/** The feature of models, channels and prices: customers read them, operators write them. */
 import { Layer } from "effect"
 import { layerAdminHandlers } from "./adminHandlers.ts"
 import { layerChargedUnits } from "./ChargedUnitsPostgres.ts"
 import { layerChannelHandlers } from "./channelHandlers.ts"
 import { layerModelsHandlers } from "./modelHandlers.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = layerChargedUnits
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = Layer.mergeAll(
   layerModelsHandlers,
   layerAdminHandlers,

@@ -24,7 +24,7 @@ import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { type ModelEntry, ModelsGroup } from "./ModelsApi.ts"
 
-/** The limits of an image model: what any of its mounts accepts. */
+/** The limits of an image model: values that at least one of its mounts accepts. */
 const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   const families = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
     const row = protocols.image.get(mountProtocol(model, mount))
@@ -45,7 +45,7 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
   }
 }
 
-/** The limits of a video model by vendor, in the order in which its mounts are called. */
+/** The limits of a video model for each vendor, in the order in which its mounts are called. */
 const takesOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   const listed = protocols.video.get(model.protocol)
   const families = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
@@ -67,7 +67,10 @@ const takesOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Mo
   }))
 }
 
-/** What a client may order of a model: all that the protocols of its mounts offer together. */
+/**
+ * The values that a client may order of a model: the union of what the protocols of its mounts
+ * offer.
+ */
 const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   if (model.modality === "image") return imageLimitsOf(protocols, snapshot, model)
   const rows = protocolsOf(model, snapshot.mounts.get(model.id)).flatMap(
@@ -86,7 +89,7 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
   }
 }
 
-/** Longest model name that an error quotes. */
+/** The maximum length of a model name that an error quotes. */
 const MAX_NAME_LENGTH = 200
 
 export const layerModelsHandlers = HttpApiBuilder.group(
@@ -132,7 +135,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
             .map((model) => entryOf(snapshot, model))
         }
       }),
-      // A model that the key may not order is answered like one that does not exist.
+      // A model that the key may not order gets the same answer as a model that does not exist.
       read: Effect.fn("models.read")(function* ({ params: { id } }) {
         const caller = yield* CurrentCaller
         const snapshot = yield* catalog.snapshot

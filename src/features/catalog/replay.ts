@@ -1,6 +1,7 @@
 /**
- * What the orders of a month would have been charged and have cost under another catalog. Charges are
- * linear in what is counted and exact, so orders that share every price are priced as one.
+ * Computes what the orders of a month would have been charged and would have cost under another
+ * catalog. Charges are linear in the counted units and exact, so orders that share every price are
+ * priced as one group.
  */
 import { Order, Result, Schema } from "effect"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
@@ -10,30 +11,35 @@ import { costOf, textPrices } from "../../domain/text/TextQuote.ts"
 import { Resolution } from "../../domain/video/tiers.ts"
 import { videoSecondPrice, videoTokenPrice } from "../../domain/video/VideoQuote.ts"
 
-/** Null where the orders do not count it, such as images of a video. */
+/**
+ * A sum of units; null where the orders of the group have no such units, such as images of a video.
+ */
 const units = Schema.NullOr(Schema.BigIntFromString)
 
 /** Sums over charged orders that agree in everything a price depends on. */
 export const UnitGroup = Schema.Struct({
   model: Schema.String,
-  /** The channel that made them. */
+  /** The channel that executed the orders. */
   channelId: Schema.String,
   resolution: Schema.NullOr(Resolution),
-  /** With a reference video; null where neither the charge nor the cost depends on it. */
+  /**
+   * Whether the video has a reference video; null where neither the charge nor the cost depends on
+   * that.
+   */
   withVideo: Schema.NullOr(Schema.Boolean),
-  /** Texts that could not be ordered without a price of output. */
+  /** For texts: whether the order needs a price of output. */
   expectsOutput: Schema.Boolean,
-  /** Of images, as ordered; null where the order did not say. */
+  /** For images: quality and size as ordered; null where the order did not specify them. */
   quality: Schema.NullOr(Schema.String),
   size: Schema.NullOr(Schema.String),
   count: Schema.Int,
   chargeNano: Schema.BigIntFromString,
-  /** Of the charges whose cost is known. */
+  /** The cost of the charges whose cost is known. */
   costNano: Schema.BigIntFromString,
   withoutCost: Schema.Int,
-  /** Of videos, as reported by their vendors. */
+  /** For videos: tokens as reported by the vendors. */
   videoTokens: units,
-  /** Of videos, as ordered. */
+  /** For videos: seconds as ordered. */
   seconds: units,
   images: units,
   inputTokens: units,
@@ -41,7 +47,10 @@ export const UnitGroup = Schema.Struct({
 })
 export type UnitGroup = typeof UnitGroup.Type
 
-/** The charge or cost of a group by a price table; null where that has no price for it or prices other units. */
+/**
+ * The charge or cost of a group by a price table; null where the table has no price for it or
+ * prices other units.
+ */
 const amountUnder = (prices: Prices, group: UnitGroup): bigint | null => {
   const { resolution, withVideo, videoTokens, seconds, images, inputTokens, outputTokens } = group
   switch (prices.kind) {
@@ -79,11 +88,13 @@ export interface ReplaySum {
   readonly chargeAfterNano: bigint
   readonly costBeforeNano: bigint
   readonly costAfterNano: bigint
-  /** Charges whose cost is not known. */
+  /** The number of charges whose cost is not known. */
   readonly withoutCostBefore: number
-  /** Orders without a price in the catalog: they add nothing to the sums after. */
+  /** The number of orders without a price in the catalog: they add nothing to the sums after. */
   readonly unpriced: number
-  /** Orders with a price, whose channel has no cost for the model or does not mount it. */
+  /**
+   * The number of orders with a price whose channel has no cost for the model, or no mount of it.
+   */
   readonly withoutCost: number
 }
 
@@ -112,12 +123,15 @@ const add = (one: ReplaySum, other: ReplaySum): ReplaySum => ({
 const mountKey = (model: string, channel: string) => JSON.stringify([model, channel])
 
 export interface Replay {
-  /** In order of the models' names. */
+  /** The sums by model, in the order of the models' names. */
   readonly models: ReadonlyArray<ReplaySum & { readonly model: string }>
   readonly totals: ReplaySum
 }
 
-/** Orders keep their channels, and a mount that is disabled keeps its cost. */
+/**
+ * Replays the groups under a catalog. Orders keep their channels, and a disabled mount keeps its
+ * cost.
+ */
 export const replayUnder = (
   catalog: Pick<CatalogDocument, "models" | "mounts">,
   groups: ReadonlyArray<UnitGroup>

@@ -1,4 +1,4 @@
-/** Replays a month's orders under another catalog, for the preview of one. */
+/** Replays a month's orders under another catalog, for the preview of that catalog. */
 import { Clock, DateTime, Effect } from "effect"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
@@ -29,7 +29,7 @@ export const makeReplays = Effect.gen(function* () {
   const chargedUnits = yield* ChargedUnits
   const { currency, timeZone } = yield* Settings
 
-  /** Refuses a month in the future, of which nothing can have been charged. */
+  /** Refuses a month in the future, in which nothing can have been charged. */
   const checkMonth = Effect.fnUntraced(function* (month: string) {
     const now = DateTime.makeZonedUnsafe(yield* Clock.currentTimeMillis, { timeZone })
     const currentMonth = DateTime.formatIsoDate(now).slice(0, month.length)

@@ -1,11 +1,13 @@
-/** Deletes uploaded files with their bytes: expired ones, deleted ones, and incomplete uploads. */
+/**
+ * Deletes uploaded files with their bytes: expired files, deleted files, and incomplete uploads.
+ */
 import { Effect, Layer } from "effect"
 import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type ClaimedFile, Files } from "../../services/files/Files.ts"
 import { Bucket, BucketFault, keyPrefixOf } from "../../services/results/ArchiveBucket.ts"
 
-/** Files that are deleted in one run, one after the other. */
+/** The number of files that are deleted in one run, one after the other. */
 const MAX_REMOVALS = 50
 
 export const layerFileRemover = Layer.effectDiscard(
@@ -23,7 +25,7 @@ export const layerFileRemover = Layer.effectDiscard(
 
     const removeDueFiles = Effect.gen(function* () {
       for (const claimed of yield* files.claimRemovals(MAX_REMOVALS)) {
-        // A file that could not be deleted is claimed again when this claim ends.
+        // A file that could not be deleted is claimed again when this claim expires.
         yield* deleteBytes(claimed).pipe(
           Effect.andThen(files.completeRemoval(claimed)),
           Effect.catch(({ message }) =>

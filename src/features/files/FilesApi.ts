@@ -1,4 +1,6 @@
-/** Images, audio and video files that are uploaded once and referred to in orders. */
+/**
+ * The HTTP API of files: images, audio and video that are uploaded once and referred to in orders.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { filePurposes } from "../../domain/files/filePurposes.ts"
@@ -40,7 +42,7 @@ const FileView = Schema.Struct({
   status: constant("processed", "Always `processed`: it can be used at once")
 }).annotate({ identifier: "File", description: "A picture, a sound or a film" })
 
-/** The parts of a form by which a file is uploaded. */
+/** The parts of the form that uploads a file. */
 export const FileForm = Schema.Struct({
   file: Schema.String.annotate({
     description: "The file itself: what it is, is told by how it begins",
@@ -56,7 +58,7 @@ export const FileForm = Schema.Struct({
 })
 
 const fileId = { id: text("The file's id") }
-/** The scopes of both kinds of orders that refer to files. */
+/** The scopes of the two kinds of orders that can refer to files. */
 const scopes = ["images", "videos"] as const
 
 export class FilesGroup extends HttpApiGroup.make("files")

@@ -22,7 +22,7 @@ import { FileForm, FilesGroup } from "./FilesApi.ts"
 import { makeFileUploads, type UploadedFile } from "./fileUploads.ts"
 
 const HOUR_SECONDS = 3600
-/** The longest name of a file, which is only for people to read. */
+/** The maximum length of a file name, which is only for people to read. */
 const MAX_FILENAME_LENGTH = 255
 
 const isPurpose = Schema.is(Schema.Literals(filePurposes))
@@ -87,7 +87,7 @@ const checkContent = Effect.fnUntraced(function* (bytes: Buffer, maxFileBytes: n
   )
 })
 
-/** The file of a form and the fields about it, checked. */
+/** Reads and checks the file of a form and the fields about it. */
 const readUpload = Effect.fnUntraced(function* (
   { fields, files }: FormParts,
   { maxFileBytes, fileHours }: Settings

@@ -1,4 +1,7 @@
-/** The upload of a file: its row is written first, then its bytes, and then the file becomes visible. */
+/**
+ * The upload of a file: first its row is written, then its bytes, and then the file becomes
+ * visible.
+ */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
@@ -16,7 +19,7 @@ export interface UploadedFile extends Pick<NewFile, "filename" | "purpose" | "co
   readonly lifetimeSeconds: number
 }
 
-/** Well within `UPLOAD_SECONDS`, after which an incomplete upload is deleted. */
+/** Well below `UPLOAD_SECONDS`, after which an incomplete upload is deleted. */
 const WRITE_TIMEOUT = "5 minutes"
 
 const storeFailed = new Overloaded({
@@ -24,7 +27,7 @@ const storeFailed = new Overloaded({
   retryAfterSeconds: 2
 })
 
-/** Answers the stored file. An upload that fails leaves none. */
+/** Makes the upload, which returns the stored file. A failed upload leaves no file. */
 export const makeFileUploads = Effect.gen(function* () {
   const files = yield* Files
   const store = yield* makeFileBytes

@@ -1,9 +1,9 @@
--- Files that clients upload and refer to in orders. Their bytes are in the archive's bucket, or in chunks
--- here where there is no bucket.
+-- Files that clients upload and refer to in orders. Their bytes are in the archive's bucket or,
+-- where there is no bucket, in chunks in the database.
 CREATE TABLE files (
   organization_id text NOT NULL,
   id text COLLATE "C" NOT NULL,
-  -- The member who uploaded it.
+  -- The member who uploaded the file.
   member_id text NOT NULL,
   filename text NOT NULL,
   purpose text NOT NULL,
@@ -11,16 +11,16 @@ CREATE TABLE files (
   bytes integer NOT NULL,
   -- The duration of a video, where its container states it.
   seconds double precision,
-  -- Hex digest, once the upload is complete.
+  -- The hex digest; null until the upload is complete.
   sha256 text,
   is_in_bucket boolean NOT NULL,
-  -- The row is written before the first byte and deleted after the last one, so that a killed gateway
-  -- leaves no bytes without a row.
+  -- The row is written before the first byte and deleted after the last one, so that a killed
+  -- gateway leaves no bytes without a row.
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'kept', 'removing')),
-  -- When the file is removed: after an incomplete upload, at its expiry, or at the next try of a removal
-  -- that failed.
+  -- When the file is removed: if its upload stays incomplete, at its expiry, or at the next try of
+  -- a failed removal.
   due_at timestamptz NOT NULL,
-  -- The number of the claim of its removal.
+  -- The number of the claim for its removal.
   lease bigint NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
@@ -37,12 +37,13 @@ CREATE TABLE file_chunks (
   PRIMARY KEY (organization_id, file_id, n),
   FOREIGN KEY (organization_id, file_id) REFERENCES files (organization_id, id) ON DELETE CASCADE
 );
--- Not compressed, since media are compressed already.
+-- Chunks are not compressed, since media are compressed already.
 ALTER TABLE file_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
--- Makes a row for a file whose bytes come next, within what the organisation may have of them: all its
--- rows count, as the bytes of those that are being removed may still be there. Answers which bound it
--- would pass; null where it is added. Uploads of one organisation are counted one after the other.
+-- Adds the row of a file before its bytes are written, within the quota of the organisation. All
+-- its rows count, also files that are being removed, since their bytes may still exist. Returns the
+-- limit that would be exceeded, `files` or `bytes`; null where the row is added. Uploads of one
+-- organisation are counted one after the other.
 CREATE FUNCTION add_file(
   p_organization text, p_id text, p_member text, p_filename text, p_purpose text,
   p_content_type text, p_bytes integer, p_seconds double precision, p_is_in_bucket boolean,

@@ -1,13 +1,13 @@
-/** Files that customers upload for their orders. */
+/** The feature of files that customers upload for their orders. */
 import { layerFileRemover } from "./FileRemover.ts"
 import { layerFiles } from "./FilesPostgres.ts"
 import { layerFilesHandlers } from "./fileHandlers.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = layerFiles
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = layerFilesHandlers
 
-/** What runs in the background, over its ports. */
+/** The feature's background jobs, over its stores. */
 export const layerJobs = layerFileRemover

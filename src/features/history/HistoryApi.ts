@@ -1,4 +1,7 @@
-/** For operators: the timeline of an order, orphans, and the audit log of the administrative interface. */
+/**
+ * The operators' HTTP API of order timelines, of orphans, and of the audit log of administrative
+ * writes.
+ */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
@@ -71,8 +74,9 @@ const Transition = Schema.Struct({
 })
 
 /**
- * Consecutive polls of one gateway with the same result are one entry, with the newest answer. The call
- * that produced an image or a text has its size and request id here, and neither request nor answer.
+ * A call to a vendor. Consecutive polls of one gateway with the same result are one entry, with the
+ * newest answer. The call that produced an image or a text has its size and request id here, but
+ * neither request nor answer.
  */
 const UpstreamCall = Schema.Struct({
   id: text("The call's id; the order's own where its row tells of the call"),
@@ -92,7 +96,7 @@ const UpstreamCall = Schema.Struct({
   answer: Schema.Unknown.annotateKey({ description: "What came back, without media and secrets" })
 })
 
-/** An entry `usage` carries the usage record, whose charge is its `amount`. */
+/** A ledger entry. An entry of kind `usage` has the usage record, whose charge is its `amount`. */
 const LedgerEntry = Schema.Struct({
   kind: oneOf(
     ["hold", "capture", "overage", "usage", "release"],
@@ -121,7 +125,9 @@ const Quote = Schema.Struct({
   output_tokens: Schema.optionalKey(integer("Of text: output tokens held for"))
 }).annotate({ description: "The price as it was pinned at the order" })
 
-/** Fields that only tasks have are null for image and text requests, of which only the hold is stored. */
+/**
+ * The timeline of an order. Fields of tasks are null for image and text requests without a task.
+ */
 export const TimelineView = Schema.Struct({
   id: text("The task, image or text request"),
   kind: oneOf(["video", "image", "text"], "What was ordered"),

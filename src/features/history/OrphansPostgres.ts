@@ -1,4 +1,4 @@
-/** Orphans in PostgreSQL; `move_funds` writes a row in the commit that closes its order. */
+/** Orphans in PostgreSQL; `move_funds` writes an orphan in the commit that closes its order. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"

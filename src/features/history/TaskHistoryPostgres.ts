@@ -1,4 +1,4 @@
-/** The history of an order in PostgreSQL, gathered from all tables that have rows of it. */
+/** The history of an order in PostgreSQL, read from all tables with rows about the order. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Quote } from "../../domain/money/Quote.ts"
@@ -57,7 +57,8 @@ export const layerTaskHistory = Layer.effect(
 
     return TaskHistory.of({
       find: Effect.fn("TaskHistory.find")(function* (id) {
-        // Looks into the index of each organisation's orders: every order would pay for an index by id alone.
+        // Looks into the index of each organisation's orders: an index by id alone would cost every
+        // order a write.
         const rows = isOrderId(id)
           ? yield* select(
               `${orderColumns}, ${holdColumns}`,

@@ -1,4 +1,4 @@
-/** Answers operators with the history of an order, with orphans, and with the audit log. */
+/** Handlers of order histories, orphans and the audit log, for operators. */
 import { Effect, Predicate } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TaskProcessing } from "../../domain/Errors.ts"
@@ -60,7 +60,9 @@ const callView = ({ startedAt, durationMillis, lastAt, channelId, ...call }: Log
   last_at: lastAt.toISOString()
 })
 
-/** The call that produced an image or a text: the order's row holds it, and the call log does not. */
+/**
+ * The call that produced an image or a text: it is stored with the order and not in the call log.
+ */
 const answeredCallViews = (history: JobHistory) => {
   const { id, call } = history
   const kind = kindOf(history)
@@ -98,7 +100,10 @@ const quoteView = (quote: JobHistory["quote"]) => {
   }
 }
 
-/** Entries are in order of time; those of one commit are hold, capture, overage, usage, release. */
+/**
+ * Ledger entries in order of time; entries of one commit are in the order hold, capture, overage,
+ * usage, release.
+ */
 const ledgerView = ({ hold, capture, usage }: JobHistory) => {
   const entry = <K extends string>(kind: K, amountNano: bigint, at: Date) => ({
     kind,
@@ -114,7 +119,7 @@ const ledgerView = ({ hold, capture, usage }: JobHistory) => {
   ].filter(Predicate.isNotNull)
 }
 
-/** The vendor's failure as its client reads it: addresses are redacted. */
+/** The vendor's failure in the form that the client reads: addresses are redacted. */
 const errorView = ({ task }: JobHistory) =>
   task === null || task.errorCode === null
     ? null
@@ -164,7 +169,7 @@ const timelineView = (history: JobHistory) => {
   }
 }
 
-/** `Retry-After` of the answer to an operator who deletes a task that is still processing. */
+/** `Retry-After` in seconds, for an operator who deletes a task that is still processing. */
 const RETRY_AFTER_SECONDS = 10
 
 export const layerHistoryHandlers = HttpApiBuilder.group(

@@ -1,11 +1,11 @@
-/** The timeline of each order, and orders that need an operator. */
+/** The feature of order timelines, and of orphans. */
 import { Layer } from "effect"
 import { layerHistoryHandlers } from "./historyHandlers.ts"
 import { layerOrphans } from "./OrphansPostgres.ts"
 import { layerTaskHistory } from "./TaskHistoryPostgres.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = Layer.mergeAll(layerTaskHistory, layerOrphans)
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = layerHistoryHandlers

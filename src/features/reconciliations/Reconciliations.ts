@@ -1,6 +1,6 @@
 /**
- * Reconciliations: vendors' usage lists compared with our charged orders. A result is a snapshot and does
- * not change when orders do later. Amounts and units are billionths.
+ * Reconciliations: vendors' usage lists compared with our charged orders. A result is a snapshot:
+ * later changes of orders do not change it. Amounts and units are billionths.
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -24,16 +24,16 @@ export const Reconciliation = Schema.Struct({
   channelId: Schema.String,
   /** Orders closed in the period from `from` to `to` can be `missing_there`. */
   from: Schema.Date,
-  /** Exclusive. */
+  /** The end of the period, exclusive. */
   to: Schema.Date,
   /** Which columns the list has. */
   hasAmount: Schema.Boolean,
   hasUnits: Schema.Boolean,
   author: Schema.String,
   createdAt: Schema.Date,
-  /** Lines of the list without the header. */
+  /** The number of lines in the list, without the header. */
   lines: Schema.Int,
-  /** One of each kind, in the order of `entryKinds`. */
+  /** The totals of each kind, in the order of `entryKinds`. */
   totals: Schema.Array(ReconciledTotal)
 })
 export type Reconciliation = typeof Reconciliation.Type
@@ -44,22 +44,25 @@ export interface NewReconciliation
 }
 
 export const ReconciledEntry = Schema.Struct({
-  /** Its number in the reconciliation, from 1. */
+  /** The entry's number in the reconciliation, from 1. */
   id: Schema.String,
   kind: Schema.Literals(entryKinds),
   /**
-   * For `missing_here` the state of the job: `unknown`, `open`, `released` or `other_channel`. For an
-   * orphan the orphan's reason, which is open text. For the others `no_cost` where the order has no cost,
-   * `no_id` where it has no vendor id, or null.
+   * For `missing_here`: the state of the job, which is `unknown`, `open`, `released` or
+   * `other_channel`. For an orphan: the orphan's reason, which is open text. For the other kinds:
+   * `no_cost` where the order has no cost, `no_id` where the order has no vendor id, or null.
    */
   reason: Schema.NullOr(Schema.String),
   vendorId: Schema.NullOr(Schema.String),
-  /** The first line with this id, and how many there are. */
+  /** The first line with this vendor id, and the number of lines with it. */
   line: Schema.NullOr(Schema.Int),
   lines: Schema.Int,
   orderId: Schema.NullOr(Schema.String),
   organizationId: Schema.NullOr(Schema.String),
-  /** Charged orders with this id: more than one only where the vendor used the id twice. */
+  /**
+   * The number of charged orders with this vendor id: above one only where the vendor used the id
+   * twice.
+   */
   orders: Schema.Int,
   amountHereNano: Schema.NullOr(Schema.BigIntFromString),
   amountThereNano: Schema.NullOr(Schema.BigIntFromString),
@@ -73,10 +76,11 @@ export class Reconciliations extends Context.Service<
   Reconciliations,
   {
     /**
-     * Compares a stream of lines with the charged orders of a channel. Lines with one id are added up.
-     * An order of a task is matched by the vendor's id of the task at any time of its closing, and any
-     * other order by the vendor's id of the request where it was closed in the period or a day before or
-     * after. Of a stream that fails or is interrupted nothing is stored.
+     * Compares a stream of lines with the charged orders of a channel. Lines with the same id are
+     * added up. The order of a task is matched by the task's vendor id, whenever the order was
+     * closed. Any other order is matched by the vendor's request id if it was closed in the period,
+     * or at most a day before or after it. If the stream fails or is interrupted, nothing is
+     * stored.
      */
     reconcile<E>(
       reconciliation: NewReconciliation,
@@ -85,12 +89,12 @@ export class Reconciliations extends Context.Service<
     /** Whether the channel is or was in the catalog. */
     hasChannel(channelId: string): Effect.Effect<boolean>
     find(id: string): Effect.Effect<Reconciliation, NotFound>
-    /** Newest first; null is every channel. */
+    /** Lists reconciliations newest first; a null channel means all channels. */
     list(
       channelId: string | null,
       page: PageRequest
     ): Effect.Effect<Page<Reconciliation>, InvalidRequest>
-    /** Ordered by kind, then by line; null is every kind. */
+    /** Lists entries ordered by kind, then by line; a null kind means all kinds. */
     entries(
       id: string,
       kind: EntryKind | null,
@@ -116,7 +120,7 @@ export const rangeOf = (
   return { first, last: first + count([kind]) }
 }
 
-/** The number before the page; null where the cursor is no entry of the range. */
+/** The entry number before the page; null where the cursor is not an entry of the range. */
 export const startOf = (
   range: { readonly first: number; readonly last: number },
   after: string | null

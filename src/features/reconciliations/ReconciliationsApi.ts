@@ -1,4 +1,4 @@
-/** Vendors' usage lists compared with the books. */
+/** The HTTP API by which operators compare vendors' usage lists with the books. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"

@@ -1,7 +1,8 @@
 /**
- * Reconciliations in PostgreSQL. Short statements store the lines under a reconciliation that is not
- * visible yet, and one transaction compares them and makes it visible. So a database with one connection
- * serves other queries in between, and a list whose upload breaks off is never visible.
+ * Reconciliations in PostgreSQL. Short statements store the lines under a reconciliation that is
+ * not visible yet; one transaction then compares the lines and makes the reconciliation visible. So
+ * a database with one connection serves other queries in between, and a list whose upload is
+ * aborted never becomes visible.
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
@@ -31,11 +32,14 @@ import {
 import { TOLERANCE_MILLIS } from "./reconciliation.ts"
 import type { ListedLine } from "./vendorLists.ts"
 
-/** The database inserts so many lines in some milliseconds. */
+/** The number of lines that the database inserts in a few milliseconds. */
 const LINES_PER_STATEMENT = 2000
-/** Comparing a month of a large deployment takes long, and an operator waits for it. */
+/** Comparing a month of a large deployment takes long, and an operator waits for the result. */
 const COMPARISON_TIMEOUT = Duration.minutes(10)
-/** A request is shorter, so an incomplete reconciliation without new lines for so long was abandoned. */
+/**
+ * An incomplete reconciliation without new lines for this time was abandoned, since requests are
+ * shorter.
+ */
 const ABANDONED_AFTER = Duration.hours(1)
 
 const reconciliationColumns = columnsOf(Reconciliation, "r", { from: "r.from_at", to: "r.to_at" })
@@ -55,7 +59,7 @@ const lineColumns = {
   units: [int8, ({ unitsNano }) => unitsNano]
 } as const satisfies Record<string, Column<ListedLine>>
 
-/** Writes nothing where the reconciliation was discarded meanwhile. */
+/** Writes nothing where the reconciliation was discarded in the meantime. */
 const writeLines = `
   WITH touched AS (
     UPDATE reconciliations SET touched_at = now()
@@ -82,9 +86,12 @@ export const layerReconciliations = Layer.effect(
       return row ?? (yield* noSuchReconciliation)
     })
 
-    /** Deletes a reconciliation that is not visible, in batches, so that no statement takes long. */
+    /**
+     * Deletes a reconciliation that is not visible, in batches, so that no statement takes long.
+     */
     const discard = Effect.fnUntraced(function* (id: string) {
-      // A reconciliation whose commit succeeded and only its response was lost is visible, and stays.
+      // If the commit succeeded and only its response was lost, the reconciliation is visible and
+      // stays.
       const hidden = yield* bounded(sql`
         UPDATE reconciliations SET touched_at = '-infinity'
          WHERE id = ${id} AND completed_at IS NULL RETURNING id`)
@@ -116,7 +123,7 @@ export const layerReconciliations = Layer.effect(
       )
       yield* Effect.forEach(abandoned, ({ id }) => discard(id), { discard: true })
     })
-    // A sole gateway that starts has no reconciliation under way.
+    // If there is only one gateway, no reconciliation is running when it starts.
     if (soleGateway) yield* Effect.forkScoped(discardAbandoned(Duration.zero))
 
     const compare = (id: string) =>

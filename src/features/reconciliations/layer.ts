@@ -1,9 +1,9 @@
-/** The room of reconciliations. */
+/** The feature of reconciliations. */
 import { layerReconciliations } from "./ReconciliationsPostgres.ts"
 import { layerReconciliationHandlers } from "./reconciliationHandlers.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = layerReconciliations
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = layerReconciliationHandlers

@@ -1,9 +1,9 @@
 /** The rules by which a vendor's usage list is compared with our orders. */
 
 /**
- * Entries are ordered by kind, and what needs an operator's attention comes first. `different`: both sides
- * have it with other amounts. `missing_there`: only we have it. `missing_here`: only the list has it.
- * `orphan`: only the list has it, and it is an orphan of ours. `matched`: both sides agree.
+ * The kinds of entries, in the order of an operator's attention. `different`: both sides have the
+ * id, with different amounts. `missing_there`: only we have it. `missing_here`: only the list has
+ * it. `orphan`: only the list has it, and it belongs to an orphan. `matched`: both sides agree.
  */
 export const entryKinds = [
   "different",
@@ -14,10 +14,13 @@ export const entryKinds = [
 ] as const
 export type EntryKind = (typeof entryKinds)[number]
 
-/** How long before and after the period an order without a task is matched by a listed id. */
+/**
+ * How long before or after the period an order without a task may be closed to be matched by a
+ * listed id.
+ */
 export const TOLERANCE_MILLIS = 86_400_000
 
-/** Totals of one id in the list, or of its charged orders. Billionths; null: unknown. */
+/** The totals of one id, in the list or in its charged orders. Billionths; null: unknown. */
 export interface SideTotal {
   readonly amountNano: bigint | null
   readonly unitsNano: bigint | null

@@ -1,4 +1,7 @@
-/** Handlers of reconciliations. The vendor's list is read as a stream; everything else is JSON or CSV. */
+/**
+ * Handlers of reconciliations. The vendor's list is read as a stream; all other bodies are JSON or
+ * CSV.
+ */
 import { Effect, Option, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -27,13 +30,13 @@ type Query = {
   readonly [K in keyof typeof reconciliationQuery]?: (typeof reconciliationQuery)[K]["Type"]
 }
 
-/** Entries read from the store in one query of an export. */
+/** The number of entries that an export reads from the store in one query. */
 const EXPORT_PAGE_SIZE = 1000
 
 const invalidParam = (param: string, expected: string) =>
   new InvalidRequest({ message: `${param}: Expected ${expected}`, param })
 
-/** Columns that the query names override those of its `format`. */
+/** Decodes the form of the list. Columns that the query names override those of its `format`. */
 const decodeForm = Effect.fnUntraced(function* (query: Query, currency: string) {
   const { format, decimal = "point", thousands = null } = query
   const preset = format === undefined ? null : listFormats[format]
@@ -178,7 +181,8 @@ export const layerReconciliationHandlers = HttpApiBuilder.group(
         const page = pageOf(pageQuery)
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const isExport = wantsCsv(headers.accept)
-        // An export reads one entry first, so that an unknown id or cursor is refused before the CSV begins.
+        // An export reads one entry first, so that an unknown id or cursor is refused before the
+        // CSV begins.
         const first = yield* reconciliations.entries(
           params.id,
           kind,

@@ -1,4 +1,5 @@
--- Reconciliations: vendors' usage lists compared with our charged orders. Amounts and units are billionths.
+-- Reconciliations: vendors' usage lists compared with our charged orders. Amounts and units are
+-- billionths.
 
 CREATE TABLE reconciliations (
   -- A prefix and a UUIDv7.
@@ -12,12 +13,13 @@ CREATE TABLE reconciliations (
   has_units boolean NOT NULL,
   author text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- When its last lines came: an incomplete row that is untouched for long was abandoned.
+  -- When its last lines arrived: an incomplete row that has not been touched for long was
+  -- abandoned.
   touched_at timestamptz NOT NULL DEFAULT now(),
   -- Null until all lines are stored and compared; until then the reconciliation is not visible.
   completed_at timestamptz,
   lines int NOT NULL DEFAULT 0,
-  -- By kind.
+  -- The totals by kind.
   totals jsonb,
   CHECK (has_amount OR has_units),
   CHECK ((completed_at IS NULL) = (totals IS NULL))
@@ -34,7 +36,8 @@ CREATE TABLE reconciliation_lines (
   PRIMARY KEY (reconciliation_id, line)
 );
 
--- Entries are numbered from 1, ordered by kind, so that those of one kind are a range.
+-- Entries are numbered from 1, ordered by kind, so that the entries of one kind are a range of
+-- numbers.
 CREATE TABLE reconciliation_entries (
   reconciliation_id text COLLATE "C" NOT NULL REFERENCES reconciliations (id) ON DELETE CASCADE,
   number int NOT NULL,
@@ -47,7 +50,7 @@ CREATE TABLE reconciliation_entries (
   order_id text COLLATE "C",
   organization_id text,
   orders int NOT NULL,
-  -- Numerics, since sums of many lines may exceed a bigint.
+  -- Numeric, since sums of many lines may exceed a bigint.
   amount_here numeric,
   amount_there numeric,
   units_here numeric,
@@ -56,9 +59,9 @@ CREATE TABLE reconciliation_entries (
   PRIMARY KEY (reconciliation_id, number)
 );
 
--- Compares the lines of a list with the charged orders of its channel, stores the result and deletes
--- the lines. Tasks are found by the vendor's id at any time of their closing; the channel's orders that
--- were closed in the period, or `p_tolerance` before or after it, are read once.
+-- Compares the lines of a list with the charged orders of its channel, stores the result and
+-- deletes the lines. Tasks are found by the vendor's id, whenever they were closed. Orders of the
+-- channel that were closed in the period, or `p_tolerance` before or after it, are read once.
 CREATE FUNCTION complete_reconciliation(p_id text, p_tolerance interval) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -106,7 +109,7 @@ BEGIN
       JOIN listed l ON l.vendor_id = j.vendor_id
      ORDER BY j.vendor_id, j.order_id
   ), elsewhere AS MATERIALIZED (
-    -- Of ids that nothing was charged for on this channel.
+    -- Orders of tasks that match a listed id but are not charged on this channel.
     SELECT DISTINCT ON (t.vendor_id) t.vendor_id, t.organization_id, t.id, t.closed_at,
            CASE WHEN NOT t.is_here THEN 'other_channel' ELSE t.state END AS reason
       FROM tasked t WHERE NOT (t.is_here AND t.state = 'captured')

@@ -1,6 +1,7 @@
 /**
- * Reads a vendor's usage list as a stream: bytes, text, CSV rows, lines. Only one chunk is in memory at a
- * time. After the first fault no more lines are emitted, and the remaining rows are only checked.
+ * Reads a vendor's usage list as a stream: bytes, text, CSV rows, lines. Only one chunk is in
+ * memory at a time. After the first fault no more lines are emitted; the remaining rows are only
+ * checked.
  */
 import { type Array as Arr, Effect, Result, Stream } from "effect"
 import { Csv } from "effect/encoding"
@@ -18,16 +19,16 @@ import {
   type ParseLine
 } from "./vendorLists.ts"
 
-/** Most faults that an error lists; all are counted. */
+/** The maximum number of faults that an error lists; all faults are counted. */
 const MAX_FAULTS = 1000
-/** Far beyond the length of any header. */
+/** Far above the length of any header line. */
 const MAX_HEADER_LENGTH = 64 * 1024
 
 export interface ListReading {
   readonly form: ListForm
-  /** Null: by the byte order mark, or UTF-8 without one. */
+  /** Null: detected from the byte order mark, or UTF-8 if there is none. */
   readonly encoding: ListEncoding | null
-  /** Null: detected in the header. */
+  /** Null: detected from the header. */
   readonly delimiter: Delimiter | null
   readonly maxBytes: number
 }
@@ -37,13 +38,15 @@ const encodingByMark = (first: number, second: number): ListEncoding => {
   return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
 }
 
-/** Invalid bytes become U+FFFD, by which the parser of lines finds them. */
+/** Decodes chunks. Invalid bytes become U+FFFD, which the parser of lines reports as a fault. */
 const makeDecoder = (encoding: ListEncoding | null) => {
   let decoder = encoding === null ? null : new TextDecoder(encoding)
   const empty = new Uint8Array()
-  /** A single first byte waits for the second one, as a byte order mark has two at least. */
+  /**
+   * A single first byte waits for the second one, since a byte order mark has at least two bytes.
+   */
   let pending: Uint8Array = empty
-  /** Null is the end of the list. */
+  /** A null chunk is the end of the list. */
   return (chunk: Uint8Array | null): string => {
     const bytes = pending.length === 0 ? (chunk ?? empty) : Buffer.concat([pending, chunk ?? empty])
     pending = empty
@@ -79,7 +82,9 @@ const textOf = <E>(source: Bytes<E>, { encoding, maxBytes }: ListReading): Text 
     )
   })
 
-/** Splits the text into rows of cells. Without a delimiter it reads the header ahead to detect one. */
+/**
+ * Splits the text into rows of cells. Without a delimiter it reads the header ahead to detect one.
+ */
 const rowsOf = (text: Text, delimiter: Delimiter | null) => {
   const split = (source: Text, sign: Delimiter) =>
     Stream.pipeThroughChannelOrFail(source, Csv.decodeString({ delimiter: delimiters[sign] }))
@@ -117,7 +122,7 @@ const listRefused = (faults: ReadonlyArray<LineFault>, count: number): InvalidRe
   })
 }
 
-/** Line breaks inside quoted cells: a row with such breaks is several lines long. */
+/** The number of line breaks inside quoted cells: a row with such breaks is several lines long. */
 const countLineBreaks = (cells: ReadonlyArray<string>): number => {
   let breaks = 0
   for (const cell of cells) {
@@ -131,7 +136,7 @@ const countLineBreaks = (cells: ReadonlyArray<string>): number => {
 const isBlank = (cells: ReadonlyArray<string>): boolean =>
   cells.length === 1 && (cells[0] ?? "").trim() === ""
 
-/** Emits the lines of a list, and fails at its end where any line had a fault. */
+/** Emits the lines of a list, and fails at its end if any line had a fault. */
 export const readVendorList = <E>(
   source: Bytes<E>,
   reading: ListReading
@@ -154,7 +159,10 @@ export const readVendorList = <E>(
       return () => Result.fail([])
     }
 
-    /** Null for the header, a blank row, and every row from the first fault on. */
+    /**
+     * The line of a row; null for the header, for a blank row, and for every row from the first
+     * fault on.
+     */
     const readRow = (cells: ReadonlyArray<string>): ListedLine | null => {
       const line = nextLine
       nextLine += 1 + countLineBreaks(cells)

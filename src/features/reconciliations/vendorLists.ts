@@ -1,6 +1,7 @@
 /**
- * The format of a vendor's usage list, and how one line of it is parsed. Only the mapped columns of id,
- * amount, units and currency are read. A line that cannot be parsed exactly is a fault; nothing is guessed.
+ * The format of a vendor's usage list, and the parser of its lines. Only the mapped columns of id,
+ * amount, units and currency are read. A line that cannot be parsed exactly is a fault; no value is
+ * guessed.
  */
 import { Result } from "effect"
 import { formatNano, MAX_AMOUNT_NANO, NANO_PER_UNIT } from "../../domain/money/Money.ts"
@@ -15,14 +16,14 @@ export const listEncodings = [
 ] as const
 export type ListEncoding = (typeof listEncodings)[number]
 
-/** By the names that the query parameter `delimiter` takes. */
+/** The delimiters by their names in the query parameter `delimiter`. */
 export const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const
 export type Delimiter = keyof typeof delimiters
 
 export const decimalSigns = { point: ".", comma: "," } as const
 export const thousandsSigns = { point: ".", comma: ",", space: " ", apostrophe: "'" } as const
 
-/** The names of the mapped columns in the header line; null: not mapped. */
+/** The names of the mapped columns in the header line; null where a column is not mapped. */
 export interface ListColumns {
   readonly id: string
   readonly amount: string | null
@@ -39,7 +40,7 @@ export interface NumberForm {
 export interface ListForm {
   readonly columns: ListColumns
   readonly numbers: NumberForm
-  /** The currency of the deployment, which every line must have where its column is mapped. */
+  /** The currency of the deployment, which every line must have if the column is mapped. */
   readonly currency: string
 }
 
@@ -55,14 +56,14 @@ export interface ListedLine {
 
 export interface LineFault {
   readonly line: number
-  /** The name of the column; empty where the fault is of the whole line. */
+  /** The name of the column; empty where the whole line is at fault. */
   readonly column: string
   readonly expected: string
 }
 
 /**
- * The columns of the bills that vendors document publicly, by the protocol of their models. They are the
- * fields of the vendors' bill APIs, which the exported files have as well.
+ * The columns of the bills that vendors document publicly, by the protocol of their models. The
+ * names are fields of the vendors' bill APIs, which the exported files use as well.
  */
 export const listFormats = {
   vp_a: {
@@ -87,7 +88,10 @@ export const listFormats = {
 export type ListFormat = keyof typeof listFormats
 export const listFormatNames = ["vp_a", "vp_f", "ip_b"] as const satisfies ReadonlyArray<ListFormat>
 
-/** Guesses the delimiter by the most frequent one in the header line; a comma where there is none. */
+/**
+ * Detects the delimiter: the most frequent one in the header line, or the comma where there is
+ * none.
+ */
 export const detectDelimiter = (header: string): Delimiter => {
   const countOf = (sign: string) => header.split(sign).length
   const { comma, semicolon, tab } = delimiters
@@ -99,7 +103,10 @@ const MAX_DECIMALS = 9
 const decimalNumber = /^(-?)(\d{1,10})(?:\.(\d+))?$/
 const groupedNumber = /^-?\d{1,3}(?:G\d{3})+(?:[^\dG]\d+)?$/
 
-/** Rewrites a number with a decimal point and without groups; null where a group has not three digits. */
+/**
+ * Rewrites a number with a decimal point and without groups; null where a group does not have three
+ * digits.
+ */
 const normalizeNumber = (text: string, { decimal, thousands }: NumberForm): string | null => {
   const point = decimalSigns[decimal]
   const group = thousands && thousandsSigns[thousands]
@@ -112,7 +119,10 @@ const normalizeNumber = (text: string, { decimal, thousands }: NumberForm): stri
   return text.replace(point, ".")
 }
 
-/** Parses an exact number of at most nine decimals into billionths; below zero for a vendor's credit. */
+/**
+ * Parses an exact number with at most nine decimals into billionths; negative for a vendor's
+ * credit.
+ */
 export const parseListNumber = (text: string, form: NumberForm): Result.Result<bigint, string> => {
   const match = decimalNumber.exec(normalizeNumber(text, form) ?? "")
   if (match === null) {
@@ -135,13 +145,13 @@ const storableId = /^[^\p{Cc}\p{Cs}]{1,512}$/u
 /** The replacement character, which stands for bytes that are invalid in the encoding. */
 const REPLACEMENT = "\uFFFD"
 
-/** Parses one line by the positions that the columns have in the header. */
+/** Parses one line, using the positions of the columns in the header. */
 export type ParseLine = (
   line: number,
   cells: ReadonlyArray<string>
 ) => Result.Result<ListedLine, ReadonlyArray<LineFault>>
 
-/** Finds the mapped columns in the header, and makes the parser of the lines under it. */
+/** Finds the mapped columns in the header, and makes the parser of the lines below it. */
 export const makeLineParser = (
   header: ReadonlyArray<string>,
   headerLine: number,
@@ -149,7 +159,9 @@ export const makeLineParser = (
 ): Result.Result<ParseLine, ReadonlyArray<LineFault>> => {
   const names = header.map((name) => name.trim())
   const faults: Array<LineFault> = []
-  /** Minus one where the column is not mapped, or missing, which is a fault. */
+  /**
+   * The position of a column in the header; -1 if it is not mapped, or missing, which is a fault.
+   */
   const positionOf = (column: string | null): number => {
     if (column === null) return -1
     const position = names.indexOf(column)

@@ -1,4 +1,4 @@
-/** The statements of any organisation. */
+/** The operators' HTTP API of the statements of any organisation. */
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Month } from "../../domain/money/months.ts"
 import { plainText } from "../../domain/plainText.ts"

@@ -1,7 +1,7 @@
 /**
- * Seals the months that are over. Every gateway does so: two gateways compute the same seal, and the
- * first one that is stored stays. A month whose entries do not add up to its closing balance is not
- * sealed, and an error is logged.
+ * Seals the months that are over. Every gateway seals months: two gateways compute the same seal,
+ * and the seal that is stored first stays. A month whose entries do not add up to its closing
+ * balance is not sealed, and an error is logged.
  */
 import { createHash } from "node:crypto"
 import { Effect, Layer, Stream } from "effect"
@@ -11,10 +11,10 @@ import { Settings } from "../../runtime/Settings.ts"
 import { type Statement, Statements } from "./Statements.ts"
 import { statementFile } from "./statementFile.ts"
 
-/** Months read from the store in one query. */
+/** The number of months that one query reads. */
 const MONTHS_PER_READ = 100
 
-/** Digests the month's file, counts its entries and adds them up. */
+/** Computes the digest of the month's file, and counts and adds up its entries. */
 const computeSeal = Effect.fnUntraced(function* (statement: Statement) {
   const statements = yield* Statements
   const { organizationId, month, openingNano } = statement
@@ -35,7 +35,10 @@ const computeSeal = Effect.fnUntraced(function* (statement: Statement) {
   return { entries, openingNano, closingNano, sha256: sha256.digest("hex") }
 })
 
-/** Answers false where the entries do not add up to the closing balance of the statement. */
+/**
+ * Seals a month. Returns false where the entries do not add up to the closing balance of the
+ * statement.
+ */
 const sealMonth = Effect.fnUntraced(function* (organizationId: string, month: string) {
   const statements = yield* Statements
   const statement = yield* statements.read(organizationId, month)
@@ -55,7 +58,10 @@ const sealMonth = Effect.fnUntraced(function* (organizationId: string, month: st
   return false
 })
 
-/** Seals months until none is due, or only months whose entries do not add up; answers how many it sealed. */
+/**
+ * Seals months until none is due, or only months whose entries do not add up; returns the number of
+ * seals.
+ */
 export const sealDueMonths = Effect.gen(function* () {
   const statements = yield* Statements
   let total = 0

@@ -1,8 +1,8 @@
 /**
  * The monthly statement of an organisation: opening balance, transfers, charges, closing balance. A
- * charge belongs to the month its order was accepted in, a transfer to the month it was made in. A month
- * that is over and has no open order is sealed: its entries never change again, and a digest proves it.
- * Amounts are nano-units.
+ * charge belongs to the month in which its order was accepted, a transfer to the month in which it
+ * was made. A month that is over and has no open order is sealed: its entries never change again,
+ * and a digest proves that. Amounts are nano-units.
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -12,9 +12,9 @@ import type { Page, PageRequest } from "../../runtime/Page.ts"
 
 export const Seal = Schema.Struct({
   sealedAt: Schema.Date,
-  /** Hex digest of the month's CSV file of entries. */
+  /** The hex digest (SHA-256) of the month's CSV file of entries. */
   sha256: Schema.String,
-  /** Number of entries, without the opening and the closing line of the file. */
+  /** The number of entries, without the opening and the closing line of the file. */
   entries: Schema.BigInt,
   openingNano: Schema.BigInt,
   closingNano: Schema.BigInt
@@ -25,7 +25,7 @@ export const SealedMonth = Schema.Struct({ month: Schema.String, ...Seal.fields 
 export type SealedMonth = typeof SealedMonth.Type
 
 const Amounts = Schema.Struct({ count: Schema.Int, amountNano: Schema.BigIntFromString })
-/** Charges of the orders of the month, and the corrections of charges made in it. */
+/** The charges of the month's orders, and the corrections that were made in the month. */
 const chargeSums = {
   count: Schema.Int,
   grossNano: Schema.BigIntFromString,
@@ -38,7 +38,10 @@ const MemberCharges = Schema.Struct({
   name: Schema.String,
   ...chargeSums
 })
-/** Charges of the orders with this metadata entry; an order with several entries counts in several lines. */
+/**
+ * The charges of orders with this metadata entry; an order with several entries counts in several
+ * lines.
+ */
 const TagCharges = Schema.Struct({ name: Schema.String, value: Schema.String, ...chargeSums })
 
 /** A deposit or an adjustment of the month. */
@@ -57,7 +60,7 @@ export type StatementTransfer = typeof StatementTransfer.Type
 
 export const Statement = Schema.Struct({
   organizationId: Schema.String,
-  /** The current name. */
+  /** The current name of the organisation. */
   organizationName: Schema.String,
   month: Schema.String,
   from: Schema.Date,
@@ -66,33 +69,35 @@ export const Statement = Schema.Struct({
   openingNano: Schema.BigIntFromString,
   closingNano: Schema.BigIntFromString,
   transferTotals: Schema.Record(Schema.Literals(transferKinds), Amounts),
-  /** In order of creation; the first `MAX_STATEMENT_LINES`. */
+  /** The first `MAX_STATEMENT_LINES` deposits and adjustments, in order of creation. */
   transfers: Schema.Array(StatementTransfer),
   charges: Schema.Struct(chargeSums),
-  /** In order of the largest charge. */
+  /** The charges by model, the largest first. */
   byModel: Schema.Array(ModelCharges),
   byMember: Schema.Array(MemberCharges),
-  /** The `MAX_STATEMENT_LINES` largest. */
+  /** The `MAX_STATEMENT_LINES` largest charges by metadata entry. */
   byTag: Schema.Array(TagCharges),
-  /** Open orders of this month and earlier ones; their charges are not in the statement yet. */
+  /**
+   * Open orders of this month and of earlier months; their charges are not in the statement yet.
+   */
   openOrders: Schema.Int,
   openNano: Schema.BigIntFromString,
-  /** SHA-256 of the month before; null where that is not sealed. */
+  /** The SHA-256 of the month before; null where that month is not sealed. */
   sealBefore: Schema.NullOr(Schema.String),
   seal: Schema.NullOr(Seal)
 })
 export type Statement = typeof Statement.Type
 
-/** Most lines of `byTag` and of `transfers`. */
+/** The maximum number of lines in `byTag` and in `transfers`. */
 export const MAX_STATEMENT_LINES = 1000
 
 /** A change of the balance in the month. */
 export const StatementEntry = Schema.Struct({
-  /** Id of the usage record of a charge, or of the journal entry of a transfer. */
+  /** The id of a charge's usage record, or of a transfer's journal entry. */
   id: Schema.String,
   kind: Schema.Literals([...transferKinds, "charge"]),
   at: Schema.Date,
-  /** Below zero for charges and withdrawals. */
+  /** Negative for charges and withdrawals. */
   amountNano: Schema.BigInt,
   memberId: Schema.NullOr(Schema.String),
   keyId: Schema.NullOr(Schema.String),
@@ -106,7 +111,7 @@ export const StatementEntry = Schema.Struct({
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
   /** The usage record of the charge that a correction corrects. */
   correctedId: Schema.NullOr(Schema.String),
-  /** The month of that charge. */
+  /** The month of the corrected charge. */
   correctedMonth: Schema.NullOr(Schema.String),
   reference: Schema.NullOr(Schema.String),
   reason: Schema.NullOr(Schema.String),
@@ -117,18 +122,25 @@ export type StatementEntry = typeof StatementEntry.Type
 export class Statements extends Context.Service<
   Statements,
   {
-    /** Fails where the month has not begun, or ended before the organisation was created. */
+    /**
+     * Reads a statement. Fails where the month has not begun, or ended before the organisation was
+     * created.
+     */
     read(organizationId: string, month: string): Effect.Effect<Statement, NotFound>
-    /** In order of creation. Entries of the current month may be added while they are read. */
+    /**
+     * The entries in order of creation. Entries of the current month may be added while they are
+     * read.
+     */
     entries(organizationId: string, month: string): Stream.Stream<StatementEntry>
-    /** Newest first; the cursor is a month. */
+    /** Lists sealed months, newest first; the cursor is a month. */
     sealedMonths(
       organizationId: string,
       page: PageRequest
     ): Effect.Effect<Page<SealedMonth>, InvalidRequest>
     /**
-     * Of each organisation the oldest unsealed month, if it ended at least a minute ago and has no open
-     * order. They come in random order, so that months that fail to seal do not block the others.
+     * The oldest unsealed month of each organisation, if the month ended at least a minute ago and
+     * has no open order. The months are in random order, so that months that fail to seal do not
+     * block the others.
      */
     sealableMonths(
       limit: number

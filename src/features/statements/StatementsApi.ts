@@ -1,4 +1,4 @@
-/** Months of an organisation's money, to read, to print and to prove. */
+/** The HTTP API of monthly statements, to read, to print and to verify. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Month } from "../../domain/money/months.ts"

@@ -1,4 +1,6 @@
-/** Statements in PostgreSQL, read from the usage sums, the transfers and the primary key of orders. */
+/**
+ * Statements in PostgreSQL, read from the usage sums, the transfers and the primary key of orders.
+ */
 import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstDayOf } from "../../domain/money/months.ts"
@@ -20,12 +22,13 @@ import {
 const ENTRIES_PER_READ = 1000
 
 /**
- * The month of an order is by the clock of the database, while its id begins with the time of the
- * gateway's clock. If these clocks differ by more, entries are not found, and the month is not sealed.
+ * The month of an order is taken from the clock of the database, while its id begins with the time
+ * of the gateway's clock. If these clocks differ by more than this, entries are not found, and the
+ * month is not sealed.
  */
 const MAX_CLOCK_SKEW_DAYS = 7
 
-/** Longer than the timeout of any SQL statement that began in the month. */
+/** Longer than the time-out of any SQL statement that began in the month. */
 const SEAL_DELAY = "1 minute"
 
 const sealColumns = columnsOf(SealedMonth, "s", {
@@ -34,7 +37,7 @@ const sealColumns = columnsOf(SealedMonth, "s", {
   closingNano: "s.closing"
 })
 
-/** The change of the pool's balance; below zero for a withdrawal. */
+/** The change of the pool's balance by a transfer; negative for a withdrawal. */
 const transferAmount = "CASE WHEN t.credit = 'pool' THEN t.amount ELSE -t.amount END"
 
 const nullColumns = (fields: ReadonlyArray<keyof StatementEntry>) =>
@@ -80,7 +83,9 @@ export const layerStatements = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const { timeZone } = yield* Settings
 
-    /** The month as a table of one row: its first day, its start, and the start of the next month. */
+    /**
+     * The month as a table of one row: its first day, its start, and the start of the next month.
+     */
     const monthOf = (month: string) => sql`
       SELECT ${firstDayOf(month)}::date AS first,
              ${firstDayOf(month)}::timestamp AT TIME ZONE ${timeZone} AS begins,
@@ -168,7 +173,7 @@ export const layerStatements = Layer.effect(
       return { ...statement, seal: seal ?? null }
     })
 
-    /** Whether the id was minted about the month, and after the cursor where there is one. */
+    /** Whether the id was minted around the month, and after the cursor if there is one. */
     const isMintedAround = (id: string, prefix: string, after: string | null) => {
       const shifted = (time: string, sign: string) =>
         sql.literal(uuidPrefixAt(`m.${time} ${sign} interval '${MAX_CLOCK_SKEW_DAYS} days'`))

@@ -1,12 +1,13 @@
 /**
- * Charges in the columns of the FinOps Open Cost and Usage Specification (FOCUS) 1.2: every mandatory
- * column, the conditional columns whose condition holds, and two custom columns with the prefix `x_`.
+ * Charges in the columns of the FinOps Open Cost and Usage Specification (FOCUS) 1.2: every
+ * mandatory column, the conditional columns whose condition holds, and two custom columns with the
+ * prefix `x_`.
  */
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Row } from "../../runtime/texts/csvText.ts"
 import type { Statement, StatementEntry } from "./Statements.ts"
 
-/** In alphabetical order, as the specification lists them. */
+/** The columns in alphabetical order, as in the specification. */
 export const focusColumns = [
   "BilledCost",
   "BillingAccountId",
@@ -52,7 +53,7 @@ type FocusRow = { readonly [Column in (typeof focusColumns)[number]]: Row[string
 
 const PROVIDER = "Media gateway"
 
-/** ISO 8601 without fractions of a second, as the specification demands. */
+/** ISO 8601 without fractions of a second, as the specification requires. */
 const timeOf = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`
 const SECOND_MILLIS = 1000
 
@@ -81,7 +82,10 @@ interface Meter {
   readonly unitPriceNano: bigint
 }
 
-/** The meters that an order was charged by: input and output are separate, as each has its own price. */
+/**
+ * The meters that an order was charged by: input and output are separate meters, as each has its
+ * own price.
+ */
 const metersOf = (entry: StatementEntry): ReadonlyArray<Meter> => {
   const { input, output, unit, unitPriceNano, inputUnitPriceNano } = entry
   const meters = [
@@ -95,7 +99,10 @@ const metersOf = (entry: StatementEntry): ReadonlyArray<Meter> => {
   )
 }
 
-/** Builds the rows of an entry. Deposits and withdrawals are payments, and FOCUS has no rows for them. */
+/**
+ * Makes the builder of an entry's rows. Deposits and withdrawals are payments, for which FOCUS has
+ * no rows.
+ */
 export const focusRowsOf = (statement: Statement, currency: string) => {
   const members = new Map(statement.byMember.map(({ memberId, name }) => [memberId, name]))
   const commonColumns = (entry: StatementEntry) => ({
@@ -147,7 +154,10 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
       }
     })
 
-  /** The row of a credit or a correction. The class `Correction` marks that of an earlier billing period. */
+  /**
+   * The row of a credit or a correction. The class `Correction` marks a correction of an earlier
+   * billing period.
+   */
   const adjustmentRow = (entry: StatementEntry): FocusRow => ({
     ...commonColumns(entry),
     ...costs(-entry.amountNano),

@@ -1,17 +1,17 @@
-/** The room of statements. */
+/** The feature of monthly statements. */
 import { Layer } from "effect"
 import { layerStatementSealer } from "./StatementSealer.ts"
 import { layerStatements } from "./StatementsPostgres.ts"
 import { layerOperatorStatementsHandlers, layerStatementsHandlers } from "./statementHandlers.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = layerStatements
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = Layer.mergeAll(
   layerStatementsHandlers,
   layerOperatorStatementsHandlers
 )
 
-/** What runs in the background, over its ports. */
+/** The feature's background jobs, over its stores. */
 export const layerJobs = layerStatementSealer

@@ -1,7 +1,7 @@
 /**
- * The entries of a month as one CSV file. The file of a sealed month always has the same bytes, since
- * its SHA-256 is the seal. The first line has the opening balance and the seal of the month before, the
- * last line the closing balance.
+ * The entries of a month as one CSV file. The file of a sealed month always has the same bytes,
+ * since its SHA-256 is the seal. The first line has the opening balance and the seal of the month
+ * before; the last line has the closing balance.
  */
 import { Stream } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
@@ -32,7 +32,9 @@ const statementColumns = [
 
 const decimalOrNull = (nano: bigint | null) => (nano === null ? null : formatNano(nano))
 
-/** Sorts by name, since PostgreSQL and the store in memory return the metadata in different orders. */
+/**
+ * Sorts by name, since PostgreSQL and the store in memory return the metadata in different orders.
+ */
 const sortMetadata = (metadata: StatementEntry["metadata"]) =>
   metadata === null
     ? null

@@ -1,6 +1,7 @@
 /**
- * Handlers of statements, for members of an organisation and for operators. A statement is answered as
- * JSON, as a CSV file of its entries or as an HTML page, by the request's `Accept` header.
+ * Handlers of statements, for members of an organisation and for operators. The request's `Accept`
+ * header decides whether a statement is returned as JSON, as a CSV file of its entries or as an
+ * HTML page.
  */
 
 import { Effect, Stream } from "effect"

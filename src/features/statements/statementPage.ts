@@ -1,4 +1,7 @@
-/** A statement as an HTML page for print: without scripts and external resources, every text escaped. */
+/**
+ * A statement as an HTML page for print, without scripts and external resources; every text is
+ * escaped.
+ */
 import { hash } from "node:crypto"
 import type { StatementView } from "./StatementsApi.ts"
 
@@ -15,7 +18,10 @@ thead { display: table-header-group } tr { break-inside: avoid }
 @media print { body { margin: 0; max-width: none; font-size: 10pt } h2 { break-after: avoid } }
 `
 
-/** Content security policy of the page: only its own inline style is applied; nothing is loaded or run. */
+/**
+ * Content security policy of the page: only its own inline style is applied; nothing is loaded or
+ * run.
+ */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hash("sha256", STYLE, "base64")}'`,
@@ -34,7 +40,10 @@ const escapes: Readonly<Record<string, string>> = {
 const text = (value: string | number): string =>
   String(value).replace(/[&<>"']/g, (character) => escapes[character] ?? character)
 
-/** Class of a cell: the first `labelCount` cells of a row are labels, the numbers after them are right-aligned. */
+/**
+ * The class of a cell: the first `labelCount` cells of a row are labels; numbers after them are
+ * right-aligned.
+ */
 const cellClass = (index: number, labelCount: number): string =>
   index < labelCount ? "" : ' class="n"'
 
@@ -83,7 +92,7 @@ const chargesTable = (
 
 const negative = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
 
-/** Deposits and adjustments in the order of their times. */
+/** The table of deposits and adjustments, in order of time. */
 const transfersTable = ({ deposits, adjustments }: StatementView): string => {
   const transfers = [
     ...deposits.data.map((deposit) => ({ ...deposit, kind: "deposit", reason: "" })),

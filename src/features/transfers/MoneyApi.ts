@@ -1,4 +1,4 @@
-/** Money that moves without an order, and who moved it. */
+/** The HTTP API of deposits and adjustments: money that moves without an order. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { PositiveAmount } from "../../domain/money/Money.ts"

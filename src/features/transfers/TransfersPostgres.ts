@@ -42,7 +42,7 @@ export const layerTransfers = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { currency, timeZone } = yield* Settings
 
-    /** The queries of a page of one organisation's transfers. */
+    /** The queries for a page of one organisation's transfers. */
     const pageQueries = (
       organizationId: string,
       condition: string,

@@ -1,9 +1,9 @@
-/** The room of transfers. */
+/** The feature of transfers. */
 import { layerMoneyHandlers } from "./moneyHandlers.ts"
 import { layerTransfers } from "./TransfersPostgres.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = layerTransfers
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = layerMoneyHandlers

@@ -19,7 +19,7 @@ import {
 import { noSuchRecord, orderOfUsage, usageId } from "../../services/UsageLog.ts"
 import { type AdjustmentView, type DepositView, MoneyGroup } from "./MoneyApi.ts"
 
-/** The id of the order to correct, which a correction needs and no other adjustment may name. */
+/** The id of the order to correct: required for a correction, refused for any other adjustment. */
 const correctedOrderId = Effect.fnUntraced(function* (
   kind: AdjustmentKind,
   recordId: string | undefined

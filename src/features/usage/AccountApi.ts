@@ -1,4 +1,4 @@
-/** A member's own account: the pool, the month, usage, and the receipt of each charge. */
+/** The HTTP API of a member's own account: pool, month, usage, and the receipt of each charge. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { chargeUnits } from "../../domain/money/charges.ts"
@@ -45,7 +45,7 @@ const BalanceView = Schema.Struct({
   description: "The organisation's pool and the member's month"
 })
 
-/** The groups of a member's series, which is of the member's own orders alone. */
+/** The groups of a member's series, which covers only the member's own orders. */
 const memberSeriesGroups = ["model", "modality", "key", "tag"] as const
 
 /** The query of a series of usage. */
@@ -77,7 +77,10 @@ export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: 
   )
 })
 
-/** Of `model`, `modality`, `key` and `tag` a line has the field that the series is grouped by. */
+/**
+ * The fields of a line. Of `model`, `modality`, `key` and `tag`, a line has only the field that the
+ * series is grouped by.
+ */
 export const seriesFields = {
   start: time("When the hour, day or month begins, ISO 8601 in UTC"),
   model: Schema.optionalKey(text("The model")),

@@ -1,4 +1,7 @@
-/** Lists of orders of every kind, for operators and members, and their totals. Amounts are nano-units. */
+/**
+ * Lists of orders of every kind and their totals, for operators and members. Amounts are
+ * nano-units.
+ */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
@@ -14,7 +17,7 @@ export const ListedOrder = Schema.Struct({
   keyId: Schema.String,
   model: Schema.String,
   modality: Schema.String,
-  /** The job at the channel that has, or had, the order. */
+  /** The job at the channel that executes, or executed, the order. */
   job: VendorJob,
   /** The vendor's id of the job; null where it is unknown. */
   upstreamId: Schema.NullOr(Schema.String),
@@ -22,17 +25,17 @@ export const ListedOrder = Schema.Struct({
   holdNano: Schema.BigInt,
   chargeNano: Schema.BigInt,
   overageNano: Schema.BigInt,
-  /** The sum of the corrections of the charge. */
+  /** The sum of the charge's corrections. */
   returnedNano: Schema.BigInt,
   costNano: Schema.NullOr(Schema.BigInt),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
   promptDigest: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   closedAt: Schema.NullOr(Schema.Date),
-  /** When the hold is given back if the order has not ended before. */
+  /** When the hold is released if the order is still open. */
   expiresAt: Schema.Date,
   isTask: Schema.Boolean,
-  /** The following fields are of tasks, and null for all other orders. */
+  /** The following fields belong to tasks, and are null for all other orders. */
   taskState: Schema.NullOr(TaskState),
   summary: Schema.Unknown,
   errorCode: Schema.NullOr(Schema.String),
@@ -55,19 +58,22 @@ export interface OrderFilter {
   readonly modality: string | null
   readonly channelId: string | null
   readonly state: ListedOrder["state"] | null
-  /** The first moment of ordering. */
+  /** The first moment at which matching orders were placed (inclusive). */
   readonly from: Date | null
-  /** The moment after the last one. */
+  /** The end of that period (exclusive). */
   readonly to: Date | null
   readonly tag: Tag | null
-  /** Matches tasks alone. */
+  /** A non-null id matches only tasks. */
   readonly upstreamId: string | null
   readonly promptDigest: string | null
   readonly tasksOnly: boolean
   readonly taskState: TaskState | null
 }
 
-/** The conditions that totals can have. Their times are the beginnings of days in the deployment's time zone. */
+/**
+ * The conditions that totals support. Their times are beginnings of days in the deployment's time
+ * zone.
+ */
 export type OrderSumFilter = Omit<OrderFilter, "upstreamId" | "promptDigest" | "taskState">
 
 /** The member that an order belongs to. */
@@ -76,11 +82,11 @@ export interface OrderOwner {
   readonly memberId: string
 }
 
-/** One error for a foreign and an unknown id. */
+/** The same error for an unknown id and for the id of another owner's order. */
 export const noSuchOrder = new NotFound({ message: "No such order" })
 
 export interface OrderPage extends Page<ListedOrder> {
-  /** The cursor of the next page; null on the last one. */
+  /** The cursor of the next page; null on the last page. */
   readonly next: string | null
 }
 
@@ -89,10 +95,10 @@ export const OrderTotals = Schema.Struct({
   processing: Schema.Int,
   succeeded: Schema.Int,
   failed: Schema.Int,
-  /** The holds of open orders. */
+  /** The sum of the holds of open orders. */
   heldNano: Schema.BigIntFromString,
   chargeNano: Schema.BigIntFromString,
-  /** Corrections made in the time of the filter, also those of earlier orders. */
+  /** The corrections made in the period of the filter, also corrections of earlier orders. */
   returnedNano: Schema.BigIntFromString,
   costNano: Schema.BigIntFromString,
   /** The number of charges with an unknown cost. */
@@ -104,23 +110,24 @@ export class OrderLists extends Context.Service<
   OrderLists,
   {
     /**
-     * Lists orders newest first. A page scans a bounded number of orders, so that it may have fewer entries
-     * than its limit, or none, and there may be a next page all the same. The cursor is the id of any order
-     * that the list may scan, shown or not; in a member's list, of one of the member's own.
+     * Lists orders newest first. A page scans a bounded number of orders, so it may have fewer
+     * entries than its limit, or none, although there is a next page. The cursor is the id of any
+     * order that the list may scan, even if it does not match the filter; in a member's list, of
+     * one of the member's own orders.
      */
     list(filter: OrderFilter, page: PageRequest): Effect.Effect<OrderPage, InvalidRequest>
     /** Finds one order of a member. */
     find(owner: OrderOwner, id: string): Effect.Effect<ListedOrder, NotFound>
     /**
-     * Adds up stored sums and open orders at one moment, in a time that does not grow with the number of
-     * orders. The sums do not tell tasks from other orders, so totals of tasks are exact only for open ones,
-     * or for videos.
+     * Adds up stored sums and open orders at one moment; the time does not grow with the number of
+     * orders. The sums do not distinguish tasks from other orders, so totals of tasks are exact
+     * only for open orders or for videos.
      */
     totals(filter: OrderSumFilter): Effect.Effect<OrderTotals>
   }
 >()("gateway/features/usage/OrderLists") {}
 
-/** The part of the totals that orders of one state have. */
+/** The part of the totals that belongs to orders in one state. */
 export const totalsOfState = (
   totals: OrderTotals,
   state: ListedOrder["state"] | null

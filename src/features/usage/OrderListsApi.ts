@@ -1,4 +1,4 @@
-/** Lists of all orders, and of those that are tasks, for operators. */
+/** The operators' HTTP API of lists of all orders, and of orders that are tasks. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"

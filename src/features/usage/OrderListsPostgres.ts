@@ -1,7 +1,7 @@
 /**
- * Lists of orders in PostgreSQL. Each is read along an index whose ids are in order of time, kind by kind.
- * Conditions that no index serves are checked row by row, so a page scans a bounded number of rows of each
- * kind.
+ * Lists of orders in PostgreSQL. Each list is read along an index whose ids are in order of time,
+ * kind by kind. Conditions that no index serves are checked row by row, so a page scans a bounded
+ * number of rows of each kind.
  */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -27,10 +27,13 @@ import {
   totalsOfState
 } from "./OrderLists.ts"
 
-/** The most rows of one kind that a page scans. */
+/** The maximum number of rows of one kind that a page scans. */
 const MAX_SCANNED_ROWS = 2000
 
-/** The longest time from minting an order's id to its commit, as the order waits for permits in between. */
+/**
+ * The maximum time from minting an order's id to its commit; in between the order waits for
+ * permits.
+ */
 const MAX_COMMIT_DELAY_MILLIS = 600_000
 
 const orderColumns = columnsOf(ListedOrder, "o", {
@@ -64,7 +67,7 @@ const Row = Schema.Struct({
   ...ListedOrder.fields,
   kind: Schema.String,
   uuid: Schema.String,
-  /** The position among the scanned rows of its kind, from 1. */
+  /** The position among the scanned rows of this kind, from 1. */
   position: Schema.Int,
   isMatch: Schema.Boolean
 })
@@ -75,7 +78,10 @@ const Owner = Schema.Struct({
   memberId: Schema.NullOr(Schema.String)
 })
 
-/** The rows of each kind reach down to some id; the page ends where the first kind does, as later rows are unknown. */
+/**
+ * Makes a page of the scanned rows. The rows of each kind end at some id; the page ends at the
+ * newest of these ids, since older rows of that kind are unknown.
+ */
 const pageOf = (rows: ReadonlyArray<Row>, limit: number): OrderPage => {
   const [end] = [...Map.groupBy(rows, ({ kind }) => kind).values()]
     .flatMap((rowsOfKind) => {
@@ -101,7 +107,10 @@ export const layerOrderLists = Layer.effect(
     const equals = (column: string, value: string | null) =>
       value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
 
-    /** The owner of the filter's key or member; null where key, member and organisation contradict each other. */
+    /**
+     * The owner of the filter's key or member; null where key, member and organisation contradict
+     * each other.
+     */
     const ownerOf = Effect.fnUntraced(function* (filter: OrderFilter) {
       const { keyId, memberId, organizationId } = filter
       if (keyId === null && memberId === null) return { organizationId, memberId }
@@ -121,7 +130,7 @@ export const layerOrderLists = Layer.effect(
       return isConsistent ? owner : null
     })
 
-    /** The table whose index the list is read along, and the condition on its rows. */
+    /** The table whose index the list is read along, and the condition on the table's rows. */
     const indexOf = (
       filter: OrderFilter,
       owner: Pick<OrderFilter, "organizationId" | "memberId">
@@ -136,7 +145,8 @@ export const layerOrderLists = Layer.effect(
           condition: sql`w.upstream_id = ${upstreamId} AND ${isOfOwner}`
         }
       }
-      // A cursor along the tags may be an order of another member, which a member's list must not name.
+      // Not for a member's list: a cursor along the tags may be another member's order, which such
+      // a list must not show.
       if (tag !== null && organizationId !== null && memberId === null) {
         const condition = sql`w.organization_id = ${organizationId} AND w.name = ${tag.name}
                      AND w.value = ${tag.value}`
@@ -209,10 +219,13 @@ export const layerOrderLists = Layer.effect(
          ORDER BY uuid DESC`
     }
 
-    /** Reads open and closed orders in one statement, so that an order that closes meanwhile counts once. */
+    /**
+     * Reads open and closed orders in one statement, so that an order that closes in between counts
+     * only once.
+     */
     const totalsOf = (filter: OrderSumFilter) => {
       const { organizationId, tag, from, to } = filter
-      // Without times the sums of months are read, which are fewer rows than those of days.
+      // Without times, the sums of months are read, which are fewer rows than the sums of days.
       const step = from === null && to === null ? "month" : "day"
       return sql`
         SELECT open.*, closed.*

@@ -1,4 +1,4 @@
-/** A member's own orders of every kind, with their charges. */
+/** The HTTP API of a member's own orders of every kind, with their charges. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"

@@ -1,11 +1,12 @@
 /**
- * Sums of usage by time. They are written in the commits that close and correct orders, so that they always
- * agree with the records, and reading them takes the same time however many records there are.
+ * Sums of usage by time. The sums are written in the commits that close and correct orders, so they
+ * always agree with the records, and the time to read them does not depend on the number of
+ * records.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { SumGroup, SumStep } from "../../domain/money/usageSums.ts"
 
-/** Conditions on the orders of a sum; null matches all. */
+/** Conditions on the orders in a sum; null matches all. */
 export interface SumFilter {
   readonly organizationId: string | null
   readonly memberId: string | null
@@ -17,23 +18,26 @@ export interface SumFilter {
 }
 
 export interface SumQuery {
-  /** Null sums up the complete time. */
+  /** Null: one sum over the complete time. */
   readonly step: SumStep | null
   readonly by: SumGroup | null
-  /** A moment within the first hour, day or month. */
+  /** Any moment within the first hour, day or month. */
   readonly from: Date
-  /** Hours, days and months that begin at this moment or later are not included. */
+  /** Hours, days and months that begin at this moment or later are excluded. */
   readonly to: Date
   readonly filter: SumFilter
-  /** The cursor: only rows with a later name; null for all. */
+  /** The cursor: only rows whose name sorts after this one; null for all rows. */
   readonly afterName: string | null
   readonly limit: number
 }
 
-/** An order counts at the time it was placed, and a correction at the time it was made. Amounts are nano-units. */
+/**
+ * A sum of usage. An order counts at the time it was placed, a correction at the time it was made.
+ * Amounts are nano-units.
+ */
 export const UsageSum = Schema.Struct({
   start: Schema.Date,
-  /** The name of the group; empty without groups. */
+  /** The name of the group; empty if there are no groups. */
   name: Schema.String,
   /** The number of charges. */
   count: Schema.Int,
@@ -56,7 +60,7 @@ export type UsageSum = typeof UsageSum.Type
 export class UsageSums extends Context.Service<
   UsageSums,
   {
-    /** Reads the sums in order of time and name; sums of nothing have no row. */
+    /** Reads the sums in order of time and name; a group without orders has no row. */
     read(query: SumQuery): Effect.Effect<ReadonlyArray<UsageSum>>
   }
 >()("gateway/features/usage/UsageSums") {}

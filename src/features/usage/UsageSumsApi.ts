@@ -1,4 +1,4 @@
-/** Sums of usage and costs of all organisations, for operators. */
+/** The operators' HTTP API of sums of usage and costs over all organisations. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { sumGroups } from "../../domain/money/usageSums.ts"
@@ -25,14 +25,17 @@ const day = (description: string) =>
     Schema.makeFilter(isDay, { expected: "a day such as 2026-01-31" })
   )
 
-/** Amounts for operators alone. */
+/** Amounts that only operators see. */
 const costFields = {
   cost: amount("What vendors bill for it, as far as their mounts tell"),
   without_cost: integer("Charges whose mount told no cost, which count as costing nothing"),
   margin: amount("Charges less what was given back of charges, and less costs")
 }
 
-/** Of `model`, `channel`, `organization` and `day` a line has the field that the costs are grouped by. */
+/**
+ * A line of costs. Of `model`, `channel`, `organization` and `day`, a line has only the field that
+ * the costs are grouped by.
+ */
 export const CostView = Schema.Struct({
   model: Schema.optionalKey(text("The model")),
   channel: Schema.optionalKey(text("The channel that made it")),

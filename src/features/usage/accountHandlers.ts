@@ -80,7 +80,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
       }),
       balance: Effect.fn("account.balance")(function* () {
         const { organizationId, memberId } = yield* CurrentCaller
-        // A key's organisation exists for as long as the key does.
+        // The organisation of a key exists as long as the key does.
         const pool = yield* Effect.orDie(ledger.pool(organizationId))
         const month = yield* ledger.memberMonth(organizationId, memberId)
         return {

@@ -1,4 +1,4 @@
-/** Lists of orders, sums of usage over time, and receipts. */
+/** The feature of order lists, sums of usage over time, and receipts. */
 import { Layer } from "effect"
 import { layerAccountHandlers } from "./accountHandlers.ts"
 import { layerOrderLists } from "./OrderListsPostgres.ts"
@@ -7,10 +7,10 @@ import { layerOrderListsHandlers } from "./orderListHandlers.ts"
 import { layerUsageSums } from "./UsageSumsPostgres.ts"
 import { layerUsageSumsHandlers } from "./usageSumsHandlers.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = Layer.mergeAll(layerUsageSums, layerOrderLists)
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = Layer.mergeAll(
   layerAccountHandlers,
   layerOrdersHandlers,

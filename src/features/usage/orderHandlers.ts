@@ -1,4 +1,4 @@
-/** Answers members with their own orders. */
+/** Handlers of a member's own orders. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { customerApi } from "../../http/api/contractOf.ts"

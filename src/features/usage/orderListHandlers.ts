@@ -55,7 +55,7 @@ const totalsView = (currency: string, totals: OrderTotals) => ({
   currency
 })
 
-/** The error of a filter that totals cannot have. */
+/** The error of a filter that totals do not support. */
 const notInTotals = (param: string, expected: string) =>
   new InvalidRequest({ message: `${param}: Expected ${expected}, as totals are asked for`, param })
 
@@ -91,7 +91,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
         DateTime.toEpochMillis
       ) === at.getTime()
 
-    /** The totals where the query wants them; filters that they cannot have are refused. */
+    /** Reads the totals if the query requests them; refuses filters that totals do not support. */
     const totalsOf = Effect.fnUntraced(function* (query: Query, filter: OrderFilter) {
       if (query.totals === "false") return {}
       const day = "a day such as 2027-01-31"
@@ -100,7 +100,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
       if (filter.upstreamId !== null) return yield* notInTotals("upstream_id", "nothing")
       if (filter.promptDigest !== null) return yield* notInTotals("prompt_digest", "nothing")
       if (filter.taskState !== null) return yield* notInTotals("task_state", "nothing")
-      // The sums of images do not tell tasks from orders without a task.
+      // The sums of images do not distinguish tasks from orders without a task.
       if (filter.tasksOnly && filter.modality !== "video" && filter.state !== "open") {
         return yield* notInTotals("modality", "video, or state=processing")
       }

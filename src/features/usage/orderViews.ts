@@ -1,10 +1,10 @@
-/** The view of an order that operators' and members' lists have in common. */
+/** The view of an order that operators' and members' lists share. */
 import { formatNano } from "../../domain/money/Money.ts"
 import { orderPrefixes } from "../../domain/orderIds.ts"
 import { isoOrNull } from "../../http/handlers/views.ts"
 import type { ListedOrder } from "./OrderLists.ts"
 
-/** The states of holds by the states that clients see. */
+/** The states of holds, by the states that clients see. */
 export const orderStates = {
   processing: "open",
   succeeded: "captured",
@@ -17,7 +17,7 @@ const kindOf = (id: string) => {
   return id.startsWith(orderPrefixes.image) ? ("image" as const) : ("text" as const)
 }
 
-/** The fields of an order without its owner, its vendor and its cost. */
+/** The fields of an order, without its owner, its vendor and its cost. */
 export const orderView = (currency: string) => (order: ListedOrder) => ({
   id: order.id,
   object: "order" as const,

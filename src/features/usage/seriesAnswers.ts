@@ -1,4 +1,4 @@
-/** Reads the series of usage that a query names, and answers its lines. */
+/** Reads the series of usage that a query describes, and returns its lines. */
 import { Clock, Effect } from "effect"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
@@ -7,11 +7,11 @@ import { parseTime } from "../../http/handlers/money/times.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type SumFilter, type UsageSum, UsageSums } from "./UsageSums.ts"
 
-/** The most lines of a series, which take the database a few milliseconds. */
+/** The maximum number of lines of a series, which the database reads in a few milliseconds. */
 const MAX_LINES = 10_000
 
 const DAY_MILLIS = 86_400_000
-/** The length of a series without a `from`. */
+/** The number of days of a series without `from`. */
 const defaultDays: Record<SumStep, number> = { hour: 2, day: 31, month: 366 }
 
 export interface SeriesQuery<By extends SumGroup> {
@@ -30,7 +30,7 @@ const tagOf = (tag: string | undefined): SumFilter["tag"] => {
     : { name: tag.slice(0, separator), value: tag.slice(separator + 1) }
 }
 
-/** The charged units; null where they are of several kinds. */
+/** The charged units; null where there are several kinds of units. */
 const unitsOf = ({ tokens, seconds, images }: UsageSum) => {
   const charged = [
     { unit: "token" as const, units: Number(tokens) },
@@ -42,7 +42,7 @@ const unitsOf = ({ tokens, seconds, images }: UsageSum) => {
   return charged.length === 1 ? first : { unit: null, units: null }
 }
 
-/** The amounts of a sum; members' contracts leave costs and margin out. */
+/** The amounts of a sum; the members' API leaves out costs and margin. */
 export const amountsView = ({ chargeNano, returnedNano, costNano, withoutCost }: UsageSum) => ({
   charge: formatNano(chargeNano),
   returned: formatNano(returnedNano),
@@ -55,7 +55,7 @@ export const makeReadSeries = Effect.gen(function* () {
   const sums = yield* UsageSums
   const { currency, timeZone } = yield* Settings
 
-  /** Reads the series; `owner` limits it to the orders of a member, a key or others. */
+  /** Reads the series; `owner` limits it to the orders of a member or a key, for example. */
   return Effect.fnUntraced(function* <By extends SumGroup>(
     { by, interval, ...query }: SeriesQuery<By>,
     owner: Omit<SumFilter, "tag">

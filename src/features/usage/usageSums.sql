@@ -1,11 +1,12 @@
--- What orders came to, summed up in the commits that close and correct them: charges and failures
--- of a year are read off a few rows. An order counts when it was ordered, a correction when it was made.
+-- Sums of charges and failed orders, updated in the commits that close and correct orders, so that
+-- a year is read from a few rows. An order counts at the time it was ordered, a correction at the
+-- time it was made.
 
 CREATE TABLE usage_sums (
   organization_id text NOT NULL,
-  -- Every order counts once under the empty name, and once under each of its notes.
+  -- Every order counts once under the empty name, and once under each entry of its metadata.
   tag_name text COLLATE "C" NOT NULL,
-  -- An hour, a day and a month of the deployment's zone, each with its begin.
+  -- An hour, a day or a month in the deployment's time zone, with its beginning.
   step text NOT NULL CHECK (step IN ('hour', 'day', 'month')),
   start timestamptz NOT NULL,
   tag_value text COLLATE "C" NOT NULL,
@@ -14,28 +15,30 @@ CREATE TABLE usage_sums (
   model text NOT NULL,
   modality text NOT NULL,
   channel_id text NOT NULL,
-  -- Charges, and orders that ended without one.
+  -- The number of charges, and the number of orders that ended without a charge.
   count bigint NOT NULL,
   failed bigint NOT NULL,
   charge bigint NOT NULL,
-  -- What vendors bill, of the charges whose cost is known; and how many there are without.
+  -- What vendors bill for the charges whose cost is known, and the number of charges without a
+  -- known cost.
   cost bigint NOT NULL,
   without_cost bigint NOT NULL,
-  -- What was given back of charges.
+  -- The corrections (refunds) of charges.
   returned bigint NOT NULL,
-  -- What was charged for.
+  -- The charged units.
   tokens bigint NOT NULL,
   seconds bigint NOT NULL,
   images bigint NOT NULL,
   PRIMARY KEY (organization_id, tag_name, step, start, tag_value, member_id, key_id, model, modality,
                channel_id)
 ) WITH (fillfactor = 50);
--- Statements tell the notes of a month, of any name.
+-- For statements, which list the metadata entries of a month under any name.
 CREATE INDEX usage_sums_tags_by_month ON usage_sums (organization_id, start)
  WHERE step = 'month' AND tag_name <> '';
 
--- Adds to the sums what the orders came to, which are closed in this commit, or what was given back of
--- their charges, where amounts are given. Under the locks of their pools; an order stands here once.
+-- Adds orders that are closed in this commit to the sums or, where `p_returned` is set, refunds of
+-- their charges. The caller holds the locks of their pools; an order occurs at most once in the
+-- arrays.
 CREATE FUNCTION sum_up(
   p_time_zone text, p_organizations text[], p_orders text[], p_returned bigint[])
 RETURNS void LANGUAGE plpgsql
@@ -43,7 +46,7 @@ SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 AS $$
 BEGIN
-  -- By the hour first, which leaves few lines for the longer steps.
+  -- Sums by hour come first, which leaves few rows for the longer steps.
   WITH hours AS MATERIALIZED (
     SELECT o.organization_id, tag.name AS tag_name, tag.value AS tag_value, o.member_id, o.key_id,
            o.model, o.modality, o.job ->> 'channelId' AS channel_id,

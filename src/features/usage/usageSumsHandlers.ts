@@ -10,7 +10,7 @@ import { amountsView, makeReadSeries } from "./seriesAnswers.ts"
 import { UsageSums } from "./UsageSums.ts"
 import { UsageSumsGroup } from "./UsageSumsApi.ts"
 
-/** Matches the orders of all organisations. */
+/** A filter that matches the orders of all organisations. */
 const allOrders = {
   organizationId: null,
   memberId: null,
@@ -46,7 +46,7 @@ export const layerUsageSumsHandlers = HttpApiBuilder.group(
           })
         }
         const isByDay = by === "day"
-        // The cursor is the last day of the page before, or its last name.
+        // The cursor is the last day, or the last name, of the previous page.
         const start =
           isByDay && after !== null
             ? yield* parseTime("after", after, { timeZone, laterDays: 1 })

@@ -1,4 +1,4 @@
-/** The operators' own receivers of webhooks, and those of every organisation. */
+/** The operators' HTTP API of webhook endpoints: their own, and those of every organisation. */
 import { Context, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"

@@ -1,7 +1,7 @@
 /**
- * Sends the messages that are due. Any number of gateways do so over one database, and each message is
- * sent by one of them at a time. Receivers that are slow or fail get few of the concurrent attempts, so
- * that they delay no other receiver.
+ * Sends the messages that are due. Any number of gateways send messages from one database, but only
+ * one gateway at a time sends the same message. Receivers that are slow or fail get only a few of
+ * the concurrent attempts, so that they do not delay other receivers.
  */
 import { Clock, Effect, FiberSet, Layer, Metric, Random } from "effect"
 import { taskKindOf } from "../../domain/orderIds.ts"
@@ -22,13 +22,13 @@ import { messageBody } from "./messageBody.ts"
 import { type AttemptResult, sendMessage } from "./sendMessage.ts"
 import { callbacksOf, WebhookEndpoints } from "./WebhookEndpoints.ts"
 
-/** Concurrent attempts of this gateway. */
+/** The maximum number of concurrent attempts of this gateway. */
 const MAX_RUNNING = 512
-/** Concurrent attempts at endpoints whose last attempt failed. */
+/** The maximum number of concurrent attempts at endpoints whose last attempt failed. */
 const MAX_FAILING = 64
 const MAX_PER_RECEIVER = 8
 const MAX_PER_ORGANIZATION = 64
-/** Messages that one statement claims at most. */
+/** The maximum number of messages that one statement claims. */
 const MAX_CLAIMED = 128
 
 const countBy = (
@@ -51,12 +51,16 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
       const secrets = yield* endpoints.secrets(message.endpointId)
       const isCallbacks = message.endpointId === callbacksOf(message.organizationId)
       if (secrets.length > 0 || !isCallbacks) return secrets
-      // The first callback may be due before anybody has read the callback secret, which creates it.
+      // The first callback may be due before anyone has read the callback secret; reading creates
+      // the secret.
       yield* endpoints.callbacks(message.organizationId)
       return yield* endpoints.secrets(message.endpointId)
     })
 
-    /** Links of the gateway to a task's files. No request names its address here, so a setting has to. */
+    /**
+     * The gateway's links to a task's files. The gateway's own address comes from a setting, since
+     * no request names it here.
+     */
     const contentLinksOf = ({ organizationId, taskId, task }: ClaimedMessage) =>
       Effect.map(Clock.currentTimeMillis, (now): AddressOf | null => {
         const kind = taskId === null ? null : taskKindOf(taskId)
@@ -84,8 +88,8 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
     const deliver = Effect.fnUntraced(
       function* (message: ClaimedMessage) {
         const secrets = yield* secretsOf(message)
-        // An unsigned message is never sent. The log names the secret that cannot be opened, and the message
-        // is due again when its claim ends.
+        // An unsigned message is never sent. The log names the secret that cannot be opened, and
+        // the message is due again when its claim expires.
         if (secrets.length === 0) return
         const body = messageBody(message, yield* contentLinksOf(message))
         const result = yield* sendMessage(
@@ -126,7 +130,7 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
         )
       )
 
-    /** Answers whether more messages may be due. */
+    /** Starts attempts for due messages; returns whether more messages may be due. */
     const startDueAttempts = Effect.gen(function* () {
       const limit = Math.min(MAX_CLAIMED, MAX_RUNNING - running.size)
       if (limit <= 0) return false

@@ -1,12 +1,15 @@
-/** Receivers of webhooks, of organisations and of operators. Their secrets are sealed at rest. */
+/** Webhook endpoints of organisations and of operators. Their secrets are sealed at rest. */
 import { Context, type Effect, type Redacted, Schema } from "effect"
 import { InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 
-/** Stands in the place of an organisation's id for the operators. */
+/** The value that operators have in place of an organisation's id. */
 export const OPERATORS = "operators"
 
-/** The id of an organisation's endpoint for callbacks. It has no address, as each order names one. */
+/**
+ * The id of an organisation's endpoint for callbacks. It has no address, as each order names the
+ * address.
+ */
 export const callbacksOf = (organizationId: string): string => `callback_${organizationId}`
 
 export const WebhookEndpoint = Schema.Struct({
@@ -16,13 +19,13 @@ export const WebhookEndpoint = Schema.Struct({
   /** Empty for the endpoint of callbacks. */
   url: Schema.String,
   eventTypes: Schema.Array(Schema.String),
-  /** The last characters of its secret. */
+  /** The last characters of the endpoint's secret. */
   secretHint: Schema.String,
   createdAt: Schema.Date,
   updatedAt: Schema.Date,
   /** The first failure after the last success; null while attempts succeed. */
   failingSince: Schema.NullOr(Schema.Date),
-  /** Null while it is enabled. */
+  /** Null while the endpoint is enabled. */
   disabledAt: Schema.NullOr(Schema.Date),
   disabledReason: Schema.NullOr(Schema.String)
 })
@@ -34,12 +37,12 @@ export interface NewEndpoint {
   readonly eventTypes: ReadonlyArray<string>
 }
 
-/** Absent fields are not changed. */
+/** A change of an endpoint: absent fields are not changed. */
 export interface EndpointChange extends Partial<NewEndpoint> {
   readonly enabled?: boolean
 }
 
-/** An endpoint with its new secret, which no other call returns in a readable form. */
+/** An endpoint with its new secret, which no other call returns in readable form. */
 export interface WithSecret {
   readonly endpoint: WebhookEndpoint
   readonly secret: Redacted.Redacted
@@ -48,7 +51,7 @@ export interface WithSecret {
 export const noSuchEndpoint = (id: string) =>
   new NotFound({ message: `No webhook endpoint is called ${JSON.stringify(id)}` })
 
-/** The limit of one organisation, or of the operators. */
+/** The maximum number of endpoints of one organisation, or of the operators. */
 export const MAX_ENDPOINTS = 50
 
 export const tooManyEndpoints = new InvalidRequest({
@@ -56,37 +59,43 @@ export const tooManyEndpoints = new InvalidRequest({
   param: null
 })
 
-/** How long a replaced secret signs beside the new one. */
+/** How long a replaced secret still signs messages, in addition to the new one. */
 export const OLD_SECRET_HOURS = 24
 
 export class WebhookEndpoints extends Context.Service<
   WebhookEndpoints,
   {
-    /** Creates an endpoint with a new id, also when repeated. Fails where the owner has `MAX_ENDPOINTS`. */
+    /**
+     * Creates an endpoint; a repeat creates another one. Fails where the owner has `MAX_ENDPOINTS`
+     * already.
+     */
     create(owner: string, endpoint: NewEndpoint): Effect.Effect<WithSecret, InvalidRequest>
     /**
-     * Lists newest first, without the endpoint of callbacks. Fails with `InvalidRequest` where `page.after`
-     * is none of them.
+     * Lists endpoints newest first, without the endpoint of callbacks. Fails with `InvalidRequest`
+     * where `page.after` is not one of these endpoints.
      */
     list(owner: string, page: PageRequest): Effect.Effect<Page<WebhookEndpoint>, InvalidRequest>
     /** Finds an endpoint of the owner; a null owner matches all. Fails with `NotFound`. */
     find(owner: string | null, id: string): Effect.Effect<WebhookEndpoint, NotFound>
-    /** Changes an endpoint. Fails with `NotFound` for another owner's, and for the endpoint of callbacks. */
+    /**
+     * Changes an endpoint. Fails with `NotFound` for another owner's endpoint and for the endpoint
+     * of callbacks.
+     */
     change(
       owner: string,
       id: string,
       change: EndpointChange
     ): Effect.Effect<WebhookEndpoint, NotFound>
-    /** Deletes an endpoint and its messages. Fails like `change`, also for a repeat. */
+    /** Deletes an endpoint and its messages. Fails like `change`; a repeat fails too. */
     remove(owner: string, id: string): Effect.Effect<void, NotFound>
     /**
-     * Replaces the secret, with another one for each repeat. With `keepsOld` the one before it signs beside
-     * the new one for `OLD_SECRET_HOURS`. Fails with `NotFound`.
+     * Replaces the secret; each repeat creates another secret. With `keepsOld`, the previous secret
+     * signs as well for `OLD_SECRET_HOURS`. Fails with `NotFound`.
      */
     rotate(owner: string, id: string, keepsOld: boolean): Effect.Effect<WithSecret, NotFound>
     /** The organisation's endpoint of callbacks. The first call creates it; a repeat finds it. */
     callbacks(organizationId: string): Effect.Effect<WebhookEndpoint>
-    /** The active secrets, the newest first, without those that the vault cannot open. */
+    /** The active secrets, newest first, without secrets that the vault cannot open. */
     secrets(id: string): Effect.Effect<ReadonlyArray<Redacted.Redacted>>
   }
 >()("gateway/features/webhooks/WebhookEndpoints") {}

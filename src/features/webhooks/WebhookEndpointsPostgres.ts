@@ -1,4 +1,4 @@
-/** Receivers of webhooks in PostgreSQL. The vault seals each secret for the id of its endpoint. */
+/** Webhook endpoints in PostgreSQL. The vault seals each secret for the id of its endpoint. */
 import { Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -37,7 +37,7 @@ export const layerWebhookEndpoints = Layer.effect(
       return { secret, hint: hintOf(secret), sealed: yield* vault.seal(secret, id, "") }
     })
 
-    /** The only row that the statement returns. */
+    /** The only row that the statement returns; fails with `NotFound` if there is no row. */
     const requireRow = (statement: Parameters<typeof endpointsOf>[0], id: string) =>
       Effect.flatMap(endpointsOf(statement), ([row]) =>
         row === undefined ? Effect.fail(noSuchEndpoint(id)) : Effect.succeed(row)

@@ -1,4 +1,4 @@
-/** Messages to the receivers of webhooks in PostgreSQL. */
+/** Messages to webhook endpoints in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -39,7 +39,7 @@ const deliveryColumns = columnsOf(Delivery, "m", {
                        ORDER BY w.at DESC LIMIT ${MAX_LISTED_ATTEMPTS}) a)`
 })
 
-/** Inside JSON a time is text. */
+/** A delivery with its attempts as JSON, in which times are text. */
 const DeliveryRow = Schema.Struct({
   ...Delivery.fields,
   attempts: Schema.Array(Schema.Struct({ ...DeliveryAttempt.fields, at: Schema.DateFromString }))
@@ -54,8 +54,9 @@ export const layerWebhookMessages = Layer.effect(
     const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
     const leaseSeconds = webhookTimeoutSeconds + LEASE_MARGIN_SECONDS
 
-    // The statement steps from receiver to receiver through the index and takes the front of each, so that a
-    // receiver with thousands of due messages costs the others nothing.
+    // The statement steps from receiver to receiver through the index, and takes the first due
+    // messages of each receiver. So a receiver with thousands of due messages does not slow down
+    // the others.
     const claimDue: WebhookMessages["Service"]["claimDue"] = (claims) =>
       rowsOf(ClaimedMessage)(
         oneTry(sql`

@@ -1,4 +1,4 @@
-/** Receivers of webhooks, with the fields of the `openai` package. */
+/** The HTTP API of webhook endpoints, with the field names of the `openai` package. */
 import { Context, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
@@ -143,7 +143,7 @@ const eventTypesOf = <const Types extends ReadonlyArray<EventType>>(types: Types
     .check(Schema.isMinLength(1), Schema.isMaxLength(types.length))
     .annotate({ description: "What it is told of" })
 
-/** The body that creates an endpoint, which may choose of these events. */
+/** The body that creates an endpoint; it may subscribe to the listed types of events. */
 export const newEndpointFields = <const Types extends ReadonlyArray<EventType>>(types: Types) => ({
   name: Name,
   url: WebhookUrl,
@@ -160,8 +160,8 @@ type Action =
   | "redeliver"
 
 /**
- * The endpoints about one receiver of webhooks, which members and operators have alike. They differ in
- * their identifiers and in the events that may be chosen.
+ * The routes for one webhook endpoint, which members' and operators' APIs share. They differ in
+ * their identifiers and in the events that an endpoint may subscribe to.
  */
 export const endpointRoutes = <
   const Ids extends Readonly<Record<Action, string>>,
@@ -170,7 +170,7 @@ export const endpointRoutes = <
   ids: Ids,
   eventTypes: Types,
   readDescription: string,
-  /** Annotations of the endpoints that change or send something. */
+  /** Annotations of the routes that change or send something. */
   writing: Context.Context<never>
 ) => {
   const identifier = <A extends Action>(action: A): Ids[A] => ids[action]

@@ -1,11 +1,17 @@
-/** The schedule by which a message is sent again that its receiver did not accept. */
+/** The retry schedule of messages that their receiver did not accept. */
 
-/** The longest delay that a receiver may ask for with `Retry-After`. */
+/** The maximum delay that a receiver may request with `Retry-After`. */
 const MAX_RETRY_AFTER_SECONDS = 24 * 3600
-/** The largest random part of a delay, which spreads messages that failed at the same time. */
+/**
+ * The maximum jitter: the random share of a delay, which spreads messages that failed at the same
+ * time.
+ */
 const JITTER = 0.2
 
-/** Seconds from a `Retry-After` header, which holds seconds or an HTTP date; null where it holds neither. */
+/**
+ * The seconds in a `Retry-After` header, which has seconds or an HTTP date; null where it has
+ * neither.
+ */
 export const parseRetryAfter = (header: string | undefined, nowMillis: number): number | null => {
   if (header === undefined) return null
   if (/^\d{1,9}$/.test(header)) return Number(header)
@@ -14,8 +20,9 @@ export const parseRetryAfter = (header: string | undefined, nowMillis: number): 
 }
 
 /**
- * Seconds until the next attempt; null where the schedule has no more. `tries` counts the attempts that
- * failed, `minimumSeconds` is what the receiver asked for, and `random` lies between 0 and 1.
+ * Seconds until the next attempt; null where the schedule has no further attempt. `tries` is the
+ * number of failed attempts, `minimumSeconds` is the delay that the receiver requested, and
+ * `random` is between 0 and 1.
  */
 export const secondsToNextTry = (
   schedule: ReadonlyArray<number>,

@@ -1,4 +1,4 @@
-/** The handlers about receivers of webhooks, which members and operators have alike. */
+/** Handlers of webhook endpoints, which members' and operators' APIs share. */
 import { Clock, Effect, Redacted, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { InvalidRequest, type NotFound } from "../../domain/Errors.ts"
@@ -95,11 +95,11 @@ interface EndpointParams {
   readonly params: { readonly id: string }
 }
 
-/** Which endpoints a request may reach. */
+/** The endpoints that a request may access. */
 interface EndpointAccess<E, R> {
   /** The prefix of the handlers' spans. */
   readonly name: string
-  /** Whose endpoints are created and listed: an organisation's id, or `OPERATORS`. */
+  /** The owner whose endpoints are created and listed: an organisation's id, or `OPERATORS`. */
   readonly ownerOf: (fields: OwnerFields) => Effect.Effect<string, E, R>
   readonly find: (id: string) => Effect.Effect<WebhookEndpoint, NotFound, R>
 }
@@ -115,7 +115,7 @@ export const makeEndpointHandlers = Effect.fnUntraced(function* <E, R>({
   const random = yield* SecureRandom.SecureRandom
   const { webhookTimeoutSeconds } = yield* Settings
 
-  /** Refuses an address that is not public, and events that this owner is not told of. */
+  /** Refuses an address that is not public, and events that this owner cannot subscribe to. */
   const checkFields = Effect.fnUntraced(function* (
     owner: string,
     { url, event_types: eventTypes = [] }: EndpointFields

@@ -1,4 +1,4 @@
-/** Endpoints that are told of events, and the deliveries to them. */
+/** The feature of webhooks: endpoints that receive events, and the deliveries to them. */
 import { Layer } from "effect"
 import { layerOperatorWebhookHandlers } from "./operatorWebhookHandlers.ts"
 import { layerWebhookDispatcher } from "./WebhookDispatcher.ts"
@@ -6,11 +6,11 @@ import { layerWebhookEndpoints } from "./WebhookEndpointsPostgres.ts"
 import { layerWebhookMessages } from "./WebhookMessagesPostgres.ts"
 import { layerWebhookHandlers } from "./webhookHandlers.ts"
 
-/** Its ports over PostgreSQL. */
+/** The feature's stores, over PostgreSQL. */
 export const layerStores = Layer.mergeAll(layerWebhookEndpoints, layerWebhookMessages)
 
-/** Its routes, over its ports. */
+/** The feature's routes, over its stores. */
 export const layerHandlers = Layer.mergeAll(layerWebhookHandlers, layerOperatorWebhookHandlers)
 
-/** What runs in the background, over its ports. */
+/** The feature's background jobs, over its stores. */
 export const layerJobs = layerWebhookDispatcher

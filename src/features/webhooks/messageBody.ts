@@ -1,9 +1,9 @@
-/** The body of a webhook: the object as the API answers it, without any prompt. */
+/** The body of a webhook: the object as the API returns it, without any prompt. */
 import { openaiIdOf, taskKindOf } from "../../domain/orderIds.ts"
 import { type AddressOf, taskAnswer } from "../../domain/taskAnswers.ts"
 import type { ClaimedMessage } from "../../services/delivery/WebhookMessages.ts"
 
-/** The limit that the Standard Webhooks specification advises. */
+/** The maximum size that the Standard Webhooks specification recommends. */
 const MAX_BODY_BYTES = 20_000
 
 type MessageEvent = Pick<
@@ -15,8 +15,8 @@ const bodyWith = ({ type, happenedAt }: MessageEvent, data: unknown): string =>
   JSON.stringify({ type, timestamp: happenedAt.toISOString(), data })
 
 /**
- * A task whose answer is too long is reduced to its id and state, and its client reads the rest by the id.
- * The id has the form in which the order was answered.
+ * A task whose object is too long is reduced to its id and state; its client can read the rest by
+ * the id. The id has the format of the API through which the order was placed.
  */
 export const messageBody = (message: MessageEvent, links: AddressOf | null = null): string => {
   const { taskId, dialect, task, data } = message

@@ -14,7 +14,7 @@ export const layerOperatorWebhookHandlers = HttpApiBuilder.group(
     const endpoints = yield* WebhookEndpoints
     const forOperators = yield* makeEndpointHandlers({
       name: "operatorWebhooks",
-      // An organisation that does not exist gets no endpoint.
+      // Fails for an organisation that does not exist, so that it gets no endpoint.
       ownerOf: ({ organization_id: id }) =>
         id === undefined ? Effect.succeed(OPERATORS) : Effect.as(access.organization(id), id),
       find: (id) => endpoints.find(null, id)

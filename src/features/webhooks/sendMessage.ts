@@ -5,9 +5,11 @@ import type { OutgoingAnswer, OutgoingWeb } from "../../egress/OutgoingWeb.ts"
 import type { DeliveryAttempt } from "../../services/delivery/WebhookMessages.ts"
 import { type SignedMessage, signedHeaders } from "./webhookSecrets.ts"
 
-/** The part of an answer that the log of deliveries shows. */
+/** The number of bytes of a response that the log of deliveries stores. */
 const MAX_LOGGED_BYTES = 1024
-/** The status alone decides, so the attempt does not wait longer for a body that only the log shows. */
+/**
+ * The status alone decides, so the attempt does not wait longer for a body that only the log shows.
+ */
 const BODY_TIMEOUT = "1 second"
 
 export interface AttemptResult extends Omit<DeliveryAttempt, "at"> {
@@ -34,7 +36,10 @@ const readBeginning = ({ bytes }: OutgoingAnswer) => {
 
 const unanswered = (error: string) => ({ answer: null, text: null, error })
 
-/** Sends the message, signed with each secret. It never fails: the result has a status, or an error that says why there is none. */
+/**
+ * Sends the message, signed with each secret. It never fails: the result has a status, or an error
+ * that says why there is no status.
+ */
 export const sendMessage = Effect.fnUntraced(function* (
   web: OutgoingWeb["Service"],
   url: string,

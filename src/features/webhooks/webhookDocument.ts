@@ -19,7 +19,7 @@ const headers = [
   )
 ]
 
-/** One entry for each type of event, as OpenAPI 3.1 has them. */
+/** The webhooks of OpenAPI 3.1: one entry for each type of event. */
 export const webhookDocument = Record.map(sampleData, (data, type) => ({
   post: {
     summary: type,

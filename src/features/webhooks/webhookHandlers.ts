@@ -7,7 +7,7 @@ import { makeEndpointHandlers } from "./endpointHandlers.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 import { WebhooksGroup } from "./WebhooksApi.ts"
 
-/** Stands for the receiver of the organisation's callbacks where an id would. */
+/** The id in a path that means the organisation's endpoint of callbacks. */
 const CALLBACK = "callback"
 
 export const layerWebhookHandlers = HttpApiBuilder.group(

@@ -1,11 +1,11 @@
-/** Secrets and signatures of webhooks, by the Standard Webhooks specification. */
+/** Secrets and signatures of webhooks, as in the Standard Webhooks specification. */
 import { createHmac } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 
 const PREFIX = "whsec_"
-/** The specification allows 24 to 64. */
+/** The specification allows 24 to 64 bytes. */
 const SECRET_BYTES = 32
 const HINT_LENGTH = 4
 
@@ -16,18 +16,20 @@ export const makeSecret = (
     Redacted.make(`${PREFIX}${Base64.encode(bytes)}`)
   )
 
-/** The last characters of a secret, by which its owner recognises it; they open nothing. */
+/** The last characters of a secret, which help its owner to recognise it but grant no access. */
 export const hintOf = (secret: Redacted.Redacted): string =>
   `${PREFIX}...${Redacted.value(secret).slice(-HINT_LENGTH)}`
 
 export interface SignedMessage {
   readonly id: string
-  /** Unix seconds, of the attempt. */
+  /** The time of the attempt, in Unix seconds. */
   readonly timestamp: number
   readonly body: string
 }
 
-/** The headers by which a receiver verifies the sender: a signature by each active secret. */
+/**
+ * The headers by which a receiver verifies the sender, with one signature for each active secret.
+ */
 export const signedHeaders = (
   { id, timestamp, body }: SignedMessage,
   secrets: ReadonlyArray<Redacted.Redacted>

@@ -1,15 +1,18 @@
--- Webhooks: endpoints with their events, and messages to them. Triggers write messages in the transaction
--- of the event, so that none is lost and none is about an event that was rolled back.
+-- Webhooks: endpoints with their events, and messages to the endpoints. Triggers write messages in
+-- the transaction of the event, so that no message is lost and no message is about an event that
+-- was rolled back.
 
--- Endpoints of organisations and of the operators, whose `organization_id` is the word `operators`.
+-- Endpoints of organisations, and of the operators, whose `organization_id` is the word
+-- `operators`.
 CREATE TABLE webhook_endpoints (
   organization_id text NOT NULL,
-  -- Unique by itself. An organisation's own row `callback_...` has no address: each order names one.
+  -- Unique over all organisations. An organisation's own row `callback_...` has no address: each
+  -- order names the address.
   id text COLLATE "C" NOT NULL,
   name text NOT NULL,
   url text NOT NULL,
   event_types text[] NOT NULL,
-  -- Sealed for the endpoint's id. The old secret signs as well until its expiry.
+  -- Sealed for the endpoint's id. The old secret also signs messages until it expires.
   secret bytea NOT NULL,
   secret_key_id text NOT NULL,
   secret_hint text NOT NULL,
@@ -28,7 +31,7 @@ CREATE TABLE webhook_endpoints (
 );
 CREATE UNIQUE INDEX webhook_endpoints_by_id ON webhook_endpoints (id);
 
--- A message to one endpoint; all attempts have the same id.
+-- A message to one endpoint; all attempts to deliver it have the same id.
 CREATE TABLE webhook_messages (
   -- The organisation of the event.
   organization_id text NOT NULL,
@@ -45,9 +48,9 @@ CREATE TABLE webhook_messages (
   data jsonb,
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
   next_attempt_at timestamptz DEFAULT now(),
-  -- Attempts since the message was last redelivered, by which the next delay is chosen.
+  -- Attempts since the message was last redelivered; they determine the next delay.
   tries integer NOT NULL DEFAULT 0,
-  -- The number of the claim; the end of an attempt must name it.
+  -- The number of the claim; the write that ends an attempt must name it.
   lease bigint NOT NULL DEFAULT 0,
   ended_at timestamptz,
   PRIMARY KEY (organization_id, id),
@@ -55,7 +58,7 @@ CREATE TABLE webhook_messages (
   CHECK ((state = 'pending') = (next_attempt_at IS NOT NULL)),
   CHECK ((state = 'pending') = (ended_at IS NULL))
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
--- Each receiver's messages in the order in which they are due: a claim takes the first ones of every receiver.
+-- The messages of each receiver by due time: a claim takes the first messages of every receiver.
 CREATE INDEX webhook_messages_due ON webhook_messages (receiver, next_attempt_at)
   WHERE state = 'pending';
 CREATE INDEX webhook_messages_by_endpoint ON webhook_messages (endpoint_id, id);
@@ -65,10 +68,10 @@ CREATE TABLE webhook_attempts (
   organization_id text NOT NULL,
   message_id text COLLATE "C" NOT NULL,
   at timestamptz NOT NULL,
-  -- Null where there was no answer; then `error` is set.
+  -- Null where there was no response; then `error` is set.
   status integer,
   duration_ms integer NOT NULL,
-  -- The beginning of the answer.
+  -- The beginning of the response.
   answer text,
   error text,
   -- The claim of the message that the attempt belongs to.
@@ -76,7 +79,7 @@ CREATE TABLE webhook_attempts (
   PRIMARY KEY (organization_id, message_id, at, lease)
 );
 
--- Its time comes first, so that messages stand in order of time.
+-- The id begins with its time, so that messages sort in order of time.
 CREATE FUNCTION message_id() RETURNS text LANGUAGE sql VOLATILE AS $$
   SELECT 'msg_' || lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0')
          || substr(replace(gen_random_uuid()::text, '-', ''), 13)
@@ -87,7 +90,8 @@ CREATE FUNCTION decimal_of(p_nano bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
   SELECT trim_scale(p_nano * 0.000000001)::text
 $$;
 
--- Adds a message for each endpoint of `p_owner` with this type. `p_organization` is that of the event.
+-- Adds a message for each endpoint of `p_owner` that subscribes to this type. `p_organization` is
+-- the organisation of the event.
 CREATE FUNCTION tell(
   p_owner text, p_organization text, p_type text, p_task text, p_data jsonb)
 RETURNS void LANGUAGE sql AS $$
@@ -113,7 +117,7 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
--- A rejected video is an order that was refused: its client was told so, and knows no task.
+-- A rejected video is a refused order: its client received the error, and knows of no task.
 CREATE TRIGGER tasks_told AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (old.finished_at IS NULL AND new.finished_at IS NOT NULL
         AND (new.state <> 'rejected' OR new.id LIKE 'im\_%'))
@@ -133,8 +137,9 @@ CREATE TRIGGER pools_told BEFORE UPDATE OF balance, low_balance ON pools FOR EAC
   WHEN (new.low_balance IS NOT NULL AND (new.balance < new.low_balance) <> new.low_told)
   EXECUTE FUNCTION tell_of_balance();
 
--- Each percent of a budget once in a period: when the use reaches it, and all up to 100 when the budget
--- refuses an order for the first time. A cap's refusal is told as such, too.
+-- Sends a notification of each threshold of a budget once in a period: when the use reaches the
+-- threshold, and of all thresholds up to 100 when the budget refuses an order for the first time.
+-- The refusal of a cap sends its own message as well.
 CREATE FUNCTION tell_of_budget() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   refuses CONSTANT boolean := new.has_refused AND NOT old.has_refused;
@@ -191,7 +196,8 @@ END $$;
 CREATE TRIGGER pools_stopped_told AFTER UPDATE OF stopped_at ON pools FOR EACH ROW
   WHEN (old.stopped_at IS NULL AND new.stopped_at IS NOT NULL) EXECUTE FUNCTION tell_of_books();
 
--- Whether operators are told of it: not of keys, nor of an organisation beside which others are served.
+-- Whether operators are notified of the cooldown: not of cooldowns of keys, nor of one organisation
+-- while others are still served.
 CREATE FUNCTION is_told(p_rest rests) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT p_rest.key_name = '' AND p_rest.until IS NOT NULL
          AND (p_rest.organization_id = '' OR p_rest.is_alone)
@@ -201,7 +207,7 @@ CREATE FUNCTION tell_of_rest() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   was CONSTANT boolean := coalesce(TG_OP = 'UPDATE' AND is_told(old), false);
 BEGIN
-  -- One channel or model is down once, whoever it is down for.
+  -- A channel or model goes down only once, for whichever organisations.
   IF was = is_told(new) OR EXISTS (
     SELECT FROM rests r
      WHERE r.channel_id = new.channel_id AND r.model = new.model
@@ -218,11 +224,11 @@ END $$;
 CREATE TRIGGER rests_told AFTER INSERT OR UPDATE ON rests FOR EACH ROW
   EXECUTE FUNCTION tell_of_rest();
 
--- Writes down an attempt at a message, and what it says of the endpoint: `delivered`, `again` (after so
--- many seconds), `failed` for good, or `gone`, after which the endpoint is disabled, as it is when it
--- has failed for `p_patience`. Changes nothing where the message was claimed again since.
+-- Stores an attempt at a message and its outcome: `delivered`, `again` (after `p_after` seconds),
+-- `failed` (for good) or `gone`. An endpoint is disabled when it is gone, or has failed for
+-- `p_patience`. Changes nothing if the message has been claimed again since.
 --
--- The endpoint is locked first, so that attempts at its messages do not wait for each other in a circle.
+-- The endpoint is locked first, so that concurrent attempts at its messages cannot deadlock.
 CREATE FUNCTION end_attempt(
   p_organization text, p_id text, p_lease bigint, p_outcome text, p_after double precision,
   p_status int, p_millis int, p_answer text, p_error text, p_patience interval)
@@ -249,7 +255,7 @@ BEGIN
     (organization_id, message_id, at, status, duration_ms, answer, error, lease)
   VALUES (p_organization, p_id, now() - make_interval(secs => p_millis / 1000.0), p_status, p_millis,
           p_answer, p_error, p_lease);
-  -- Callbacks have a receiver each, so that none of them says anything of the others.
+  -- Each callback has its own receiver: a failure of one receiver says nothing about the others.
   IF message.callback_url IS NOT NULL OR endpoint.disabled_at IS NOT NULL THEN RETURN; END IF;
 
   IF p_outcome = 'delivered' THEN
@@ -266,7 +272,7 @@ BEGIN
   IF why IS NULL THEN RETURN; END IF;
   UPDATE webhook_messages SET state = 'failed', next_attempt_at = NULL, ended_at = now()
    WHERE endpoint_id = endpoint.id AND state = 'pending';
-  -- Its owner hears of it by the others, whatever they chose.
+  -- The owner is notified through its other endpoints, whichever events they subscribe to.
   INSERT INTO webhook_messages (organization_id, id, endpoint_id, receiver, type, data)
     SELECT e.organization_id, message_id(), e.id, e.id, 'webhook_endpoint.disabled',
            jsonb_build_object('id', endpoint.id, 'name', endpoint.name, 'url', endpoint.url,

@@ -1,16 +1,17 @@
--- Distributes an applied schema over a Citus cluster: run once, by `psql` on the coordinator, while no
--- gateway runs. Tables stand after those that they refer to. What is not named stays on the coordinator.
+-- Distributes an applied schema over a Citus cluster: run once, by `psql` on the coordinator, while
+-- no gateway runs. Each table comes after the tables that it refers to. Tables that are not named
+-- stay on the coordinator.
 
--- Every trigger works on a row, and writes rows of that row's organisation alone.
+-- Every trigger fires per row, and writes only rows of that row's organisation.
 SET citus.enable_unsafe_triggers = on;
 
--- Read everywhere and seldom written: who may order, and who is told.
+-- Tables that are read everywhere and seldom written: who may order, and who receives webhooks.
 SELECT create_reference_table('organizations');
 SELECT create_reference_table('members');
 SELECT create_reference_table('api_keys');
 SELECT create_reference_table('webhook_endpoints');
 
--- All rows of an organisation lie on one node, beside each other.
+-- All rows of an organisation are stored on the same node (co-located).
 SELECT create_distributed_table('pools', 'organization_id', colocate_with => 'none');
 SELECT create_distributed_table('member_months', 'organization_id', colocate_with => 'pools');
 SELECT create_distributed_table('orders', 'organization_id', colocate_with => 'pools');
@@ -33,7 +34,7 @@ SELECT create_distributed_table('archives', 'organization_id', colocate_with => 
 SELECT create_distributed_table('files', 'organization_id', colocate_with => 'pools');
 SELECT create_distributed_table('file_chunks', 'organization_id', colocate_with => 'pools');
 
--- Run on the node of their organisation, in one round trip.
+-- These functions run on the node of their organisation, in one round trip.
 SELECT create_distributed_function(
   'transfer_funds(text, text, text, text, bigint, text, text, text, text)', 'p_organization',
   colocate_with => 'pools');

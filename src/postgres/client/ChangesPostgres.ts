@@ -1,20 +1,21 @@
 /**
  * Cache invalidation between gateways over PostgreSQL's LISTEN and NOTIFY.
  *
- * A change is in force on every gateway within a second of its commit, because a gateway uses a cached
- * value only while one of two conditions holds.
+ * A change is in force on every gateway within a second of its commit, because a gateway uses a
+ * cached value only while one of two conditions holds.
  *
- * The gateway is listening: a heartbeat that it sent to itself at most `LEASE_MILLIS` ago has come back.
- * Notifications arrive in the order of their commits, so the echo proves that every change committed
- * before the heartbeat was sent has been received. A change committed at C and not received at t means
- * that the heartbeat of the last echo was sent before C, so t < C + 600 ms. A connection that is cut
- * silently reports no error, but it echoes nothing either.
+ * The gateway is listening: it has received a heartbeat that it sent to itself at most
+ * `LEASE_MILLIS` ago. Notifications arrive in the order of their commits, so this echo proves that
+ * every change committed before the heartbeat was sent has been received. A change that was
+ * committed at C and is not received at t means that the heartbeat of the last echo was sent before
+ * C, so t < C + 600 ms. A connection that is cut silently reports no error, but it does not echo
+ * either.
  *
- * The gateway is not listening: then a value read `unheardCacheSeconds` ago is read again. A value read
- * before C is used until C + 500 ms.
+ * The gateway is not listening: then a value that was read `unheardCacheSeconds` ago is read again.
+ * A value read before C is used until C + 500 ms.
  *
- * Neither condition needs a timer to fire in time; the clock is read at each use. An effect of a use
- * (such as an order on its way to the vendor) has begun before the bound.
+ * Neither condition needs a timer to fire in time: the clock is read at each use of a value. What a
+ * use starts (such as sending an order to the vendor) begins before the bound.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Queue, Schema, Scope } from "effect"
@@ -23,9 +24,9 @@ import { monotonicMillis } from "../../runtime/monotonic.ts"
 
 const CHANNEL = "gateway_changes"
 const HEARTBEAT_MILLIS = 200
-/** How long an echo counts: two lost heartbeats and the round trip of a third. */
+/** How long an echo is valid: two lost heartbeats and the round trip of a third one. */
 const LEASE_MILLIS = 600
-/** A connection without any echo for so long is replaced. */
+/** The time without any echo after which a connection is replaced. */
 const SILENCE_MILLIS = 3000
 const RECONNECT_MILLIS = 250
 
@@ -44,7 +45,7 @@ export const layerChanges = Layer.effect(
     let hasListened = false
     const { invalidate, ...marks } = yield* makeMarks((now) => now - provenAtMillis <= LEASE_MILLIS)
 
-    /** Listens on one connection, from its opening to its loss. */
+    /** Listens on one connection until it is lost. */
     const listen = Effect.scoped(
       Effect.gen(function* () {
         const listenerScope = yield* Effect.scope
@@ -53,7 +54,10 @@ export const layerChanges = Layer.effect(
         let lastEchoMillis = yield* monotonicMillis
         let isListening = false
 
-        /** Notifications from before this session listened are lost, so everything is read again. */
+        /**
+         * Notifications from before this session listened are lost, so all cached values become
+         * stale.
+         */
         const beginListening = Effect.gen(function* () {
           isListening = true
           yield* invalidate(Topic.literals)

@@ -5,14 +5,14 @@ import type { SqlClient, SqlError } from "effect/sql"
 /**
  * A pool of at most `maxConnections` connections to a PostgreSQL server.
  *
- * A connection serves one caller at a time. Pipelining the statements of several (`multiplex`) served
- * 2.5 times as many point reads in a measurement, but let each wait for the slowest statement or
- * transaction on its connection although others were idle: 200 ms instead of 2 beside a sleeper of
- * 200 ms, and up to the limits below.
+ * A connection serves one caller at a time. Pipelining the statements of several callers
+ * (`multiplex`) served 2.5 times as many point reads in a measurement. But each caller waited for
+ * the slowest statement or transaction on its connection, although other connections were idle: 200
+ * ms instead of 2 ms next to a statement that sleeps 200 ms, and up to the time-outs below.
  *
- * Every session waits 2 s for a lock, 5 s for a statement and 10 s for the next statement of an open
- * transaction, then the server ends the wait with an error (in the last case, the session). Times
- * are UTC, and a commit is answered after its flush.
+ * Every session waits at most 2 s for a lock, 5 s for a statement and 10 s for the next statement
+ * of an open transaction; then the server ends the wait with an error (in the last case, the
+ * session). Times are UTC, and a commit is answered after it has been flushed to the disk.
  */
 export const layerPostgres = (options: {
   readonly url: Redacted.Redacted

@@ -1,4 +1,6 @@
-/** Runs SQL statements with timeouts and retries and decodes their rows; failures become defects here. */
+/**
+ * Runs SQL statements with time-outs and retries, and decodes their rows; failures become defects.
+ */
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { isTransient } from "../../runtime/databaseErrors.ts"
@@ -6,9 +8,15 @@ import { cutPage, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 
 type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
 
-/** How long a client waits for an unavailable database before it gets an error that asks for a retry. */
+/**
+ * How long a client waits for an unavailable database before it gets an error that asks for a
+ * retry.
+ */
 export const BRIEF = Duration.millis(2500)
-/** Longer than the server's timeouts for locks and statements, so that the server's error comes first. */
+/**
+ * Longer than the server's time-outs for locks and statements, so that the server's error comes
+ * first.
+ */
 const ONE_TRY = Duration.seconds(10)
 const MINUTE = Duration.minutes(1)
 
@@ -21,10 +29,10 @@ export const unanswered = (limit: Duration.Duration) => {
 }
 
 /**
- * Fails after the duration with a transient error, and does not wait for the interrupted statement:
- * cancelling a statement on a lost connection takes seconds more. The duration includes the wait for a
- * free connection, which the pool itself does not limit. It costs only a fiber and a timer, since every
- * statement pays for it.
+ * Fails after the duration with a transient error, and does not wait for the interrupted statement,
+ * since cancelling a statement on a lost connection takes seconds more. The duration includes the
+ * wait for a free connection, which the pool itself does not limit. It is built from one fiber and
+ * one timer only, since every statement pays for it.
  */
 export const within =
   (limit: Duration.Duration) =>
@@ -48,17 +56,19 @@ export const within =
       })
     )
 
-/** Runs a statement or transaction once; no answer within 10 s is a transient error. */
+/**
+ * Runs a statement or transaction once; fails with a transient error after 10 s without an answer.
+ */
 export const oneTry = within(ONE_TRY)
 
-/** Runs a statement or transaction once, and dies after 10 s. */
+/** Runs a statement or transaction once, and dies after 10 s without an answer. */
 export const bounded = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(oneTry, Effect.orDie)
 
 /**
- * Retries an idempotent statement. A lost answer may have been a commit, so the statement must answer
- * the same when its effect had already happened. Gives up after 2.5 s: for calls that a client waits for
- * and can repeat.
+ * Retries an idempotent statement. The lost answer of an attempt may have been a commit, so the
+ * statement must answer the same when its effect has already happened. Gives up after 2.5 s: for
+ * calls that a client waits for and can repeat.
  */
 export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(
@@ -81,7 +91,9 @@ const retryUntilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
     })
   )
 
-/** Like `repeatable`, for writes that must not be lost: retries until the database can be reached. */
+/**
+ * Like `repeatable`, for writes that must not be lost: retries until the database can be reached.
+ */
 export const lasting = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.orDie(retryUntilWritten(statement))
 
@@ -90,8 +102,8 @@ export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
   statement.pipe(retryUntilWritten, within(MINUTE), Effect.orDie)
 
 /**
- * Decodes every row of a statement; a row that does not decode dies. Each row is decoded by the schema
- * itself, since an array schema around it would be compiled again at every call.
+ * Decodes every row of a statement; a row that does not decode dies. Each row is decoded by the
+ * schema itself, since an array schema around it would be compiled again at every call.
  */
 export const decodeRows = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S
@@ -108,7 +120,7 @@ export const rowsOf = <S extends Schema.Top & { readonly DecodingServices: never
     Effect.orDie(decode(statement))
 }
 
-/** Like `rowsOf`, for statements that answer exactly one row. */
+/** Like `rowsOf`, for statements that return exactly one row. */
 export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
   const decode = rowsOf(schema)
   return (statement: Statement): Effect.Effect<S["Type"]> =>
@@ -121,8 +133,8 @@ export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never 
 }
 
 /**
- * Reads a page of a list, newest first. `isEntry` finds the cursor's entry, and `newest` reads the rows
- * of the page and one more, by which it is known whether a further page exists.
+ * Reads a page of a list, newest first. `isEntry` finds the entry that the cursor names. `newest`
+ * reads the rows of the page and one more, which tells whether a further page exists.
  */
 export const readPage = Effect.fnUntraced(function* <
   S extends Schema.Top & { readonly DecodingServices: never }
@@ -139,7 +151,7 @@ export const readPage = Effect.fnUntraced(function* <
 
 const DELETE_BATCH_SIZE = 1000
 
-/** Deletes rows in batches until none is left, and answers how many it deleted. */
+/** Deletes rows in batches until none is left, and returns how many rows it deleted. */
 export const deleteInBatches = Effect.fnUntraced(function* (
   deleteBatch: (limit: number) => Statement
 ) {
@@ -151,7 +163,10 @@ export const deleteInBatches = Effect.fnUntraced(function* (
   }
 })
 
-/** The largest expected difference between the clocks of gateways, which mint ids, and of the database. */
+/**
+ * The largest expected difference between the clock of the database and the clock of a gateway,
+ * which mints ids.
+ */
 export const MAX_CLOCK_SKEW_MILLIS = 60_000
 
 /** A column with the seconds since a time. */
@@ -161,8 +176,8 @@ const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /**
- * The columns of a row, each under the name of its field: `t.member_id AS "memberId"`. `expressions` has
- * those that are not a column of the same name.
+ * The columns of a row, each under the name of its field: `t.member_id AS "memberId"`.
+ * `expressions` has the SQL of the fields that are not a column of the same name.
  */
 export const columnsOf = (
   row: { readonly fields: object },

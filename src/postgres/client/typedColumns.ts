@@ -5,8 +5,8 @@ import { Result } from "effect"
 export type Column<Item> = readonly [elementOid: number, encode: (item: Item) => unknown]
 
 /**
- * The parameters in the order of the columns; undefined becomes null. A column without any value is a
- * single null instead of an array.
+ * The parameters in the order of the columns; an undefined value becomes null. A column without any
+ * value is a single null instead of an array.
  */
 export const columns = <Item>(
   columnsByName: Readonly<Record<string, Column<Item>>>,
@@ -19,9 +19,10 @@ export const columns = <Item>(
   })
 
 /**
- * How a statement takes an array of a composite type, whose attributes are the columns in their order.
- * They travel one by one, and the statement joins them: the driver cannot send a composite type, which
- * has another number in every database. Null where there are no items, as the first column never is.
+ * The SQL expression for an array of a composite type, whose attributes are the columns in their
+ * order. The columns are sent one by one, and the statement joins them: the driver cannot send a
+ * composite type, whose OID differs between databases. The array is null where there are no items,
+ * because an item always has a value in the first column.
  */
 export const compositeArray = (
   type: string,

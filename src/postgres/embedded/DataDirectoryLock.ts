@@ -26,7 +26,8 @@ const readOwner = (file: string): typeof Owner.Type | null =>
 
 const directoryInUse = (directory: string, owner: typeof Owner.Type | null): DataDirectoryInUse => {
   const isHere = owner?.host === hostname()
-  // The file may still be that of a killed owner, since the new owner locks before it writes.
+  // The file may still name a killed owner, since a new owner takes the lock before it writes the
+  // file.
   const currentOwner = owner !== null && (!isHere || isRunning(owner.pid)) ? owner : null
   const where = isHere ? "" : ` on host ${owner?.host}`
   const holder = currentOwner === null ? "another process" : `process ${currentOwner.pid}${where}`
@@ -39,7 +40,7 @@ const directoryInUse = (directory: string, owner: typeof Owner.Type | null): Dat
   })
 }
 
-/** The process on this machine that has the directory open, or null. */
+/** The pid of the process on this machine that has the directory open; null if there is none. */
 export const ownerOf = (dataDir: string): number | null => {
   const owner = readOwner(join(resolve(dataDir), "owner.json"))
   return owner !== null && owner.host === hostname() && isRunning(owner.pid) ? owner.pid : null
@@ -67,16 +68,17 @@ const openLocked = (file: string): DatabaseSync => {
 }
 
 /**
- * Takes the data directory for this scope, creating it with mode 0700 if it is missing. Answers its
- * absolute path, and that of a directory for sockets, which is short enough for them, empty, of mode
- * 0700, and removed with the lock.
+ * Takes the data directory for this scope, and creates it with mode 0700 if it is missing. Returns
+ * its absolute path, and the path of an empty directory for sockets, which is short enough for
+ * socket paths, has mode 0700, and is removed when the lock is released.
  *
- * The lock is the one SQLite holds on the file `lock` during an exclusive transaction: the kernel
- * grants it to one process and takes it back when that process ends in any way, and SQLite itself
- * refuses a second opening within the process. The file `owner.json` beside it only serves the error
- * message and the removal of a killed owner's socket directory.
+ * The lock is the one that SQLite holds on the file `lock` during an exclusive transaction: the
+ * kernel grants it to one process and takes it back when that process ends in any way, and SQLite
+ * itself refuses a second opening within the process. The file `owner.json` next to it only serves
+ * the error message and the removal of a killed owner's socket directory.
  *
- * Nothing else may open the file `lock`: closing any descriptor of it would drop the kernel's lock.
+ * No other code may open the file `lock`: closing any of its file descriptors would drop the
+ * kernel's lock.
  */
 export const lockDataDirectory = Effect.fnUntraced(function* (dataDir: string) {
   const directory = resolve(dataDir)

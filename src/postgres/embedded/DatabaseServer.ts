@@ -9,21 +9,22 @@ export interface DatabaseServerInput {
   readonly socketPath: string
 }
 
-/** Messages from the worker. Any message to it stops it. */
+/** Messages from the worker. Any message sent to the worker stops it. */
 export type DatabaseServerMessage =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Failed"; readonly message: string }
 
-// Sources run as TypeScript, the published package as JavaScript; the worker lies beside this file.
+// The sources run as TypeScript and the published package as JavaScript; the worker's file is next
+// to this one.
 const workerFile = new URL(
   import.meta.url.endsWith(".ts") ? "./embeddedWorker.ts" : "./embeddedWorker.js",
   import.meta.url
 )
 
 /**
- * Starts PGlite and its socket server in a worker thread and waits until it accepts connections.
- * Closing the scope stops the socket server, closes PGlite with a checkpoint and ends the thread.
- * `failure` completes with the reason if the database stops by itself.
+ * Starts PGlite and its socket server in a worker thread, and waits until the server accepts
+ * connections. Closing the scope stops the socket server, closes PGlite with a checkpoint and ends
+ * the thread. `failure` completes with the reason if the database stops by itself.
  */
 export const startDatabaseServer = Effect.fnUntraced(function* (
   input: DatabaseServerInput
@@ -63,7 +64,7 @@ export const startDatabaseServer = Effect.fnUntraced(function* (
   const stop = (worker: Worker) =>
     Effect.sync(() => worker.postMessage("stop")).pipe(
       Effect.andThen(Deferred.await(ended)),
-      // Ending the thread loses nothing that was acknowledged; the next start replays the log.
+      // Ending the thread loses no acknowledged commit: the next start replays the write-ahead log.
       Effect.timeoutOrElse({
         duration: "30 seconds",
         orElse: () => Effect.promise(() => worker.terminate())

@@ -16,7 +16,7 @@ const checkpointWhenDue = Effect.gen(function* () {
   if (due.length > 0) yield* sql`CHECKPOINT`
 })
 
-// Thresholds are autovacuum's defaults.
+// Vacuums and analyses the tables that need it, by the default thresholds of autovacuum.
 const vacuumWhenDue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`
@@ -30,7 +30,7 @@ const vacuumWhenDue = Effect.gen(function* () {
   })
 })
 
-/** Summarises BRIN indexes, whose ranges do not cover new pages until a vacuum or this call. */
+/** Summarises BRIN indexes: without a vacuum or this call, new pages have no summary. */
 const summariseIndexes = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`
@@ -46,9 +46,10 @@ export const maintain = vacuumWhenDue.pipe(
 )
 
 /**
- * Runs every 15 seconds the maintenance that PostgreSQL's background processes do. PGlite is a single
- * process without them: without this, the write-ahead log and dead rows grow until the next restart, and
- * so does the time a start takes after a kill. Never ends; a failed run is logged.
+ * Runs every 15 seconds the maintenance that PostgreSQL's background processes do. PGlite is a
+ * single process without these: the write-ahead log and dead rows would grow until the next
+ * restart, and so would the time that a start takes after a kill. Never ends; a failed run is
+ * logged.
  */
 const maintainForever = maintain.pipe(
   Effect.catchCause((cause) => Effect.logWarning("embedded database: maintenance failed", cause)),
@@ -56,19 +57,20 @@ const maintainForever = maintain.pipe(
 )
 
 /**
- * PostgreSQL inside this process: PGlite in a worker thread, reached through a unix socket by the
- * driver that also serves a real server. Its files are `DATA_DIR/postgres`.
+ * PostgreSQL inside this process: PGlite in a worker thread, connected through a Unix socket by the
+ * driver that also serves a real server. Its files are in `DATA_DIR/postgres`.
  *
  * Durability: an answered commit has been flushed to the disk (see `SyncedNodeFs`), so it survives
  * the end of the process and of the machine. A start after a kill replays the write-ahead log.
  *
  * One connection serves all callers. Statements outside transactions share it; a transaction has it
- * exclusively, so a statement that runs inside a transaction's effect without being part of it would wait
- * for ever. `LISTEN` hangs. `statement_timeout` has no effect, `lock_timeout` no meaning, and
- * `idle_in_transaction_session_timeout` would shut the database down: none of them is set.
+ * exclusively, so a statement that runs inside a transaction's effect without being part of the
+ * transaction would wait for ever. `LISTEN` hangs. `statement_timeout` has no effect,
+ * `lock_timeout` has no meaning, and `idle_in_transaction_session_timeout` would shut the database
+ * down: none of them is set.
  *
  * Fails with `DataDirectoryInUse` while another process has the directory open. If the database
- * stops by itself, a fatal error is logged, running statements fail and so do all later ones.
+ * stops by itself, a fatal error is logged, and running and later statements fail.
  */
 export const layerEmbedded = (options: {
   readonly dataDir: string

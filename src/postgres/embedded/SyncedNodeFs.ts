@@ -4,14 +4,17 @@ import * as Predicate from "effect/Predicate"
 
 type Init = NodeFS["init"]
 
-/** WASI error numbers. PostgreSQL ignores the first two for directories, and panics on any for files. */
+/**
+ * WASI error numbers. PostgreSQL ignores these two for directories, and panics on any error for
+ * files.
+ */
 const wasiErrors = new Map([
   ["EBADF", 8],
   ["EINVAL", 28]
 ])
 const wasiInputOutputError = 29
 
-/** Answers 0, or the WASI number of the error. */
+/** Returns 0, or the WASI number of the error. */
 const fsync = (stream: { readonly nfd: number }): number => {
   try {
     fsyncSync(stream.nfd)
@@ -38,12 +41,12 @@ const installFsync = (fileSystem: unknown): void => {
 }
 
 /**
- * PGlite's directory of the host, with an `fsync` that reaches the disk.
+ * PGlite's file system over a host directory, with an `fsync` that reaches the disk.
  *
  * PGlite runs PostgreSQL with `fsync` off, its `fdatasync` does nothing, and its `fsync` calls an
- * operation that the host's file system does not define: a commit reaches only the kernel's page cache,
- * which survives a crash of the process but not of the machine. With this file system, without `-F`
- * and with `wal_sync_method=fsync`, each commit is one `fsync` of the write-ahead log.
+ * operation that the host's file system does not define: a commit reaches only the kernel's page
+ * cache, which survives a crash of the process but not of the machine. With this file system,
+ * without `-F` and with `wal_sync_method=fsync`, each commit is one `fsync` of the write-ahead log.
  */
 export class SyncedNodeFs extends NodeFS {
   override async init(...[pg, options]: Parameters<Init>): ReturnType<Init> {

@@ -22,7 +22,7 @@ const startParams = [
     "wal_sync_method=fsync",
     "synchronous_commit=on",
     "TimeZone=UTC",
-    // The server's log is not read; statements, and the values in them, must not reach it.
+    // Nobody reads the server's log, and statements with their values must not reach it.
     "log_min_messages=fatal",
     "log_min_error_statement=panic"
   ].flatMap((setting) => ["-c", setting])
@@ -34,8 +34,8 @@ const main = async (port: MessagePort): Promise<void> => {
   const input: DatabaseServerInput = workerData
   const post = (message: DatabaseServerMessage): void => port.postMessage(message)
 
-  // PGlite keeps calling a PostgreSQL that has stopped, and loops for ever. Ending the thread is safe:
-  // every acknowledged commit is in the write-ahead log.
+  // PGlite keeps calling a PostgreSQL that has stopped, and loops for ever. Ending the thread is
+  // safe: every acknowledged commit is in the write-ahead log.
   const onStderr = (line: string): boolean => {
     if (fatalMessage.test(line)) {
       post({ _tag: "Failed", message: line })
@@ -55,7 +55,7 @@ const main = async (port: MessagePort): Promise<void> => {
   const cluster = join(input.directory, "postgres")
   if (!existsSync(cluster)) await createCluster(cluster, open)
   const database = await open(cluster)
-  // One connection in use, its successor after a failure, and their cancel requests.
+  // Room for the connection in use, its successor after a failure, and cancel requests of both.
   const server = new PGLiteSocketServer({
     db: database,
     path: input.socketPath,
@@ -71,7 +71,7 @@ const main = async (port: MessagePort): Promise<void> => {
   post({ _tag: "Ready" })
 }
 
-/** Creates a cluster under another name and renames it once it is complete and on the disk. */
+/** Creates a cluster under another name, and renames it once it is complete and on the disk. */
 const createCluster = async (
   cluster: string,
   open: (directory: string) => Promise<PGlite>

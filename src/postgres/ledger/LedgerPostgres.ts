@@ -1,4 +1,7 @@
-/** The ledger in PostgreSQL. Movements of money are calls of one SQL function, in batches. */
+/**
+ * The ledger in PostgreSQL. Movements of money are batched; each batch is one call of a SQL
+ * function.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Metric, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -36,16 +39,24 @@ const SettlementRow = Schema.Struct({ behind: Schema.Finite })
 const ReassignmentRow = Schema.Struct({ isOpen: Schema.Boolean })
 const DepositRow = Schema.Struct({ outcome: DepositOutcome })
 
-/** Most movements in one call, of any organisations. */
+/** The maximum number of movements in one call, of any organisations. */
 const MAX_BATCH = 256
-/** Concurrent calls; movements of one organisation are in one call at a time, except for retries. */
+/**
+ * The maximum number of concurrent calls. Movements of one organisation are in one call at a time,
+ * except for retries.
+ */
 const MAX_CALLS = 4
-/** Most movements, over all organisations, that wait for the database; further holds are refused. */
+/**
+ * The maximum number of movements, over all organisations, that wait for the database; further
+ * holds are refused.
+ */
 const MAX_QUEUED = 5000
 
-/** Of the orders that sweeps have not passed yet, as many as came in this time go in one statement. */
+/** The shortest step of a sweep: one statement passes the orders created within this time. */
 const SHORT_STEP_SECONDS = 60
-/** Or this part of the time they came in: months without a gateway are passed in seconds. */
+/**
+ * Longer steps are this share of the time that the sweep is behind, so that months pass in seconds.
+ */
 const STEP_SHARE = 0.05
 
 const overloaded = new Overloaded({
@@ -53,7 +64,10 @@ const overloaded = new Overloaded({
   retryAfterSeconds: 2
 })
 
-/** The order no longer waits for the hold and no vendor was called, so nothing of it may stay. */
+/**
+ * The order has stopped waiting for the hold and no vendor was called, so the hold must be undone
+ * completely.
+ */
 const withdrawHold = (request: HoldRequest): Release => ({
   organizationId: request.organizationId,
   holdId: request.id,
@@ -80,7 +94,7 @@ export const layerLedger = Layer.effect(
     const sql = yield* PgClient.PgClient
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
-    /** No order without a task expires earlier. */
+    /** Orders without a task expire at the earliest after this time. */
     const shortestDeadline = Math.min(
       settings.imageDeadlineSeconds,
       settings.textDeadlineSeconds,
@@ -139,8 +153,9 @@ export const layerLedger = Layer.effect(
       )
 
     /**
-     * Passes all that is older than the horizon, in statements that end in time. The first step of
-     * each sweep is short, so that the time moves on even where a longer step does not end in time.
+     * Passes all orders older than the horizon, in statements that are short enough to finish. The
+     * first step of each sweep is short, so that the time advances even if a longer step does not
+     * finish.
      */
     const settle = Effect.gen(function* () {
       let { behind } = yield* settleBy(SHORT_STEP_SECONDS)
@@ -247,7 +262,7 @@ export const layerLedger = Layer.effect(
          WHERE p.stopped_at IS NOT NULL
            AND p.organization_id NOT IN (SELECT organization_id FROM reasons)
       ), changed AS MATERIALIZED (
-        /* In the order in which the ledger's batches lock them. */
+        /* Locks the pools in the same order as the ledger's batches. */
         SELECT w.organization_id, w.reason
           FROM (SELECT * FROM wanted ORDER BY organization_id COLLATE "C") w
          CROSS JOIN LATERAL (

@@ -1,4 +1,7 @@
-/** Usage records and receipts in PostgreSQL, computed from the orders and read through their primary key. */
+/**
+ * Usage records and receipts in PostgreSQL, computed from the orders and read through their primary
+ * key.
+ */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Quote } from "../../domain/money/Quote.ts"
@@ -16,7 +19,7 @@ import { columnsOf, readPage, repeatable, rowOf } from "../client/rows.ts"
 import { correctionsOf } from "./adjustments.ts"
 import { orderKinds, upTo } from "./journal.ts"
 
-/** Columns of `UsageRecord`, of an order `o` that was captured. */
+/** Columns of `UsageRecord`, read from a captured order with the alias `o`. */
 export const usageColumns = columnsOf(UsageRecord, "o", {
   id: `'${usageId("")}' || o.id`,
   unitPriceNano: "o.unit_price",
@@ -28,7 +31,7 @@ export const usageColumns = columnsOf(UsageRecord, "o", {
   createdAt: "o.closed_at"
 })
 
-/** Fields of a receipt beside those of its usage record. */
+/** Fields of a receipt, in addition to those of its usage record. */
 const ReceiptRow = Schema.Struct({
   quote: Quote,
   holdNano: Schema.BigInt,
@@ -50,7 +53,7 @@ export const layerUsageLog = Layer.effect(
     const ownedBy = (memberId: string | null) =>
       memberId === null ? sql`true` : sql`member_id = ${memberId}`
 
-    /** The charge of one order, by the id of its usage record. */
+    /** Reads the charge of one order, by the id of its usage record. */
     const find = (organizationId: string, memberId: string | null, id: string) => {
       const orderId = storable(id) === id ? orderOfUsage(id) : null
       return sql`
@@ -66,7 +69,7 @@ export const layerUsageLog = Layer.effect(
         const uuid = last === null ? null : last.slice(last.indexOf("_") + 1)
         const isOfOrganization = sql`organization_id = ${organizationId}`
         const reached = upTo("id", "prefix")(sql, uuid)
-        /** Along the tag where there is one, and along the orders where there is none. */
+        /** Reads along the index of tags if a tag is given, and along the orders otherwise. */
         const orders =
           tag === null
             ? sql`SELECT * FROM orders WHERE ${isOfOrganization} AND ${ownedBy(memberId)} AND ${reached}

@@ -1,11 +1,11 @@
-/** Adjustments as rows of the transfers: what an operator moved, or gave back of a charge. */
+/** Adjustments as rows of the transfers: money that an operator moved, or refunded of a charge. */
 import type { SqlClient } from "effect/sql"
 import { Adjustment } from "../../services/money/Transfers.ts"
 import { columnsOf, repeatable, rowsOf } from "../client/rows.ts"
 
 export const adjustmentColumns = columnsOf(Adjustment, "t", { amountNano: "t.amount" })
 
-/** The corrections of one charge, the first one first. */
+/** The corrections of one charge, oldest first. */
 export const correctionsOf = (sql: SqlClient.SqlClient, organizationId: string, orderId: string) =>
   rowsOf(Adjustment)(
     repeatable(sql`

@@ -1,8 +1,8 @@
 /**
- * The journal of an organisation. A transfer is one row; the hold, the charge and the release of an order
- * are computed from the order's row. Entries are ordered by the ids of transfers and orders, which is the
- * order of their creation, so that a page is read through the primary keys and costs the same however
- * long the journal is.
+ * The journal of an organisation. A transfer is one row; the hold, the charge and the release of an
+ * order are computed from the order's row. Entries are ordered by the ids of transfers and orders,
+ * which is the order of their creation. So a page is read through the primary keys, and its cost
+ * does not depend on the length of the journal.
  */
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -18,20 +18,26 @@ export const orderKinds = `(VALUES ${Object.values(orderPrefixes)
   .map((prefix) => `('${prefix}_')`)
   .join(", ")}) AS kinds (prefix)`
 
-/** Whether an id has the prefix and a UUID up to this one; null: any UUID. */
+/**
+ * Whether an id has the prefix and a UUID that is not after this one; a null UUID matches any id of
+ * the prefix.
+ */
 export const upTo =
   (id: string, prefix: string) => (sql: SqlClient.SqlClient, uuid: string | null) =>
     sql`${sql.literal(id)} >= ${sql.literal(prefix)}
       AND ${sql.literal(id)} <= ${sql.literal(prefix)} || ${uuid ?? "~"}::text`
 
-/** Entries of one order, the later event last. */
+/** The entries of one order, in the order of their time. */
 const kinds = ["hold", "capture", "release"] as const
 
 const isTransfer = (id: string) =>
   id.startsWith(transferPrefix) &&
   isOrderId(`${orderPrefixes.image}_${id.slice(transferPrefix.length)}`)
 
-/** Parses the id of an entry: its transfer or order, and its position by UUID and rank in the order. */
+/**
+ * Parses the id of an entry: its transfer or order, and its position by UUID and by rank within the
+ * order.
+ */
 const parseEntryId = (entryId: string) => {
   if (isTransfer(entryId)) {
     return { id: entryId, kind: "transfer", rank: 0, uuid: entryId.slice(transferPrefix.length) }
@@ -46,8 +52,8 @@ const parseEntryId = (entryId: string) => {
 }
 
 /**
- * Reads one page, newest first. A closed hold shows as its release, and a capture comes from the
- * pool beside it, so that the entries of an account fold to its balance.
+ * Reads one page, newest first. A closed hold is shown as its release, and next to it the capture
+ * is taken from the pool, so that the entries of an account add up to its balance.
  */
 export const readJournal = (
   sql: SqlClient.SqlClient,

@@ -1,19 +1,25 @@
-/** The audits of the books: all of them, those of some organisations, and which ones are due. */
+/**
+ * Audits of the books: incremental audits of all organisations, full audits of single ones, and
+ * their schedule.
+ */
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Schema } from "effect"
 import { type Ledger, Violation } from "../../services/Ledger.ts"
 import { rowOf, rowsOf, within } from "../client/rows.ts"
 
 const OrganizationRow = Schema.Struct({ organization_id: Schema.String })
-/** The time as PostgreSQL's text, since milliseconds would be too coarse. */
+/** The time is read as PostgreSQL's text, since milliseconds would be too coarse. */
 const ThroughRow = Schema.Struct({ through: Schema.String })
 
-/** Longer than a transaction of a gateway can run; its rows have the time of its start. */
+/**
+ * Longer than a transaction of a gateway can run: rows have the time at which their transaction
+ * started.
+ */
 export const HORIZON = "2 minutes"
-/** Within this time every row is audited again. */
+/** Within this time every row of every organisation is audited again. */
 const PASS_SECONDS = 24 * 3600
 
-/** A minute more than the timeouts of the server together. */
+/** One minute more than the server's time-outs together. */
 const AUDIT_TIMEOUT = Duration.minutes(12)
 
 interface AuditOptions {
@@ -25,7 +31,7 @@ export const makeAudit = (
   sql: PgClient.PgClient,
   { keySeconds }: AuditOptions
 ): Pick<Ledger["Service"], "verify" | "verifyOf" | "suspects"> => {
-  /** Runs in a transaction with longer timeouts than those of requests. */
+  /** Runs in a transaction with longer time-outs than those of requests. */
   const withLongTimeouts = <A, E>(effect: Effect.Effect<A, E>) =>
     sql`SELECT set_config('statement_timeout', '10min', true),
                set_config('lock_timeout', '1min', true)`.pipe(
@@ -35,14 +41,15 @@ export const makeAudit = (
       Effect.orDie
     )
 
-  /** Audits what happened since `from`, and what is open. */
+  /** Audits the changes since `from`, and the open orders. */
   const audit = (from: string, organizationId: string | null) =>
     sql`audit_ledger(${from}::timestamptz, make_interval(secs => ${keySeconds}),
                      ${organizationId}::text)`
 
   const violations = (organizationId: string | null) =>
     rowsOf(Violation)(
-      // The first violation of each organisation comes first, so that one organisation cannot hide the others.
+      // The first violation of each organisation comes first, so that one organisation cannot hide
+      // the others.
       sql`
       SELECT invariant, organization_id AS "organizationId", subject, detail
         FROM (SELECT *, row_number() OVER (PARTITION BY organization_id
@@ -56,7 +63,7 @@ export const makeAudit = (
     sql`SELECT through::text AS through FROM ledger_audited FOR UPDATE`
   )
 
-  /** Adds what happened in that time to the sums, of one organisation or of all. */
+  /** Adds the changes in the period to the sums, of one organisation or of all. */
   const addUp = Effect.fnUntraced(function* (
     organizationId: string | null,
     from: string,
@@ -89,7 +96,10 @@ export const makeAudit = (
         SET captured = a.captured + excluded.captured`
   })
 
-  /** Lists open orders that sweeps miss, such as one whose commit became visible after a sweep passed its time. */
+  /**
+   * Lists open orders that sweeps miss, such as an order whose commit became visible after a sweep
+   * had passed its time.
+   */
   const listUnlisted = (organizationId: string) => sql`
       INSERT INTO lingering_orders (organization_id, id)
       SELECT o.organization_id, o.id FROM orders o
@@ -99,7 +109,7 @@ export const makeAudit = (
                           WHERE t.organization_id = o.organization_id AND t.id = o.id)
       ON CONFLICT DO NOTHING`
 
-  /** Computes the sums of the organisation's past again, after all of it was audited. */
+  /** Computes the sums of the organisation's past again, after all its rows were audited. */
   const rebuildSums = Effect.fnUntraced(function* (organizationId: string) {
     yield* listUnlisted(organizationId)
     const { through } = yield* lockedThrough
@@ -112,7 +122,10 @@ export const makeAudit = (
     yield* addUp(organizationId, "-infinity", through)
   })
 
-  /** Moves the boundary of the past, and adds what lies between `from` and it to the sums. */
+  /**
+   * Advances the boundary of the audited past, and adds the changes since `from` up to it to the
+   * sums.
+   */
   const advance = Effect.fnUntraced(function* (from: string) {
     const { through } = yield* rowOf(ThroughRow)(sql`
       UPDATE ledger_audited SET through = greatest(through, now() - ${HORIZON}::interval)
@@ -125,7 +138,10 @@ export const makeAudit = (
       SELECT organization_id FROM ${audit(from, null)}
       UNION SELECT organization_id FROM pools WHERE stopped_at IS NOT NULL`)
 
-  /** Organisations audited longest ago, as many as are needed to audit all within `PASS_SECONDS`. */
+  /**
+   * The organisations audited longest ago, as many as needed to audit all of them within
+   * `PASS_SECONDS`.
+   */
   const nextOrganizations = (everySeconds: number) =>
     rowsOf(OrganizationRow)(sql`
       SELECT p.organization_id FROM pools p
@@ -135,7 +151,10 @@ export const makeAudit = (
        ORDER BY a.tried_at NULLS FIRST
        LIMIT (SELECT ceil(2 * count(*) * ${everySeconds}::float8 / ${PASS_SECONDS}) FROM pools)`)
 
-  /** The violations of one organisation; none where its rows cannot be read, so that others are still audited. */
+  /**
+   * The violations of one organisation. Returns none if its rows cannot be read, so that others are
+   * still audited.
+   */
   const verifyOne = (id: string) =>
     withLongTimeouts(sql`
       INSERT INTO ledger_audited_pools (organization_id, tried_at) VALUES (${id}, now())

@@ -1,4 +1,4 @@
-/** What becomes of the movements of a batch, and the one call that makes it so. */
+/** The outcomes of a batch of movements, and the one call that writes the batch. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SpentBudget } from "../../domain/money/budgets.ts"
@@ -24,7 +24,7 @@ const Outcomes = Schema.Struct({
   hold_available: amounts
 })
 
-/** What became of one movement; the amounts are those the outcome is about. */
+/** The outcome of one movement. The amounts are the ones that belong to the outcome. */
 export type MovementOutcome =
   | {
       readonly _tag: "Close"
@@ -37,14 +37,14 @@ export type MovementOutcome =
 
 const decodeOutcomes = decodeRows(Outcomes)
 
-/** The movements as the function takes them, and the position of each among those of its kind. */
+/** The arguments of `move_funds`, and the position of each movement among those of its kind. */
 const arrange = (movements: ReadonlyArray<Movement>) => {
   const closes: Array<Close> = []
   const holds: Array<NewHold> = []
   const heldAt = new Map<string, number>()
   const positions = movements.map((movement) => {
     if (movement._tag !== "Hold") return closes.push(movement) - 1
-    // A hold that comes twice goes once.
+    // A hold that is twice in the batch is sent once.
     const { organizationId, id } = movement.request
     const name = `${organizationId} ${id}`
     const position = heldAt.get(name) ?? holds.push(movement) - 1
@@ -60,7 +60,10 @@ const answerAt = <A>(answers: ReadonlyArray<A> | null, position: number): A => {
   return answer
 }
 
-/** One call, one commit, for movements of any organisations; answers in their order. */
+/**
+ * Writes movements of any organisations in one call and one commit; returns the outcomes in the
+ * same order.
+ */
 export const moveTogether = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   timeZone: string,

@@ -1,4 +1,7 @@
-/** The movements of a batch as `move_funds` takes them: arrays of its types `order_close` and `order_hold`. */
+/**
+ * The movements of a batch as parameters of `move_funds`: arrays of its types `order_close` and
+ * `order_hold`.
+ */
 import { PgTypes } from "@effect/sql-pg"
 import { Schema } from "effect"
 import { storable } from "../../domain/plainText.ts"
@@ -56,17 +59,17 @@ const orphanOf = (orphan: Doubt) => ({
   usage: orphan.usage === undefined ? undefined : encodeUsage(orphan.usage)
 })
 
-/** Null where the order can come to no more than its hold. */
+/** The largest possible charge of the order; null where it does not exceed the hold. */
 const exposureAbove = ({ amountNano, exposureNano = amountNano }: HoldRequest): bigint | null =>
   exposureNano > amountNano ? exposureNano : null
 
-/** Applies the function where there is a value. */
+/** Applies the function to a value; null and undefined become null. */
 const mapNullable = <A, B>(value: A | null | undefined, map: (value: A) => B): B | null =>
   value === null || value === undefined ? null : map(value)
 
 const { text, int8, float8, bool, jsonb } = PgTypes.OID
 
-/** In the order of the attributes of `order_close`. */
+/** The columns, in the order of the attributes of `order_close`. */
 export const closeColumns = {
   organization_id: [text, ({ request }) => request.organizationId],
   order_id: [text, ({ request }) => request.holdId],
@@ -86,7 +89,7 @@ export const closeColumns = {
   frees_key: [bool, (close) => (releaseOf(close)?.forgetKey === true ? true : null)]
 } as const satisfies Record<string, Column<Close>>
 
-/** In the order of the attributes of `order_hold`. */
+/** The columns, in the order of the attributes of `order_hold`. */
 export const holdColumns = {
   organization_id: [text, ({ request }) => request.organizationId],
   id: [text, ({ request }) => request.id],
@@ -113,14 +116,14 @@ export const holdColumns = {
 const FIRST_CLOSE = 2
 const FIRST_HOLD = FIRST_CLOSE + Object.keys(closeColumns).length
 
-/** Its text never changes, so that a connection prepares it once. */
+/** The text of the statement never changes, so that each connection prepares it only once. */
 export const moveFunds = `
   SELECT * FROM move_funds(
     p_time_zone => $1,
     p_closes => ${compositeArray("order_close", closeColumns, FIRST_CLOSE)},
     p_holds => ${compositeArray("order_hold", holdColumns, FIRST_HOLD)})`
 
-/** The ids of the holds differ within an organisation. */
+/** The parameters of `moveFunds`. The ids of the holds must be distinct within an organisation. */
 export const parametersOf = (
   timeZone: string,
   closes: ReadonlyArray<Close>,

@@ -1,6 +1,9 @@
 /** Sums over rows of `usage_sums`, for the stores that read them. */
 
-/** How a sum leaves the database: counts as numbers, amounts and units as texts of any length. */
+/**
+ * The SQL types of the sums: counts are numbers; amounts and units are texts, since they may be
+ * very large.
+ */
 const sumTypes = {
   count: "int",
   failed: "int",
@@ -13,7 +16,10 @@ const sumTypes = {
   images: "text"
 } as const
 
-/** A sum for each field, of the column that is named; zero where there are no rows. */
+/**
+ * The SQL columns of the sums: for each field the sum of the named column, or zero where there are
+ * no rows.
+ */
 export const usageSumColumns = (fields: Readonly<Record<string, keyof typeof sumTypes>>): string =>
   Object.entries(fields)
     .map(([field, column]) => `coalesce(sum(${column}), 0)::${sumTypes[column]} AS "${field}"`)

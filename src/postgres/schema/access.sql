@@ -6,10 +6,11 @@ CREATE TABLE organizations (
   id text PRIMARY KEY,
   name text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- While it is set, keys of the organisation are refused. Members have the same column.
+  -- While this time is set, keys of the organisation are refused. Members have the same column.
   disabled_at timestamptz
 );
--- Indexes for searches by the start of a name, case-insensitively, and for the few disabled ones.
+-- Indexes for searches by the start of a name, case-insensitively, and for the few disabled
+-- organisations.
 CREATE INDEX organizations_by_name ON organizations ((lower(name) COLLATE "C"));
 CREATE INDEX organizations_disabled ON organizations (id) WHERE disabled_at IS NOT NULL;
 
@@ -37,7 +38,7 @@ CREATE TABLE api_keys (
   expires_at timestamptz,
   revoked_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- Null: the default, which is a setting of the gateway.
+  -- Null: the default applies, which is a setting of the gateway.
   requests_per_minute integer CHECK (requests_per_minute > 0),
   PRIMARY KEY (organization_id, id),
   FOREIGN KEY (organization_id, member_id) REFERENCES members (organization_id, id)
@@ -46,7 +47,7 @@ CREATE INDEX api_keys_by_hash ON api_keys (hash);
 CREATE INDEX api_keys_by_id ON api_keys (id);
 CREATE INDEX api_keys_by_member ON api_keys (member_id, id);
 CREATE INDEX api_keys_by_name ON api_keys ((lower(name) COLLATE "C"));
--- Either kind of keys may be many while the other is few, so each list has its index.
+-- Valid and revoked keys have an index each, since one kind may be many while the other is few.
 CREATE INDEX api_keys_valid ON api_keys (id) WHERE revoked_at IS NULL;
 CREATE INDEX api_keys_revoked ON api_keys (id) WHERE revoked_at IS NOT NULL;
 

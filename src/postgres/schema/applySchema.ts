@@ -1,4 +1,4 @@
-/** The migrations, applied before anything else touches the database. */
+/** Applies the migrations, before anything else uses the database. */
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import type { SchemaState } from "../../services/Operations.ts"
@@ -6,8 +6,7 @@ import { rowOf } from "../client/rows.ts"
 import { Migrations } from "./migrations.ts"
 
 /**
- * The database has a schema that this gateway cannot work with. An error of the layers that open a
- * database.
+ * The error of the layers that open a database whose schema this gateway cannot work with.
  * @public
  */
 export class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>()(
@@ -23,7 +22,7 @@ const SCHEMA_LOCK = 7_263_001
 const Tables = Schema.Struct({ migrations: Schema.Boolean, rules: Schema.Boolean })
 
 const Rules = Schema.Struct({
-  /** Number of the last migration that was applied; 0 before the first. */
+  /** Number of the last applied migration; 0 before the first. */
   latest: Schema.Int,
   /** The first migration that this gateway does not know and cannot work with. */
   stopsAt: Schema.NullOr(Schema.Int)
@@ -38,9 +37,10 @@ export interface AppliedMigrations extends Schema.Schema.Type<typeof Rules> {
 const NO_MIGRATIONS: AppliedMigrations = { latest: 0, stopsAt: null, isForeign: false }
 
 /**
- * Reads which migrations are applied. The migrator's own table is not read, since the migrator locks it
- * until its commit, and gateways that keep serving would wait. `to_regclass` is not used either, since
- * inside a transaction it may return a cached result from before another transaction's commit.
+ * Reads which migrations are applied. The migrator's own table is not read, since the migrator
+ * locks it until its commit, and gateways that keep serving would wait. `to_regclass` is not used
+ * either, since inside a transaction it may return a cached result from before another
+ * transaction's commit.
  */
 export const appliedMigrations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -62,7 +62,7 @@ export const appliedMigrations = Effect.gen(function* () {
 const stateOf = ({ latest, stopsAt }: AppliedMigrations, last: number): SchemaState =>
   stopsAt !== null ? "ahead" : latest < last ? "behind" : "ready"
 
-/** Whether this gateway can work with the database as it is. */
+/** Whether this gateway can work with the schema of the database. */
 export const schemaState = Effect.gen(function* () {
   return stateOf(yield* appliedMigrations, (yield* Migrations).length)
 })
@@ -107,8 +107,8 @@ const applyMissing = Effect.gen(function* () {
 })
 
 /**
- * Applies the migrations that are missing, and answers them. Gateways that start together wait for the
- * first of them. The timeouts of requests do not apply, since migrating a large table takes long. Where
+ * Applies the missing migrations and returns them. Gateways that start together wait for the first
+ * one of them. The time-outs of requests do not apply, since migrating a large table takes long. If
  * no migration is missing, nothing is locked or written.
  */
 export const applySchema = Effect.gen(function* () {
@@ -130,10 +130,12 @@ export const applySchema = Effect.gen(function* () {
 
 export const layerSchema = Layer.effectDiscard(applySchema)
 
-/** How often a gateway checks for a schema that another process applies. */
+/** The interval at which a gateway checks whether another process has applied the schema. */
 const CHECK_INTERVAL = "500 millis"
 
-/** Waits until another process has applied the schema; an unavailable database is retried. */
+/**
+ * Waits until another process has applied the schema; retries while the database is unavailable.
+ */
 export const awaitSchema = Effect.gen(function* () {
   const last = (yield* Migrations).length
   const applied = yield* appliedMigrations.pipe(

@@ -1,20 +1,20 @@
--- The state of audits, which gateways share: one gateway audits, and all know the result.
+-- The state of audits, which gateways share: one gateway audits, and all gateways read the result.
 
 CREATE TABLE ledger_audit_state (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   begun_at timestamptz,
   ended_at timestamptz,
-  -- Of the last audit that completed.
+  -- The end of the last audit that completed, and the number of violations that it found.
   audited_at timestamptz,
   violations integer NOT NULL DEFAULT 0 CHECK (violations >= 0)
 );
 INSERT INTO ledger_audit_state DEFAULT VALUES;
 
--- Sums of the audited past, so that the next audit reads only what came after it. Transfers are never
--- changed, and an order is closed once: what lies before `through` does not change.
+-- Sums of the audited past, so that the next audit reads only later rows. Transfers are never
+-- changed, and an order is closed only once: rows from before `through` do not change.
 CREATE TABLE ledger_audited (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  -- Transfers made and orders closed before it are in the sums below.
+  -- Transfers made and orders closed before this time are included in the sums below.
   through timestamptz NOT NULL DEFAULT '-infinity'
 );
 INSERT INTO ledger_audited DEFAULT VALUES;
@@ -24,7 +24,8 @@ CREATE TABLE ledger_audited_pools (
   -- Transfers into the pool less transfers out of it.
   moved numeric NOT NULL DEFAULT 0,
   overage numeric NOT NULL DEFAULT 0,
-  -- When every row of the organisation was last audited, and when that was last tried; null: never.
+  -- The times when every row of the organisation was last audited, and when that was last tried;
+  -- null: never.
   verified_at timestamptz,
   tried_at timestamptz
 );
@@ -37,9 +38,10 @@ CREATE TABLE ledger_audited_months (
   PRIMARY KEY (organization_id, member_id, month)
 );
 
--- Every invariant of the books, each rule once. From '-infinity' all rows are read; from a later time
--- what has happened since then, what is open, and the sums of what came before. A null organisation is
--- all of them. An idempotency key lives for `p_key_life`.
+-- Checks every invariant of the books; each rule is written only once. With `p_from` = '-infinity'
+-- all rows are read; with a later time, the rows that changed since then, the open orders, and the
+-- sums of the past. A null `p_organization` means all organisations. `p_key_life` is the TTL of an
+-- idempotency key.
 CREATE FUNCTION audit_ledger(p_from timestamptz, p_key_life interval, p_organization text)
 RETURNS TABLE (invariant text, organization_id text, detail text, subject text)
 LANGUAGE sql STABLE AS $$
@@ -94,13 +96,14 @@ months AS (
                  FROM touched WHERE state = 'open' GROUP BY 1, 2, 3) o
            ON (o.organization_id, o.member_id, o.month) = (mm.organization_id, mm.member_id, mm.month)
    WHERE (p_organization IS NULL OR mm.organization_id = p_organization)
-     -- Months that ended long ago are not written any more; they wait for their turn.
+     -- Months that ended long ago are not written any more; they are checked when all rows are
+     -- read.
      AND (p_from = '-infinity' OR mm.held <> 0
           OR mm.month >= (date_trunc('month', now()) - interval '40 days')::date))
 SELECT 'I1', organization_id, 'pool balance is not the fold of its transfers', organization_id
   FROM books WHERE balance <> moved
 UNION ALL
--- Of all rows only: a month may be long ago.
+-- Checked only when all rows are read: a sealed month may be long ago.
 SELECT 'I1', s.organization_id, 'sealed month is not what its entries come to',
        to_char(s.month, 'YYYY-MM')
   FROM sealed_months s
@@ -157,10 +160,11 @@ SELECT 'I3', b.organization_id, 'use of a budget is not the sum of its orders', 
          ON o.organization_id = b.organization_id AND o.id = b.id
  WHERE (p_organization IS NULL OR b.organization_id = p_organization)
    AND (b.held <> coalesce(o.held, 0)
-        -- What was charged before a time is only known of all rows.
+        -- The charges from before `p_from` are known only when all rows are read.
         OR p_from = '-infinity' AND b.captured <> b.captured_before + coalesce(o.charged, 0))
 UNION ALL
--- Of all rows only, as what came before a time may be summed up with what came after.
+-- Checked only when all rows are read, since a sum may include orders from before and after
+-- `p_from`.
 SELECT 'I3', organization_id, 'usage is not summed up as its orders are', member_id || ' ' || model
   FROM (
     SELECT organization_id, step, member_id, key_id, model, count, failed, charge, returned,

@@ -9,8 +9,8 @@ CREATE TABLE catalog_versions (
   author text
 );
 
--- The accounts of a channel: the current one for new orders, and earlier ones for tasks that still run. A
--- row outlives its channel in the catalog, so that these tasks can be polled.
+-- The accounts of a channel: the current one for new orders, and earlier ones for tasks that still
+-- run. A row outlives its channel in the catalog, so that these tasks can be polled.
 CREATE TABLE channel_accounts (
   channel_id text NOT NULL,
   version integer NOT NULL DEFAULT 1,
@@ -24,38 +24,41 @@ CREATE TABLE channel_accounts (
 CREATE UNIQUE INDEX channel_accounts_current ON channel_accounts (channel_id)
   WHERE superseded_at IS NULL;
 
--- The keys of an account that have a value, sealed under the master key of the id, with the channel and
--- the origin of the base address as what they belong to.
+-- The keys of an account that have a value. Each is sealed under the master key with the id
+-- `key_id`, and bound to the channel and to the origin of the base address.
 CREATE TABLE channel_keys (
   channel_id text NOT NULL,
   version integer NOT NULL DEFAULT 1,
   name text COLLATE "C" NOT NULL,
   key_id text NOT NULL,
   sealed_api_key bytea NOT NULL,
-  -- Whether new orders may use the key; its running tasks are polled in any case.
+  -- Whether new orders may use the key; tasks that run with the key are polled in any case.
   enabled boolean NOT NULL,
   PRIMARY KEY (channel_id, version, name),
   FOREIGN KEY (channel_id, version) REFERENCES channel_accounts ON DELETE CASCADE
 );
 
--- Cooldowns of channels, of models of channels and of keys whose vendor failed or refused calls.
+-- Cooldowns of channels, of models of channels, and of keys, after the vendor failed or refused
+-- calls.
 CREATE TABLE rests (
   channel_id text NOT NULL,
-  -- Empty: the channel itself. The key of a superseded account has its version, such as `default@3`.
+  -- Empty for the channel itself. The key of a superseded account has its version, such as
+  -- `default@3`.
   key_name text COLLATE "C" NOT NULL,
-  -- Empty: all models.
+  -- Empty for all models.
   model text COLLATE "C" NOT NULL,
   -- The organisation whose orders are refused; empty: all organisations.
   organization_id text COLLATE "C" NOT NULL,
-  -- Whether this organisation is the only one that orders there.
+  -- Whether this organisation is the only one that orders from the channel or model.
   is_alone boolean NOT NULL,
-  -- The end of the cooldown; null once a trial has succeeded.
+  -- The end of the cooldown; null once a trial call has succeeded.
   until timestamptz,
   seconds double precision NOT NULL,
-  -- The end of the current trial, and its organisation.
+  -- The end of the current trial call, and the organisation that makes the call.
   tried_until timestamptz,
   tried_by text,
-  -- The organisation of the last failed trial: only a failure of another one extends the cooldown.
+  -- The organisation of the last failed trial call: only a failure of another organisation extends
+  -- the cooldown.
   failed_by text,
   since timestamptz NOT NULL,
   ended_at timestamptz,
@@ -64,21 +67,22 @@ CREATE TABLE rests (
   PRIMARY KEY (channel_id, key_name, model, organization_id)
 );
 
--- Ends of organisations' calls in slots of ten seconds, by which cooldowns are decided. Kept for two minutes.
+-- The number of ended calls by organisation in slots of ten seconds, from which cooldowns are
+-- decided. Kept for two minutes.
 CREATE TABLE call_ends (
   channel_id text NOT NULL,
   model text COLLATE "C" NOT NULL,
   organization_id text COLLATE "C" NOT NULL,
   slot timestamptz NOT NULL,
   made bigint NOT NULL,
-  -- Calls that failed by the vendor's fault.
+  -- Calls that failed through the fault of the vendor.
   failed bigint NOT NULL,
   PRIMARY KEY (channel_id, slot, model, organization_id)
 );
 CREATE INDEX call_ends_by_slot ON call_ends (slot);
 
--- Counters of channels in slots of ten seconds: ends of calls, their latencies (as histograms), and units
--- that vendors reported against the estimate. Kept for an hour.
+-- Counters of channels in slots of ten seconds: ended calls, their latencies (as histograms), and
+-- vendor-reported units compared with the estimate. Kept for an hour.
 CREATE TABLE channel_counts (
   channel_id text NOT NULL,
   slot timestamptz NOT NULL,

@@ -1,23 +1,27 @@
--- Pools, orders and transfers. Amounts are nano-units.
--- References between rows that one commit writes together are audited instead of checked row by row:
--- the checks were the larger part of a batch's time.
+-- Pools, orders and transfers. Amounts are nano-units. References between rows that are written in
+-- one commit are checked by the audit instead of foreign keys, which took the larger part of a
+-- batch's time.
 
--- The most frequently updated row of an organisation; its page keeps free space for updates in place (HOT).
+-- The pool is the most frequently updated row of an organisation, so its page keeps free space for
+-- updates in place (HOT).
 CREATE TABLE pools (
   organization_id text PRIMARY KEY REFERENCES organizations (id),
   balance bigint NOT NULL DEFAULT 0,
   held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
-  -- How far charges of open orders may exceed their holds, and how far they may take the pool below zero.
+  -- `uncovered`: how far charges of open orders may exceed their holds. `credit`: how far such
+  -- charges may take the pool below zero.
   uncovered bigint NOT NULL DEFAULT 0 CHECK (uncovered >= 0),
   credit bigint NOT NULL DEFAULT 0 CHECK (credit >= 0),
-  -- Set while the audit finds violations: new orders are refused, closes continue.
+  -- Set while the audit finds violations: new orders are refused, while closes of orders continue.
   stopped_at timestamptz,
   stopped_reason text,
-  -- The threshold of a low balance, which is notified of once until the balance is above it again.
+  -- The low-balance threshold, and whether the notification of a low balance was sent. The next one
+  -- is sent only after the balance was above the threshold again.
   low_balance bigint,
   low_told boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
--- Balances change without touching it, so the updates of a pool stay on its page.
+-- A change of the balance does not touch this index, so the updates of a pool stay on its page
+-- (HOT).
 CREATE INDEX pools_stopped ON pools (organization_id) WHERE stopped_at IS NOT NULL;
 
 CREATE TABLE member_months (
@@ -30,38 +34,41 @@ CREATE TABLE member_months (
   FOREIGN KEY (organization_id, member_id) REFERENCES members (organization_id, id)
 ) WITH (fillfactor = 50);
 
--- An order is one row: its hold, its end, its charge and what the charge was computed from. Closing it
--- is an update in place (HOT): no index of the table has a column that a close changes, BRIN apart,
--- which does not count, and every page has room for it. What a close changes stands last, so that the
--- log of the update need not repeat what stands before.
+-- An order is one row: its hold, its end, its charge, and the values that the charge was computed
+-- from. Closing an order is an update in place (HOT): no index has a column that a close changes,
+-- except BRIN indexes, which do not prevent HOT updates, and every page has free space. The columns
+-- that a close changes stand last, so that the write-ahead log of the update need not repeat the
+-- columns before them.
 CREATE TABLE orders (
   organization_id text NOT NULL,
-  -- Prefix of its kind and a UUIDv7, minted before any side effect. Ids are compared by their
-  -- characters' codes, here and wherever they are looked up, so that they stand in order of time.
+  -- The prefix of the order's kind and a UUIDv7, minted before any side effect. Ids are compared by
+  -- the codes of their characters (collation "C"), here and in every look-up, so that they sort in
+  -- order of time.
   id text COLLATE "C" NOT NULL,
   member_id text NOT NULL,
   key_id text NOT NULL,
   model text NOT NULL,
   modality text NOT NULL,
-  -- The task has the id of the order.
+  -- A task has the same id as its order.
   is_task boolean NOT NULL,
-  -- The month that the hold and the charge count in, and what of budgets; null where there is none.
+  -- The month and the budget uses that the hold and the charge count in; null without a budget.
   month date NOT NULL,
   counts_in text[] COLLATE "C",
   hold bigint NOT NULL CHECK (hold > 0),
-  -- The largest possible charge; null where that is the hold.
+  -- The largest possible charge; null where it equals the hold.
   exposure bigint CHECK (exposure > hold),
-  -- Everything that the hold was computed from.
+  -- The values that the hold was computed from.
   quote jsonb NOT NULL,
-  -- Channel, protocol and upstream model: what an operator needs where no other record has it.
+  -- Channel, protocol and upstream model, for operators, where no other record has them.
   job jsonb NOT NULL,
-  -- Everything that the vendor's bill is computed from, in the form of the quote; null where that is not known.
+  -- The values that the vendor's bill is computed from, in the format of `quote`; null where they
+  -- are unknown.
   cost_quote jsonb,
-  -- The jobs of earlier channels that refused the order, each with reason, status and at.
+  -- The jobs of earlier channels that refused the order, each with `reason`, `status` and `at`.
   refusals jsonb,
   -- The client's metadata, or null.
   metadata jsonb,
-  -- The digest of the prompt, which itself is not stored; null for texts.
+  -- The digest of the prompt; the prompt itself is not stored. Null for texts.
   prompt_digest text,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
@@ -75,12 +82,13 @@ CREATE TABLE orders (
   output bigint CHECK (output >= 0),
   unit text,
   unit_price bigint CHECK (unit_price > 0),
-  -- Where input is charged apart, by this price; `unit_price` is of output then.
+  -- The price of input, where input is charged separately; `unit_price` is then the price of
+  -- output.
   input_unit_price bigint CHECK (input_unit_price > 0),
   basis text,
-  -- What the vendor bills for the charged units.
+  -- The amount that the vendor bills for the charged units.
   cost bigint CHECK (cost >= 0),
-  -- The vendor's call that made what is charged, where one answer was all of it.
+  -- The vendor call that produced the charged result, where a single answer delivered all of it.
   call jsonb,
   CHECK ((state = 'open') = (closed_at IS NULL)),
   -- A captured order has a charge above zero.
@@ -90,19 +98,21 @@ CREATE TABLE orders (
          OR (input, output, unit, unit_price, basis) IS NOT NULL)
 ) WITH (fillfactor = 35, autovacuum_vacuum_insert_scale_factor = 0,
         autovacuum_vacuum_insert_threshold = 500000);
--- A member's own orders, ordered by time: its organisation may have ten million others.
+-- For lists of one member's orders in order of time: the organisation may have ten million other
+-- orders.
 CREATE INDEX orders_by_member ON orders (organization_id, member_id, id);
--- Orders of all organisations, in order of time.
+-- For lists of the orders of all organisations in order of time.
 CREATE INDEX orders_by_id ON orders (id);
--- A BRIN index summarises full pages after a thousand or two rows, so that reads of recent orders stay
--- short. Autovacuum drops requests to summarise beyond some per minute; a vacuum makes up for them.
+-- A BRIN index summarises each full range of pages, after one or two thousand rows, so that reads
+-- of recent orders stay short. Autovacuum drops summarisation requests when there are too many in a
+-- minute; the next vacuum summarises the skipped ranges.
 CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
   WITH (autosummarize = on, pages_per_range = 256);
--- Created last: until the table is analysed, the planner considers its indexes equally good, and chooses
--- the youngest.
+-- The primary key is created last: until the table is analysed, the planner considers all indexes
+-- equally good and chooses the newest one.
 ALTER TABLE orders ADD PRIMARY KEY (organization_id, id);
 
--- The entries of metadata by name and value, for lists of the orders with a tag.
+-- The metadata of orders as pairs of name and value, for lists of the orders with a tag.
 CREATE TABLE order_tags (
   organization_id text NOT NULL,
   name text COLLATE "C" NOT NULL,
@@ -111,15 +121,16 @@ CREATE TABLE order_tags (
   PRIMARY KEY (organization_id, name, value, order_id)
 );
 
--- Orders created before this time are closed, or are found by their task or in `lingering_orders`. Sweeps
--- advance it, so that each order is read by one sweep only.
+-- Every order created before this time is closed, or can be found through its task or through
+-- `lingering_orders`. Sweeps advance the time, so that only one sweep reads each order.
 CREATE TABLE orders_settled (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   before timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO orders_settled DEFAULT VALUES;
 
--- Orders without a task that were still open when that time passed them; few, since most last seconds.
+-- Orders without a task that were still open when `orders_settled` passed them. They are few, since
+-- most orders last seconds.
 CREATE TABLE lingering_orders (
   organization_id text NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -129,14 +140,14 @@ CREATE TABLE lingering_orders (
 -- Movements of money without an order. One row is one debit and one credit.
 CREATE TABLE transfers (
   organization_id text NOT NULL,
-  -- A prefix and a UUIDv7, so that transfers stand among the orders in order of time.
+  -- A prefix and a UUIDv7, so that transfers and orders sort together in order of time.
   id text COLLATE "C" NOT NULL,
   kind text NOT NULL CHECK (kind IN ('deposit', 'credit', 'withdrawal', 'correction')),
   debit text NOT NULL,
   credit text NOT NULL,
   amount bigint NOT NULL CHECK (amount > 0),
   reference text NOT NULL,
-  -- Why and by whom, of all but deposits.
+  -- The reason and the author of every transfer except deposits.
   reason text,
   author text,
   -- The order whose charge a correction refunds, wholly or in part.
@@ -151,13 +162,15 @@ CREATE TABLE transfers (
   CHECK ((kind = 'correction') = (order_id IS NOT NULL)),
   CHECK ((kind <> 'deposit') = ((reason, author) IS NOT NULL))
 );
--- Each list has its index, since one kind may be many and the other few.
+-- Each of the two lists has its own index, since one kind of transfer may be frequent and the other
+-- rare.
 CREATE INDEX transfers_deposits ON transfers (organization_id, id) WHERE kind = 'deposit';
 CREATE INDEX transfers_adjustments ON transfers (organization_id, id) WHERE kind <> 'deposit';
 CREATE INDEX transfers_by_order ON transfers (organization_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX transfers_by_created ON transfers (organization_id, created_at, id);
 
--- Months that are over and never change again, without gaps from the organisation's first month on.
+-- Sealed months are over and never change again. They have no gaps, starting at the organisation's
+-- first month.
 CREATE TABLE sealed_months (
   organization_id text NOT NULL REFERENCES organizations (id),
   month date NOT NULL CHECK (extract(day FROM month) = 1),
@@ -166,7 +179,7 @@ CREATE TABLE sealed_months (
   ends timestamptz NOT NULL,
   opening bigint NOT NULL,
   closing bigint NOT NULL,
-  -- Entries of the month's file, and its SHA-256 in hex.
+  -- The number of entries in the month's file, and the file's SHA-256 in hex.
   entries bigint NOT NULL CHECK (entries >= 0),
   sha256 text NOT NULL,
   sealed_at timestamptz NOT NULL DEFAULT now(),
@@ -186,14 +199,16 @@ CREATE TRIGGER orders_stay BEFORE DELETE ON orders
 CREATE TRIGGER orders_close_once BEFORE UPDATE ON orders
   FOR EACH ROW WHEN (old.state <> 'open') EXECUTE FUNCTION refuse_change();
 
--- Idempotency keys of requests, written in the transaction of the order, before any vendor is called.
+-- Idempotency keys of requests, written in the transaction of the order, before any vendor is
+-- called.
 CREATE TABLE idempotency_keys (
   organization_id text NOT NULL,
   key text NOT NULL,
-  -- The hash of the path and the body.
+  -- The request fingerprint: a hash of the path and the body.
   fingerprint text NOT NULL,
   order_id text COLLATE "C" NOT NULL,
-  -- The answer to the first request, once there is one; a text, to keep the order of its fields.
+  -- The answer to the first request; null until there is one. It is a text, to keep the order of
+  -- its fields.
   answer text,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
@@ -202,9 +217,10 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_by_order ON idempotency_keys (organization_id, order_id);
 CREATE INDEX idempotency_keys_due ON idempotency_keys (expires_at);
 
--- Moves money once per reference. Answers applied, repeated (with the same content), mismatch,
--- too_large, unknown_order, beyond_charge or insufficient_balance, the id of the transfer, and the amount
--- that was available: of the pool, or of the charge.
+-- Moves money once per reference. Returns an outcome (applied, repeated (the reference and the
+-- content are known), mismatch (the reference is known with other content), too_large,
+-- unknown_order, beyond_charge or insufficient_balance), the id of the transfer, and the amount
+-- that was available in the pool or of the charge.
 CREATE FUNCTION transfer_funds(
   p_time_zone text, p_organization text, p_id text, p_kind text, p_amount bigint, p_reference text, p_reason text,
   p_author text, p_order text, OUT outcome text, OUT transfer_id text, OUT free bigint

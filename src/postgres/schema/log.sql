@@ -1,9 +1,9 @@
--- The logs of vendor calls and of administrative writes, the rows by which gateways test that the database
--- is writable, and the rules of migrations for older gateways.
+-- The logs of vendor calls and of administrative writes, the rows that gateways write to test the
+-- database, and the rules of migrations for older gateways.
 
--- The call that made an image or a text is stored with its order (`orders.call`) and not here.
--- No foreign key: a lost or late row here must never block a movement of money.
--- Each day (UTC) is a partition, so that retention drops tables instead of deleting rows.
+-- Vendor calls, except the call that made an image or a text, which is stored with its order
+-- (`orders.call`). There is no foreign key: a lost or late row here must never block a movement of
+-- money. Each day (UTC) is a partition, so that retention drops tables instead of deleting rows.
 CREATE TABLE upstream_calls (
   organization_id text NOT NULL,
   -- Id of a task, or of an image or text request.
@@ -16,23 +16,26 @@ CREATE TABLE upstream_calls (
   url text NOT NULL,
   status int,
   failure text,
-  -- The duration of the newest call, like its answer.
+  -- The duration of the newest call; `answer` is of the newest call as well.
   duration_ms int NOT NULL,
   request jsonb,
   answer jsonb,
-  -- How often the same outcome was repeated, and when last.
+  -- The number of repeats with the same outcome, and the time of the last one.
   repeats int NOT NULL DEFAULT 0,
   last_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, job_id, started_at, id)
 ) PARTITION BY RANGE (started_at);
 CREATE INDEX upstream_calls_by_started ON upstream_calls (started_at);
--- Calls of days without a partition: from a gateway with a wrong clock, or after a week without gateways.
+-- Calls of days without a partition: from a gateway with a wrong clock, or after a week in which no
+-- gateway ran.
 CREATE TABLE upstream_calls_other PARTITION OF upstream_calls DEFAULT WITH (fillfactor = 80);
 
--- Drops the days whose calls are all older than `p_kept`, and makes those from today to `p_ahead` days
--- on. Calls of such a day that came before its table move into it. Changes nothing while another
--- gateway is at it. Drops first: an insert holds the lock of the whole, which a drop waits for, when it
--- waits for the table of the other calls, which is locked here while a day is made.
+-- Drops the partitions of days whose calls are all older than `p_kept`, and creates the partitions
+-- from today to `p_ahead` days ahead. Calls that were stored before the partition of their day
+-- existed move into it. Changes nothing while another gateway runs this function. The drops come
+-- first, so that they cannot deadlock with an insert: an insert holds the lock of the parent table,
+-- which a drop waits for, and waits itself for the default partition, which is locked here while a
+-- day is created.
 CREATE FUNCTION turn_call_days(p_kept interval, p_ahead int) RETURNS void LANGUAGE plpgsql
 SET timezone = 'UTC'
 AS $$
@@ -71,7 +74,7 @@ CREATE TABLE admin_audit (
   fields jsonb,
   request_id text NOT NULL,
   status int NOT NULL,
-  -- Null where the token of the configuration was used.
+  -- Null where the writer used GATEWAY_ADMIN_TOKEN instead of an operator's own token.
   operator_id text,
   operator_name text NOT NULL
 );
@@ -80,7 +83,7 @@ CREATE INDEX admin_audit_by_action ON admin_audit (action, id);
 CREATE INDEX admin_audit_by_subject ON admin_audit (subject_id, id);
 
 CREATE TABLE gateway_writes (
-  -- A gateway chooses a slot at random; several may share one.
+  -- Each gateway chooses a slot at random; several gateways may share a slot.
   slot integer PRIMARY KEY,
   written_at timestamptz NOT NULL
 ) WITH (fillfactor = 20);

@@ -1,6 +1,7 @@
 /**
- * What this gateway's schema is made of, in order. From the first release on a released migration is
- * never edited: what changes the schema is a further one at the end, with a `.sql` file of its own.
+ * The migrations of this gateway's schema, in order. From the first release on, a released
+ * migration is never edited: a change of the schema is a further migration at the end, with its own
+ * `.sql` file.
  */
 import { readFile } from "node:fs/promises"
 import { Context, Effect } from "effect"
@@ -9,17 +10,19 @@ import { SqlClient, type SqlError } from "effect/sql"
 export interface Migration {
   readonly name: string
   /**
-   * What gateways do that do not know the migration. `serve`: it only adds what they never read, so they
-   * keep serving and may start again. `stop`: they would lose data or fail, so they report that they are
-   * not ready, and do not start.
+   * What gateways do that do not know the migration. `serve`: the migration only adds tables,
+   * columns or functions that these gateways never read, so they keep serving and may start again.
+   * `stop`: these gateways would lose data or fail, so they report that they are not ready, and do
+   * not start.
    */
   readonly olderGateways: "serve" | "stop"
   readonly apply: Effect.Effect<unknown, SqlError.SqlError, SqlClient.SqlClient>
 }
 
 /**
- * In the order in which a database needs them; a feature's tables and functions stand in its room.
- * Holds count in budgets and in sums of usage, so `move_funds` needs both before it.
+ * The SQL files in the order in which a database needs them; a feature's tables and functions are
+ * in its folder. Holds count in budgets and in sums of usage, so both files come before
+ * `moveFunds.sql`.
  */
 const files = [
   "./access.sql",
@@ -39,7 +42,9 @@ const files = [
 
 const BODY = "$sql_file$"
 
-/** A statement of the driver is one command, and `EXECUTE` takes a file of them. */
+/**
+ * Runs a file of commands through `EXECUTE`, since a statement of the driver is only one command.
+ */
 const run = Effect.fnUntraced(function* (file: string) {
   const sql = yield* SqlClient.SqlClient
   const text = yield* Effect.promise(() => readFile(new URL(file, import.meta.url), "utf8"))
@@ -54,7 +59,7 @@ export const shippedMigrations: ReadonlyArray<Migration> = [
   }
 ]
 
-/** The migrations that this gateway knows. Their numbers are their positions, from 1 on. */
+/** The migrations that this gateway knows. The number of a migration is its position, from 1. */
 export const Migrations = Context.Reference<ReadonlyArray<Migration>>(
   "gateway/postgres/Migrations",
   { defaultValue: () => shippedMigrations }

@@ -1,73 +1,85 @@
--- The only statement that moves money apart from a transfer: the closes and the new holds that came
--- together, of any organisations, as one commit. `move_funds`, at the end, locks, decides and writes: the
--- closes first, since holds see the money and the keys that closes free.
+-- The only statement that moves money, apart from transfers. One call writes a batch of closes and
+-- new holds, of any organisations, in one commit. `move_funds`, at the end of this file, locks,
+-- decides and writes. It handles the closes before the holds, since a hold may use the money and
+-- the idempotency key that a close frees.
 --
--- The lock of a pool is the lock of all its organisation's money: each that writes orders, member
--- months or a client's keys takes it first, organisation by organisation. Tasks are also changed by
--- claims and acceptances, which do not; a close that ends one locks it as well, after the pools.
+-- The lock of the pool's row protects all money of its organisation: every transaction that writes
+-- orders, member months or idempotency keys takes this lock first, one organisation after the
+-- other. Tasks are also changed by claims and acceptances, which do not lock the pool; so a close
+-- that ends a task locks the task's row as well, after the pools.
 --
--- A session plans each statement once, often before a table was ever analysed, so no statement
--- leaves a choice that could turn out wrong when the table has grown: rows are looked up one by one
--- by their whole key, and what is to change is then changed by where it stands (`ctid`), which cannot
--- move under the lock. The settings of `move_funds` count for the functions that it calls.
+-- A session plans each statement only once, often before a table was ever analysed. So no statement
+-- leaves the planner a choice that could turn out wrong when the table has grown: each row is
+-- looked up by its whole key, and then updated by its physical position (`ctid`), which cannot
+-- change while the lock is held. The settings of `move_funds` (`SET`) also apply to the functions
+-- that it calls.
 
--- Input. What is not said to be optional is required.
+-- Input. Every attribute is required unless its comment says that it is optional.
 
 CREATE TYPE order_close AS (
   organization_id text, order_id text, closed_by text,
-  -- Null releases the whole hold; a positive one is charged in full, also above the hold.
+  -- Null releases the whole hold; a positive charge is captured in full, also where it exceeds the
+  -- hold.
   charge bigint,
   -- The usage detail of a charge; the price of input is optional.
   input bigint, output bigint, unit text, unit_price bigint, input_unit_price bigint, basis text,
-  -- Optional: what the vendor bills for the charge, and its call that made it (`orders.call`).
+  -- Optional: what the vendor bills for the charge, and the vendor call behind it (`orders.call`).
   cost bigint, call jsonb,
-  -- Optional: the new state of the task {from, lease, state, ...}. Then the close applies only while the
-  -- task is in the state `from` and, where a lease is given, still belongs to that claim.
+  -- Optional: the new state of the task, {from, lease, state, ...}. The close then applies only
+  -- while the task is in the state `from` and, where a lease is given, the task's current claim has
+  -- that lease number.
   task_end jsonb,
-  -- Optional: {upstream_id, reason, answer, usage} for the operators, and the answer stored for repeats.
+  -- Optional: the orphan {upstream_id, reason, answer, usage} to record for the operators, and the
+  -- answer to store for repeats of the request.
   orphan jsonb, answer text,
-  -- Optional: whether the client's key may order again.
+  -- Optional: whether the idempotency key is freed, so that the client can order again with the
+  -- same key.
   frees_key boolean
 );
 
 CREATE TYPE order_hold AS (
-  -- The ids of a call differ within an organisation.
+  -- The ids of one call are distinct within an organisation.
   organization_id text, id text, member_id text, key_id text, model text, modality text,
   amount bigint,
-  -- Optional: the most the order can come to, where that is above the amount.
+  -- Optional: the largest possible charge of the order, where it exceeds the amount.
   exposure bigint,
   ttl_seconds double precision, quote jsonb, job jsonb,
-  -- Optional: the vendor's quote, the client's metadata, and the prompt's digest.
+  -- Optional: the quote of the vendor's cost, the client's metadata, and the digest of the prompt.
   cost_quote jsonb, metadata jsonb, prompt_digest text,
-  -- Optional: the task of asynchronous work, and the client's key {key, fingerprint, ttl_seconds}.
+  -- Optional: the task, for asynchronous work, and the idempotency key {key, fingerprint,
+  -- ttl_seconds}.
   task jsonb, key jsonb
 );
 
--- Decisions, in the order of the input.
+-- Output: one decision for each item, in the order of the input.
 
 CREATE TYPE close_decision AS (
-  -- won, closed (before), stale (the task is in another state or claim by now) or unknown.
+  -- won, closed (by an earlier close), stale (the task has left the state or the claim that the
+  -- close names) or unknown (there is no such order).
   outcome text,
-  -- What became of the order by any close: null of an unknown one.
+  -- State, charge and overage of the order after this call, whichever close ended it; null for an
+  -- unknown order.
   state text, charged bigint, overage bigint,
-  -- Of the order: what its hold counts in.
+  -- Columns of the order: the member, month and budget uses that its hold counts in, the amount of
+  -- the hold, and how far the charge may exceed the hold.
   member_id text, month date, counts_in text[], hold bigint, excess bigint
 );
 
 CREATE TYPE hold_decision AS (
-  -- held, known (this id was held before: nothing changed), key_used (the key belongs to another
-  -- order), unknown_member, member_cap_exceeded, budget_exceeded, stopped, insufficient_balance or
-  -- overexposed.
+  -- held, known (a hold with this id exists already: nothing changed), key_used (the idempotency
+  -- key belongs to another order), unknown_member, member_cap_exceeded, budget_exceeded, stopped,
+  -- insufficient_balance or overexposed.
   outcome text,
-  -- The budget that refused it, with its use.
+  -- The budget that refused the hold, with its use.
   refusal jsonb,
-  -- What the pool had available: all of it, or where it was overexposed what open orders leave.
+  -- The money that was available for the hold: the free balance of the pool; for `overexposed`, the
+  -- part of balance and credit that the possible charges of open orders leave.
   available bigint,
-  -- The uses of budgets that the hold counts in.
+  -- The budget uses that the hold counts in.
   counts_in text[]
 );
 
--- The first close of an order that applies wins; later ones change nothing.
+-- The first close of an order that applies wins; later closes of the order change nothing.
 CREATE FUNCTION decide_closes(p_closes order_close[]) RETURNS close_decision[]
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -103,14 +115,15 @@ BEGIN
       FROM decided);
 END $$;
 
--- Writes the closes that won, their sums, and what else goes with them.
+-- Writes the closes that won, the sums, and the tasks, orphans and idempotency keys that the closes
+-- change.
 CREATE FUNCTION write_closes(
   p_time_zone text, p_closes order_close[], p_decisions close_decision[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-  -- Whether what the updates returned adds up to the holds of the closes that won.
+  -- Whether the rows that the updates returned add up to the holds of the closes that won.
   is_complete boolean;
-  -- What else there may be to write: a statement is not cheap that finds nothing.
+  -- Which optional writes are needed: even a statement that finds no row costs time.
   ends_tasks boolean; has_orphans boolean; frees_keys boolean; has_answers boolean;
 BEGIN
   WITH won AS MATERIALIZED (
@@ -156,7 +169,8 @@ BEGIN
          bool_or(c.answer IS NOT NULL)
     INTO is_complete, ends_tasks, has_orphans, frees_keys, has_answers
     FROM unnest(p_closes) c;
-  -- Without its month an order is broken for good: it alone must fail, and not what came with it.
+  -- An order without its member month is corrupt for good: its own close must fail, but not the
+  -- rest of the batch.
   IF NOT is_complete AND EXISTS (
     SELECT FROM unnest(p_closes, p_decisions) AS c
      WHERE c.state IS NOT NULL
@@ -165,7 +179,7 @@ BEGIN
                           AND m.member_id = c.member_id AND m.month = c.month)) THEN
     RAISE EXCEPTION 'an order has no member month' USING ERRCODE = 'data_corrupted';
   END IF;
-  -- Somebody changed rows without the lock of their pool, and so moved them.
+  -- Another transaction changed rows without the lock of their pool, and so moved the rows.
   IF NOT is_complete THEN
     RAISE EXCEPTION 'rows were changed beside the lock of their pool'
       USING ERRCODE = 'serialization_failure';
@@ -220,9 +234,10 @@ BEGIN
   END IF;
 END $$;
 
--- Decides which holds are taken, each as if those before it had come before. A pool covers what is held.
--- Beside orders of unknown size its balance and its credit also have to cover what these can come to
--- above their holds: an order is overexposed whose hold they leave no room for.
+-- Decides which holds are taken; each decision includes the holds before it in the batch. The free
+-- balance of the pool must cover the hold. While orders of unknown size are open, the balance and
+-- the credit must also cover how far their charges may exceed their holds: a hold that does not fit
+-- into the rest is refused as overexposed.
 CREATE FUNCTION decide_holds(p_time_zone text, p_holds order_hold[]) RETURNS hold_decision[]
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -230,11 +245,14 @@ DECLARE
   decisions hold_decision[];
   request record;
   outcome text; refusal jsonb;
-  -- The budgets that the holds fall under, and of each hold the positions of its own among them.
+  -- The budgets that apply to any of the holds, and the positions in that list of the budgets of
+  -- one hold.
   budgets record; positions int[]; n int;
-  -- What holds come to while they are decided: by pool, by budget, and by the first hold with a key.
+  -- Running totals while the holds are decided: by pool, by budget, and by the first hold with a
+  -- key.
   available bigint[]; uncovered bigint[]; spent bigint[]; is_key_taken boolean[];
-  -- Of the hold that is decided: what it can come to above its amount, and what is left for that.
+  -- For the hold being decided: how far its charge may exceed its amount, and the money that may
+  -- cover it.
   excess bigint; cover bigint;
 BEGIN
   SELECT b.* INTO STRICT budgets
@@ -298,14 +316,14 @@ BEGIN
   RETURN decisions;
 END $$;
 
--- Writes the holds that are taken, their sums, and what else goes with them. Their month is the
--- database's, in the deployment's zone.
+-- Writes the holds that are taken, the sums, and the tags, tasks and idempotency keys of the holds.
+-- The month is the current one by the database's clock, in the deployment's time zone.
 CREATE FUNCTION write_holds(
   p_time_zone text, p_holds order_hold[], p_decisions hold_decision[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   month_start CONSTANT date := date_trunc('month', now() AT TIME ZONE p_time_zone);
-  -- What else there is to write.
+  -- Which optional writes are needed.
   has_refusals boolean; has_metadata boolean; has_tasks boolean; has_keys boolean;
 BEGIN
   WITH held AS MATERIALIZED (
@@ -385,7 +403,7 @@ BEGIN
   END IF;
 END $$;
 
--- The answers of each kind stand in the order of its items.
+-- The output arrays have one element for each close or each hold, in the order of the input.
 CREATE FUNCTION move_funds(
   p_time_zone text, p_closes order_close[], p_holds order_hold[],
   OUT close_outcomes text[], OUT close_states text[], OUT close_charges bigint[],
@@ -407,8 +425,8 @@ BEGIN
     INTO organizations, ends_tasks
     FROM (SELECT c.organization_id, c.task_end IS NOT NULL AS ends_task FROM unnest(p_closes) c
           UNION ALL SELECT h.organization_id, false FROM unnest(p_holds) h) m;
-  -- A call for several organisations waits only briefly for a lock: the others are not to wait for one
-  -- that is in trouble.
+  -- A call for several organisations waits only briefly for a lock, so that an organisation whose
+  -- lock is held for long does not delay the others.
   IF cardinality(organizations) > 1 THEN
     PERFORM set_config('lock_timeout', '250ms', true);
   END IF;

@@ -1,35 +1,35 @@
--- Tasks: videos, which are polled, and images generated after the client got its answer. Orphans: orders
--- whose outcome at the vendor is unknown.
+-- Tasks: videos, which are polled, and images generated after the client got its answer. Orphans:
+-- orders whose outcome at the vendor is unknown.
 
 CREATE TABLE tasks (
   organization_id text NOT NULL,
-  -- The id of its order.
+  -- The id of the task's order.
   id text COLLATE "C" NOT NULL,
   member_id text NOT NULL,
   model text NOT NULL,
   channel_id text NOT NULL,
   protocol text NOT NULL,
-  -- The protocol that the catalog lists the model under, by which a relay's family is known.
+  -- The protocol that the catalog lists the model under, which tells the model family of a relay.
   listed_protocol text NOT NULL,
   upstream_model text NOT NULL,
   -- A summary of the order, without prompt and media.
   summary jsonb NOT NULL,
-  -- The address of its callback, in addition to the webhook endpoints of its organisation.
+  -- The task's callback address, in addition to the webhook endpoints of the organisation.
   callback_url text,
   -- Whether results are copied into the archive.
   is_archived boolean NOT NULL DEFAULT false,
-  -- The API that it was ordered through: ours, or OpenAI's videos.
+  -- The API through which the task was ordered: our own, or OpenAI's videos.
   dialect text NOT NULL DEFAULT 'own' CHECK (dialect IN ('own', 'openai')),
   state text NOT NULL DEFAULT 'submitting'
     CHECK (state IN ('submitting', 'processing', 'succeeded', 'failed', 'rejected')),
   upstream_id text,
-  -- The version of the channel's account, and its key, with which the task was created.
+  -- The version of the channel's account, and the name of its key, with which the task was created.
   account_version integer,
   key_name text,
   video_url text,
-  -- For images the answer to the client, as JSON.
+  -- For images: the answer to the client, as JSON.
   result text,
-  -- For images that are in the archive already, in the form of `archives.files`.
+  -- For images that are in the archive already: their files, in the format of `archives.files`.
   files jsonb,
   completion_tokens bigint CHECK (completion_tokens > 0),
   error_code text,
@@ -40,11 +40,11 @@ CREATE TABLE tasks (
   accepted_at timestamptz,
   next_poll_at timestamptz,
   asked_at timestamptz,
-  -- Counts the claims; a write back names the claim it belongs to.
+  -- The number of claims so far. A write names the claim that it belongs to (fencing token).
   lease bigint NOT NULL DEFAULT 0,
   unknown_since timestamptz,
   finished_at timestamptz,
-  -- When its owner deleted it: its results and texts are erased, its order and charge stay.
+  -- When the owner deleted the task: its results and texts are erased, its order and charge stay.
   erased_at timestamptz,
   PRIMARY KEY (organization_id, id),
   CHECK ((state = 'processing') = (next_poll_at IS NOT NULL)),
@@ -54,23 +54,25 @@ CREATE TABLE tasks (
   CHECK ((state IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
   CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL)),
   CHECK (erased_at IS NULL OR finished_at IS NOT NULL)
-  -- Every poll updates its task in the index of due tasks twice, so frequent vacuums keep the start of
-  -- that index fast.
+  -- Every poll updates its task twice in the index of due tasks; frequent vacuums keep reads of the
+  -- start of that index fast.
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
--- Each channel's tasks in the order in which they are due: a claim takes the first ones of every channel.
+-- The tasks of each channel by due time: a claim takes the first tasks of every channel.
 CREATE INDEX tasks_due_by_channel ON tasks (channel_id, next_poll_at) WHERE state = 'processing';
 CREATE INDEX tasks_submitting ON tasks (submit_deadline) WHERE state = 'submitting';
 CREATE INDEX tasks_by_id ON tasks (id);
--- Lists of a member's own tasks: ids of one kind have one prefix, then their time.
+-- For lists of a member's own tasks: ids of one kind share a prefix, which is followed by the time.
 CREATE INDEX tasks_by_member ON tasks (organization_id, member_id, id);
--- Look-ups by the vendor's id.
+-- For look-ups by the vendor's id.
 CREATE INDEX tasks_by_upstream ON tasks (upstream_id, id) WHERE upstream_id IS NOT NULL;
 
--- The jobs of vendors, each with the one order that it is charged to. Unique over all organisations, since
--- a vendor may answer two of them with one job; never deleted, since a vendor may repeat an id much later.
+-- Vendor jobs, each with the one order that it is charged to. Unique over all organisations, since
+-- a vendor may answer orders of two organisations with the same job; never deleted, since a vendor
+-- may repeat an id much later.
 CREATE TABLE vendor_jobs (
   channel_id text COLLATE "C" NOT NULL,
-  -- The origin of the base address, since another vendor behind the channel has its own ids.
+  -- The origin of the base address, since another vendor behind the same channel issues its own
+  -- ids.
   origin text COLLATE "C" NOT NULL,
   upstream_id text COLLATE "C" NOT NULL,
   order_id text COLLATE "C" NOT NULL,
@@ -83,7 +85,8 @@ CREATE TABLE channel_pauses (
   until timestamptz NOT NULL
 );
 
--- Orders that the vendor may have executed and billed. They are never sent again; an operator resolves them.
+-- Orders that the vendor may have executed and billed. They are never sent again; an operator
+-- resolves them.
 CREATE TABLE orphans (
   organization_id text NOT NULL,
   order_id text COLLATE "C" NOT NULL,
@@ -93,7 +96,8 @@ CREATE TABLE orphans (
   reason text NOT NULL,
   -- The unusable answer {status, bytes, sha256, requestId}; null where there was none.
   answer jsonb,
-  -- What the vendor counted and was not charged so {input, output}; null where that is not why.
+  -- The vendor-reported usage {input, output} that the charge does not follow; null for other
+  -- reasons.
   usage jsonb,
   created_at timestamptz NOT NULL DEFAULT now(),
   resolved_at timestamptz,
@@ -103,14 +107,15 @@ CREATE TABLE orphans (
   FOREIGN KEY (organization_id, order_id) REFERENCES orders (organization_id, id)
 );
 CREATE INDEX orphans_by_order ON orphans (order_id);
--- Few are open while many may be resolved, so each list has its index.
+-- Few orphans are open while many may be resolved, so the index of each list starts with
+-- `is_resolved`.
 CREATE INDEX orphans_by_created ON orphans (is_resolved, created_at, order_id);
 CREATE INDEX orphans_by_organization ON orphans (is_resolved, organization_id, created_at, order_id);
 CREATE INDEX orphans_by_channel ON orphans (is_resolved, (job ->> 'channelId'), created_at, order_id);
 CREATE INDEX orphans_by_reason ON orphans (is_resolved, reason, created_at, order_id);
 
--- The orders that are open. Read through the indexes of what is recent, lingers or has a task that
--- runs, also where a table was never analysed.
+-- Returns all open orders, through the indexes of recent orders, lingering orders and unfinished
+-- tasks, even where a table was never analysed.
 CREATE FUNCTION open_orders() RETURNS SETOF orders LANGUAGE sql STABLE
 SET enable_seqscan = off
 AS $$
@@ -126,9 +131,10 @@ AS $$
    WHERE o.created_at < (SELECT before FROM orders_settled) AND o.state = 'open'
 $$;
 
--- Moves the time in `orders_settled` towards `p_age` ago, by a step of `p_step` at most, and lists what
--- it passes that is open and has no task. Answers by how many seconds it is then behind. Where the
--- database's clock went back the time goes back with it, and what it passes again is listed already.
+-- Advances the time in `orders_settled` towards `p_age` ago, by at most `p_step`, and adds the open
+-- orders without a task that the time passes to `lingering_orders`. Returns by how many seconds the
+-- time is then behind. If the database's clock was set back, the time goes back too, and the orders
+-- that it passes again are listed already.
 CREATE FUNCTION settle_orders(p_age interval, p_step interval) RETURNS double precision
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -137,7 +143,8 @@ DECLARE
   was timestamptz;
   becomes timestamptz;
 BEGIN
-  -- By itself, so that the next statement sees what was committed while it waited.
+  -- A separate statement, so that the next one sees the rows that were committed while this one
+  -- waited.
   SELECT before INTO STRICT was FROM orders_settled FOR UPDATE;
   becomes := least(now() - p_age, was + p_step);
   INSERT INTO lingering_orders (organization_id, id)
@@ -150,7 +157,8 @@ BEGIN
   RETURN extract(epoch FROM now() - p_age - becomes);
 END $$;
 
--- Orders without a task that are open for longer than `p_shortest`; those that linger are all.
+-- Returns the orders without a task that have been open for longer than `p_shortest`, with all
+-- lingering orders.
 CREATE FUNCTION left_orders(p_shortest interval)
 RETURNS TABLE (organization_id text, id text, expires_at timestamptz) LANGUAGE sql
 SET enable_seqscan = off
@@ -173,8 +181,9 @@ AS $$
                       WHERE t.organization_id = o.organization_id AND t.id = o.id)
 $$;
 
--- Gives an open order, and its task, to another channel after the one it was at made nothing. Answers
--- whether it is open; a repeat changes nothing. Under the lock of the pool, as every change of an order.
+-- Moves an open order, and its task, to another channel after the previous channel produced
+-- nothing. Returns whether the order is open; a repeat changes nothing. Runs under the lock of the
+-- pool, as every change of an order does.
 CREATE FUNCTION reassign_order(
   p_organization text, p_id text, p_job jsonb, p_cost_quote jsonb, p_refusal jsonb)
 RETURNS boolean LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
-/** The catalog in PostgreSQL: one row per version, with a cache of the newest in memory. */
+/** The catalog in PostgreSQL: one row per version, and a cache of the newest version in memory. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Ref, Result, Schema, Struct } from "effect"
 import { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
@@ -28,7 +28,7 @@ const versionColumns = columnsOf(VersionRow, "v")
 const VersionSummaryRow = Schema.Struct(Struct.omit(VersionRow.fields, ["document"]))
 const summaryColumns = columnsOf(VersionSummaryRow, "v")
 
-/** Most versions that the refusal of an outdated edit lists. */
+/** The maximum number of versions that the refusal of an outdated edit lists. */
 const MAX_LISTED_VERSIONS = 20
 
 const encodeDocument = Schema.encodeSync(CatalogDocument)
@@ -43,7 +43,7 @@ export const layerCatalog = Layer.effect(
     const current = yield* Ref.make(emptySnapshot)
     const columns = sql.literal(versionColumns)
 
-    /** Reads the newest version, with its document only where the cached one is older. */
+    /** Reads the newest version; its document is read only if the cached version is older. */
     const load = Effect.gen(function* () {
       const cached = (yield* Ref.get(current)).version
       const [newer] = yield* rowsOf(VersionRow)(

@@ -1,4 +1,4 @@
-/** Channel accounts in PostgreSQL, their keys sealed by the vault for channel and origin. */
+/** Channel accounts in PostgreSQL. The vault seals each key for its channel and origin. */
 import { Array as Arr, Effect, Equal, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ChannelKeyWrite, ChannelWrite } from "../../domain/catalog/CatalogDocument.ts"
@@ -15,7 +15,7 @@ import {
 import { CannotOpen, Vault } from "../../services/Vault.ts"
 import { bounded, columnsOf, decodeRows, repeatable, rowsOf } from "../client/rows.ts"
 
-/** Of an account without keys the last columns are null. */
+/** One key of an account. The last four columns are null for an account without keys. */
 const AccountRow = Schema.Struct({
   channelId: Schema.String,
   version: Schema.Int,
@@ -72,14 +72,17 @@ export const layerChannelCredentials = Layer.effect(
     const vault = yield* Vault
     yield* requireMasterKey
 
-    /** All accounts of the channels, the newest first, once for each of their keys. */
+    /** All accounts of the channels, the newest first, with one row for each key of an account. */
     const accountRows = (channelIds: ReadonlyArray<string>) => sql`
       SELECT ${sql.literal(accountColumns)}
         FROM channel_accounts a LEFT JOIN channel_keys k USING (channel_id, version)
        WHERE a.channel_id = ANY (${channelIds}::text[])
        ORDER BY a.channel_id, a.version DESC, k.name`
 
-    /** The one place where a stored key is opened: for its channel, and the origin it was given for. */
+    /**
+     * The only place where a stored key is opened: for the key's channel, and the origin it was
+     * stored for.
+     */
     const openAccount = Effect.fnUntraced(function* (row: AccountRow) {
       const { channelId, baseUrl, appId, version, isSuperseded, name, keyId, sealed } = row
       if (name === null || keyId === null || sealed === null) return null
@@ -92,11 +95,13 @@ export const layerChannelCredentials = Layer.effect(
       return { ...account, origin, version, isSuperseded } satisfies KeyedAccount
     })
 
-    /** Null where it has no key, or one that cannot be opened. */
+    /** The account with its opened key; null where it has no key, or one that cannot be opened. */
     const usableAccount = (row: AccountRow) =>
       openAccount(row).pipe(
         Effect.tapError(({ message }) =>
-          Effect.logError(`key ${row.name} of channel ${row.channelId} cannot be used: ${message}`)
+          Effect.logError("channel: opening a key failed").pipe(
+            Effect.annotateLogs({ channel: row.channelId, key_name: row.name, cause: message })
+          )
         ),
         Effect.orElseSucceed(() => null)
       )
@@ -122,11 +127,14 @@ export const layerChannelCredentials = Layer.effect(
       }
       const isKeyless = current.every(({ row }) => row.name === null)
       const why = isKeyless ? "no key is stored" : "none of its keys can be opened"
-      yield* Effect.logError(`channel ${channelId} cannot be used: ${why}`)
+      yield* Effect.logError("channel: no usable key").pipe(
+        Effect.annotateLogs({ channel: channelId, cause: why })
+      )
       return { versions, accounts: null }
     })
 
-    // Also that there is none: a mount beside others may lack it for long.
+    // A missing account is cached as well: a channel without one may stay so for long while a
+    // model's other mounts take its orders.
     const find = yield* makeFreshCache({
       topic: "catalog",
       capacity: CACHED_ACCOUNTS,
@@ -153,8 +161,9 @@ export const layerChannelCredentials = Layer.effect(
     )
 
     /**
-     * Whether the account has no key of the name, or one of another value. It may have had one that was
-     * forgotten, which a task was made with.
+     * Whether the channel gets a key that needs a new version of the account: the account has no
+     * key of this name, or a key with another value. A deleted key of the same name may be the one
+     * that a running task was created with.
      */
     const isNew = (
       { name, api_key = null }: ChannelKeyWrite,
@@ -164,15 +173,15 @@ export const layerChannelCredentials = Layer.effect(
       if (api_key === null || row === undefined) return Effect.succeed(api_key !== null)
       return openAccount(row).pipe(
         Effect.map((stored) => stored !== null && !Equal.equals(stored.apiKey, api_key)),
-        // What cannot be opened is of no use to its tasks either.
+        // A key that cannot be opened is of no use to its tasks either.
         Effect.orElseSucceed(() => false)
       )
     }
 
     /**
-     * The version that the channel is written at. Where the address, the application id or the value of a
-     * key changes, the account makes way for a new one, which takes its keys along as they are sealed if
-     * the origin is the same.
+     * The version of the account that the channel is written to. A change of the address, the
+     * application id or the value of a key supersedes the account with a new version. The new
+     * version takes over the sealed keys if the origin is the same.
      */
     const versionFor = Effect.fnUntraced(function* (
       { id, base_url, app_id }: ChannelWrite,
@@ -209,7 +218,8 @@ export const layerChannelCredentials = Layer.effect(
       const keys = writtenKeys(channel)
       const current = rows.filter(({ isSuperseded }) => !isSuperseded)
       const version = yield* versionFor(channel, keys, current)
-      // A key that is not written any more is forgotten also where tasks of the origin were made with it.
+      // A key that is left out is deleted from all accounts of the same origin, although tasks may
+      // have been created with it.
       const versions = rows.filter(({ baseUrl }) => originOf(baseUrl) === origin)
       yield* sql`
         DELETE FROM channel_keys
@@ -229,7 +239,7 @@ export const layerChannelCredentials = Layer.effect(
           ON CONFLICT (channel_id, version, name) DO UPDATE
              SET key_id = excluded.key_id, sealed_api_key = excluded.sealed_api_key,
                  enabled = excluded.enabled`
-        // A new value has not been refused yet.
+        // The vendor has not refused the new value yet, so cooldowns of the key end.
         yield* sql`DELETE FROM rests WHERE channel_id = ${id} AND key_name = ${name}`
       }
     })
@@ -252,7 +262,8 @@ export const layerChannelCredentials = Layer.effect(
         for (const channel of channels)
           yield* storeChannel(channel, byChannel.get(channel.id) ?? [])
       }, Effect.orDie),
-      // A task that is being submitted has not been told yet which account will have made it.
+      // Accounts stay while a task of their channel is being submitted, since its account is not
+      // stored yet.
       forgetSuperseded: Effect.fn("ChannelCredentials.forgetSuperseded")((seconds) =>
         Effect.asVoid(
           bounded(sql`

@@ -44,7 +44,7 @@ export const layerChannelRecords = Layer.effect(
 
     const addCounts = (counts: ReadonlyArray<ChannelCount>) => {
       const texts = (of: (count: ChannelCount) => string) => sql`${counts.map(of)}::text[]`
-      // Every gateway inserts in the same order, so that two of them cannot deadlock.
+      // Every gateway inserts the rows in the same order, so that two gateways cannot deadlock.
       return sql`
         INSERT INTO channel_counts AS c (channel_id, slot, name, count)
         SELECT i.channel_id, date_bin('10 seconds', now(), 'epoch'), i.name, i.count::float8
@@ -88,7 +88,8 @@ export const layerChannelRecords = Layer.effect(
       for (const failure of failures) yield* bounded(storeFailure(failure))
       yield* bounded(sql`DELETE FROM channel_counts WHERE slot < now() - interval '1 hour'`)
       yield* bounded(sql`DELETE FROM call_ends WHERE slot < now() - interval '2 minutes'`)
-      // Old cooldowns of single organisations; those of whole channels stay for the operators.
+      // Only old cooldowns of single organisations are deleted; those of whole channels stay for
+      // the operators.
       yield* bounded(sql`
         DELETE FROM rests
          WHERE organization_id <> '' AND (until IS NULL OR NOT is_alone)

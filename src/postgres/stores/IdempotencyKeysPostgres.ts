@@ -21,7 +21,7 @@ export const layerIdempotencyKeys = Layer.effect(
 
     const purge = deleteInBatches(
       (limit) => sql`
-        /* A locked key is about to be used again. */
+        /* Skips locked keys: a request is about to use the key again. */
         DELETE FROM idempotency_keys q
          USING (SELECT organization_id, key FROM idempotency_keys
                  WHERE expires_at <= now() ORDER BY expires_at LIMIT ${limit}

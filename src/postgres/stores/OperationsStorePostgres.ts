@@ -6,19 +6,22 @@ import { bounded, oneTry, rowOf } from "../client/rows.ts"
 import { schemaState } from "../schema/applySchema.ts"
 import { Migrations } from "../schema/migrations.ts"
 
-/** Sums of amounts are numerics. */
+/** Sums of amounts have the type numeric in SQL and are read as text. */
 const TotalsRow = Schema.Struct({
   ...Totals.fields,
   poolNano: Schema.BigIntFromString,
   heldNano: Schema.BigIntFromString
 })
 
-/** An audit that has not ended within this time stopped with its gateway. */
+/** An audit that has not ended within this time is considered lost with its gateway. */
 const MAX_AUDIT_TIME = "10 minutes"
-/** A hold counts as late so long after it expired, which leaves a sweep the time to release it. */
+/** How long after its expiry a hold counts as late, which leaves a sweep the time to release it. */
 const LATE = "60 seconds"
 const MAX_COUNT = 10_000
-/** Rows of the test of writability: gateways choose one at random, so that few of them share a row. */
+/**
+ * The number of rows for the test of writability: each gateway chooses one at random, so that few
+ * share a row.
+ */
 const SLOTS = 64
 
 export const layerOperationsStore = Layer.effect(
@@ -63,7 +66,7 @@ export const layerOperationsStore = Layer.effect(
     const countUpToMax = (from: string) =>
       sql.literal(`(SELECT count(*)::int FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNT}) counted)`)
 
-    // Each count reads only open rows, and pools has one row per organisation.
+    // Each count reads only open rows, and `pools` has one row per organisation.
     const totals = rowOf(TotalsRow)(
       oneTry(sql`
       SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS "submittingTasks",

@@ -8,7 +8,7 @@ import { decodeRows } from "../client/rows.ts"
 const SealedRow = Schema.Struct({
   row: Schema.String,
   subject: Schema.String,
-  /** Null for a secret that is sent nowhere. */
+  /** Null for a secret that is not sent to any address. */
   baseUrl: Schema.NullOr(Schema.String),
   keyId: Schema.String,
   bytes: Schema.Uint8Array
@@ -16,7 +16,10 @@ const SealedRow = Schema.Struct({
 
 const endpointTable = { table: "webhook_endpoints", subject: "id", baseUrl: "NULL" }
 
-/** The columns with secrets, the column of their master key's id, and what they are sealed for. */
+/**
+ * The columns with secrets, the column with their master key's id, and what the secrets are sealed
+ * for.
+ */
 const secretColumns = [
   {
     table: "channel_keys",
@@ -49,7 +52,7 @@ const originOfRow = ({ baseUrl }: typeof SealedRow.Type): string =>
 const openRow = (vault: Vault["Service"], row: typeof SealedRow.Type) =>
   vault.open(row, row.subject, originOfRow(row))
 
-/** Why secrets cannot be opened under the vault's master keys; changes nothing. */
+/** Reads why secrets cannot be opened under the vault's master keys, without any change. */
 export const sealedFaults = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
@@ -64,10 +67,10 @@ export const sealedFaults = Effect.gen(function* () {
 })
 
 /**
- * Opens every secret under the master key that it was sealed with, and seals it under the current one;
- * secrets under the current key are skipped. All in one transaction: if any secret cannot be opened,
- * nothing changes. Gateways with both master keys can read meanwhile; writers of secrets wait. Answers
- * how many secrets were sealed again, and how many there are.
+ * Opens every secret with the master key that sealed it, and seals it with the current master key;
+ * secrets of the current key are skipped. All of this is one transaction: if any secret cannot be
+ * opened, nothing changes. Gateways that have both master keys can read secrets in the meantime;
+ * writers of secrets wait. Returns how many secrets were sealed again, and how many there are.
  */
 export const reseal = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -76,8 +79,8 @@ export const reseal = Effect.gen(function* () {
 
   const resealColumn = Effect.fnUntraced(function* (column: SecretColumn) {
     const { table, sealed, keyId } = column
-    // A lock on the table and not on its rows, so that no secret under the previous master key is
-    // inserted meanwhile; the lock also keeps every row's `ctid`.
+    // The lock is on the table and not on its rows, so that no secret under the previous master key
+    // is inserted in the meantime; the lock also keeps the `ctid` of every row.
     yield* sql`LOCK TABLE ${sql(table)} IN SHARE ROW EXCLUSIVE MODE`
     const rows = yield* readSecrets(sql, column)
     const old = rows.filter((row) => row.keyId !== current)

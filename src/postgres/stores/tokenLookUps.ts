@@ -11,10 +11,16 @@ import {
   tokenHash
 } from "../../services/bearerTokens.ts"
 
-/** Capacity of each of the two caches; unknown tokens have their own, so that they cannot evict valid ones. */
+/**
+ * Capacity of each of the two caches. Unknown tokens have their own cache, so that they cannot
+ * evict valid ones.
+ */
 const CACHE_CAPACITY = 10_000
 
-/** `read` finds the owner by the token's hash; null is an unknown token, which fails with `refused`. */
+/**
+ * `read` finds the owner by the hash of the token; null means an unknown token, which fails with
+ * `refused`.
+ */
 export const makeTokenLookUps = Effect.fnUntraced(function* <A>(options: {
   readonly prefix: TokenPrefix
   readonly refused: InvalidApiKey

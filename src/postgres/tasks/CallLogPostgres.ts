@@ -18,28 +18,39 @@ import { type Column, columns } from "../client/typedColumns.ts"
 import { type CallRow, makeUnwrittenCalls } from "./unwrittenCalls.ts"
 
 const WRITE_BATCH_SIZE = 200
-/** Most calls that wait to be described or written; further calls are dropped. */
+/** The maximum number of calls that wait to be described or written; further calls are dropped. */
 const MAX_WAITING = 5000
-/** Most characters of bodies that wait to be described; further calls are dropped. */
+/**
+ * The maximum number of characters in bodies that wait to be described; further calls are dropped.
+ */
 const MAX_WEIGHT = 128 * 1024 * 1024
 const FLUSH_TIMEOUT = "5 seconds"
-/** How long repeats of a poll are gathered, and in how many rows at most; a row has at most about 8 KiB. */
+/**
+ * How long repeats of a poll are gathered, and in how many rows at most. A row has about 8 KiB at
+ * most.
+ */
 const GATHER_MILLIS = 15_000
 const MAX_GATHERED = 4000
-/** The last polls of so many jobs are cached; every poll of further jobs is a row. */
+/**
+ * The maximum number of jobs whose last poll is cached; every poll of further jobs is a row of its
+ * own.
+ */
 const MAX_JOBS = 100_000
-/** How long a last poll is cached; a poll after a longer pause is a row. */
+/** How long a last poll is cached; a poll after a longer pause is a new row. */
 const LAST_POLL_TTL_MILLIS = 300_000
-/** Tables of so many days are created ahead, so that calls have a table after all gateways were down. */
+/**
+ * The number of days whose tables are created ahead, so that calls have a table after an outage of
+ * all gateways.
+ */
 const DAYS_AHEAD = 7
 
-/** Calls that are missing from the log, because there were too many at once or writing them failed. */
+/** Calls that are missing from the log, because there were too many or writing them failed. */
 export const droppedCalls = Metric.counter("gateway_call_log_dropped_total", {
   description: "Calls to vendors that are missing from the operator's log",
   incremental: true
 })
 
-/** Most calls that are described before the event loop runs again. */
+/** The maximum number of calls that are described before the event loop runs again. */
 const CALLS_PER_TURN = 16
 
 interface ReportedCall {
@@ -73,8 +84,8 @@ const callColumns = {
 const columnNames = Struct.keys(callColumns).join(", ")
 
 /**
- * The text of the statement is constant, so that a connection prepares it once. Calls of an erased task
- * are not written.
+ * The text of the statement is constant, so that each connection prepares it only once. Calls of an
+ * erased task are not written.
  */
 const writeRows = `
   INSERT INTO upstream_calls (${columnNames})
@@ -99,7 +110,10 @@ export const layerCallLog = Layer.effect(
 
     const dropped = (count: number) => Metric.update(droppedCalls, count)
 
-    /** A failure is logged without its cause, which may quote the secrets to be redacted. */
+    /**
+     * A failure is logged without its cause, which may quote secrets that should have been
+     * redacted.
+     */
     const describe = Effect.fnUntraced(function* ({ subject, report }: ReportedCall) {
       const id = `uc_${yield* random.uuidV7()}`
       const now = yield* Clock.currentTimeMillis
@@ -117,7 +131,10 @@ export const layerCallLog = Layer.effect(
       return Effect.forEach(turn, describe, { discard: true })
     })
 
-    /** Yields between batches, so that answers and requests are handled first. */
+    /**
+     * Describes all calls, and yields after each batch, so that requests and responses are handled
+     * first.
+     */
     const describeAll = Effect.whileLoop({
       while: () => undescribed.length > 0,
       body: () => Effect.andThen(Effect.yieldNow, Effect.uninterruptible(describeTurn)),
@@ -140,7 +157,7 @@ export const layerCallLog = Layer.effect(
       )
 
     const writePermit = yield* Semaphore.make(1)
-    /** Writes all waiting rows, and those whose repeats were gathered for `gatherMillis`. */
+    /** Writes all waiting rows, and the rows whose repeats were gathered for `gatherMillis`. */
     const writeAll = (gatherMillis: number) =>
       Effect.andThen(
         Effect.map(Clock.currentTimeMillis, (now) => {
@@ -167,7 +184,7 @@ export const layerCallLog = Layer.effect(
         }
         const weight = report.weigh()
         waitingWeight += weight
-        // With more than one call, `describeAll` is running already.
+        // If more than one call waits, `describeAll` is running already.
         if (undescribed.push({ subject, report, weight }) === 1) fork(describeAll)
         return Effect.void
       })

@@ -26,7 +26,7 @@ interface Acceptance extends UpstreamTask {
 /** The order in which the ledger locks tasks: by organisation, then by id, in the collation "C". */
 const lockOrder = Order.Struct({ organizationId: Order.String, id: Order.String })
 
-/** Most acceptances that one statement writes. */
+/** The maximum number of acceptances that one statement writes. */
 const MAX_ACCEPTS = 200
 
 const ErasedRow = Schema.Struct({ erased: Schema.Boolean })
@@ -41,13 +41,13 @@ const JobOwnerRow = Schema.Struct({ orderId: Schema.String })
 const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const decode = decodeRows(AcceptedRow)
 
-  /** In the order of the items; null where there is no such task. */
+  /** Returns the rows in the order of the items; null where there is no such task. */
   const acceptAll = Effect.fnUntraced(function* (items: ReadonlyArray<Acceptance>) {
-    // Sorted, since a batch of the ledger may be about to lock the same tasks.
+    // Sorted, since a batch of the ledger may be about to lock the same tasks in this order.
     const sorted = items.toSorted(lockOrder)
     const texts = (of: (item: Acceptance) => string) => sql`${sorted.map(of)}::text[]`
-    // Under the lock the latest committed state is read, which distinguishes a repeat whose first
-    // answer was lost from an acceptance that came too late.
+    // Under the lock the latest committed state is read. It tells a repeat whose first answer was
+    // lost from an acceptance that came too late.
     const rows = yield* decode(sql`
       WITH locked AS MATERIALIZED (
         SELECT d.organization_id, d.id, d.channel_id, d.state = 'submitting' AS fresh,
@@ -67,7 +67,7 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
            (SELECT t.organization_id, t.id, t.channel_id, t.state, t.upstream_id FROM tasks t
              WHERE t.organization_id = i.organization_id AND t.id = i.id FOR UPDATE) d
       ), taken AS (
-        /* In one order at every gateway, so that two of them do not wait for each other. */
+        /* Every gateway inserts in the same order, so that two of them cannot deadlock. */
         INSERT INTO vendor_jobs (channel_id, origin, upstream_id, order_id)
         SELECT l.channel_id, l.origin, l.upstream_id, l.id FROM locked l WHERE l.fresh
          ORDER BY l.channel_id COLLATE "C", l.origin COLLATE "C", l.upstream_id COLLATE "C", l.place
@@ -133,7 +133,8 @@ export const layerTaskRepo = Layer.effect(
         yield* lasting(sql`
           INSERT INTO vendor_jobs (channel_id, origin, upstream_id, order_id)
           VALUES (${channelId}, ${origin}, ${upstreamId}, ${orderId}) ON CONFLICT DO NOTHING`)
-        // A separate statement, since the insert does not see a row that was committed while it waited.
+        // A separate statement, since the insert does not see a row that was committed while the
+        // insert waited.
         const owner = yield* rowOf(JobOwnerRow)(
           lasting(sql`
             SELECT order_id AS "orderId" FROM vendor_jobs
@@ -184,7 +185,8 @@ export const layerTaskRepo = Layer.effect(
       ),
       recentCompletions: makeRecentCompletions(sql),
       erase: Effect.fn("TaskRepo.erase")(function* (organizationId, id) {
-        // A call of the task that is written after the erasure would stay.
+        // Waiting calls are written first: a call that is written after the erasure would not be
+        // erased.
         yield* callLog.flush
         const { erased } = yield* rowOf(ErasedRow)(
           repeatable(

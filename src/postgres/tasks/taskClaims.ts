@@ -1,4 +1,4 @@
-/** Claims of running tasks for polling, and their return. */
+/** Claims of running tasks for polling, and the return of claimed tasks. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
 import { isTransient } from "../../runtime/databaseErrors.ts"
@@ -19,9 +19,12 @@ const claimedColumns = columnsOf(ClaimedTask, "t", {
 
 type PutBack = { readonly task: ClaimedTask } & Parameters<TaskRepo["Service"]["putBack"]>[1]
 
-/** Most tasks that one statement puts back. */
+/** The maximum number of tasks that one statement puts back. */
 const MAX_PUT_BACKS = 500
-/** A task is put back long before it is due again, so waiting for a batch does not delay its next poll. */
+/**
+ * A task is put back long before its next poll is due, so waiting for a batch does not delay the
+ * poll.
+ */
 const PUT_BACK_COOLDOWN = { minItems: 8, millis: 25 }
 
 export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
@@ -31,13 +34,15 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
              SET lease = t.lease + 1, asked_at = now(),
                  next_poll_at = now() + make_interval(secs => ${settings.leaseSeconds})`
   const columns = sql.literal(claimedColumns)
-  // Each order is looked up by its primary key: with stale statistics a join would read the whole table.
+  // Each order is looked up by its primary key: with stale statistics a join would read the whole
+  // table.
   const order = sql.literal(`CROSS JOIN LATERAL
                (SELECT q.quote, q.cost_quote FROM orders q
                  WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
-    // Whoever has locked the row is about to poll or to end the task, so there is nothing to wait for.
+    // A transaction that has locked the row is about to poll or to end the task, so there is no use
+    // in waiting.
     const [row] = yield* rowsOf(ClaimedTask)(
       oneTry(sql`
           UPDATE tasks t ${lease}
@@ -61,8 +66,9 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     perChannel,
     openByChannel
   }) {
-    // Steps from channel to channel through the index, and takes the first due tasks of each: a channel
-    // with thousands of due tasks does not slow the others, and no task beyond the limit is read.
+    // The query steps from channel to channel through the index, and takes the first due tasks of
+    // each channel. So a channel with thousands of due tasks does not slow the others, and no task
+    // beyond the limit is read.
     const rows = yield* rowsOf(ClaimedTask)(
       oneTry(sql`
           WITH RECURSIVE channels AS (
@@ -105,8 +111,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     cooldown: PUT_BACK_COOLDOWN,
     run: Effect.fnUntraced(function* (items: ReadonlyArray<PutBack>) {
       const texts = (of: (item: PutBack) => string) => sql`${items.map(of)}::text[]`
-      // Each row is looked up by its primary key, even if the statistics are stale. A locked row is
-      // being ended or claimed, so this claim is over.
+      // Each row is looked up by its primary key, even if the statistics are stale. A task whose
+      // row is locked is being ended or claimed, so this claim of the task is over.
       const rows = yield* decodePlaceRows(
         sql`
           UPDATE tasks t

@@ -19,7 +19,7 @@ import {
   within
 } from "../client/rows.ts"
 
-/** The kind of a video task, from its summary. */
+/** The model, duration and resolution of a video task, read from its summary. */
 const KIND = `CASE WHEN summary ?& ARRAY['seconds', 'billedResolution'] THEN jsonb_build_object(
   'model', model, 'seconds', summary -> 'seconds', 'resolution', summary -> 'billedResolution') END`
 
@@ -39,15 +39,21 @@ interface TaskKey {
 
 const textOfKey = ({ organizationId, id }: TaskKey): string => `${organizationId} ${id}`
 
-/** Most tasks that one statement reads. */
+/** The maximum number of tasks that one statement reads. */
 const MAX_READS = 200
-/** Concurrent statements; with more than one, a statement that hangs does not block every reader. */
+/**
+ * The number of concurrent statements; with more than one, a statement that hangs does not block
+ * every reader.
+ */
 const LANES = 2
 
 export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const decode = decodeRows(Task)
 
-  /** In the order of the keys. Each row is looked up by its primary key, even if the statistics are stale. */
+  /**
+   * Returns the tasks in the order of the keys. Each row is looked up by its primary key, even if
+   * the statistics are stale.
+   */
   const findAll = Effect.fnUntraced(function* (keys: ReadonlyArray<TaskKey>) {
     const distinct = [...new Map(keys.map((key) => [textOfKey(key), key])).values()]
     const rows = yield* decode(sql`
@@ -83,7 +89,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
   })
 })
 
-/** Ids begin with their time, so the index on them finds the newest tasks without reading other rows. */
+/** Ids begin with their time, so their index finds the newest tasks without reading other rows. */
 export const makeRecentCompletions = (sql: SqlClient.SqlClient) =>
   Effect.fn("TaskRepo.recentCompletions")((newest: number) =>
     rowsOf(Completion)(

@@ -1,6 +1,9 @@
 /** The SQL expression of a task as JSON, for webhook messages and copies of results. */
 
-/** Null for an erased task. The result stays a text, since it may have characters that `jsonb` does not accept. */
+/**
+ * Null for an erased task. The result stays a text, since `jsonb` does not accept every character
+ * in it.
+ */
 export const taskSnapshotOf = (organizationId: string, id: string): string => `
   (SELECT jsonb_build_object('id', t.id, 'memberId', t.member_id, 'state', t.state, 'videoUrl', t.video_url,
             'result', t.result, 'completionTokens', t.completion_tokens::text,

@@ -1,6 +1,6 @@
 /**
- * The queue of calls that wait to be written. Most calls are polls with the same answer as before: such
- * polls are counted in one row, which is written again after some time.
+ * The queue of calls that wait to be written. Most calls are polls with the same answer as before:
+ * such polls are counted in one row, which is written again after some time.
  */
 import { makeBoundedMap } from "../../runtime/boundedMap.ts"
 import type { CallSubject, VendorCall } from "../../services/CallLog.ts"
@@ -18,16 +18,24 @@ interface GatheredPolls {
   readonly sinceMillis: number
 }
 
-/** Identifies the job of the call. */
+/** The key of the call's job in the maps. */
 const jobKey = ({ organizationId, jobId }: CallRow): string => `${organizationId} ${jobId}`
 
-/** Caches the last polls of at most `maxJobs` jobs, and gathers repeats in at most `maxGathered` rows. */
+/**
+ * Caches the last polls of at most `maxJobs` jobs, and gathers repeats in at most `maxGathered`
+ * rows.
+ */
 export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
-  /** The last poll of each job, without its bodies; the job that was polled longest ago first. */
+  /**
+   * The last poll of each job, without its bodies; the job whose last poll is the oldest comes
+   * first.
+   */
   const lastPolls = makeBoundedMap<CallRow>(maxJobs)
-  /** By id, like `gathered`: repeats of a waiting poll are added to its row. */
+  /** Rows to write, by id. Repeats of a waiting poll are added to its row. */
   const waiting = new Map<string, CallRow>()
-  /** The rows that gather for the longest time come first. */
+  /**
+   * Rows that gather repeats, by id; the row that has gathered for the longest time comes first.
+   */
   const gathered = new Map<string, GatheredPolls>()
 
   const remember = (row: CallRow) => {
@@ -44,7 +52,7 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
   }
 
   return {
-    /** Number of rows to write now. */
+    /** The number of rows that wait to be written. */
     waiting: () => waiting.size,
     add: (id: string, subject: CallSubject, call: VendorCall, nowMillis: number): void => {
       const { organizationId, jobId, channelId, purpose } = subject
@@ -68,18 +76,21 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
       gathered.set(last.id, { row: repeat, sinceMillis })
       release(Number.NEGATIVE_INFINITY)
     },
-    /** Drops the last polls before the time; most of these jobs have ended. */
+    /** Forgets last polls from before the time; most of these jobs have ended. */
     forget: (beforeMillis: number): void =>
       lastPolls.dropWhile(({ lastAt }) => lastAt.getTime() < beforeMillis),
-    /** Queues the rows that began to gather at `untilMillis` or before. */
+    /** Moves the rows that began to gather at `untilMillis` or before to the rows to write. */
     release,
-    /** Removes the next rows to write from the queue. */
+    /** Removes up to `limit` rows from the queue, to be written. */
     take: (limit: number): ReadonlyArray<CallRow> => {
       const rows = [...waiting.values()].slice(0, limit)
       for (const { id } of rows) waiting.delete(id)
       return rows
     },
-    /** Returns rows whose write has not finished; they keep the repeats that came meanwhile. */
+    /**
+     * Returns rows whose write has not finished to the queue; each row keeps the repeats counted
+     * since.
+     */
     putBack: (rows: ReadonlyArray<CallRow>): void => {
       for (const row of rows) {
         const newest = waiting.get(row.id) ?? gathered.get(row.id)?.row ?? row
