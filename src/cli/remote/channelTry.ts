@@ -21,8 +21,8 @@ const PAUSE = "1 second"
 const PATIENCE = "40 minutes"
 
 /**
- * The channel's models, or only the requested one, with the mounts that route its orders to this
- * channel first.
+ * The channel's video and image models, or only the requested one, whose orders the gateway routes
+ * to this channel first.
  */
 const modelsOf = (
   { models, mounts }: CatalogDocument,
