@@ -46,7 +46,7 @@ const timeOne = (subject: Subject, world: World) =>
     const order = imageOrder(started)
     yield* answersWell(process, `${started.url}${order.path}`, order)
     const image = (yield* Clock.currentTimeMillis) - start
-    // The process is stopped gracefully, so that its next start finds a consistent state.
+    // A graceful stop, so that the next start finds the files that a process writes when it exits.
     yield* process.kill("SIGTERM")
     yield* Effect.timeoutOption(process.end, "30 seconds")
     return { healthy, image }
