@@ -1,8 +1,8 @@
 /**
- * Memory of a gateway that archives many large results at a time: a vendor with generated files, a
- * real PostgreSQL, an S3 server of the registry, and the gateway as a process of its own. Prints how
- * far its resident memory grew, and compares the digest of what is served. Ends with 1 when it grew
- * by more than it may.
+ * Measures the memory of a gateway that archives many large results concurrently. Starts a vendor
+ * with generated files, a real PostgreSQL, an S3 server from the npm registry, and the gateway as a
+ * separate process. Prints the growth of its resident memory, and compares the digests of the files
+ * it serves. Exits with 1 when memory grew by more than the limit.
  *
  *   npm run archive -- --files 50 --mebibytes 200 --max-mebibytes 150
  */
@@ -41,7 +41,7 @@ const large: RequestListener = (_, response) => {
   pipeline(Readable.from(Array(pieces).fill(piece)), response, () => undefined)
 }
 
-/** Mebibytes that the process has in memory. */
+/** The resident memory of a process, in mebibytes. */
 const residentOf = (pid: number): number => {
   const [, kibibytes = "0"] =
     /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? []

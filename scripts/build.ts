@@ -1,6 +1,7 @@
 /**
- * Builds what the package ships: modules and types, what they read from beside themselves, and the
- * console. With `--out DIR` there, and otherwise into `dist`, of which nothing older stays.
+ * Builds the files of the package: modules and types, the files that modules read from their own
+ * folder, and the console. Writes to `--out DIR`, otherwise to `dist`; older files there are
+ * removed first.
  */
 import { execFileSync } from "node:child_process"
 import { globSync } from "node:fs"
@@ -12,7 +13,7 @@ const root = join(import.meta.dirname, "..")
 const BUILT = join(root, "dist")
 const CONSOLE = "console"
 const MEDIA = "src/simulator/media/sunset.mp4"
-/** Tables and functions, which the schema applies from beside their features. */
+/** SQL files with tables and functions. The schema reads them from their features' folders. */
 const SCHEMA = "src/{postgres/schema,features/*}/*.sql"
 
 const node = (...args: ReadonlyArray<string>) =>
@@ -37,7 +38,7 @@ const copyAssets = async (folder: string): Promise<void> => {
 const { values } = parseArgs({ options: { out: { type: "string" } } })
 const folder = resolve(values.out ?? BUILT)
 await removeAllButConsole(folder)
-// Several checkers would each work out the types of Effect anew: that takes more than twice the work.
+// One type checker: several would each compute the types of Effect again, more than twice the work.
 const compile = ["--project", "scripts/tsconfig.build.json", "--checkers", "1", "--outDir", folder]
 node("node_modules/typescript/bin/tsc", ...compile)
 await copyAssets(folder)

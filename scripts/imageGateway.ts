@@ -1,4 +1,4 @@
-/** A gateway as a process of its own, on a real PostgreSQL, whose one model is of images. */
+/** A gateway as a separate process, on a real PostgreSQL, with one image model. */
 import type { RequestListener } from "node:http"
 import { Effect, Schema } from "effect"
 import { ADMIN_TOKEN, connect, good, startGateway } from "../test/support/cluster.ts"
@@ -10,7 +10,10 @@ import { gatewayEntry } from "./bench/subjects/ours.ts"
 
 const Accepted = Schema.Struct({ id: Schema.String })
 
-/** Every order is answered with the address of one file, which the vendor serves with `file`. */
+/**
+ * Starts the gateway. The vendor answers every order with the address of one file, which `file`
+ * serves.
+ */
 export const startImageGateway = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string>>,
   file: RequestListener
@@ -48,7 +51,7 @@ export const startImageGateway = Effect.fnUntraced(function* (
     url,
     customer: operator.customer,
     sql: yield* connect(server.url),
-    /** Orders an image that is read later; answers its id. */
+    /** Orders an image asynchronously, and returns the id of its task. */
     order: (key: string) =>
       call(`${url}/v1/images/generations`, {
         key,

@@ -1,4 +1,4 @@
-/** A gateway as it is shipped, on either database, which a script measures. */
+/** A gateway as it is shipped, on either kind of database, for scripts that measure it. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,7 +12,7 @@ import { gatewayEntry } from "./bench/subjects/ours.ts"
 const databases = ["embedded", "postgres"] as const
 export type Database = (typeof databases)[number]
 
-/** What `--database` names: one of them, or both. */
+/** The databases that `--database` selects: one of them, or both. */
 export const databasesNamed = (name: string): ReadonlyArray<Database> =>
   databases.filter((kind) => name === "both" || name === kind)
 
@@ -26,7 +26,7 @@ const postgres = Effect.acquireRelease(
   (server) => Effect.promise(() => server.stop())
 )
 
-/** Starts a gateway whose one model, `paint-1`, is mounted at the vendor. */
+/** Starts a gateway whose only model, `paint-1`, is mounted on the vendor's channel. */
 export const startMeasured = Effect.fnUntraced(function* (kind: Database, vendorUrl: string) {
   const database: Readonly<Record<string, string>> =
     kind === "embedded"

@@ -1,7 +1,7 @@
 /**
- * Breaks the ledger's SQL in one place after the other and runs the ledger's tests on each mutant,
- * in a copy of the working tree. A mutant that the tests let through is printed as alive, and the
- * run fails.
+ * Mutation test of the ledger: changes the ledger's SQL in one place at a time, and runs the
+ * ledger's tests on each mutant, in a copy of the working tree. A mutant that passes the tests is
+ * printed as alive, and the run fails.
  *
  *   npm run mutants
  *   npm run mutants -- --only correction --only budget
@@ -16,7 +16,7 @@ import { parseArgs, promisify } from "node:util"
 const { values } = parseArgs({
   options: { only: { type: "string", multiple: true, default: [""] } }
 })
-/** Parts of the names of those that are tried. */
+/** Parts of the names of the mutants to run. */
 const { only } = values
 
 const execute = promisify(execFile)
@@ -29,7 +29,7 @@ const sums = "src/features/usage/usageSums.sql"
 const budgets = "src/features/budgets/budgets.sql"
 const audit = "src/postgres/schema/audit.sql"
 
-/** The place must occur once, so that a mutant is one change. */
+/** A mutant. Its place must occur only once in the file, so that each mutant is a single change. */
 type Mutant = readonly [name: string, place: string, becomes: string]
 
 const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
@@ -470,7 +470,7 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
   ]
 }
 
-/** True when the ledger's tests pass in the copy. */
+/** Whether the ledger's tests pass in the copy. */
 const testsPass = async (copy: string): Promise<boolean> => {
   try {
     await execute(

@@ -1,4 +1,4 @@
-/** Writes the OpenAPI document that is checked in, from the contract. */
+/** Writes the OpenAPI document in the repository from the contract. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { OpenApi } from "effect/http-api"

@@ -1,8 +1,9 @@
 /**
- * The longest pauses of a gateway's event loop: sends it one body of every large and bad kind after the
- * other, with and without an `Idempotency-Key`, while another organisation orders images. Ends with 1
- * when the loop stood still or worked for longer than it may, a body had another end than it should,
- * or an image was not made. Beside other programs the loop stands still for longer than it works.
+ * Measures the longest pauses of a gateway's event loop: sends large and malformed bodies of every
+ * kind one after the other, with and without an `Idempotency-Key`, while another organisation
+ * orders images. Exits with 1 when a pause or a piece of work exceeded its limit, a body had an
+ * unexpected result, or an image was not made. On a busy machine, pauses are longer than the work
+ * in them.
  *
  *   npm run pauses -- --max-millis 250 --max-work-millis 100 --mebibytes 63
  */
@@ -30,7 +31,10 @@ const maxMillis = Number(values["max-millis"])
 const maxWorkMillis = Number(values["max-work-millis"])
 const mebibytes = Number(values.mebibytes)
 
-/** Tells the longest time between two turns since it was asked last, and the longest work of one. */
+/**
+ * A script in the gateway that reports, since its last report, the longest time between two turns
+ * of the event loop and the longest CPU time of a turn.
+ */
 const probe = `
 let asked = 0, last = performance.now(), lastWork = process.threadCpuUsage(), still = 0, work = 0
 const turn = () => {
@@ -92,7 +96,7 @@ const endOf = (status: number, text: string): LargeBody["refused"] | "otherwise"
   return text.includes("The body may have at most") ? "by its bytes" : "as a body"
 }
 
-/** The longest pause of the gateway's loop since the one before. */
+/** The longest pause of the gateway's event loop since the previous reading. */
 const makePauses = ({ kill, waitForLine }: TestProcess) => {
   let count = 0
   return Effect.gen(function* () {
@@ -103,7 +107,7 @@ const makePauses = ({ kill, waitForLine }: TestProcess) => {
   })
 }
 
-/** Orders one image after the other until it is stopped. */
+/** Orders images one after the other until it is stopped. */
 const countMeanwhile = Effect.fnUntraced(function* <E, R>(
   image: Effect.Effect<{ readonly status: number }, E, R>
 ) {
@@ -145,7 +149,8 @@ const program = Effect.gen(function* () {
     json: { model: "paint-1", prompt: "x" }
   })
 
-  // What is compiled and read at first is not what is measured.
+  // The first requests are not measured, because the gateway compiles code and fills caches during
+  // them.
   for (let round = 0; round < 200; round++) yield* image
 
   const takePause = makePauses(gateway.process)

@@ -1,7 +1,8 @@
 /**
- * A minute of orders on which the vendor answers 500: one organisation sends twelve of them and two a
- * second after, and another one orders twice a second beside it, from a gateway as it is shipped, with its
- * own settings. Ends with 1 when an order of the other one was not made.
+ * Tests isolation from poisoned orders, to which the vendor answers 500: for a minute, one
+ * organisation sends twelve such orders and then two a second, while another organisation places
+ * two normal orders a second. The gateway runs as it is shipped, with default settings. Exits with
+ * 1 when an order of the other organisation failed.
  *
  *   npm run poisoned -- --seconds 60 --database embedded
  */
@@ -26,7 +27,7 @@ const seconds = Number(values.seconds)
 const FIRST = 12
 const EACH_SECOND = 2
 const POISON = "sim:refuse=500"
-/** How long the gateway may take to notice what the first orders came to. */
+/** The maximum time in which the gateway must react to the first failed orders. */
 const NOTICED_SECONDS = 3
 
 const Channels = Schema.Struct({ data: Schema.Array(ChannelView) })

@@ -1,12 +1,13 @@
 /**
- * Many open tasks, several gateways: starts PostgreSQL, the vendor simulator and the gateways as
- * processes, orders the tasks, reads them as clients do, and compares what the simulator was asked
- * with what the gateways settled. Ends with 1 when a promise was broken.
+ * Tests polling with many open tasks and several gateways: starts PostgreSQL, the vendor simulator
+ * and the gateways as processes, orders the tasks, reads them as clients do, and compares the
+ * requests to the simulator with the tasks that the gateways settled. Exits with 1 when a guarantee
+ * was broken.
  *
  *   npm run scale:polling -- --tasks 5000 --gateways 3 --interval 15 --clients 8 --pause
  *
- * `--models film` asks task by task only, `--models clip` many at a time only; `--pause` stops one
- * gateway past its lease and wakes it.
+ * `--models film` polls only task by task, `--models clip` only many tasks at a time. `--pause`
+ * stops one gateway for longer than its lease, then resumes it.
  */
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
@@ -38,7 +39,7 @@ const { values } = parseArgs({
 const plan = {
   tasks: Number(values.tasks),
   gateways: Number(values.gateways),
-  /** Shortest and longest time between two questions about a task. */
+  /** The minimum and maximum time between two polls of a task. */
   intervalSeconds: Number(values.interval),
   clients: Number(values.clients),
   models:
@@ -49,9 +50,15 @@ const plan = {
   leaseSeconds: Math.min(10, Number(values.interval) * 0.6)
 }
 
-/** The first is long enough for all to be ordered meanwhile, so that all are open at once. */
+/**
+ * The duration of tasks: the minimum is long enough to order all tasks before the first one ends,
+ * so that all are open at the same time.
+ */
 const TAKES_SECONDS = { least: Math.max(30, plan.tasks / 40), spread: 90 }
-/** The simulator's and the database's clocks are read on the same machine, to a millisecond. */
+/**
+ * The tolerance between the clocks of the simulator and the database, which run on the same
+ * machine.
+ */
 const TOLERANCE_MILLIS = 50
 const ORDERS_AT_A_TIME = 48
 const CLIENT_PAUSE = "200 millis"
@@ -134,7 +141,9 @@ const order = ({ gateways, account }: Running) =>
     { concurrency: ORDERS_AT_A_TIME }
   )
 
-/** A client that reads one task after the other, each at the gateways that run. */
+/**
+ * A client that reads one random task after the other, at a random gateway among those that run.
+ */
 const read = ({ gateways, account }: Running, ids: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const id = ids[yield* Random.nextIntBetween(0, ids.length - 1)]
@@ -155,7 +164,10 @@ const pauseOne = ({ gateways }: Running) =>
     yield* Console.log("one gateway was stopped past its lease, and woken")
   })
 
-/** What the simulator was asked about one task up to the question that saw its end. */
+/**
+ * The pauses between the polls of a task until its end was seen, and the number of polls after
+ * that.
+ */
 const judge = (acceptedAt: number, doneAt: number, polledAt: ReadonlyArray<number>) => {
   const seen = polledAt.findIndex((at) => at >= doneAt)
   const useful = seen < 0 ? polledAt : polledAt.slice(0, seen + 1)

@@ -1,7 +1,7 @@
 /**
- * The properties in their long form, each generator with so many cases: a vendor that answers anything,
- * bodies in any spelling and the like. Ends with 1 when a rule was broken, and prints the case that
- * breaks it. `--only` takes a part of a test's file name.
+ * Runs the property tests with many cases for each generator: a vendor with arbitrary responses,
+ * bodies in any spelling and so on. Exits with 1 when a rule was broken, and prints the case that
+ * breaks it. `--only` takes a part of a test file's name.
  *
  *   npm run property -- --cases 20000 --seed 7
  */

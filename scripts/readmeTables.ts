@@ -1,5 +1,5 @@
 /**
- * The tables of the READMEs that are made from the sources. Each stands between two marks:
+ * Generates the tables of the READMEs that come from the sources. Each table is between two marks:
  * `<!-- begin NAME -->` and `<!-- end NAME -->`.
  *
  *   npm run readme
@@ -19,7 +19,10 @@ import { relayedParameters } from "../src/domain/video/vendorFields.ts"
 const root = new URL("../", import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), "utf8")
 
-/** What was read before is not found again: each variable is asked for once a load. */
+/**
+ * Loads the configuration from these variables. Nothing is cached, so each load reads every
+ * variable again and reports its name.
+ */
 const load = (variables: ReadonlyMap<string, string>, asked: (name: string) => void) =>
   Effect.runSyncExit(
     Effect.provideService(
@@ -36,7 +39,7 @@ const load = (variables: ReadonlyMap<string, string>, asked: (name: string) => v
     )
   )
 
-/** A text for each field, so that two configurations can be compared. */
+/** The value of each field as a text, so that two configurations can be compared. */
 const fieldsOf = ({ settings, telemetry, ...config }: GatewayConfig): ReadonlyMap<string, string> =>
   new Map(
     Object.entries({ ...config, ...telemetry, ...settings }).map(([field, value]) => [
@@ -45,7 +48,7 @@ const fieldsOf = ({ settings, telemetry, ...config }: GatewayConfig): ReadonlyMa
     ])
   )
 
-/** Between them they fit every variable, and none is a default. */
+/** Values that together are valid for every variable; none of them is a default. */
 const probes = [
   "7",
   "17",
@@ -62,7 +65,7 @@ const probes = [
   "0.5"
 ]
 
-/** The first field that changes with the variable. */
+/** The first field of the configuration that changes with the variable. */
 const fieldOf = (name: string, defaults: ReadonlyMap<string, string>): string => {
   for (const probe of probes) {
     const exit = load(new Map([[name, probe]]), () => undefined)
@@ -145,7 +148,7 @@ const valuesOf = (parameter: VendorParameter): string => {
   }
 }
 
-/** A row with the families whose models may lack some of its fields. */
+/** A row with the families of models that may lack some of its fields. */
 type ParameterRow = Pick<VideoProtocolRow, "parameters" | "modelsWith" | "families">
 
 const isOfSomeModels = ({ modelsWith = {}, families = [] }: ParameterRow, field: string): boolean =>
@@ -197,7 +200,7 @@ const soundWords: Readonly<Record<SoundOfModel, string>> = {
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<string>): string =>
   [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n")
 
-/** A row for each command that does something, with its arguments. */
+/** A row for each command that can be run, with its arguments. */
 const commandRows = (
   { subcommands, ...one }: Completions.CommandDescriptor,
   path: string
@@ -250,7 +253,7 @@ export const generated: ReadonlyArray<Generated> = [
 const marked = (name: string) =>
   new RegExp(`(<!-- begin ${name} -->\n)[\\s\\S]*?\n?(<!-- end ${name} -->)`)
 
-/** The file as it should be. */
+/** The expected content of the file. */
 export const withTable = ({ file, name, make }: Generated): string => {
   const text = read(file)
   if (!marked(name).test(text)) throw new Error(`${file} has no marks of ${name}`)

@@ -1,10 +1,11 @@
 /**
- * What lists of one organisation do to the orders of another: one key reads a list as often as it can,
- * so many at a time, while another organisation orders images one after the other. Prints the median of
- * an order when it is quiet and beside the readers, and their ratio, for each database and each list.
- * Ends with 1 when an order fails or the ratio is above what is allowed.
+ * Measures how list requests of one organisation slow down the orders of another: many concurrent
+ * readers with one key read a list continuously, while another organisation orders images one after
+ * the other. Prints the median time of an order without and with the readers, and their ratio, for
+ * each database and each list. Exits with 1 when an order fails or the ratio exceeds the limit.
  *
- *   npm run reads -- --readers 800 --seconds 10 --max-ratio 5 --database both --path "/v1/usage?limit=100"
+ *   npm run reads -- --readers 800 --seconds 10 --max-ratio 5 --database both --path
+ * "/v1/usage?limit=100"
  */
 import { parseArgs } from "node:util"
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
@@ -28,7 +29,7 @@ const readers = Number(values.readers)
 const seconds = Number(values.seconds)
 const maxRatio = Number(values["max-ratio"])
 
-/** Charges that the reader's lists are of. */
+/** The number of charges in the reader's lists. */
 const CHARGES = 300
 
 interface Reading {
@@ -40,7 +41,7 @@ interface Counts {
   readonly refused: number
 }
 
-/** Reads in a thread of its own, so that the orders are not measured behind the readers' work. */
+/** Reads in a separate thread, so that the readers' own work does not delay the measured orders. */
 const readForever = async ({ url, key }: Reading): Promise<void> => {
   const headers = { authorization: `Bearer ${key}` }
   let [read, refused, isOver] = [0, 0, false]
@@ -59,7 +60,7 @@ const readForever = async ({ url, key }: Reading): Promise<void> => {
   parentPort?.postMessage({ read, refused } satisfies Counts)
 }
 
-/** Runs the measured work beside the readers. */
+/** Runs the measured work while the readers read. */
 const besideReaders = <A>(reading: Reading, work: Effect.Effect<A>) =>
   Effect.gen(function* () {
     const worker = new Worker(new URL(import.meta.url), {
@@ -90,7 +91,7 @@ const measure = Effect.fnUntraced(function* (kind: Database) {
     )
   yield* Effect.forEach(Array.from({ length: CHARGES }), () => order(reader), { concurrency: 8 })
 
-  /** How long orders take one after the other, in milliseconds. */
+  /** The times of orders that are placed one after the other, in milliseconds. */
   const orders = Effect.gen(function* () {
     const times: Array<number> = []
     const end = performance.now() + seconds * 1000

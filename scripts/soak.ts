@@ -1,8 +1,8 @@
 /**
- * Steady work for a long time: starts PostgreSQL, a cheap vendor and one gateway, orders so many video
- * tasks a minute whatever comes back, and looks at what the gateway keeps of them. Each client waits
- * for its video; with the tasks go images and chats. Ends with 1 when memory grew by a tenth, money
- * stayed held, an answer was bad or the books do not balance.
+ * Soak test: starts PostgreSQL, a cheap vendor and one gateway, orders a constant number of video
+ * tasks per minute regardless of the responses, and watches the gateway's memory. Each client waits
+ * for its video; images and chats are ordered too. Exits with 1 when memory grew by more than a
+ * tenth, money stayed held, a response was an error or the ledger is inconsistent.
  *
  *   npm run soak -- --minutes 30 --per-minute 2000
  */
@@ -34,19 +34,19 @@ const plan = {
 }
 
 const MAX_GROWTH = 0.1
-/** Samples of a run, at least. */
+/** The minimum number of samples of a run. */
 const SAMPLES = 60
 const MAX_SAMPLE_SECONDS = 5
-/** Until this share of the time caches fill and code is compiled; memory is compared from then on. */
+/** The share of the time in which caches fill and code is compiled. Memory is compared after it. */
 const SETTLED_SHARE = 1 / 3
-/** Compared are this share of the time after that, and the same at the end. */
+/** The share of the remaining time that is compared, at its start and at its end. */
 const COMPARED_SHARE = 1 / 5
 const WAIT_SECONDS = 60
 
 const Video = Schema.Struct({ task_status: Schema.String })
 
 interface Sample {
-  /** Since the start. */
+  /** Seconds since the start. */
   readonly seconds: number
   readonly megabytes: number
 }
@@ -66,7 +66,7 @@ const ordered = (subject: Subject, { path, headers, body }: LoadRequest) =>
       status === 200 ? Effect.void : Effect.die(new Error(`${status} ${text}`))
   )
 
-/** Orders a video and waits for it, as the reference tells clients to. */
+/** Orders a video and waits for it, as the API reference recommends. */
 const filmed = Effect.fnUntraced(function* (subject: Subject) {
   const id = yield* createVideo(subject)
   const look = call(`${subject.url}/v1/videos/${id}?wait=${WAIT_SECONDS}`, {

@@ -1,6 +1,6 @@
 /**
- * Runs all tests and writes how long the long files took into `test/durations.json`, by which a run
- * begins them first.
+ * Runs all tests, and writes the durations of slow test files to `test/durations.json`, by which a
+ * test run starts the slow files first.
  */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

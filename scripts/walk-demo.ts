@@ -1,8 +1,8 @@
 /**
- * Orders every video and image model of a demo gateway, one after the other, from create to charge,
- * and prints what came of each. Ends with 1 when one of them failed.
+ * Orders every video and image model of a demo gateway, one after the other, from the order to the
+ * charge, and prints each result. Exits with 1 when an order failed.
  *
- * With GATEWAY_KEY it walks the gateway at GATEWAY_URL, otherwise a demo of its own.
+ * With GATEWAY_KEY it uses the gateway at GATEWAY_URL, otherwise it starts a demo.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -17,7 +17,7 @@ import { formatNano, parseNano } from "../src/domain/money/Money.ts"
 interface Demo {
   readonly url: string
   readonly key: string
-  /** Null where it is not ours to know. */
+  /** The operator's token; null where it is unknown. */
   readonly adminToken: string | null
 }
 
@@ -27,7 +27,7 @@ class WalkFailed extends Schema.TaggedError<WalkFailed>()("WalkFailed", {
 
 const modalities: ReadonlySet<string> = new Set(["video", "image", "chat", "vlm", "embedding"])
 const GIVE_UP_AFTER = "5 minutes"
-/** Any address does: the gateway hands it on, and the simulated vendors do not fetch it. */
+/** Any address works: the gateway passes it on, and the simulated vendors do not fetch it. */
 const PICTURE = "https://media.example/lighthouse.png"
 
 const PROMPT = "a lighthouse at dusk"
@@ -63,7 +63,7 @@ const Usage = Schema.Struct({
   )
 })
 
-/** One request, with its answer in the shape that is expected of it. */
+/** Sends a request, and decodes its response with the schema. */
 const call = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S,
   url: string,
@@ -177,7 +177,7 @@ const walker = (demo: Demo) => {
     return { hold, charge: yield* chargeOf(model, id), state: task.task_status }
   })
 
-  /** Its hold is taken and charged within the one call. */
+  /** Places an order whose hold is taken and captured within the request. */
   const atOnce = Effect.fnUntraced(function* <
     S extends Schema.Top & { readonly DecodingServices: never }
   >(model: Model, schema: S, path: string, order: object) {
@@ -254,7 +254,7 @@ const walkAll = Effect.fnUntraced(function* (demo: Demo) {
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
-/** What the demo tells about itself, once it has told all of it. */
+/** The addresses and keys that the demo prints; null until all of them are printed. */
 const readDemo = (printed: string): Demo | null => {
   const [, url] = /gateway +(http\S+)\n/.exec(printed) ?? []
   const [, key] = /API key +(mg_\S+)\n/.exec(printed) ?? []
@@ -264,11 +264,12 @@ const readDemo = (printed: string): Demo | null => {
     : { url, key, adminToken }
 }
 
-/** A gateway on an empty database and free ports, gone with everything it wrote in the end. */
+/** A gateway on an empty database and free ports. All its files are removed at the end. */
 const startDemo = Effect.acquireRelease(
   Effect.sync(() => {
     const dataDir = mkdtempSync(join(tmpdir(), "media-gateway-walk-"))
-    // Whoever walks may have a gateway configured in their environment: it must stay untouched.
+    // Other variables are left out: the user's environment may configure a real gateway, which must
+    // stay untouched.
     const { HOME, PATH, TMPDIR } = process.env
     const child = spawn(process.execPath, [main], {
       env: {

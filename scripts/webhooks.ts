@@ -1,8 +1,9 @@
 /**
- * What bad receivers of webhooks cost the good ones: organisations with an endpoint each, of which
- * half hang, answer in drops, fail, redirect or answer 10 MB in every other window, and behave in the
- * windows between. Prints the time from an event to its receiver, of the good ones alone. Ends with 1
- * when the p99 beside bad ones is above as many times the other as it may be.
+ * Measures how faulty webhook receivers delay healthy ones: each organisation has one endpoint, and
+ * half of the endpoints hang, respond slowly, fail, redirect or send 10 MB in every other window,
+ * and behave well in between. Prints the time from an event to its receiver, for the healthy half
+ * only. Exits with 1 when the ratio of the p99 with faulty receivers to the p99 without them
+ * exceeds the limit.
  *
  *   npm run webhooks -- --rounds 3 --seconds 20 --per-second 40 --max-ratio 2
  */
@@ -36,7 +37,7 @@ const drops = (response: ServerResponse) => {
   response.on("close", () => clearInterval(timer))
 }
 
-/** How receivers are bad, each by the first part of its path. */
+/** The faults of receivers, by the first part of their path. */
 const manners = new Map<string, (response: ServerResponse) => void>([
   ["hang", () => undefined],
   ["drops", drops],
@@ -82,7 +83,10 @@ const program = Effect.gen(function* () {
   })
   const good = yield* Effect.forEach(kinds, () => listening("good"))
 
-  /** Orders at a steady pace from both halves; the good ones' delays in milliseconds. */
+  /**
+   * Orders at a constant rate from both halves, and returns the delays of the healthy half in
+   * milliseconds.
+   */
   const window = Effect.fnUntraced(function* (bad: boolean) {
     areBad = bad
     delays = []

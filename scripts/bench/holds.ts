@@ -1,7 +1,7 @@
 /**
- * How many holds a second one hot organisation gets: as the ledger takes them, in batches, against
- * one transaction a hold, by the same SQL function on the same PostgreSQL, with every commit flushed.
- * Prints the medians of interleaved rounds and their ratio.
+ * Measures the holds per second of one busy organisation: the ledger's batches against one
+ * transaction for each hold. Both use the same SQL function on the same PostgreSQL, with every
+ * commit flushed. Prints the medians of interleaved rounds and their ratio.
  *
  *   npm run bench:holds -- --callers 1000 --rounds 5 --seconds 3
  */
@@ -30,14 +30,14 @@ const callers = Number(values.callers)
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 
-/** As many as the gateway opens by default. */
+/** The gateway's default number of database connections. */
 const CONNECTIONS = 16
 
 let minted = 0
-/** In the order of time, as the ids of the gateway are. */
+/** A new id. Ids sort by time, as those of the gateway do. */
 const nextId = () => `vt_${(minted++).toString().padStart(12, "0")}${randomUUID()}`
 
-/** Calls `one` from every caller, again and again; answers how many a second were done. */
+/** Calls `one` repeatedly from every caller, and returns the number of calls per second. */
 const perSecond = Effect.fnUntraced(function* <E>(one: Effect.Effect<void, E>) {
   const end = (yield* Clock.currentTimeMillis) + seconds * 1000
   let done = 0
@@ -80,7 +80,8 @@ const bench = Effect.gen(function* () {
   ).pipe(Effect.asVoid)
 
   const figures = { batched: [] as number[], single: [] as number[] }
-  // A table nobody has analysed yet is read by the wrong index; a server does it within a minute.
+  // PostgreSQL chooses the wrong index for a table without statistics. On a server, autovacuum
+  // analyses a table within a minute.
   yield* perSecond(single)
   yield* perSecond(batched)
   yield* sql`ANALYZE`

@@ -1,7 +1,8 @@
 /**
- * Measures our gateway beside others on this machine: starts PostgreSQL, a cheap vendor and the
- * gateways, runs every case in interleaved rounds, each subject alone, and prints medians and what
- * they were to show. Ours always does all of its work, which its books prove after every window.
+ * Compares our gateway with others on this machine. Starts PostgreSQL, a cheap vendor and the
+ * gateways, runs every case in interleaved rounds, one subject at a time, and prints the medians
+ * and whether they meet the targets. Our gateway always does all of its work, which its ledger
+ * proves after every window.
  *
  *   npm run bench -- --rounds 5 --seconds 3 --json figures.json
  */
@@ -28,7 +29,7 @@ import { judge } from "./targets.ts"
 const isWanted = ({ cases: wanted }: BenchOptions, name: string): boolean =>
   wanted === null || wanted.has(name)
 
-/** All cases that are wanted, one after the other. */
+/** Runs all selected cases, one after the other. */
 const runAll = Effect.fnUntraced(function* (world: World, subjects: ReadonlyArray<Subject>) {
   const { options, vendor } = world
   const rows: Array<Row> = []
@@ -37,7 +38,7 @@ const runAll = Effect.fnUntraced(function* (world: World, subjects: ReadonlyArra
     yield* vendor.forget
     yield* Effect.forEach(subjects, ({ books }) => books?.tidy ?? Effect.void)
   }
-  // Of two processes of one name the first is enough.
+  // Subjects of the same name are processes of one subject, of which the first is enough here.
   const named = [...new Map(subjects.toReversed().map((one) => [one.name, one])).values()]
   const once = named.toReversed()
   if (isWanted(options, "lag")) {
@@ -52,7 +53,7 @@ const runAll = Effect.fnUntraced(function* (world: World, subjects: ReadonlyArra
 const violationsOf = (ourselves: ReadonlyArray<Subject>) =>
   Effect.forEach(ourselves, (one) => awake(one, one.books?.violations ?? Effect.succeed(null)))
 
-/** All cases on an empty and on a full database. */
+/** Runs all cases on an empty and on a full database. */
 const runGrown = Effect.fnUntraced(function* (world: World, growth: Growth) {
   const empty = yield* startOurs(world, { name: "empty" })
   const full = yield* startOurs(world, { name: "full" })
@@ -100,7 +101,10 @@ const bench = Effect.fnUntraced(function* (options: BenchOptions) {
   }
 })
 
-/** Of more, the check of all the books takes minutes. */
+/**
+ * The maximum number of ledger rows of a full database whose audit is run: with more rows the audit
+ * takes minutes.
+ */
 const VERIFIED_ROWS = 100_000
 
 NodeRuntime.runMain(

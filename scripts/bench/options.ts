@@ -1,4 +1,4 @@
-/** What a run of the benchmark is asked for. */
+/** The command-line options of the benchmark. */
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
@@ -6,24 +6,24 @@ import { type SubjectKind, subjectKinds } from "./subjects/subject.ts"
 
 export interface BenchOptions {
   readonly rounds: number
-  /** Of one measured window. */
+  /** The length of one measured window. */
   readonly seconds: number
-  /** To each process before the first round of a case. */
+  /** The number of requests to each process before the first round of a case. */
   readonly warmUpRequests: number
-  /** Names of cases; null is all of them. */
+  /** The names of the cases to run; null runs all. */
   readonly cases: ReadonlySet<string> | null
   readonly subjects: ReadonlySet<SubjectKind>
   readonly growth: { readonly tasks: number; readonly ledgerRows: number } | null
-  /** Open at once in the case of the completion lag. */
+  /** The number of open tasks in the case `lag`. */
   readonly openTasks: number
-  /** A revision of this repository that is measured as well; null measures only the one at hand. */
+  /** A revision of this repository that is measured too; null measures only the working tree. */
   readonly compare: string | null
   readonly json: string | null
-  /** Where CPU profiles go. */
+  /** The directory for CPU profiles; null writes none. */
   readonly profile: string | null
-  /** Where the peers are installed. */
+  /** The directory in which the peers are installed. */
   readonly scratch: string
-  /** URL of a PostgreSQL server to be used; null starts one. */
+  /** The URL of an existing PostgreSQL server; null starts one. */
   readonly database: string | null
   readonly pinned: boolean
 }
@@ -64,7 +64,7 @@ const kindsFrom = (text: string): ReadonlySet<SubjectKind> => {
   return new Set(kinds)
 }
 
-/** Throws with the usage in its message. */
+/** Reads the options. Throws an error whose message contains the usage. */
 export const readOptions = (args: ReadonlyArray<string>): BenchOptions => {
   const { values } = parseArgs({
     args: [...args],

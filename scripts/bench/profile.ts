@@ -1,6 +1,6 @@
 /**
- * Where the processor's time of a profiled process went: the frames that took most of it themselves,
- * by function and by package.
+ * Prints where a profiled process spent its CPU time: the functions with the most self time, and
+ * the self time by package.
  *
  *   npm run bench:profile -- DIR
  */
@@ -9,7 +9,9 @@ import { join, relative } from "node:path"
 import { Schema } from "effect"
 
 const TOLD = 40
-/** A gap of this length between two samples is a process that was stopped between its windows. */
+/**
+ * A gap of this length between two samples means that the process was stopped between its windows.
+ */
 const STOPPED_MICROS = 50_000
 
 const Profile = Schema.fromJsonString(
@@ -29,7 +31,7 @@ const Profile = Schema.fromJsonString(
   })
 )
 
-/** The file itself, or the newest profile in a directory. */
+/** The path itself if it is a file, otherwise the newest profile in that directory. */
 const profileAt = (path: string): string => {
   if (!statSync(path).isDirectory()) return path
   const [newest] = readdirSync(path)
@@ -42,11 +44,11 @@ const profileAt = (path: string): string => {
 
 const root = join(import.meta.dirname, "../..")
 
-/** A file as a reader of this repository knows it. */
+/** The path of a file relative to the repository. */
 const fileOf = (url: string): string =>
   url.startsWith("file://") ? relative(root, new URL(url).pathname) : url
 
-/** The npm package, the folder of ours, or what Node is made of. */
+/** The npm package, the folder of this repository, or the built-in part of Node. */
 const packageOf = (url: string, name: string): string => {
   const file = fileOf(url)
   if (file === "") return name.startsWith("(") ? name : "(native)"

@@ -1,8 +1,8 @@
-/** The figures as one table for people. */
+/** Renders the figures as a table. */
 import type { Row } from "./measure/window.ts"
 import type { Target } from "./targets.ts"
 
-/** Right-aligned but for the first two columns. */
+/** A table whose columns are right-aligned, except for the first two. */
 const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0))
@@ -22,7 +22,9 @@ const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
 const number = (value: number, digits: number): string =>
   Number.isNaN(value) ? "-" : value.toFixed(digits)
 
-/** Ours to this one: by rate, and where there is none by its time. */
+/**
+ * The ratio of our gateway to this row: of the rates, or of the times where no rate was measured.
+ */
 const ratio = (row: Row, rows: ReadonlyArray<Row>): string => {
   const ours = rows.find((other) => other.case === row.case && other.subject === "ours")
   if (ours === undefined || ours === row) return ""
@@ -32,7 +34,7 @@ const ratio = (row: Row, rows: ReadonlyArray<Row>): string => {
   return `x${value.toFixed(2)}`
 }
 
-/** Said below the table, as its columns are narrow. */
+/** The explanation of the columns, printed below the table because the columns are narrow. */
 const legend = `cpu ms, pg ms, log B: processor time of the subject and of PostgreSQL and bytes of its write-ahead log, of one request
 gw, vendor, load, pg, core 0, core 1: shares of a core; where processes are pinned, the gateway has core 0 and the others core 1
 shared-port: its gateways may use both cores, so the second one has only what vendor, load and PostgreSQL leave of core 1`
@@ -92,6 +94,6 @@ export const renderTargets = (targets: ReadonlyArray<Target>): string =>
     ])
   ])
 
-/** Numbers that are none become null. */
+/** The report as JSON, with NaN as null. */
 export const toJson = (report: object): string =>
   `${JSON.stringify(report, (_, value: unknown) => (Number.isNaN(value) ? null : value), 2)}\n`

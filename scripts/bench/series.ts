@@ -1,7 +1,7 @@
 /**
- * How long series of usage take over many records: fills the sums as so many orders of a year would have, and
- * reads them as `GET /admin/v1/usage/series` does, for one organisation and for all. Prints the median and the most
- * of every reading.
+ * Measures the usage series over many records: fills the hourly, daily and monthly totals with the
+ * orders of one year, and reads them as `GET /admin/v1/usage/series` does, for one organisation and
+ * for all. Prints the median and the maximum of every reading.
  *
  *   npm run bench:series -- --records 10000000 --members 1 --keys 1 --models 4
  */
@@ -22,9 +22,9 @@ const { values } = parseArgs({
   options: {
     records: { type: "string", default: "10000000" },
     organizations: { type: "string", default: "64" },
-    /** Of each organisation. */
+    /** Members of each organisation. */
     members: { type: "string", default: "1" },
-    /** Of each member. */
+    /** Keys of each member. */
     keys: { type: "string", default: "1" },
     models: { type: "string", default: "4" },
     readings: { type: "string", default: "21" }
@@ -41,7 +41,10 @@ const CONNECTIONS = 4
 const MOST = 10_001
 const A_DAY = Duration.days(1)
 
-/** Who ordered what in each hour: spread over the year, and over all of an organisation's keys and models. */
+/**
+ * The orders of each hour by member, key and model: spread over the year, and over all keys and
+ * models of an organisation.
+ */
 const hours = `
   SELECT b.organization_id, date_trunc('hour', now()) - make_interval(hours => x.hour) AS hour,
          'mem' || x.key / ${keys} AS member_id, 'key' || x.key AS key_id, 'model' || x.model AS model,
@@ -63,7 +66,7 @@ const groups: ReadonlyArray<SumGroup | null> = [null, "model", "member", "organi
 
 interface ReadingCase {
   readonly reading: Reading
-  /** Null for all organisations. */
+  /** The organisation; null for all organisations. */
   readonly organizationId: string | null
   readonly by: SumGroup | null
 }
@@ -100,7 +103,7 @@ const measureReading = Effect.fnUntraced(function* (
 })
 
 const bench = Effect.fnUntraced(function* (url: string) {
-  // Without the gateway's bounds on a statement.
+  // A connection without the gateway's statement time-out.
   const sql = yield* connect(url)
   const access = yield* Access
   const sums = yield* UsageSums
@@ -113,7 +116,7 @@ const bench = Effect.fnUntraced(function* (url: string) {
     organizations,
     (id, place) => sql`INSERT INTO bench_organizations VALUES (${place}, ${id})`
   )
-  // In order of time, as they are written.
+  // Rows are inserted in order of time, as the gateway writes them.
   const [took] = yield* Effect.timed(
     sql.unsafe(
       `WITH hours AS MATERIALIZED (${hours})

@@ -1,4 +1,4 @@
-/** What the figures are to show, as ratios of medians of one run. */
+/** The targets that the figures must meet, as ratios of medians of one run. */
 import type { Figure, Row } from "./measure/window.ts"
 
 export interface Target {
@@ -22,7 +22,7 @@ const figureOf = (
 const ratio = (left: number | null, right: number | null): number | null =>
   left === null || right === null ? null : left / right
 
-/** Answers nothing where the figure was not measured. */
+/** A target and whether it is met; empty where its figure was not measured. */
 const target = (
   promise: string,
   is: Target["is"],

@@ -1,4 +1,4 @@
-/** Both sides of the books when all is quiet: our tables, and the vendors' own record. */
+/** The ledger after a run, from both sides: the gateway's tables, and the vendors' own records. */
 import { readFileSync } from "node:fs"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -80,7 +80,7 @@ export type Task = typeof Task.Type
 export type Orphan = typeof Orphan.Type
 export type Usage = typeof Usage.Type
 
-/** Paid work of a vendor, with its end if it came to one. */
+/** A paid job of a vendor, with its end if it has ended. */
 export interface Job {
   readonly accepted: AcceptedEntry
   readonly ended: EndedEntry | null
@@ -99,7 +99,7 @@ export interface Books {
 
 const Line = Schema.fromJsonString(BookEntry)
 
-/** The vendors' jobs, in the order they were accepted. */
+/** The vendors' jobs in the order of their acceptance. */
 const readJobs = (bookPath: string) =>
   Effect.sync(() => {
     const decode = Schema.decodeUnknownSync(Line)
@@ -116,7 +116,7 @@ const readJobs = (bookPath: string) =>
     return [...jobs.values()]
   })
 
-/** Everything there is, which is read once nothing moves any more. */
+/** Reads all records. Called once, when nothing changes any more. */
 export const readBooks = Effect.fnUntraced(function* (
   bookPath: string
 ): Effect.fn.Return<Books, never, SqlClient.SqlClient> {
@@ -149,7 +149,7 @@ export const readBooks = Effect.fnUntraced(function* (
   }
 })
 
-/** What the audit view says, one line for each violation. */
+/** The violations in the audit view, one line each. */
 export const readAudit = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* rowsOf(Violation)(
@@ -158,7 +158,7 @@ export const readAudit = Effect.gen(function* () {
   return rows.map((row) => `${row.invariant} ${row.organization_id} ${row.subject}: ${row.detail}`)
 })
 
-/** How much is still under way. */
+/** The holds, tasks and webhooks that are still open. */
 export const readOpen = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* rowsOf(Schema.Struct({ id: Schema.String, what: Schema.String }))(sql`

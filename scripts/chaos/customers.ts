@@ -1,4 +1,7 @@
-/** The organisations of a run: rich ones, tight ones that get money in small deposits, capped ones. */
+/**
+ * The organisations of a run: some with a large balance, some with a small balance and small
+ * deposits, some with member caps.
+ */
 import { Effect, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import { parseNano } from "../../src/domain/money/Money.ts"
@@ -6,7 +9,7 @@ import { catalogFor } from "./goods.ts"
 import { bodyOf, type ConnectionLost, send } from "./http.ts"
 import { type Customer, count, type Witness } from "./witness.ts"
 
-/** What the operator can do through one gateway. */
+/** The operator's access to one gateway. */
 export interface Operator {
   readonly gatewayUrl: string
   readonly adminToken: string
@@ -51,18 +54,21 @@ const ORGANIZATIONS = 6
 const FIRST_DEPOSIT = { rich: "1000000", tight: "40", capped: "1000000" }
 const TOP_UP = "15"
 
-/** The cap of a member for each minute of the run, so that it is used up on the way. */
+/**
+ * The part of a member's cap for each minute of the run, chosen so that the cap is used up during
+ * the run.
+ */
 const CAP_PER_MINUTE = 30
 
 export interface Market {
   readonly customers: ReadonlyArray<Customer>
-  /** Those that live on small deposits. */
+  /** The ids of the organisations that live on small deposits. */
   readonly tight: ReadonlyArray<string>
 }
 
 const nano = (decimal: string) => Effect.orDie(Effect.fromResult(parseNano(decimal)))
 
-/** Loads the catalog and makes the customers, `clients` of them; nothing may be broken yet. */
+/** Loads the catalog and creates `clients` customers. Must run before the first disaster. */
 export const openMarket = Effect.fnUntraced(function* (
   witness: Witness,
   operator: Operator,
@@ -116,7 +122,7 @@ export const openMarket = Effect.fnUntraced(function* (
   return { customers, tight } satisfies Market
 })
 
-/** One deposit, sent once. Its reference makes it safe to send again. */
+/** Makes one deposit with one request. Its reference makes a retry safe. */
 const deposit = Effect.fnUntraced(function* (
   witness: Witness,
   operator: Operator,
@@ -144,7 +150,10 @@ const deposit = Effect.fnUntraced(function* (
   return done
 })
 
-/** Gives a tight organisation a little more; repeated by its reference until it is acknowledged. */
+/**
+ * Makes a small deposit for an organisation; retried under the same reference until it is
+ * acknowledged.
+ */
 export const topUp = Effect.fnUntraced(function* (
   witness: Witness,
   operator: Effect.Effect<Operator>,

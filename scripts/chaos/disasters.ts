@@ -1,4 +1,4 @@
-/** Makes the scheduled disasters happen. */
+/** Executes the scheduled disasters. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Disaster, ScheduledDisaster } from "./schedule.ts"
@@ -15,7 +15,10 @@ const gatewayAt = (world: World, index: number) =>
       : Effect.succeed(gateway)
   })
 
-/** Backends of gateways only: the books are read on connections of another name. */
+/**
+ * Terminates connections of gateways only: the test reads the ledger on connections with another
+ * application name.
+ */
 const terminate = Effect.fnUntraced(function* (world: World, most: number) {
   const sql = yield* SqlClient.SqlClient
   const ended = yield* world.postgres.up.whenOpen(sql`
@@ -54,7 +57,10 @@ const strike = Effect.fnUntraced(function* (world: World, witness: Witness, disa
   }
 })
 
-/** Returns when the last one is over. A backend that was gone before is no trouble. */
+/**
+ * Executes the schedule, and returns when its last disaster is over. A backend that was already
+ * gone is no error.
+ */
 export const wreak = (world: World, witness: Witness, schedule: ReadonlyArray<ScheduledDisaster>) =>
   Effect.forEach(
     schedule,

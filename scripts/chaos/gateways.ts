@@ -1,4 +1,4 @@
-/** Gateways as plain production processes, each started again as soon as it is gone. */
+/** Gateways as plain production processes, each restarted when it ends. */
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -7,40 +7,46 @@ import { startable, startProcess, type TestProcess } from "../../test/support/pr
 
 const entry = startable(fileURLToPath(new URL("../../src/main.ts", import.meta.url)))
 
-/** What happens to it happens one at a time, and after it has served for a moment. */
+/** A gateway. Disasters hit it one at a time, and only after it has served for a minimum time. */
 export interface Gateway {
   readonly name: string
-  /** Waits until the gateway listens, and answers where. */
+  /** Waits until the gateway listens, and returns its address. */
   readonly url: Effect.Effect<string>
-  /** Where it listens; null while it does not. */
+  /** The address while it listens, otherwise null. */
   readonly urlNow: () => string | null
-  /** Whether it listens and is not paused. */
+  /** Whether the gateway listens and is not paused. */
   readonly awake: () => boolean
-  /** Sends SIGKILL and waits for the end. */
+  /** Sends SIGKILL and waits for the end of the process. */
   readonly kill: Effect.Effect<void>
-  /** Stops it in mid-run for so many seconds and lets it go on. */
+  /** Pauses the process for a number of seconds (SIGSTOP, then SIGCONT). */
   pause(seconds: number): Effect.Effect<void>
-  /** Sends SIGTERM and waits for the end; false when it did not come and SIGKILL had to follow. */
+  /**
+   * Sends SIGTERM and waits for the end of the process; false when it did not end and SIGKILL had
+   * to follow.
+   */
   readonly stop: Effect.Effect<boolean>
-  /** How often it came up, and how often it ended before. */
+  /** The number of starts that reached listening, and the number of processes that ended before. */
   readonly starts: () => { readonly served: number; readonly gaveUp: number }
 }
 
 const LOOK_AGAIN = "20 millis"
-/** Without it, a slow machine would see its gateways killed faster than they can start. */
+/**
+ * The minimum time that a gateway serves before a disaster hits it. Without this time, a slow
+ * machine would kill gateways faster than they can start.
+ */
 const SERVES_AT_LEAST_MILLIS = 1500
 const START_AGAIN_AFTER = "200 millis"
-/** Longer than a gateway may take to drain. */
+/** The time limit of a graceful stop, longer than a gateway's drain may take. */
 const STOP_PATIENCE = "45 seconds"
 
-/** All that a process printed, under a line that tells when it began. */
+/** Appends the output of a process to its log, below a line with its start time. */
 const writeLog = (file: string, name: string, startedAt: number, process: TestProcess): void =>
   appendFileSync(
     file,
     `--- ${name} pid ${process.pid} started ${new Date(startedAt).toISOString()}\n${process.stdout()}${process.stderr()}`
   )
 
-/** A process of ours whose output is appended to `<directory>/<name>.log` when it has ended. */
+/** Starts a process whose output is appended to `<directory>/<name>.log` when it has ended. */
 export const startLogged = Effect.fnUntraced(function* (options: {
   readonly directory: string
   readonly name: string
@@ -49,7 +55,8 @@ export const startLogged = Effect.fnUntraced(function* (options: {
 }) {
   const startedAt = yield* Clock.currentTimeMillis
   const started: { process: TestProcess | null } = { process: null }
-  // Registered first, so that it runs after the process has been ended by the same scope.
+  // Registered before the process is started: a scope runs its finalizers in reverse order, so this
+  // one runs after the process has ended.
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       const { directory, name } = options
@@ -66,7 +73,7 @@ export const startLogged = Effect.fnUntraced(function* (options: {
 interface Running {
   readonly process: TestProcess
   readonly url: string
-  /** Milliseconds since 1970. */
+  /** The time at which the process began to listen, in milliseconds since 1970. */
   readonly since: number
   paused: boolean
 }
@@ -110,7 +117,10 @@ export const makeGateway = Effect.fnUntraced(function* (options: {
         : Effect.succeed(running.current)
     ).pipe(Effect.retry(Schedule.spaced(LOOK_AGAIN)), Effect.orDie)
 
-  /** Nobody is sent to a gateway that is about to end. */
+  /**
+   * Ends a process. Its address is cleared first, so that clients do not choose a gateway that is
+   * about to end.
+   */
   const end = Effect.fnUntraced(function* (process: TestProcess, signal: NodeJS.Signals) {
     running.current = null
     yield* process.kill(signal)

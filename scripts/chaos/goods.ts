@@ -1,4 +1,7 @@
-/** What is ordered in a run, and what it must cost: stated here apart from the gateway's own rules. */
+/**
+ * The products that are ordered in a run, with their prices. The prices are stated here
+ * independently of the gateway's own rules.
+ */
 
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
@@ -8,12 +11,15 @@ export interface Good {
   readonly kind: "video" | "image"
   readonly protocol: string
   readonly upstreamModel: string
-  /** Smallest and largest number of seconds or images of one order. */
+  /** The minimum and maximum number of seconds or images of one order. */
   readonly units: readonly [least: number, most: number]
   readonly holdNano: (units: number) => bigint
-  /** `tokens` are what the vendor reported; null when it reported none. */
+  /**
+   * The charge of an order; `tokens` is the number that the vendor reported, null when it reported
+   * none.
+   */
   readonly chargeNano: (units: number, tokens: number | null) => bigint
-  /** How often it is ordered, against the others. */
+  /** How frequently the product is ordered, relative to the others. */
   readonly weight: number
 }
 
@@ -22,7 +28,7 @@ const perUnit = (nano: bigint) => ({
   chargeNano: (units: number) => BigInt(units) * nano
 })
 
-/** 46 per million tokens; 720p at 24 frames a second. */
+/** The price of 46 per million tokens, in nano-units per token. */
 const NANO_PER_TOKEN = 46_000n
 const TOKENS_PER_SECOND = (1280n * 720n * 24n) / 1024n
 const byFormula = (seconds: number) => BigInt(seconds) * TOKENS_PER_SECOND * NANO_PER_TOKEN
@@ -83,7 +89,7 @@ export const goods: ReadonlyArray<Good> = [
 
 const sold = new Set(goods.map(({ model }) => model))
 
-/** The demo's models that are ordered, mounted on the simulator. */
+/** The catalog of the ordered demo models, mounted on the simulator. */
 export const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
   const { channels, models, mounts } = demoCatalog(simulatorUrl)
   return {

@@ -1,4 +1,4 @@
-/** Requests as a client sends them, with a lost connection as a value. */
+/** Requests as a client sends them. A lost connection is an error value. */
 import { Effect, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 
@@ -8,14 +8,14 @@ export interface Answer {
   readonly text: string
 }
 
-/** No whole answer came: refused, cut, or longer than anybody waits. */
+/** No complete response arrived: the connection was refused or broken, or a time-out passed. */
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   message: Schema.String
 }) {}
 
 const PATIENCE = "40 seconds"
 
-/** Sends one request, once. POST when there is a body. */
+/** Sends one request without retries. Uses POST when there is a body. */
 export const send = Effect.fnUntraced(
   function* (
     url: string,
@@ -48,7 +48,7 @@ export const send = Effect.fnUntraced(
     )
 )
 
-/** The answer's body in the expected shape; null when it is not. */
+/** The body of a response in the expected shape; null when it has another shape. */
 export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S
 ): ((answer: Answer) => S["Type"] | null) => {

@@ -1,4 +1,4 @@
-/** Clients that order, wait, go away, come back and repeat themselves. */
+/** Clients that place orders, wait, disconnect, return and repeat their requests. */
 import { Clock, Effect, Random, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Gateway } from "./gateways.ts"
@@ -13,7 +13,7 @@ const readVideo = bodyOf(Schema.Struct({ content: Schema.Struct({ video_url: Sch
 
 const MAX_ATTEMPTS = 6
 
-/** An answer that no gateway of ours gives is as good as none. */
+/** The outcome of a response. A response that does not come from a gateway counts as lost. */
 const outcomeOf = (order: Order, answer: Answer): Outcome => {
   const { status, text } = answer
   if (status < 200 || status >= 300) {
@@ -30,13 +30,13 @@ const outcomeOf = (order: Order, answer: Answer): Outcome => {
   return task === null ? { _tag: "Lost" } : { _tag: "Accepted", taskId: task.id, replayed, text }
 }
 
-/** Whether a client with a key would send the same request again. */
+/** Whether a client with an idempotency key would retry after this outcome. */
 const undecided = (outcome: Outcome): boolean =>
   outcome._tag === "Lost" ||
   outcome._tag === "HungUp" ||
   (outcome._tag === "Refused" && (outcome.status >= 500 || outcome.status === 409))
 
-/** Any gateway that listens now, chosen at random; waits until there is one. */
+/** A random gateway among those that listen; waits until one does. */
 const anyGateway = Effect.fnUntraced(function* (gateways: ReadonlyArray<Gateway>) {
   const serving = gateways.flatMap((gateway) => {
     const url = gateway.urlNow()
@@ -48,7 +48,7 @@ const anyGateway = Effect.fnUntraced(function* (gateways: ReadonlyArray<Gateway>
   )
 })
 
-/** Draws from the random generator it is run with; its choices depend on nothing else. */
+/** A client whose choices depend only on the random generator of the fiber that runs it. */
 const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
   const attempt = Effect.fnUntraced(function* (order: Order, hangUpAfterMillis: number | null) {
     const gateway = yield* anyGateway(gateways)
@@ -148,7 +148,7 @@ const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
   return { behave, follow }
 }
 
-/** Orders until it is over, one order after the other; the last one is finished. */
+/** Places orders one after the other until `isOver`; the last order is still finished. */
 export const runClient = Effect.fnUntraced(function* (
   witness: Witness,
   gateways: ReadonlyArray<Gateway>,
@@ -162,7 +162,8 @@ export const runClient = Effect.fnUntraced(function* (
   const client = makeClient(witness, gateways)
   for (let number = 0; !options.isOver(); number++) {
     const id = `${options.index}-${number}`
-    // A generator for each order: how long one takes must not change what the next one is.
+    // Each order has its own random generator, so that the duration of one order does not change
+    // the next.
     yield* Effect.gen(function* () {
       const { customer } = options
       const plan = yield* makePlan({

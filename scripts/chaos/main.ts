@@ -1,7 +1,7 @@
 /**
- * Runs real gateways, a real PostgreSQL and the vendor simulator under load, kills and cuts them by
- * a schedule that a seed repeats, and compares the books with what clients and vendors saw. Ends
- * with 1 when an invariant is violated.
+ * The chaos test: runs real gateways, a real PostgreSQL and the vendor simulator under load, kills
+ * them and cuts their connections by a schedule that a seed reproduces, and compares the ledger
+ * with what clients and vendors recorded. Exits with 1 when an invariant is violated.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"

@@ -1,22 +1,22 @@
-/** What a run of the chaos test is made of. */
+/** The options of a chaos test. */
 
-/** Disasters a minute. */
+/** The number of disasters per minute, by kind. */
 export interface Rates {
   /** SIGKILL to a gateway. */
   readonly kills: number
   /** SIGTERM to a gateway. */
   readonly stops: number
-  /** SIGSTOP to a gateway, and SIGCONT later than its lease. */
+  /** SIGSTOP to a gateway, with SIGCONT after its lease has expired. */
   readonly pauses: number
   /** SIGKILL to PostgreSQL. */
   readonly postgresKills: number
   /** `pg_terminate_backend` on some connections. */
   readonly terminations: number
-  /** Connections between gateways and PostgreSQL cut or silenced on their way. */
+  /** Connections between gateways and PostgreSQL that are cut or stalled on the network. */
   readonly cuts: number
 }
 
-/** Times the gateways run with, in seconds. */
+/** The time settings of the gateways, in seconds. */
 export interface Pace {
   readonly lease: number
   readonly submitDeadline: number
@@ -26,23 +26,31 @@ export interface Pace {
 }
 
 export interface ChaosOptions {
-  /** Decides what is ordered, by whom and how, and which disaster comes when. */
+  /**
+   * The seed of all random choices: orders, customers, behaviours and the schedule of disasters.
+   */
   readonly seed: string
-  /** How long orders and disasters last; the quiet end comes on top. */
+  /** The duration of orders and disasters, without the quiet phase at the end. */
   readonly minutes: number
   readonly gateways: number
   readonly clients: number
   readonly rates: Rates
   readonly pace: Pace
-  /** Whether one `Idempotency-Key` must be at most one job at a vendor. */
+  /** Whether the test requires at most one job at a vendor for each `Idempotency-Key`. */
   readonly idempotency: boolean
-  /** Longest time from PostgreSQL's return to the first 2xx; null: measured and not judged. */
+  /**
+   * The maximum time from PostgreSQL's return to the first 2xx response; null measures it without a
+   * limit.
+   */
   readonly recoverySeconds: number | null
-  /** Where the logs go; null: a new temporary directory. */
+  /** The directory for the logs; null creates a temporary directory. */
   readonly logs: string | null
 }
 
-/** Ten minutes of these are 240 gateway kills and 26 PostgreSQL kills, on two cores. */
+/**
+ * The default rates, at which ten minutes on two cores make 240 gateway kills and 26 PostgreSQL
+ * kills.
+ */
 export const defaultOptions: Omit<ChaosOptions, "seed"> = {
   minutes: 3,
   gateways: 3,
@@ -54,7 +62,7 @@ export const defaultOptions: Omit<ChaosOptions, "seed"> = {
   logs: null
 }
 
-/** The command that runs the same schedule again. */
+/** The command that reproduces the same schedule. */
 export const commandOf = (options: ChaosOptions): string => {
   const { rates, pace } = defaultOptions
   const flags: ReadonlyArray<readonly [flag: string, value: number, fallback: number]> = [

@@ -1,4 +1,4 @@
-/** What a client orders next, and how it behaves about it. */
+/** The next order of a client, and how the client behaves with it. */
 import { createHash } from "node:crypto"
 import { Effect, Random } from "effect"
 import { type Good, goods } from "./goods.ts"
@@ -18,7 +18,7 @@ const pick = <A>(choices: Weighted<A>): Effect.Effect<A> =>
     return value
   })
 
-/** How the vendor misbehaves over an order, as words of the simulator in its prompt. */
+/** Faults of the vendor for an order, as the simulator's control words in the prompt. */
 const troubles: Record<Good["kind"], Weighted<string>> = {
   video: [
     [48, ""],
@@ -63,17 +63,17 @@ const troubles: Record<Good["kind"], Weighted<string>> = {
 }
 
 export type Behaviour =
-  /** No key, and never sent again. */
+  /** Sends one request without a key, and never retries. */
   | { readonly _tag: "Once" }
-  /** Goes away after so long, without a key. */
+  /** Disconnects after a time, without a key and without a retry. */
   | { readonly _tag: "HangsUp"; readonly afterMillis: number }
-  /** Repeats with its key until there is a verdict. */
+  /** Retries under its key until there is a final outcome. */
   | { readonly _tag: "Repeats" }
-  /** Goes away after so long, then repeats with its key. */
+  /** Disconnects after a time, then retries under its key. */
   | { readonly _tag: "HangsUpAndRepeats"; readonly afterMillis: number }
-  /** Sends the same request several times at once, then repeats. */
+  /** Sends the same request several times concurrently, then retries. */
   | { readonly _tag: "Bursts"; readonly size: number }
-  /** Repeats, and then asks for something else under the same key. */
+  /** Retries, then sends a different request under the same key. */
   | { readonly _tag: "Changes" }
 
 const behaviour: Effect.Effect<Behaviour> = Effect.gen(function* () {
@@ -89,7 +89,9 @@ const behaviour: Effect.Effect<Behaviour> = Effect.gen(function* () {
   ])
 })
 
-/** How often a client asks for its task before it loses interest, 0 for not at all. */
+/**
+ * The number of times that a client polls its task before it gives up; 0 means that it never polls.
+ */
 const polls = pick<number>([
   [3, 0],
   [2, 2],
@@ -103,7 +105,7 @@ export interface Plan {
   readonly thinkMillis: number
 }
 
-/** The same order with another word in the prompt: another request to anyone who compares them. */
+/** The same order with another word in its prompt, so that its request fingerprint differs. */
 export const changed = (order: Order): Order => {
   const prompt = `${order.prompt} again`
   return {
@@ -117,12 +119,12 @@ export const changed = (order: Order): Order => {
 
 const digestOf = (prompt: string): string => createHash("sha256").update(prompt).digest("hex")
 
-/** The next order of a client; draws from the random generator it is run with. */
+/** The next order of a client, drawn from the random generator of the fiber that runs it. */
 export const makePlan = Effect.fnUntraced(function* (options: {
   readonly customer: Customer
   readonly id: string
   readonly canary: string
-  /** A short run has one of these too, whatever it draws. */
+  /** Forces a failing order, so that a short run contains one too. */
   readonly mustFail: boolean
 }): Effect.fn.Return<Plan> {
   const { customer, id, canary, mustFail } = options

@@ -1,26 +1,32 @@
-/** A real PostgreSQL that dies and comes back on the same files. */
+/** A real PostgreSQL that is killed and restarted on the same files. */
 import { Clock, Effect, Latch, Schedule, type Scope, Semaphore } from "effect"
 import { startPostgres } from "../../test/support/postgresServer.ts"
 
-/** Times are milliseconds since 1970. */
+/** A restart of PostgreSQL, with times in milliseconds since 1970. */
 export interface Restart {
   readonly killedAt: number
-  /** When it answered again. */
+  /** The time at which the server accepted connections again. */
   readonly readyAt: number
 }
 
 export interface Postgres {
-  /** The superuser's. */
+  /** The URL for the superuser. */
   readonly url: string
   readonly port: number
   /** Open while the server accepts connections. */
   readonly up: Latch.Latch
-  /** SIGKILL, and the start again after so many seconds; returns when it answers. */
+  /**
+   * Sends SIGKILL, and starts the server again after `downSeconds`. Returns when it accepts
+   * connections.
+   */
   kill(downSeconds: number): Effect.Effect<void>
   readonly restarts: ReadonlyArray<Restart>
 }
 
-/** The children of a killed server hold its memory for a moment, and no new one starts meanwhile. */
+/**
+ * The retries of a start: child processes of a killed server keep its shared memory for a moment,
+ * and no new server starts during that time.
+ */
 const startAgain = { schedule: Schedule.spaced("100 millis"), times: 300 }
 
 export const makePostgres: Effect.Effect<Postgres, never, Scope.Scope> = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** A receiver of webhooks that writes down what it is told; each organisation has a path of its own. */
+/** A receiver that records all webhooks. Each organisation has its own path. */
 import { text } from "node:stream/consumers"
 import { Schema } from "effect"
 import { serving } from "../../test/support/httpServer.ts"
@@ -9,10 +9,10 @@ const Told = Schema.fromJsonString(
 )
 const decodeTold = Schema.decodeUnknownSync(Told)
 
-/** Every so many messages it fails, so that retries are a part of the run. */
+/** The receiver fails every tenth message, so that the run includes retries. */
 const FAILS_EVERY = 10
 
-/** Listens until the scope closes; answers its address. */
+/** Listens until the scope closes, and returns its address. */
 export const makeReceiver = (witness: Witness) => {
   let nth = 0
   return serving((request, response) => {

@@ -1,8 +1,8 @@
-/** How soon clients were served again after PostgreSQL had come back. */
+/** The time until clients are served again after a restart of PostgreSQL. */
 import type { Restart } from "./postgres.ts"
 import type { Moment, Witness } from "./witness.ts"
 
-/** How much of the time any gateway was there to answer: the others were killed or paused as well. */
+/** The part of a time during which at least one gateway was neither killed nor paused. */
 const awakeMillis = (moments: ReadonlyArray<Moment>, from: number, to: number): number =>
   moments.reduce((sum, { at, awake }, index) => {
     const before = moments[index - 1]?.at ?? at
@@ -10,8 +10,9 @@ const awakeMillis = (moments: ReadonlyArray<Moment>, from: number, to: number): 
   }, 0)
 
 /**
- * Seconds with an awake gateway from each return of PostgreSQL to the end of the first 2xx that was
- * asked for after it. Null when the next kill came first, or nobody asked any more.
+ * Seconds from each return of PostgreSQL to the end of the first successful request that started
+ * after it. Only the time with an awake gateway counts. Null when the next kill came first, or no
+ * request succeeded any more.
  */
 export const recoverySeconds = (
   witness: Witness,

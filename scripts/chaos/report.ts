@@ -1,4 +1,4 @@
-/** What a run found, for people. */
+/** Renders the results of a run as text. */
 import type { Books } from "./books.ts"
 import type { Verdict } from "./judges/verdict.ts"
 import { type ChaosOptions, commandOf } from "./options.ts"
@@ -8,7 +8,7 @@ export interface Report {
   readonly options: ChaosOptions
   readonly verdicts: ReadonlyArray<Verdict>
   readonly violations: ReadonlyArray<string>
-  /** Names and numbers, in the order to be shown. */
+  /** Names and values in the order of their display. */
   readonly counts: ReadonlyArray<readonly [name: string, value: number | string]>
   readonly directory: string
 }
@@ -21,7 +21,7 @@ const tally = (names: Iterable<string>): ReadonlyArray<readonly [string, number]
   return [...counts].sort(([a], [b]) => a.localeCompare(b))
 }
 
-/** Requests by outcome, disasters by kind, and what the books hold. */
+/** The number of requests by outcome, of disasters by kind, and of records in the ledger. */
 export const countsOf = (
   witness: Witness,
   books: Books,

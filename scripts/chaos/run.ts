@@ -1,4 +1,7 @@
-/** A whole run: the world goes up, orders and disasters, quiet, and the comparison of the books. */
+/**
+ * A complete run: starts all processes, runs orders and disasters, waits until everything is
+ * settled, and compares the records.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -26,10 +29,12 @@ import { makeSchedule } from "./schedule.ts"
 import { makeWitness, type Witness } from "./witness.ts"
 import { ACCOUNTANT, makeWorld, type World } from "./world.ts"
 
-/** On top of the longest deadline: retries, the poller's pace, and slow machines. */
+/**
+ * Seconds on top of the longest deadline: for retries, the poller's interval, and slow machines.
+ */
 const QUIET_PATIENCE_SECONDS = 75
 
-/** How long it may take at most, after the last order, until nothing is under way. */
+/** The maximum time from the last order until no order is open. */
 export const quietSeconds = (options: ChaosOptions): number =>
   options.pace.taskDeadline + QUIET_PATIENCE_SECONDS
 
@@ -37,7 +42,7 @@ const AUDIT_EVERY = "4 seconds"
 const TOP_UP_EVERY = "2 seconds"
 const LOOK_EVERY = "50 millis"
 
-/** Orders and disasters side by side; returns when the last of both is over. */
+/** Runs orders and disasters concurrently, and returns when both have ended. */
 const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, witness: Witness) {
   const schedule = yield* makeSchedule(options).pipe(Random.withSeed(`${options.seed} disasters`))
   const operator = Effect.map(
@@ -50,7 +55,7 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
     clients: options.clients,
     minutes: options.minutes
   })
-  // Every gateway learns of a new catalog within a second.
+  // Every gateway loads a new catalog within a second.
   yield* Effect.sleep("1 second")
   const deposits = Effect.gen(function* () {
     const number = yield* Clock.currentTimeMillis
@@ -90,7 +95,8 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
       { concurrency: "unbounded", discard: true }
     )
   )
-  // Where gateways are slow to start, the disasters take longer than planned, and so do the orders.
+  // Where gateways start slowly, the disasters take longer than planned, so the orders continue
+  // until the last disaster.
   yield* Effect.all([wreak(world, witness, schedule), Effect.sleep(`${options.minutes} minutes`)], {
     concurrency: 2,
     discard: true
@@ -101,7 +107,10 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
   return market.customers.map(({ key }) => key)
 })
 
-/** Waits until nothing is under way; what still is after the longest deadline is a violation. */
+/**
+ * Waits until nothing is open. Anything that is still open after the longest deadline is a
+ * violation.
+ */
 const settle = Effect.fnUntraced(function* (options: ChaosOptions) {
   const docket = open("I6", "all holds and tasks end within their deadlines")
   const patience = quietSeconds(options)
@@ -119,7 +128,7 @@ const settle = Effect.fnUntraced(function* (options: ChaosOptions) {
 
 const Verified = bodyOf(Schema.Struct({ ok: Schema.Boolean }))
 
-/** Every gateway's own word on the books. */
+/** Requests each gateway's own audit of the ledger. */
 const askGateways = Effect.fnUntraced(function* (world: World) {
   const docket = open("I1-I7", "each gateway's check of the books finds nothing")
   for (const gateway of world.gateways) {
@@ -131,7 +140,7 @@ const askGateways = Effect.fnUntraced(function* (world: World) {
   return docket.verdict
 })
 
-/** Everything a later look at a violation may need. */
+/** Writes all records that the analysis of a violation may need. */
 const keepEvidence = (directory: string, witness: Witness, books: Books): void => {
   const lines = (all: ReadonlyArray<object>) =>
     all.map((one) =>
@@ -156,7 +165,7 @@ const judgeRecovery = (limit: number, recoveries: ReadonlyArray<number | null>):
   return docket.verdict
 }
 
-/** The part of a run for which there is a world; the logs are whole only after it. */
+/** The part of a run during which the processes exist. Their logs are complete only after it. */
 const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: string) {
   const witness = makeWitness(`canary-${options.seed}-sings`)
   const world = yield* makeWorld(options, directory)
@@ -209,8 +218,8 @@ const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: stri
 }, Effect.scoped)
 
 /**
- * Runs the whole of it and answers what was found. Only the harness's own trouble is an error. The
- * logs are kept where a directory was named for them, and where something is wrong.
+ * Runs the complete test and returns its report. Only a fault of the test itself is an error. The
+ * logs are kept where a directory was given for them, and where a rule is violated.
  */
 export const runChaos = Effect.fnUntraced(function* (options: ChaosOptions) {
   const parent = options.logs ?? tmpdir()

@@ -1,8 +1,8 @@
-/** Which disaster comes when: a function of the seed alone. */
+/** The schedule of the disasters, which depends only on the seed. */
 import { Effect, Random } from "effect"
 import type { ChaosOptions } from "./options.ts"
 
-/** How connections on their way to PostgreSQL are hurt. */
+/** The kinds of faults of connections to PostgreSQL. */
 export const manners = ["at_once", "in_question", "in_answer", "silence"] as const
 export type Manner = (typeof manners)[number]
 
@@ -16,23 +16,23 @@ export type Disaster =
       readonly _tag: "CutConnections"
       readonly manner: Manner
       readonly count: number
-      /** How long a silence lasts. */
+      /** The duration of a silence. */
       readonly seconds: number
       /** Whether the connection is cut at the end of a silence. */
       readonly thenCut: boolean
     }
 
 export interface ScheduledDisaster {
-  /** From the beginning of the disasters. */
+  /** Seconds since the start of the disasters. */
   readonly atSeconds: number
   readonly disaster: Disaster
 }
 
 const LONGEST_POSTGRES_PAUSE_SECONDS = 1.5
-/** One pause in so many lasts longer than the time a submit may take. */
+/** One of this number of pauses lasts longer than the deadline of a submit. */
 const LONG_PAUSE_EVERY = 4
 
-/** `rate` times a minute, each at a random time of its own share of the whole. */
+/** `rate` disasters per minute, each at a random time in its own equal share of the duration. */
 const evenly = (minutes: number, rate: number, disaster: Effect.Effect<Disaster>) => {
   const count = Math.round(rate * minutes)
   return Effect.forEach(
@@ -44,7 +44,7 @@ const evenly = (minutes: number, rate: number, disaster: Effect.Effect<Disaster>
   )
 }
 
-/** In order of time; draws from the random generator it is run with. */
+/** The schedule in order of time, drawn from the random generator of the fiber that runs it. */
 export const makeSchedule = Effect.fnUntraced(function* (
   options: ChaosOptions
 ): Effect.fn.Return<ReadonlyArray<ScheduledDisaster>> {

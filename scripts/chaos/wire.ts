@@ -1,4 +1,4 @@
-/** The wire between gateways and PostgreSQL, which can be cut. */
+/** A proxy between the gateways and PostgreSQL, whose connections can be cut. */
 import { once } from "node:events"
 import { createConnection, createServer, type Socket } from "node:net"
 import { Effect, type Scope } from "effect"
@@ -7,13 +7,13 @@ import type { Manner } from "./schedule.ts"
 interface Link {
   readonly client: Socket
   readonly server: Socket
-  /** What happens to the next bytes of the question, or of the answer. */
+  /** Cuts the connection in the middle of the next bytes of a query, or of a result. */
   cut: "in_question" | "in_answer" | null
 }
 
 export interface Wire {
   readonly port: number
-  /** Hurts up to `count` connections, the newest first; answers how many there were. */
+  /** Applies a fault to up to `count` connections, the newest first, and returns their number. */
   hurt(options: {
     readonly manner: Manner
     readonly count: number
@@ -27,12 +27,12 @@ const reset = ({ client, server }: Link): void => {
   server.resetAndDestroy()
 }
 
-/** Passes the first half of the bytes on, and then there is no connection any more. */
+/** Forwards the first half of the bytes, then resets the connection. */
 const passHalf = (link: Link, to: Socket, bytes: Buffer): void => {
   to.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => reset(link))
 }
 
-/** Listens on a free port of 127.0.0.1 and connects each client to `targetPort`. */
+/** Listens on a free port of 127.0.0.1, and connects each client to `targetPort`. */
 export const makeWire = Effect.fnUntraced(function* (
   targetPort: number
 ): Effect.fn.Return<Wire, never, Scope.Scope> {

@@ -1,6 +1,6 @@
-/** What clients saw: the truth outside, which the books are compared with. */
+/** The observations of the clients, with which the ledger is compared. */
 
-/** A member with a key of its own. Each client is one. */
+/** A member with its own key. Each client is one customer. */
 export interface Customer {
   readonly organizationId: string
   readonly memberId: string
@@ -8,21 +8,21 @@ export interface Customer {
 }
 
 export interface Order {
-  /** Unique in the run, and part of the prompt. */
+  /** An id that is unique in the run, and a part of the prompt. */
   readonly id: string
   readonly customer: Customer
   readonly model: string
   readonly kind: "video" | "image"
-  /** Seconds or images. */
+  /** The number of seconds or images. */
   readonly units: number
   readonly prompt: string
-  /** As the simulator's book has it. */
+  /** The digest of the prompt, in the form of the simulator's book. */
   readonly promptDigest: string
   readonly json: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string | null
 }
 
-/** Times are milliseconds since 1970. */
+/** One request for an order, with times in milliseconds since 1970. */
 export interface Attempt {
   readonly order: Order
   readonly gateway: string
@@ -34,25 +34,25 @@ export interface Attempt {
 export type Outcome =
   | {
       readonly _tag: "Accepted"
-      /** Null for images, which are answered whole. */
+      /** The id of the task; null for images, which the response contains. */
       readonly taskId: string | null
       readonly replayed: boolean
       readonly text: string
     }
   | { readonly _tag: "Refused"; readonly status: number; readonly code: string }
-  /** The connection broke, or the answer never came. */
+  /** The connection broke, or no response arrived. */
   | { readonly _tag: "Lost" }
-  /** The client went away on purpose. */
+  /** The client disconnected on purpose. */
   | { readonly _tag: "HungUp" }
 
-/** A task as a GET showed it. */
+/** A task as a GET request returned it. */
 export interface Sighting {
   readonly order: Order
   readonly taskId: string
   readonly startedAt: number
   readonly endedAt: number
   readonly status: number
-  /** The task's state, or the code of an error. */
+  /** The state of the task, or the code of an error. */
   readonly said: string
   readonly videoUrl: string | null
 }
@@ -61,13 +61,13 @@ export interface Deposit {
   readonly organizationId: string
   readonly reference: string
   readonly amountNano: bigint
-  /** Whether a 2xx was seen. */
+  /** Whether a 2xx response arrived. */
   acknowledged: boolean
 }
 
 /** A message as the receiver of webhooks got it. */
 export interface ReceivedWebhook {
-  /** The same however often it comes. */
+  /** The id of the message, which is the same for all its deliveries. */
   readonly id: string
   readonly type: string
   readonly taskId: string
@@ -75,25 +75,25 @@ export interface ReceivedWebhook {
 }
 
 export interface Moment {
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly at: number
   readonly awake: boolean
 }
 
-/** Everything is only ever added. */
+/** All observations of a run. Records are only ever added. */
 export interface Witness {
-  /** A part of every prompt, which no log may hold. */
+  /** A part of every prompt, which no log may contain. */
   readonly canary: string
   readonly orders: Map<string, Order>
   readonly attempts: Array<Attempt>
   readonly sightings: Array<Sighting>
   readonly deposits: Array<Deposit>
   readonly webhooks: Array<ReceivedWebhook>
-  /** What the view of the books said in mid-run. */
+  /** The violations that the audit view reported during the run. */
   readonly audits: { read: number; readonly violations: Array<string> }
-  /** Whether any gateway could have answered, every moment. */
+  /** At regular times, whether any gateway was able to respond. */
   readonly moments: Array<Moment>
-  /** How often what was done. */
+  /** The number of events by name. */
   readonly counts: Map<string, number>
 }
 

@@ -1,4 +1,7 @@
-/** The processes of a run: PostgreSQL, the wire to it, the vendors, and the gateways. */
+/**
+ * The processes of a run: PostgreSQL, the proxy in front of it, the simulated vendors, and the
+ * gateways.
+ */
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -13,11 +16,11 @@ const simulatorEntry = fileURLToPath(
   new URL("../../src/simulator/simulatorMain.ts", import.meta.url)
 )
 
-/** The name of our own connections to PostgreSQL, which no disaster is meant for. */
+/** The application name of the test's own connections to PostgreSQL, which no disaster hits. */
 export const ACCOUNTANT = "chaos-accountant"
 
 export interface World {
-  /** Logs of every process and the vendors' book. */
+  /** The directory of the logs of all processes and of the vendors' book. */
   readonly directory: string
   readonly postgres: Postgres
   readonly wire: Wire
@@ -25,7 +28,7 @@ export interface World {
   readonly bookPath: string
   readonly gateways: ReadonlyArray<Gateway>
   readonly adminToken: string
-  /** Texts that no log may hold. */
+  /** Texts that no log may contain. */
   readonly secrets: ReadonlyArray<string>
 }
 
@@ -39,7 +42,7 @@ const paceOf = (pace: Pace): Readonly<Record<string, string>> => ({
   GATEWAY_UNKNOWN_GRACE_SECONDS: String(pace.unknownGrace)
 })
 
-/** Starts everything; the gateways listen when it returns, and all of it ends with the scope. */
+/** Starts all processes. They end with the scope. The gateways already listen when this returns. */
 export const makeWorld = Effect.fnUntraced(function* (
   options: ChaosOptions,
   directory: string
@@ -72,7 +75,7 @@ export const makeWorld = Effect.fnUntraced(function* (
   for (let number = 1; number <= options.gateways; number++) {
     const gateway = yield* makeGateway({ directory, name: `gateway-${number}`, env })
     gateways.push(gateway)
-    // One after the other, so that the first one alone makes the tables.
+    // Gateways start one after the other, so that only the first one creates the tables.
     yield* gateway.url
   }
   return {

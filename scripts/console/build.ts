@@ -1,6 +1,7 @@
 /**
- * Builds the console into `dist/console`, each file also compressed, and prints how much script its
- * first page loads. With `--if-changed` only where its sources are others than those of the last build.
+ * Builds the console into `dist/console` with a compressed copy of each file, and prints the size
+ * of the scripts that its first page loads. With `--if-changed`, builds only if the sources differ
+ * from those of the last build.
  */
 import { createHash } from "node:crypto"
 import { readdir, readFile, writeFile } from "node:fs/promises"
@@ -10,12 +11,12 @@ import { build } from "vite"
 import { CONSOLE_FILES } from "./viteConfig.ts"
 
 const root = join(import.meta.dirname, "..", "..")
-/** All that is built into it. */
+/** The sources that the build includes. */
 const sources = ["src/console", "src/client", "src/http/api", "src/domain", "src/services"]
 const others = ["package-lock.json", "scripts/console/build.ts", "scripts/console/viteConfig.ts"]
 const BUILT_FROM = join(CONSOLE_FILES, ".built-from")
 
-/** Bytes of compressed script that the first page may load. */
+/** The maximum size of the compressed scripts of the first page, in bytes. */
 export const MAX_FIRST_SCRIPT = 350_000
 
 const digestOfSources = async (): Promise<string> => {
@@ -36,7 +37,10 @@ const digestOfSources = async (): Promise<string> => {
 const compressible = new Set([".js", ".css", ".html", ".svg", ".json"])
 const QUALITY = 11
 
-/** Bytes of each file, compressed where that helps; the compressed one stands beside it. */
+/**
+ * The size of each file in bytes, compressed where compression helps. The compressed file is stored
+ * next to the original.
+ */
 const compressAll = async (): Promise<ReadonlyMap<string, number>> => {
   const entries = await readdir(CONSOLE_FILES, { recursive: true, withFileTypes: true })
   const sizes = new Map<string, number>()
@@ -53,7 +57,7 @@ const compressAll = async (): Promise<ReadonlyMap<string, number>> => {
   return sizes
 }
 
-/** The scripts that the page itself names, which the browser loads before anything is shown. */
+/** The scripts that the HTML page itself names: the browser loads them before it shows anything. */
 const firstScripts = async (): Promise<ReadonlyArray<string>> => {
   const page = await readFile(join(CONSOLE_FILES, "index.html"), "utf8")
   return [...page.matchAll(/(?:src|href)="\/console\/([^"]+\.js)"/g)].map(([, path]) => path ?? "")
@@ -64,7 +68,7 @@ const buildConsole = async (ifChanged: boolean): Promise<void> => {
   const last = await readFile(BUILT_FROM, "utf8").catch(() => null)
   if (ifChanged && last === digest) return
   console.log("building the console ...")
-  // React has its slow half left out for this alone.
+  // React omits its slow development code only with this setting.
   process.env.NODE_ENV = "production"
   await build({ configFile: join(import.meta.dirname, "viteConfig.ts"), logLevel: "warn" })
   const sizes = await compressAll()

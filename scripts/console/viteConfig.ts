@@ -1,4 +1,4 @@
-/** How the console is built: into files that the gateway serves below `/console/`. */
+/** The build of the console: files that the gateway serves below `/console/`. */
 import { join } from "node:path"
 import react from "@vitejs/plugin-react"
 import { defineConfig } from "vite"
@@ -12,12 +12,12 @@ export default defineConfig({
   root: CONSOLE_SOURCES,
   base: "/console/",
   plugins: [react()],
-  // The gateway puts a nonce of each answer in its place.
+  // A placeholder that the gateway replaces with a new nonce in each response.
   html: { cspNonce: "CONSOLE_NONCE" },
   build: {
     outDir: CONSOLE_FILES,
     emptyOutDir: true,
-    // Files inside others would need a policy that allows `data:` everywhere.
+    // Inlined assets would need a content security policy that allows `data:` everywhere.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

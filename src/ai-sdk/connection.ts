@@ -1,4 +1,4 @@
-/** The connection to the gateway, which all models of a provider share. */
+/** The connection to the gateway. All models of a provider share it. */
 import {
   type FetchFunction,
   loadApiKey,
@@ -10,17 +10,17 @@ import {
 import { paidFetch } from "./paidFetch.ts"
 
 export interface MediaGatewaySettings {
-  /** The gateway's address, with or without `/v1` at its end; `GATEWAY_URL` when left out. */
+  /** The gateway's address, with or without a trailing `/v1`; by default `GATEWAY_URL`. */
   readonly baseURL?: string
-  /** A key of the gateway's; `GATEWAY_KEY` when left out. */
+  /** An API key of the gateway; by default `GATEWAY_KEY`. */
   readonly apiKey?: string
-  /** Sent with every request to the gateway. */
+  /** Headers that are sent with every request to the gateway. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Used in place of the global one, also to load images. */
+  /** A replacement for the global `fetch`, which also loads result files. */
   readonly fetch?: FetchFunction
   /**
-   * Origins such as `http://minio.internal:9000` whose files are loaded although their addresses are
-   * private. Those of the gateway itself need no mention.
+   * Origins such as `http://minio.internal:9000` from which files are loaded although their
+   * addresses are private. The gateway's own origin is always trusted.
    */
   readonly trustedOrigins?: ReadonlyArray<string>
 }
@@ -28,15 +28,15 @@ export interface MediaGatewaySettings {
 export interface Connection {
   readonly url: (path: string) => string
   readonly headers: () => Record<string, string>
-  /** For requests to the gateway. */
+  /** The `fetch` for requests to the gateway, with idempotency keys and retries. */
   readonly fetch: FetchFunction
-  /** For files, wherever they are. */
+  /** The `fetch` for result files, at any origin. */
   readonly fileFetch: FetchFunction
-  /** Whether a file may be loaded from there although the address is private. */
+  /** Whether a file may be loaded from this address although the address is private. */
   readonly trusts: (address: string) => boolean
 }
 
-/** The first part of a model's `provider`, and the name of its options in `providerOptions`. */
+/** The prefix of each model's `provider`, and the name of the options in `providerOptions`. */
 export const PROVIDER = "mediaGateway"
 
 const description = "media-gateway"
@@ -47,7 +47,10 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 const isLoopback = (address: string): boolean => loopback.test(URL.parse(address)?.hostname ?? "")
 
-/** The environment is read when a model is used, as a module is often loaded before it is set. */
+/**
+ * Reads the environment variables when a model is used, since a module is often loaded before they
+ * are set.
+ */
 export const makeConnection = (settings: MediaGatewaySettings): Connection => {
   const base = () => {
     const configuredUrl = loadSetting({
@@ -62,7 +65,7 @@ export const makeConnection = (settings: MediaGatewaySettings): Connection => {
     const trimmed = withoutTrailingSlash(configuredUrl.trim()) ?? ""
     return trimmed.endsWith("/v1") ? trimmed : `${trimmed}/v1`
   }
-  // Another implementation may be put in place of the global one later.
+  // Reads `globalThis.fetch` at each call, since a program may replace the global `fetch` later.
   const fileFetch = settings.fetch ?? ((input, init) => globalThis.fetch(input, init))
   return {
     url: (path) => `${base()}${path}`,

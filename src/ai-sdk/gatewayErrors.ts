@@ -1,20 +1,25 @@
-/** Errors of the gateway as the AI SDK has them: `APICallError`, with the body as its `data`. */
+/**
+ * Gateway errors in the form of the AI SDK: an `APICallError` with the response body as its `data`.
+ */
 import { createJsonErrorResponseHandler } from "@ai-sdk/provider-utils"
 import { z } from "zod/v4"
 
-/** Some codes say more than this, such as `allowed` and `nearest`: the README lists them by code. */
+/**
+ * The common fields of all errors. Some codes have more fields, such as `allowed` and `nearest`,
+ * which the README lists by code.
+ */
 const errorSchema = z.looseObject({
   error: z.looseObject({
     message: z.string(),
     type: z.string(),
     param: z.string().nullable(),
     code: z.string(),
-    /** Of `upstream_error`: false where a repeat could be a second paid job. */
+    /** A field of `upstream_error`: false where a retry could create a second paid job. */
     retryable: z.boolean().optional()
   })
 })
 
-/** The `data` of an `APICallError` of this provider, where the gateway answered. */
+/** The `data` of an `APICallError` of this provider, where the gateway sent the response. */
 export type MediaGatewayErrorData = z.infer<typeof errorSchema>
 
 const retryableStatuses: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504])

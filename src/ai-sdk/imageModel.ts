@@ -1,4 +1,7 @@
-/** Images by `POST /v1/images/generations`, and by `/v1/images/edits` where there are pictures to begin with. */
+/**
+ * Images from `POST /v1/images/generations`, or from `/v1/images/edits` where the call has input
+ * images.
+ */
 import {
   type ImageModelV4,
   type ImageModelV4CallOptions,
@@ -26,7 +29,7 @@ import { makeSiblingKeys } from "./siblingKeys.ts"
 
 const GENERATIONS = "/images/generations"
 const EDITS = "/images/edits"
-/** Of one order. */
+/** The maximum number of images of one order. */
 const MAX_IMAGES = 10
 
 const answerSchema = z.looseObject({
@@ -42,7 +45,10 @@ const answerSchema = z.looseObject({
 type Answer = z.infer<typeof answerSchema>
 type Entry = Answer["data"][number]
 
-/** These would answer a task or events in place of images. */
+/**
+ * Options that must not be set: the model is fixed, and the others would return a task or an event
+ * stream instead of images.
+ */
 const fixed = ["model", "stream", "partial_images", "callback_url"]
 
 const optionsOf = (options: ImageModelV4CallOptions["providerOptions"]): JSONObject => {
@@ -63,7 +69,7 @@ const blobOf = ({ data, mediaType }: ImageModelV4File & { type: "file" }): Blob 
 const isFile = (file: ImageModelV4File): file is ImageModelV4File & { type: "file" } =>
   file.type === "file"
 
-/** What is known of an image beside its bytes. */
+/** The metadata of an image: its text and number fields without the image data. */
 const factsOf = ({ b64_json: _, ...facts }: Entry): JSONObject =>
   Object.fromEntries(
     Object.entries(facts).flatMap(([name, value]) =>
@@ -106,7 +112,7 @@ export const makeImageModel = (connection: Connection, modelId: string): ImageMo
       })
       return postFormDataToApi({ ...common, url: connection.url(EDITS), formData })
     }
-    // An address is handed on as it is: only the vendor loads it.
+    // Addresses are sent unchanged: only the vendor loads them.
     const image = files.map(convertImageModelFileToDataUri)
     const masked = mask === undefined ? {} : { mask: convertImageModelFileToDataUri(mask) }
     return post(EDITS, { ...fields, image, ...masked })
@@ -146,7 +152,7 @@ export const makeImageModel = (connection: Connection, modelId: string): ImageMo
     const { value, responseHeaders } = await send(fields, options)
     return {
       images: await imagesOf(value, abortSignal),
-      // Whatever came is charged: another order would be paid as well.
+      // All images of the response are charged already, and another order would be charged too.
       isRetryable: false,
       warnings,
       providerMetadata: { [PROVIDER]: { images: value.data.map(factsOf) } },

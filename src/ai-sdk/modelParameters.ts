@@ -1,4 +1,4 @@
-/** The parameters of a model beside the common fields, read from `GET /v1/models/{id}`. */
+/** The parameters of a model in addition to the common fields, read from `GET /v1/models/{id}`. */
 import type { SharedV4Warning } from "@ai-sdk/provider"
 import { createJsonResponseHandler, getFromApi } from "@ai-sdk/provider-utils"
 import { z } from "zod/v4"
@@ -9,7 +9,7 @@ const modelSchema = z.looseObject({
   parameters: z.record(z.string(), z.unknown()).optional()
 })
 
-/** Reads a model's parameters once. Where the gateway lists none, the model has none. */
+/** Reads a model's parameters once. A model for which the gateway lists no parameters has none. */
 export const makeParameterCheck = (connection: Connection, modelId: string) => {
   let parameterNames: Promise<ReadonlySet<string>> | undefined
   const readParameterNames = async (): Promise<ReadonlySet<string>> => {
@@ -40,7 +40,7 @@ export const unsupported = (feature: string, details?: string): SharedV4Warning 
   ...(details === undefined ? {} : { details })
 })
 
-/** A seed as a field of the order, or the warning that this model has none. */
+/** The seed as a field of the order, or a warning where the model does not accept a seed. */
 export const seedFields = async (
   seed: number | undefined,
   takes: (name: string) => Promise<boolean>,

@@ -1,14 +1,14 @@
-/** Sends each paid order once, also where its answer is lost and it has to be repeated. */
+/** Places each paid order once, even if its response is lost and the request has to be retried. */
 import { APICallError } from "@ai-sdk/provider"
 import { delay, type FetchFunction, isAbortError } from "@ai-sdk/provider-utils"
 
 const KEY = "idempotency-key"
 const TRIES = 3
 const FIRST_PAUSE_MS = 500
-/** How long the first request with a key may go on before its repeats give up. */
+/** The maximum time to wait for the first request with a key to end before the retries give up. */
 const LONGEST_WAIT_MS = 600_000
 
-/** Error codes of connections that were never made: nothing was sent. */
+/** Error codes of connections that were never opened, so that no request was sent. */
 const unreachedCodes: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"])
 
 const isUnreached = (error: unknown): boolean =>
@@ -18,24 +18,33 @@ const isUnreached = (error: unknown): boolean =>
 const isJson = (response: Response) =>
   (response.headers.get("content-type") ?? "").startsWith("application/json")
 
-/** The gateway answers in JSON: a proxy that lost it does not know what became of the order. */
+/**
+ * The gateway always answers in JSON, so another body comes from a proxy that lost the response and
+ * cannot tell whether the order was placed.
+ */
 const isOfProxy = (response: Response) => response.status >= 502 && !isJson(response)
 
-/** Reads a JSON answer to its end, as its connection can break too; a stream is returned at once. */
+/**
+ * Reads a JSON response fully, since the connection can break during the body too. Streams are
+ * returned immediately.
+ */
 const readJsonFully = async (response: Response): Promise<Response> => {
   if (!isJson(response)) return response
   const { status, statusText, headers } = response
   return new Response(await response.arrayBuffer(), { status, statusText, headers })
 }
 
-/** The same response, marked so that callers do not repeat the order under another key. */
+/** The same response, marked so that callers do not retry the order under another key. */
 const withoutRetry = ({ body, status, statusText, headers }: Response): Response => {
   const finalHeaders = new Headers(headers)
   finalHeaders.set("x-should-retry", "false")
   return new Response(body, { status, statusText, headers: finalHeaders })
 }
 
-/** Seconds after which the first request may have ended; null where the answer is another. */
+/**
+ * The seconds until the first request may have ended (`retry-after` of a 409); null for any other
+ * response.
+ */
 const secondsToWait = ({ status, headers }: Response): number | null => {
   const seconds = Number(headers.get("retry-after") ?? Number.NaN)
   return status === 409 && headers.get("x-should-retry") !== "false" && seconds >= 0
@@ -43,7 +52,9 @@ const secondsToWait = ({ status, headers }: Response): number | null => {
     : null
 }
 
-/** How an attempt ended: with an answer for the caller, with a repeat after a pause, or without an answer. */
+/**
+ * The result of an attempt: a response for the caller, a pause before a retry, or a lost response.
+ */
 type AttemptResult =
   | { readonly answer: Response }
   | { readonly pauseMillis: number }
@@ -79,13 +90,16 @@ const attempt = async (
     return result
   } catch (error) {
     if (isAbortError(error) || abortSignal?.aborted === true) throw error
-    // Nothing was ordered yet: it may be repeated under any key.
+    // No order was placed, so a retry is safe under any key.
     if (lostAnswers === 0 && isUnreached(error)) throw error
     return { lostReason: error instanceof Error ? error.message : String(error) }
   }
 }
 
-/** An error of the network as its cause would make this one look retryable, so it has none. */
+/**
+ * The error of an order whose response was lost. It has no network error as its cause, which would
+ * make it look retryable.
+ */
 const lostOrderError = (url: string, reason: string) =>
   new APICallError({
     message: `The answer to the order was lost ${TRIES} times (${reason}); it may have come through`,
@@ -95,9 +109,10 @@ const lostOrderError = (url: string, reason: string) =>
   })
 
 /**
- * A `fetch` for orders. An order with an `Idempotency-Key` is sent unchanged, because whoever made the
- * key repeats the order under it. Any other order gets a key, and is repeated here where its answer was
- * lost. After that its errors say that it must not be repeated, as a repeat would have another key.
+ * A `fetch` for orders. An order with an `Idempotency-Key` is sent unchanged, because the caller
+ * who made the key retries the order under it. Any other order gets a key, and is retried here if
+ * its response is lost. Later errors are marked as not retryable, since a retry would have another
+ * key.
  */
 export const paidFetch =
   (fetch: FetchFunction): FetchFunction =>

@@ -1,6 +1,7 @@
 /**
  * The gateway as a provider of the AI SDK: `import { mediaGateway } from "media-gateway/ai-sdk"`.
- * Needs the packages `ai` and `@ai-sdk/openai-compatible`, and nothing else of the gateway.
+ * This module needs the packages `ai` and `@ai-sdk/openai-compatible`, and no other part of the
+ * gateway.
  */
 import {
   OpenAICompatibleChatLanguageModel,
@@ -21,7 +22,10 @@ import { makeVideoModel } from "./videoModel.ts"
 export type { MediaGatewaySettings } from "./connection.ts"
 export type { MediaGatewayErrorData } from "./gatewayErrors.ts"
 
-/** A model's id is its name in `GET /v1/models`. Calling the provider is `languageModel`. */
+/**
+ * Creates models by id, which is the id in `GET /v1/models`. Calling the provider itself is
+ * `languageModel`.
+ */
 export interface MediaGatewayProvider extends ProviderV4 {
   (modelId: string): LanguageModelV4
   /** A model of modality `chat` or `vlm`. */
@@ -40,12 +44,13 @@ export interface MediaGatewayProvider extends ProviderV4 {
   video(modelId: string): VideoModelV4
 }
 
-/** Vendors load pictures from public addresses themselves. */
+/** Public addresses of images, which vendors load themselves. */
 const supportedUrls = () => ({ "image/*": [/^https:\/\//] })
 
 /**
- * A provider for one gateway and one key. Address and key that are missing here and in the environment
- * are a `LoadSettingError` or `LoadAPIKeyError` at the first call of a model.
+ * Creates a provider for one gateway and one API key. If the address or the key is missing here and
+ * in the environment, the first call of a model fails with a `LoadSettingError` or
+ * `LoadAPIKeyError`.
  */
 export const createMediaGateway = (settings: MediaGatewaySettings = {}): MediaGatewayProvider => {
   const connection = makeConnection(settings)
@@ -78,5 +83,8 @@ export const createMediaGateway = (settings: MediaGatewaySettings = {}): MediaGa
   })
 }
 
-/** The gateway at `GATEWAY_URL`, with the key in `GATEWAY_KEY`, read when a model is used. */
+/**
+ * A provider for the gateway at `GATEWAY_URL` with the API key in `GATEWAY_KEY`, both read when a
+ * model is used.
+ */
 export const mediaGateway: MediaGatewayProvider = createMediaGateway()

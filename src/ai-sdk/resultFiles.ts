@@ -1,4 +1,6 @@
-/** Files of results. They are paid for, so a fault in loading one never leads to a second order. */
+/**
+ * Loads result files. They are charged already, so a failed download never leads to a second order.
+ */
 import {
   DownloadError,
   delay,
@@ -10,7 +12,9 @@ import type { Connection } from "./connection.ts"
 
 const TRIES = 3
 const PAUSE_MS = 500
-/** Limit of a file at a trusted place; files from elsewhere have the AI SDK's own limit. */
+/**
+ * The maximum size of a file at a trusted address. For other files the AI SDK's own limit applies.
+ */
 const MAX_BYTES = 2 * 1024 ** 3
 
 export interface ResultFile {
@@ -23,7 +27,7 @@ const fromTrusted = async (
   url: string,
   signal?: AbortSignal
 ): Promise<ResultFile> => {
-  // A redirect could lead to a private address that nobody trusts.
+  // Redirects are refused: a redirect could lead to a private address that is not trusted.
   const response = await fileFetch(url, { redirect: "error", ...(signal ? { signal } : {}) })
   if (!response.ok) {
     await response.body?.cancel()
@@ -56,7 +60,10 @@ const isTransient = (error: unknown): boolean =>
 const downloadErrorOf = (url: string, error: unknown): Error =>
   DownloadError.isInstance(error) ? error : new DownloadError({ url, cause: error })
 
-/** Loads a file, again where the fault may be transient. Fails with a `DownloadError`, which the AI SDK does not repeat. */
+/**
+ * Loads a file, with retries of transient faults. Fails with a `DownloadError`, which the AI SDK
+ * does not retry.
+ */
 export const loadFile = async (
   connection: Connection,
   url: string,

@@ -1,13 +1,14 @@
 /**
- * Keys of orders that the AI SDK makes of one call: it sends more images than one order has as several,
- * all with the caller's `Idempotency-Key`. Each needs a key of its own, which its repeats keep.
+ * Idempotency keys of orders that the AI SDK makes from one call. It splits a call for more images
+ * than one order allows into several orders, all with the caller's `Idempotency-Key`. Each order
+ * needs a different key, and its retries need the same key again.
  */
 
 type Headers = Record<string, string | undefined>
 
 interface Order {
   readonly n: number
-  /** Whether it is under way or has ended well: a repeat of it is not to be expected. */
+  /** Whether the order is in progress or has succeeded, so that no retry of it is expected. */
   isTaken: boolean
 }
 
@@ -21,7 +22,10 @@ const withKey = (headers: Headers, place: number): Headers =>
     ])
   )
 
-/** All orders of one call come with the same object of headers: by it they know each other. */
+/**
+ * Recognises the orders of one call by the headers object, which is the same object for all of
+ * them.
+ */
 export const makeSiblingKeys = () => {
   const calls = new WeakMap<Headers, Array<Order>>()
   return async <A>(

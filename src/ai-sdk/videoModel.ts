@@ -1,4 +1,4 @@
-/** Videos by `POST /v1/videos/generations`, polled until they have ended. */
+/** Videos from `POST /v1/videos/generations`, polled until the task has ended. */
 import {
   InvalidArgumentError,
   type JSONObject,
@@ -37,7 +37,10 @@ const taskSchema = z.discriminatedUnion("task_status", [
   })
 ])
 
-/** What the gateway's resolutions are at 16:9, which is all it promises of their pixels. */
+/**
+ * The gateway's resolutions in pixels at 16:9, the only aspect ratio for which it guarantees
+ * pixels.
+ */
 const sizes: ReadonlyArray<readonly [resolution: string, width: number, height: number]> = [
   ["480p", 864, 480],
   ["540p", 960, 540],
@@ -54,7 +57,10 @@ const bySize = new Map(
   ])
 )
 
-/** Refuses what would be made, and paid, as something else. */
+/**
+ * The resolution and aspect ratio of an order. Refuses sizes that would be made, and charged, in
+ * another size.
+ */
 const shapeOf = ({ resolution, aspectRatio }: VideoModelV4CallOptions): JSONObject => {
   const ratio = aspectRatio === undefined ? {} : { ratio: aspectRatio }
   if (resolution === undefined) return ratio
@@ -86,7 +92,10 @@ const imageBlock = (file: VideoModelV4File, role: string): JSONObject => ({
 const addressOf = (file: VideoModelV4File): string =>
   file.type === "url" ? file.url : convertImageModelFileToDataUri(file)
 
-/** A block by the kind of the file; an address without a media type counts as a picture. */
+/**
+ * A content block by the media type of the file; an address without a media type counts as an
+ * image.
+ */
 const referenceBlock = (file: VideoModelV4File): JSONObject | null => {
   const [kind] = (file.mediaType ?? "image/*").split("/")
   switch (kind) {
@@ -101,7 +110,7 @@ const referenceBlock = (file: VideoModelV4File): JSONObject | null => {
   }
 }
 
-/** Frames and references as blocks beside the prompt. */
+/** The frames and references as content blocks, which accompany the prompt. */
 const contentOf = (
   { image, frameImages = [], inputReferences = [] }: VideoModelV4CallOptions,
   warnings: Array<SharedV4Warning>
@@ -149,8 +158,8 @@ const bodyOf = (
 }
 
 /**
- * The address where the AI SDK may load it, which needs no key. What it would refuse to load as the
- * address is private, and is trusted, is loaded here.
+ * The address of a video, which the AI SDK loads without a key. A video at a trusted address is
+ * loaded here, because the AI SDK refuses private addresses.
  */
 const videoOf = async (connection: Connection, url: string, signal?: AbortSignal) => {
   if (!connection.trusts(url)) return { type: "url", url, mediaType: "video/mp4" } as const

@@ -52,7 +52,10 @@ export const commands = Command.make("media-gateway").pipe(
 
 const USAGE_EXIT_CODE = 2
 
-/** Prints usage errors a line each, and a hint at the help; help that nobody asked for goes to stderr. */
+/**
+ * Prints each usage error on a line, then a hint at `--help`. Help that was not requested goes to
+ * stderr.
+ */
 const presenter: CliOutput.Presenter = {
   present: (event) => {
     if (event._tag === "Help" && event.reason === "Implicit") {
@@ -66,7 +69,7 @@ const presenter: CliOutput.Presenter = {
   }
 }
 
-/** The message of a failure; null where the command has printed it already. */
+/** The message to print for a failure; null where the command has printed its message already. */
 const messageOf = (error: unknown): string | null =>
   error instanceof ExitWith || CliError.isCliError(error)
     ? null
@@ -74,7 +77,10 @@ const messageOf = (error: unknown): string | null =>
       ? error.message
       : String(error)
 
-/** A keep-alive connection would keep the process alive for seconds after its command. */
+/**
+ * Closes connections after each request: an idle keep-alive connection would keep the process alive
+ * for seconds after the command has ended.
+ */
 const layerHttp = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(
@@ -83,7 +89,7 @@ const layerHttp = Layer.effect(
   )
 ).pipe(Layer.provide(FetchHttpClient.layer))
 
-/** Prints failures, and fails with an error that has the exit code of the process. */
+/** Prints failures, and fails with an error that carries the exit code of the process. */
 const reportingFailures = <A, E, R>(run: Effect.Effect<A, E, R>) =>
   run.pipe(
     Effect.tapCause((cause) => {
@@ -104,9 +110,9 @@ const reportingFailures = <A, E, R>(run: Effect.Effect<A, E, R>) =>
     ])
   )
 
-/** Runs the command of these arguments. */
+/** Runs the command that the arguments name. */
 export const runArguments = (args: ReadonlyArray<string>) =>
   reportingFailures(Command.runWith(commands, { version })(args))
 
-/** Runs the command of the process's arguments. */
+/** Runs the command that the arguments of the process name. */
 export const runCommands = reportingFailures(Command.run(commands, { version }))

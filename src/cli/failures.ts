@@ -1,11 +1,11 @@
-/** Failures of commands: their messages and the exit codes of the process. */
+/** The failures of commands: their messages, and the exit codes of the process. */
 import { Predicate, Runtime, Schema } from "effect"
 import { errorTable } from "../domain/errorTable.ts"
 
-/** A command failed; `message` is printed. */
+/** The failure of a command; its `message` is printed. */
 export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", {
   message: Schema.String,
-  /** The code that the process ends with; 1 when left out. */
+  /** The exit code of the process; 1 when left out. */
   exitCode: Schema.optionalKey(Schema.Int)
 }) {
   override get [Runtime.errorExitCode]() {
@@ -13,14 +13,17 @@ export class CommandFailure extends Schema.TaggedError<CommandFailure>()("Comman
   }
 }
 
-/** Ends the process with a code; the command has printed its result already. */
+/** Ends the process with an exit code where the command has printed its result already. */
 export class ExitWith extends Schema.TaggedError<ExitWith>()("ExitWith", { code: Schema.Int }) {
   override get [Runtime.errorExitCode]() {
     return this.code
   }
 }
 
-/** The message of the deepest cause; those above are general, such as "fetch failed". */
+/**
+ * The message of the deepest cause. Messages of the errors above are general, such as "fetch
+ * failed".
+ */
 export const deepestReason = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.errors.length > 0) {
@@ -41,7 +44,7 @@ const GatewayErrorBody = Schema.Struct({
 })
 const isGatewayErrorBody = Schema.is(GatewayErrorBody)
 
-/** An error of the gateway by its message, code and field, and every fault on a line of its own. */
+/** The text of a gateway error: message, code and field, then each fault on its own line. */
 export const gatewayErrorText = (error: unknown): string | null => {
   if (!isGatewayErrorBody(error)) return null
   const param = error.param === null ? "" : `, ${error.param}`
@@ -49,7 +52,7 @@ export const gatewayErrorText = (error: unknown): string | null => {
   return `${error.message} (${error._tag}${param})${faults.join("")}`
 }
 
-/** Translates the error of a call to the gateway at the address into a message for people. */
+/** Turns the error of a call to the gateway at `address` into a message for the user. */
 export const toCommandFailure =
   (address: string) =>
   (error: unknown): CommandFailure => {
@@ -66,6 +69,6 @@ export const toCommandFailure =
     })
   }
 
-/** The failure of something else than a gateway; `what` names it. */
+/** Turns an error that does not come from a gateway into a failure; `what` names its subject. */
 export const failureOf = (what: string) => (error: Error) =>
   new CommandFailure({ message: `${what}: ${error.message}` })

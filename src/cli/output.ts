@@ -1,4 +1,6 @@
-/** Prints results of commands: sentences and tables for people, or one JSON document for programs. */
+/**
+ * Prints results of commands: sentences and tables for people, or one JSON document for programs.
+ */
 import { Console, Effect } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 
@@ -9,12 +11,12 @@ export const Json = GlobalFlag.Setting("json")({
   )
 })
 
-/** Prints the document with --json, else the text. */
+/** Prints the document as JSON with `--json`, otherwise the text. */
 export const printResult = Effect.fnUntraced(function* (document: unknown, text: () => string) {
   yield* Console.log((yield* Json) ? JSON.stringify(document, null, 2) : text())
 })
 
-/** Prints an event as a line of JSON with --json, else the text. */
+/** Prints an event as one line of JSON with `--json`, otherwise the text. */
 export const printEvent = Effect.fnUntraced(function* (event: unknown, text: () => string) {
   yield* Console.log((yield* Json) ? JSON.stringify(event) : text())
 })
@@ -23,7 +25,7 @@ type Cell = string | number | boolean | null
 
 const cellText = (cell: Cell): string => (cell === null ? "-" : String(cell))
 
-/** Columns as wide as their longest cell. */
+/** A table in text; each column is as wide as its longest cell. */
 export const table = (
   head: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<Cell>>
@@ -42,7 +44,7 @@ export const table = (
     .join("\n")
 }
 
-/** Lines of a name and its value. */
+/** One line for each pair of a name and its value. */
 export const facts = (pairs: ReadonlyArray<readonly [string, Cell]>): string => {
   const width = Math.max(...pairs.map(([name]) => name.length))
   return pairs.map(([name, cell]) => `${name.padEnd(width)}  ${cellText(cell)}`).join("\n")
@@ -53,7 +55,7 @@ interface Page<A> {
   readonly has_more: boolean
 }
 
-/** Prints a page of a list as a table, with the flag that gets the next page. */
+/** Prints a page of a list as a table, with the flag that requests the next page. */
 export const printPage = <A extends { readonly id: string }>(
   page: Page<A>,
   head: ReadonlyArray<string>,

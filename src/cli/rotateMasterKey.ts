@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `media-gateway rotate-master-key` as a program of its own. */
+/** A separate program for `media-gateway rotate-master-key`. */
 import { startWith } from "../nodeVersion.ts"
 
 startWith(() => {

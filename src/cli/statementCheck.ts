@@ -1,4 +1,7 @@
-/** Whether a month is as it was sealed: recomputed from the file of its entries, by anyone who has it. */
+/**
+ * Verifies a sealed month: recomputes it from the file of its entries, which anyone who has the
+ * file can do.
+ */
 import { createHash } from "node:crypto"
 import { Effect, Result, Schema, Stream } from "effect"
 import { Csv } from "effect/encoding"
@@ -15,7 +18,7 @@ const decodeEntry = Schema.decodeUnknownEffect(Entry)
 
 class NoAmount extends Schema.TaggedError<NoAmount>()("NoAmount", { message: Schema.String }) {}
 
-/** Nano-units of a decimal that may be below zero. */
+/** Nano-units of a decimal that may be negative. */
 const nanoOf = (decimal: string) => {
   const [sign, digits] = decimal.startsWith("-") ? [-1n, decimal.slice(1)] : [1n, decimal]
   return Effect.fromResult(
@@ -26,7 +29,7 @@ const nanoOf = (decimal: string) => {
   )
 }
 
-/** What the entries come to, by kind. */
+/** The totals of all entries, and the amounts by kind. */
 interface Sums {
   readonly sha256: string
   readonly entries: number
@@ -68,7 +71,10 @@ const sumUp = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array
   return sums
 })
 
-/** What does not agree, in words; nothing where the month is as it was sealed. */
+/**
+ * A sentence for each value that does not agree; none where the month is unchanged since it was
+ * sealed.
+ */
 export const statementFaults = Effect.fnUntraced(function* <E, R>(
   statement: StatementView,
   bytes: Stream.Stream<Uint8Array, E, R>

@@ -1,15 +1,18 @@
-/** Retries of the client, and the idempotency keys that make them safe. */
+/** Retries of the client, and the idempotency keys that make these retries safe. */
 import { Duration, Effect } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 
 const KEY = "idempotency-key"
-/** A wait beyond this is the caller's business, such as one for the next month of a cap. */
+/**
+ * The longest wait that the client accepts. Longer ones, such as until the next month of a cap, are
+ * left to the caller.
+ */
 const LONGEST_WAIT_SECONDS = 60
 const FIRST_PAUSE = Duration.millis(250)
 
 const orderPath = /\/v1\/(?:videos\/generations|images\/generations|chat\/completions|embeddings)$/
 
-/** Gives every order a key of its own, unless it has one. */
+/** Adds an idempotency key to every order that has none. */
 export const withIdempotencyKeys = <E, R>(client: HttpClient.HttpClient.With<E, R>) =>
   HttpClient.mapRequestEffect(client, (request) =>
     request.method === "POST" &&
@@ -19,7 +22,7 @@ export const withIdempotencyKeys = <E, R>(client: HttpClient.HttpClient.With<E, 
       : Effect.succeed(request)
   )
 
-/** Seconds to wait before a repeat; null where the request is not repeated. */
+/** The seconds to wait before a retry; null where the request is not retried. */
 const retryDelaySeconds = (response: HttpClientResponse.HttpClientResponse): number | null => {
   const { status, headers } = response
   if (headers["x-should-retry"] === "false") return null
@@ -31,19 +34,20 @@ const retryDelaySeconds = (response: HttpClientResponse.HttpClientResponse): num
 const isJson = (response: HttpClientResponse.HttpClientResponse): boolean =>
   (response.headers["content-type"] ?? "").startsWith("application/json")
 
-/** Repeating it cannot order anything twice. */
+/** Whether a retry of the request cannot place a second order. */
 const isRepeatable = (request: HttpClientRequest.HttpClientRequest): boolean =>
   request.method === "GET" || request.headers[KEY] !== undefined
 
 /**
- * Repeats a request when the gateway asks for it. Where no answer came, it repeats what is safe to
- * repeat: reads, and orders with a key.
+ * Retries a request when the gateway's response allows it. If no response came, retries only
+ * requests that are safe to repeat: reads, and orders with an idempotency key.
  */
 export const withRetries =
   (times: number) =>
   <E, R>(client: HttpClient.HttpClient.With<E, R>) =>
     HttpClient.transform(client, (send, request) => {
-      // A connection can also break in the answer, which is read whole here and kept for its decoder.
+      // The connection can also break during the body, so a JSON body is read fully here. The
+      // response keeps the text for its decoder.
       const completeResponse = Effect.tap(send, (response) =>
         isJson(response) ? response.text : Effect.void
       )

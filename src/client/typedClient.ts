@@ -1,6 +1,6 @@
 /**
- * The typed client, for programs on Effect: every route of the gateway as a method, its errors as
- * values by code. `import { MediaGateway, layer } from "media-gateway/client"`.
+ * The typed client for programs with Effect: every route of the gateway is a method, and its errors
+ * are values by code. `import { MediaGateway, layer } from "media-gateway/client"`.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
@@ -14,17 +14,17 @@ export { GatewayApi } from "../contract/GatewayApi.ts"
 export * as Errors from "../domain/Errors.ts"
 
 export interface ClientOptions {
-  /** Where the gateway listens, such as `http://127.0.0.1:8080`. */
+  /** The gateway's address, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string | URL
-  /** Opens `/v1`. */
+  /** The API key, which gives access to `/v1`. */
   readonly apiKey: Redacted.Redacted | string
-  /** Opens `/admin/v1`; only operators have it. */
+  /** The operator's token, which gives access to `/admin/v1`. */
   readonly adminToken?: Redacted.Redacted | string
-  /** How often a request is repeated when that is safe and makes sense; 2 when left out. */
+  /** The maximum number of retries of a request, where a retry is safe and useful; 2 by default. */
   readonly retries?: number
 }
 
-/** The gateway as its callers see it: `gateway.videos.create({ payload, headers })` and so on. */
+/** The gateway's API for callers: `gateway.videos.create({ payload, headers })` and so on. */
 export class MediaGateway extends Context.Service<
   MediaGateway,
   HttpApiClient.ForApi<typeof GatewayApi>
@@ -50,8 +50,8 @@ const bearers = ({ apiKey, adminToken }: ClientOptions) =>
 const DEFAULT_RETRIES = 2
 
 /**
- * A client of one gateway. Orders get an `Idempotency-Key` of their own where the caller gives none,
- * so that a repeat after a broken connection never pays twice.
+ * A client of one gateway. Orders without an `Idempotency-Key` get one, so that a retry after a
+ * broken connection never pays twice.
  */
 export const layer = (
   options: ClientOptions
@@ -65,7 +65,7 @@ export const layer = (
     })
   ).pipe(Layer.provide(bearers(options)))
 
-/** Waits for the end of a video task, however long it takes; a failed one is an answer, too. */
+/** Waits until a video task has ended, without a time limit. A failed task is returned too. */
 export const waitForVideo = Effect.fn("MediaGateway.waitForVideo")(function* (id: string) {
   const gateway = yield* MediaGateway
   while (true) {

@@ -1,4 +1,7 @@
-/** The console's first script: its texts, its theme, its session, and the page that the address names. */
+/**
+ * The entry script of the console: loads the texts, the theme and the session, and shows the page
+ * of the address.
+ */
 import "@mantine/core/styles.css"
 import "@mantine/notifications/styles.css"
 import "./console.css"
@@ -15,7 +18,7 @@ import { App } from "./shell/App.tsx"
 import { theme, variables } from "./shell/theme.ts"
 import { startWords } from "./words/words.ts"
 
-/** By it the page's policy lets libraries add the styles they make. */
+/** The page's content security policy allows libraries to add styles that have this nonce. */
 const nonce =
   document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? undefined
 if (nonce !== undefined) setNonce(nonce)
@@ -24,7 +27,8 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What was refused is refused again; the typed client has repeated the rest.
+      // Refused requests are not retried, since they would be refused again. The typed client
+      // already retries other failures.
       retry: (times, error) => times < 1 && failureOf(error).code === "unreachable"
     }
   }

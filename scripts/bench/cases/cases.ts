@@ -1,4 +1,6 @@
-/** The cases that are measured by their rate: who takes part, and what is asked. */
+/**
+ * The cases that are measured by their request rate: which subjects take part, and the requests.
+ */
 import { Effect, Schema } from "effect"
 import { ADMIN_TOKEN, good } from "../../../test/support/cluster.ts"
 import { call } from "../../../test/support/http.ts"
@@ -9,9 +11,9 @@ import type { Case } from "./rounds.ts"
 
 const CONNECTIONS = 64
 const CROWD = 1000
-/** Enough for two gateways. */
+/** Connections for the port that two gateways share. */
 const SHARED = 256
-/** Read in turn by the cases of reading. */
+/** The number of tasks that the reading cases read in turn. */
 const TASKS = 64
 const A_DAY = 24 * 3600 * 1000
 
@@ -24,7 +26,7 @@ const post = (subject: Subject, path: string, body: object, headers = subject.he
   body: JSON.stringify(body)
 })
 
-/** The smallest paid request, which the cold start waits for as well. */
+/** The smallest paid request; the cold start uses this request too. */
 export const imageOrder = (subject: Subject, model = "paint-1", headers = subject.headers) =>
   post(
     subject,
@@ -54,7 +56,7 @@ export const videoOrder = (subject: Subject) =>
 
 const Created = Schema.Struct({ id: Schema.String })
 
-/** Orders a video as a client does; answers its id. */
+/** Orders a video as a client does, and returns its id. */
 export const createVideo = (subject: Subject): Effect.Effect<string> => {
   const { path, headers, body } = videoOrder(subject)
   return call(`${subject.url}${path}`, { headers, body }).pipe(
@@ -80,12 +82,15 @@ const one = (request: (subject: Subject) => LoadRequest): Case["loads"] => [
 ]
 
 const all: ReadonlyArray<SubjectKind> = ["ours", "portkey", "fastify", "bare"]
-/** Of an image with a small answer. */
+/** The subjects of cases with small image responses. */
 const imageKinds: ReadonlyArray<SubjectKind> = [...all, "durable"]
-/** Who forwards the task interface; the others know nothing of it. */
+/** The subjects that forward the task API; the others do not support this API. */
 const forwarders: ReadonlyArray<SubjectKind> = ["ours", "fastify", "bare"]
 const creators: ReadonlyArray<SubjectKind> = [...forwarders, "durable"]
-/** A large answer comes in some hundred parts. */
+/**
+ * A large response arrives in some hundred chunks, so each request warms up as much code as 50
+ * small ones.
+ */
 const ofManyParts = { warmsAs: 50 } as const
 const streamed = { warmsAs: 5 } as const
 const crowd = { connections: CONNECTIONS, until: "last byte" } as const
@@ -93,7 +98,7 @@ const alone = { connections: 1 } as const
 
 const settled = (subject: Subject): Effect.Effect<void> => subject.books?.settled ?? Effect.void
 
-/** An image for each organisation. */
+/** One image order for each organisation. */
 const imageOrdersOfAll = (subject: Subject): ReadonlyArray<LoadRequest> =>
   (subject.books?.accounts ?? []).map((account) =>
     imageOrder(subject, "paint-1", headersOf(account))
@@ -112,7 +117,10 @@ const ofOneAndOfAll: Case["loads"] = [
 
 const Keys = Schema.Struct({ data: Schema.Tuple([Schema.Struct({ id: Schema.String })]) })
 
-/** An image of the second account, by a key with a budget of its month and one of its member's day, both with room. */
+/**
+ * An image order of the second account, whose key has a monthly budget and whose member has a daily
+ * budget, both large enough.
+ */
 const budgetedImageOrder = Effect.fnUntraced(function* (subject: Subject) {
   const account = subject.books?.accounts[1]
   const admin = (path: string, json?: object) =>
@@ -137,7 +145,7 @@ const budgetedImageOrder = Effect.fnUntraced(function* (subject: Subject) {
   return [imageOrder(subject, "paint-1", headersOf(account))]
 })
 
-/** The case for which gateways of its own are started. */
+/** The name of the case for which separate gateways are started. */
 export const SHARED_PORT = "shared-port"
 
 export const cases: ReadonlyArray<Case> = [

@@ -1,6 +1,7 @@
 /**
- * From the start of a process to its first good answer, and to its first image. Our gateway starts
- * on a database that has its schema and its accounts, beside the one that runs there already.
+ * Measures the time from the start of a process to its first successful response, and to its first
+ * image. Our gateway starts on a database that already has its schema and accounts, while another
+ * gateway runs on that database.
  */
 import { join } from "node:path"
 import { Clock, Console, Effect } from "effect"
@@ -45,18 +46,19 @@ const timeOne = (subject: Subject, world: World) =>
     const order = imageOrder(started)
     yield* answersWell(process, `${started.url}${order.path}`, order)
     const image = (yield* Clock.currentTimeMillis) - start
-    // What an orderly end leaves behind is there at the next start.
+    // A graceful stop, so that the next start finds the files that a process writes when it exits.
     yield* process.kill("SIGTERM")
     yield* Effect.timeoutOption(process.end, "30 seconds")
     return { healthy, image }
   }).pipe(Effect.scoped)
 
-/** Two rows for each subject, whose `p50` is the time. */
+/** Two rows for each subject, with the time as `p50`. */
 export const runColdStart = Effect.fnUntraced(function* (
   running: ReadonlyArray<Subject>,
   world: World
 ) {
-  // The books of `durable` are made when it starts, so it cannot be started twice on them.
+  // `durable` creates its tables when it starts, so it cannot be started twice on the same
+  // database.
   const subjects = running.filter(
     ({ kind }) => kind !== "direct" && kind !== "durable" && kind !== "shared"
   )

@@ -1,6 +1,6 @@
 /**
  * Fills a database as years of business would: settled images and videos of the accounts, spread
- * over twelve months, with consistent books. A job is one row of the ledger.
+ * over twelve months, with a consistent ledger. A job is one row of the ledger.
  */
 import { Console, Duration, Effect } from "effect"
 import type { Books } from "../subjects/ours.ts"
@@ -10,13 +10,16 @@ const NANO_PER_TOKEN = 46_000n
 const HELD_TOKENS = 108_000n
 const CHARGED_TOKENS = 108_900n
 
-/** Ids are in the order of time, as the gateway's own are: UUIDs of version 7 made of the number. */
+/**
+ * An id built from the job's time and number in the form of a UUID version 7, so that ids sort by
+ * time as the gateway's own ids do.
+ */
 const uuid = (prefix: string) =>
   `'${prefix}_' || lpad(to_hex((extract(epoch FROM j.at) * 1000)::bigint >> 16), 8, '0') || '-' ||
    lpad(to_hex((extract(epoch FROM j.at) * 1000)::bigint & 65535), 4, '0') || '-7000-8000-' ||
    lpad(to_hex(j.n), 12, '0')`
 
-/** Every job with its account, its time and its id, as `n` runs from 1. */
+/** All jobs with account, time and id; their number `n` starts at 1. */
 const jobs = (tasks: number, count: number) => `
   (SELECT j.*, CASE WHEN j.is_video THEN ${uuid("vt")} ELSE ${uuid("im")} END AS id
      FROM (SELECT n, a.organization_id, a.member_id, n <= ${tasks} AS is_video,
@@ -82,7 +85,7 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
      SELECT organization_id, 'tr_' || gen_random_uuid(), 'deposit', 'external', 'pool', sum(charge)::bigint, 'for the growth'
        FROM orders GROUP BY organization_id`
   ],
-  // In all those years there were audits.
+  // The audits that such a database would have had.
   [
     "audited pools",
     `INSERT INTO ledger_audited_pools (organization_id, moved, overage, verified_at)
@@ -111,7 +114,10 @@ export interface Growth {
   readonly ledgerRows: number
 }
 
-/** Before anything else is ordered in that database: the months' sums are those of its orders. */
+/**
+ * Fills the database. Must run before any order in that database, because the monthly totals are
+ * computed from the orders.
+ */
 export const fill = Effect.fnUntraced(function* ({ sql, accounts }: Books, growth: Growth) {
   const count = Math.max(growth.tasks, growth.ledgerRows)
   yield* sql`CREATE TEMPORARY TABLE bench_accounts (place int, organization_id text, member_id text)`
@@ -120,7 +126,7 @@ export const fill = Effect.fnUntraced(function* ({ sql, accounts }: Books, growt
     ({ organizationId, memberId }, place) =>
       sql`INSERT INTO bench_accounts VALUES (${place}, ${organizationId}, ${memberId})`
   )
-  // In one transaction, so that `now()` is the same for the rows of one job.
+  // One transaction, so that `now()` is the same for all rows of a job.
   yield* sql.withTransaction(
     Effect.forEach(statements(growth.tasks, count), ([name, statement]) =>
       Effect.flatMap(Effect.timed(sql.unsafe(statement)), ([took]) =>

@@ -1,7 +1,7 @@
 /**
- * How long after the vendor's completion ours is on record, with few and with many tasks open. Both
- * kinds of tasks are ordered over the same time and end over the same time, so that they are of the
- * same age and are asked for at the same pace.
+ * Measures the completion lag: the time from the vendor's completion of a task to the gateway's
+ * record of it, with few and with many open tasks. Both runs take the same time to order and the
+ * same time to end, so that their tasks have the same age and are polled at the same interval.
  */
 import { Clock, Console, Effect, Schema } from "effect"
 import { quantile, sorted } from "../measure/stats.ts"
@@ -14,7 +14,7 @@ import { createVideo } from "./cases.ts"
 const FEW = 10
 const ORDERS_AT_A_TIME = 32
 const A_DAY = 24 * 3600 * 1000
-/** After the last order, until the first task ends. */
+/** The pause between the last order and the end of the first task. */
 const REST = "5 seconds"
 const END_OVER_MILLIS = 10_000
 
@@ -22,7 +22,7 @@ const Finished = Schema.Array(
   Schema.Struct({ upstream_id: Schema.String, finished_at: Schema.Date })
 )
 
-/** Orders evenly over the time, or as fast as it goes where that is null; answers the time taken. */
+/** Orders evenly over a time, or as fast as possible where that is null. Returns the time taken. */
 const order = Effect.fnUntraced(function* (
   subject: Subject,
   count: number,
@@ -84,7 +84,7 @@ const run = Effect.fnUntraced(function* (
   return { window: windowOf({ p50: quantile(lags, 0.5), p99: quantile(lags, 0.99) }), took }
 })
 
-/** Two rows: few tasks, and many. */
+/** Two rows: few open tasks, and many. */
 export const runLag = Effect.fnUntraced(function* (
   subject: Subject,
   { options: { rounds, openTasks }, vendor }: World

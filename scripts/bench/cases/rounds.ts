@@ -1,4 +1,7 @@
-/** Interleaved rounds: each contender of a case alone, one after the other, again and again. */
+/**
+ * Interleaved rounds: in each round every contender of a case is measured alone, one after the
+ * other.
+ */
 import { Console, Effect } from "effect"
 import { type LoadPlan, type LoadRequest, runLoad } from "../measure/load.ts"
 import { busyBetween, forgetPeak, peakMegabytes, readUsage } from "../measure/usage.ts"
@@ -12,24 +15,27 @@ export interface Case {
   readonly connections: number
   readonly until: LoadPlan["until"]
   readonly kinds: ReadonlyArray<SubjectKind>
-  /** When our books must show the charge of each request. */
+  /** When the gateway's ledger must contain the charge of each request. */
   readonly charged: "with the answer" | "when the task ends" | "never"
-  /** As how many one request counts in the warm-up: those of many parts run the same code many times. */
+  /**
+   * The number of requests that one request counts for in the warm-up: a response in many chunks
+   * runs the same code many times.
+   */
   readonly warmsAs?: number
-  /** Named kinds of load that are measured in turn on one subject; most cases have one. */
+  /** Named kinds of load, measured in turn on one subject. Most cases have one. */
   readonly loads: ReadonlyArray<{
     readonly suffix: string
     requests(subject: Subject, vendor: Vendor): Effect.Effect<ReadonlyArray<LoadRequest>>
   }>
-  /** Puts an end to what the case has begun. */
+  /** Cleans up after the case, for example ends its open tasks. */
   readonly after?: (subject: Subject, vendor: Vendor) => Effect.Effect<void>
 }
 
-/** Of the window's time, before what is counted. */
+/** The share of the window's time that is a ramp, before requests are counted. */
 const RAMP_SHARE = 1 / 3
-/** Of every warm-up, as one connection alone would take minutes. */
+/** The connections of every warm-up: a single connection would take minutes. */
 const WARM_UP_CONNECTIONS = 64
-/** A subject that is slower than that is measured less warm, and the run says so. */
+/** The time limit of a warm-up. A slower subject is measured less warm, and the run reports it. */
 const WARM_UP_SECONDS = 60
 
 interface Contender {
@@ -53,7 +59,7 @@ const load = (measured: Case, { name, subject, requests }: Contender, plan: Part
     catch: (cause) => new BenchFailed({ message: `${measured.name}, ${name}: ${String(cause)}` })
   })
 
-/** Runs the load; afterwards our books must have as many charges more as requests were answered. */
+/** Runs the load, then checks that the gateway's ledger has one more charge for each response. */
 const proven = Effect.fnUntraced(function* (
   { charged, name }: Case,
   { subject: { books } }: Contender,
@@ -72,7 +78,10 @@ const proven = Effect.fnUntraced(function* (
   }
 })
 
-/** V8 compiles what comes often, and of a process that serves for weeks its first seconds tell nothing. */
+/**
+ * Warms up a subject: V8 compiles only frequently used code, and the first seconds of a process say
+ * nothing about one that runs for weeks.
+ */
 const warmUp = Effect.fnUntraced(function* (measured: Case, contender: Contender, wanted: number) {
   const processes = Math.max(1, contender.subject.processes.length)
   const requestsAtMost = Math.ceil((wanted * processes) / (measured.warmsAs ?? 1))
@@ -111,7 +120,7 @@ const runWindow = Effect.fnUntraced(function* (
       seconds
     })
     const after = yield* usage
-    // The settlement of a task is part of what its order costs.
+    // The settlement of a task is a part of the cost of its order.
     const isSettledLater = measured.charged === "when the task ends"
     if (isSettledLater && subject.books !== null) yield* subject.books.settled
     const settled = yield* usage
@@ -133,7 +142,7 @@ const runWindow = Effect.fnUntraced(function* (
   return window
 })
 
-/** Runs the case on those of the subjects that take part in it. */
+/** Runs a case on the subjects that take part in it. */
 export const runRounds = Effect.fnUntraced(function* (
   measured: Case,
   subjects: ReadonlyArray<Subject>,
@@ -156,7 +165,7 @@ export const runRounds = Effect.fnUntraced(function* (
   }
   const windows = new Map<string, Array<Window>>(contenders.map(({ name }) => [name, []]))
   for (let round = 0; round < options.rounds; round++) {
-    // The first of one round is the last of the next, so that all have the same share of the better half.
+    // The order is reversed in every other round, so that each contender is first as often as last.
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       const window = yield* awake(contender.subject, runWindow(measured, contender, world))
       windows.get(contender.name)?.push(window)

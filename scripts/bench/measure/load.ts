@@ -1,4 +1,7 @@
-/** Load on one HTTP server: so many connections, each with its next request after every answer. */
+/**
+ * Load on one HTTP server: a fixed number of connections, each sending its next request after every
+ * response.
+ */
 import { type Dispatcher, Pool } from "undici"
 import { quantile, Samples } from "./stats.ts"
 
@@ -11,33 +14,36 @@ export interface LoadRequest {
 
 export interface LoadPlan {
   readonly url: string
-  /** Taken in turn. */
+  /** The requests, which are sent in turn. */
   readonly requests: ReadonlyArray<LoadRequest>
   readonly connections: number
-  /** Neither counted nor timed. */
+  /** The time at the start whose requests are neither counted nor timed. */
   readonly warmUpSeconds: number
   readonly seconds: number
-  /** Ends the load before its time; left out, only the time does. */
+  /**
+   * The number of requests after which the load ends early; without this field only the time ends
+   * it.
+   */
   readonly requestsAtMost?: number
-  /** What a request's time ends with. */
+  /** The event at which the time of a request ends. */
   readonly until: "last byte" | "first byte"
 }
 
 export interface LoadResult {
-  /** Good answers in all, those of the warm-up as well. */
+  /** All successful responses, including those of the warm-up. */
   readonly answered: number
   readonly perSecond: number
-  /** Milliseconds. */
+  /** The latency at the 50th percentile, in milliseconds. */
   readonly p50: number
   readonly p99: number
 }
 
-/** As much of a refusal as is worth telling. */
+/** The number of bytes of a refusal that an error message quotes. */
 const REFUSAL_BYTES = 400
 
 /**
- * Runs the load to its end and waits for the last answers. Rejects with the answer of the first
- * request that was not answered well, since figures with failures in them mean nothing.
+ * Runs the load to its end and waits for the last responses. Rejects with the first response that
+ * was not successful, since figures with failures in them mean nothing.
  */
 export const runLoad = async (plan: LoadPlan): Promise<LoadResult> => {
   const pool = new Pool(plan.url, {

@@ -1,27 +1,27 @@
-/** The machine the figures are from, and where on it each process runs. */
+/** The machine on which the figures are measured, and the core of each process. */
 import { execFile } from "node:child_process"
 import { availableParallelism, cpus, loadavg, totalmem } from "node:os"
 import { promisify } from "node:util"
 
 const run = promisify(execFile)
 
-/** Of the subjects; everything else runs on the other. */
+/** The CPU core of the subjects. All other processes run on `LOAD_CORE`. */
 const SUBJECT_CORE = "0"
 const LOAD_CORE = "1"
 
 type Command = readonly [string, ...ReadonlyArray<string>]
 
-/** Commands to start a subject by, and whether the first puts it on a core of its own. */
+/** The commands that start a subject, and whether `node` pins it to its own core. */
 export interface Placement {
   readonly pinned: boolean
   readonly node: Command
-  /** Of two gateways that run at a time: on both cores. */
+  /** The command for gateways that run at the same time, on both cores. */
   readonly nodeOnBoth: Command
 }
 
 /**
- * Puts this process, and so whatever it starts, on the one core, and subjects on the other. Where
- * that cannot be done, or is not wanted, the scheduler decides.
+ * Pins this process and its children to one core, and subjects to the other. Where pinning is
+ * impossible or switched off, the scheduler decides.
  */
 export const placeProcesses = async (wanted: boolean): Promise<Placement> => {
   const unpinned: Placement = {
@@ -47,9 +47,9 @@ export interface MachineFacts {
   readonly cores: number
   readonly memoryGb: number
   readonly node: string
-  /** What others asked of it in the minute before: figures from a busy machine mean little. */
+  /** The load average of the minute before the run: figures from a busy machine mean little. */
   readonly loadBefore: number
-  /** Of the measured sources; `+` stands for changes that are not committed. */
+  /** The commit of the measured sources; `+` marks uncommitted changes. */
   readonly commit: string
 }
 

@@ -1,16 +1,19 @@
-/** What is reckoned from measurements. */
+/** Statistics of measurements. */
 
-/** The one in the middle; of an even number, the upper of the two. Not a number of none. */
+/** The median; of an even number of values the upper of the two. NaN where there are no values. */
 export const median = (numbers: ReadonlyArray<number>): number => quantile(sorted(numbers), 0.5)
 
 export const sorted = (numbers: ReadonlyArray<number>): ReadonlyArray<number> =>
   numbers.toSorted((left, right) => left - right)
 
-/** The value below which that share of the sorted numbers lies. */
+/** The value at this quantile of sorted numbers. */
 export const quantile = (numbers: ArrayLike<number>, share: number): number =>
   numbers[Math.min(numbers.length - 1, Math.floor(numbers.length * share))] ?? Number.NaN
 
-/** Numbers in the order they came, in memory that no collector has to walk. */
+/**
+ * Numbers in the order of their arrival, stored in a typed array, which the garbage collector does
+ * not scan.
+ */
 export class Samples {
   #values = new Float64Array(1 << 14)
   #count = 0

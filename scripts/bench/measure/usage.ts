@@ -1,4 +1,7 @@
-/** What processes and cores have used so far, as Linux tells it; not a number where it does not. */
+/**
+ * The CPU time that processes and cores have used so far, as Linux reports it; NaN where it is not
+ * available.
+ */
 import { readFile, writeFile } from "node:fs/promises"
 import type { Window } from "./window.ts"
 
@@ -7,16 +10,17 @@ const sum = (numbers: ReadonlyArray<number>): number =>
   numbers.reduce((total, one) => total + one, 0)
 const NONE = Number.NaN
 
-/** Linux counts in hundredths of a second for every program. */
+/** Linux reports CPU time to programs in hundredths of a second. */
 const TICKS_PER_SECOND = 100
 const BYTES_PER_MEGABYTE = 2 ** 20
 
-/** User and system time of the process, and the same of its children that have ended. */
+/** The user and system time of a process, and that of its terminated children. */
 const processorTicks = async (
   pid: number
 ): Promise<{ readonly own: number; readonly ended: number }> => {
   const stat = await read(`/proc/${pid}/stat`)
-  // The name before may hold spaces and brackets, so the fields are counted from behind it.
+  // The name before the fields may contain spaces and brackets, so the fields are counted after the
+  // last bracket.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   const [user = NONE, system = NONE, endedUser = NONE, endedSystem = NONE] = fields
     .slice(11, 15)
@@ -27,12 +31,14 @@ const processorTicks = async (
 const processorSeconds = async (pid: number): Promise<number> =>
   (await processorTicks(pid)).own / TICKS_PER_SECOND
 
-/** Of the server's main process and of all its children, those that have ended as well. */
+/**
+ * The CPU time of the server's main process and of all its children, including the terminated ones.
+ */
 const postgresSeconds = async (pid: number): Promise<number> => {
   const main = await processorTicks(pid)
   const children = (await read(`/proc/${pid}/task/${pid}/children`)).split(" ").filter(Boolean)
   const open = await Promise.all(children.map((child) => processorTicks(Number(child))))
-  // A child that ends between the two readings is missed by both.
+  // A child that ends between the two readings is missing in both.
   const running = open.map(({ own }) => own).filter((ticks) => !Number.isNaN(ticks))
   return (main.own + main.ended + sum(running)) / TICKS_PER_SECOND
 }
@@ -40,12 +46,15 @@ const postgresSeconds = async (pid: number): Promise<number> => {
 const IDLE = 3
 const WAITING_FOR_DISK = 4
 
-/** Of the first two cores: time in which they were not idle, that of interrupts and of other guests of the machine as well. */
+/**
+ * The time in which the first two cores were not idle, including interrupts and other guests of the
+ * machine.
+ */
 const busySeconds = async (): Promise<readonly [number, number]> => {
   const stat = await read("/proc/stat")
   const [first = NONE, second = NONE] = [0, 1].map((core) => {
     const [, line = ""] = new RegExp(`^cpu${core} +(.+)$`, "m").exec(stat) ?? []
-    // The last two fields are part of the first two.
+    // The last two fields are already counted in the first two.
     const ticks = line.split(" ").map(Number).slice(0, 8)
     if (ticks.length < 8) return NONE
     return sum(ticks.filter((_, field) => field !== IDLE && field !== WAITING_FOR_DISK))
@@ -54,10 +63,10 @@ const busySeconds = async (): Promise<readonly [number, number]> => {
 }
 
 export interface Measured {
-  /** Processes of the subject; the vendor itself has none. */
+  /** The process ids of the subject; empty where the vendor itself is the subject. */
   readonly subject: ReadonlyArray<number>
   readonly vendor: number
-  /** The main process of PostgreSQL; null where it is not on this machine. */
+  /** The main process of PostgreSQL; null where PostgreSQL does not run on this machine. */
   readonly postgres: number | null
 }
 
@@ -79,7 +88,7 @@ export const readUsage = async ({ subject, vendor, postgres }: Measured): Promis
   cores: await busySeconds()
 })
 
-/** Shares of a core between two readings. */
+/** The shares of a core that were used between two readings. */
 export const busyBetween = (from: Usage, to: Usage): Partial<Window> => {
   const seconds = (to.atMillis - from.atMillis) / 1000
   return {
@@ -92,14 +101,14 @@ export const busyBetween = (from: Usage, to: Usage): Partial<Window> => {
   }
 }
 
-/** Lets the peak of a process begin again; false where the system does not allow it. */
+/** Resets the peak memory of a process; false where the system does not allow that. */
 export const forgetPeak = (pid: number): Promise<boolean> =>
   writeFile(`/proc/${pid}/clear_refs`, "5").then(
     () => true,
     () => false
   )
 
-/** Most memory the process had at a time. */
+/** The peak memory of a process, in megabytes. */
 export const peakMegabytes = async (pid: number): Promise<number> => {
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(await read(`/proc/${pid}/status`)) ?? []
   return kilobytes === undefined ? NONE : (Number(kilobytes) * 1024) / BYTES_PER_MEGABYTE

@@ -3,35 +3,40 @@ import { median } from "./stats.ts"
 
 const figures = [
   "perSecond",
-  /** Milliseconds. */
+  /** The latency in milliseconds, at two percentiles. */
   "p50",
   "p99",
-  /** Most memory that the subject had at a time. */
+  /** The peak memory of the subject. */
   "peakMegabytes",
-  /** For each request: processor time of the subject and of PostgreSQL, and bytes of its write-ahead log. */
+  /**
+   * The cost of a request: CPU time of the subject and of PostgreSQL, and bytes of the write-ahead
+   * log.
+   */
   "subjectMillis",
   "postgresMillis",
   "logBytes",
-  /** Shares of a core, of the whole window with its ramp. */
+  /** Shares of a core, over the whole window with its ramp. */
   "subjectBusy",
   "vendorBusy",
   "loadBusy",
   "postgresBusy",
-  /** Of everything that runs on it. */
+  /** Shares of a core that all processes on it used. */
   "core0Busy",
   "core1Busy"
 ] as const
 
 export type Figure = (typeof figures)[number]
 
-/** Not a number is what was not measured, or what the system does not tell. */
+/**
+ * The figures of a window; NaN where a figure was not measured or is not available on this system.
+ */
 export type Window = Readonly<Record<Figure, number>>
 
 export interface Row {
   readonly case: string
   readonly subject: string
   readonly rounds: ReadonlyArray<Window>
-  /** Of memory, the most of all rounds. */
+  /** The median of all rounds; of memory, the maximum. */
   readonly median: Window
 }
 

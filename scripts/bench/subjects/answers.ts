@@ -1,14 +1,17 @@
-/** Waiting for a process that has just been started. */
+/** Waits until a process that has just been started responds. */
 import { request } from "node:http"
 import { Effect } from "effect"
 import type { TestProcess } from "../../../test/support/processes.ts"
 import type { LoadRequest } from "../measure/load.ts"
 
-/** Finer than the differences between cold starts. */
+/** The polling interval, shorter than the differences between cold starts. */
 const LOOK_AGAIN = "2 millis"
 const PATIENCE = "60 seconds"
 
-/** Without a pool of connections, which would first have to be warm. */
+/**
+ * Whether a request is answered with 200. Uses no connection pool, which would have to be warmed up
+ * first.
+ */
 const isWell = (url: string, call: Partial<LoadRequest>): Effect.Effect<boolean> =>
   Effect.callback((resume) => {
     const sent = request(
@@ -24,7 +27,7 @@ const isWell = (url: string, call: Partial<LoadRequest>): Effect.Effect<boolean>
     sent.end(call.body ?? undefined)
   })
 
-/** Asks until it is answered 200; dies with what the process printed when that takes too long. */
+/** Polls until the response is 200. After a time-out, dies with the output of the process. */
 export const answersWell = (
   process: TestProcess,
   url: string,

@@ -1,4 +1,4 @@
-/** Our gateway as it is shipped, on a database of its own, with accounts that pay. */
+/** Starts our gateway as it is shipped, on a separate database, with accounts that pay. */
 import { fileURLToPath } from "node:url"
 import { Cause, Effect, Schedule, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -12,28 +12,36 @@ import { BenchFailed, type World } from "./world.ts"
 
 export const gatewayEntry = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
 
-/** As many organisations as the case of the hot one compares with. */
+/** The number of organisations that the case of a single busy organisation is compared with. */
 export const ACCOUNTS = 64
 const DEPOSIT = "50000000"
 const SOUND = '{"ok":true,"violations":[]}'
-/** As much of broken books as is worth telling. */
+/** The maximum length of the violations that an error message quotes. */
 const TOLD_CHARACTERS = 1000
 const STOP_PATIENCE = "40 seconds"
 
-/** What proves that the gateway did all of its work. */
+/** The ledger of the gateway, which proves that the gateway did all of its work. */
 export interface Books {
   readonly databaseUrl: string
   readonly accounts: ReadonlyArray<Customer>
   readonly sql: SqlClient.SqlClient
-  /** Usage records so far: each has its hold and its capture, or the books are broken. */
+  /**
+   * The number of usage records so far. Each record has its hold and its capture, or an invariant
+   * is violated.
+   */
   readonly charges: Effect.Effect<number>
-  /** Of all accounts, in nano-units. */
+  /** The holds of all accounts, in nano-units. */
   readonly held: Effect.Effect<bigint>
-  /** Has PostgreSQL do now what it would do beside the next case because of this one. */
+  /**
+   * Runs the maintenance of PostgreSQL that this case has caused, so that it does not run during
+   * the next case.
+   */
   readonly tidy: Effect.Effect<void>
   /** Waits until no task is open. */
   readonly settled: Effect.Effect<void>
-  /** Null when every invariant of the books holds, else what the gateway says of it. */
+  /**
+   * The violations that the gateway's audit reports; null when every invariant of the ledger holds.
+   */
   readonly violations: Effect.Effect<string | null>
 }
 
@@ -77,16 +85,19 @@ const counting = (sql: SqlClient.SqlClient, what: string): Effect.Effect<number>
     Effect.orDie
   )
 
-/** Starts the gateway on a database of its own, loads the catalog and opens the accounts. */
+/** Starts the gateway on a new database, loads the catalog and creates the accounts. */
 export const startOurs = Effect.fnUntraced(function* (
   { placement, server, vendor }: Pick<World, "placement" | "server" | "vendor">,
   asked: {
     readonly name: string
-    /** Of another revision; the one at hand where it is left out. */
+    /** The entry file of another revision; by default that of the working tree. */
     readonly entry?: string
-    /** How many are to share one port, on both cores; left out, one has a port and a core of its own. */
+    /**
+     * The number of processes that share one port, on both cores. By default one process has its
+     * own port and its own core.
+     */
     readonly sharing?: number
-    /** Where its CPU profile goes. */
+    /** The directory for its CPU profile; null writes none. */
     readonly profile?: string | null
   }
 ) {
@@ -142,7 +153,8 @@ export const startOurs = Effect.fnUntraced(function* (
   }
   yield* countable(name, books)
   const processes = [process]
-  // They start when catalog and accounts are there, so that none has to hear of them first.
+  // The other processes start after the catalog and the accounts exist, so that they load them at
+  // their start.
   while (processes.length < (sharing ?? 1)) processes.push((yield* start).process)
   const subject: Subject & { readonly books: Books } = {
     name,
@@ -154,7 +166,7 @@ export const startOurs = Effect.fnUntraced(function* (
     headers: headersOf(accounts[0]),
     model: (id) => id
   }
-  // A profile is written at an orderly end only.
+  // Node writes a CPU profile only when the process exits gracefully.
   if (profile !== null) {
     yield* Effect.addFinalizer(() =>
       signal(subject, "SIGCONT").pipe(
@@ -167,7 +179,7 @@ export const startOurs = Effect.fnUntraced(function* (
   return subject
 })
 
-/** Fails before anything is measured where a revision keeps its books in other tables. */
+/** Fails before any measurement if a revision stores its ledger in other tables. */
 const countable = (name: string, { charges, held, settled, violations }: Books) =>
   Effect.all([charges, held, settled, violations]).pipe(
     Effect.catchCause((cause) =>
@@ -184,7 +196,7 @@ const countable = (name: string, { charges, held, settled, violations }: Books) 
     )
   )
 
-/** Of a request with the account's key. */
+/** The headers of a request with the account's API key. */
 export const headersOf = (account: Customer | undefined): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
   authorization: `Bearer ${account?.key}`

@@ -1,4 +1,6 @@
-/** Another revision of this repository, whose gateway is measured beside the one at hand. */
+/**
+ * Another revision of this repository, whose gateway is measured in addition to the working tree's.
+ */
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -14,7 +16,10 @@ const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
     catch: (cause) => new BenchFailed({ message: `${command} ${args.join(" ")}: ${String(cause)}` })
   }).pipe(Effect.map(({ stdout }) => stdout.trim()))
 
-/** Clones the revision into a folder of its own, with its packages; a folder that has them is left alone. */
+/**
+ * Clones the revision into a separate folder and installs its packages, unless the folder already
+ * has them.
+ */
 export const checkOut = Effect.fnUntraced(function* (revision: string, scratch: string) {
   const commit = yield* run(root, "git", "rev-parse", "--short", `${revision}^{commit}`)
   const folder = join(scratch, `revision-${commit}`)

@@ -1,4 +1,4 @@
-/** The PostgreSQL server that all subjects with books share, each with a database of its own. */
+/** The PostgreSQL server of all subjects with a ledger. Each subject has its own database there. */
 import { randomUUID } from "node:crypto"
 import { Effect, Schema } from "effect"
 import { connect } from "../../../test/support/cluster.ts"
@@ -7,7 +7,7 @@ import { startPostgres } from "../../../test/support/postgresServer.ts"
 const Facts = Schema.Tuple([Schema.Struct({ version: Schema.String, fsync: Schema.String })])
 const LogEnd = Schema.Tuple([Schema.Struct({ bytes: Schema.Finite })])
 
-/** Starts one that flushes every commit, or uses the one at the URL. */
+/** Starts a server that flushes every commit, or uses the server at the given URL. */
 export const openServer = Effect.fnUntraced(function* (given: string | null) {
   const started =
     given === null
@@ -25,9 +25,9 @@ export const openServer = Effect.fnUntraced(function* (given: string | null) {
   )
   return {
     facts,
-    /** Of its main process; null where it was not started here. */
+    /** The id of the server's main process; null where it was not started here. */
     pid: started?.pid() ?? null,
-    /** Where its write-ahead log ends. */
+    /** The end position of the write-ahead log, in bytes. */
     logEnd: sql`SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 AS bytes`.pipe(
       Effect.flatMap(Schema.decodeUnknownEffect(LogEnd)),
       Effect.map(([{ bytes }]) => bytes),

@@ -1,4 +1,4 @@
-/** Starts all that is to be measured; everything but the vendor is stopped until its turn comes. */
+/** Starts all subjects. Each except the vendor is stopped (SIGSTOP) until its turn. */
 import { Console, Effect } from "effect"
 import { startOurs } from "./ours.ts"
 import { installPeers, startPeer } from "./peers/peers.ts"
@@ -6,7 +6,7 @@ import { checkOut } from "./revision.ts"
 import { type Subject, signal } from "./subject.ts"
 import type { World } from "./world.ts"
 
-/** Of each revision two processes, in an order that favours none: A B B A. */
+/** Starts two processes of each revision in the order A B B A, which favours neither. */
 const startRevisions = Effect.fnUntraced(function* (world: World, compare: string | null) {
   const ours = startOurs(world, { name: "ours", profile: world.options.profile })
   if (compare === null) return [yield* ours]

@@ -1,37 +1,42 @@
-/** What is measured: gateways, and the vendor itself. */
+/** The subjects of the benchmark: gateways, and the vendor itself. */
 import { Effect } from "effect"
 import type { TestProcess } from "../../../test/support/processes.ts"
 import type { Books } from "./ours.ts"
 
 /**
- * In the order of the tables: ours is compared with `durable` first, the bare proxy with the least of
- * books. `direct` is the vendor with nobody in between.
+ * The subjects in the order of the tables. Ours is compared first with `durable`, the bare proxy
+ * with a minimal ledger. `direct` is the vendor without a gateway.
  */
 export const subjectKinds = ["ours", "durable", "portkey", "bare", "fastify", "direct"] as const
-/** `shared` is ours on a port that gateways share. */
+/** `shared` is our gateway with several processes on one port. */
 export type SubjectKind = (typeof subjectKinds)[number] | "shared"
 
 export interface Subject {
-  /** As the tables call it; two processes of one name are one row. */
+  /** The name in the tables; processes of the same name share one row. */
   readonly name: string
   readonly kind: SubjectKind
   readonly url: string
-  /** Path of its program. */
+  /** The path of its entry file. */
   readonly entry: string
-  /** None where it is the vendor, which runs beside the load. */
+  /** The processes of the subject; empty for the vendor, which runs on the core of the load. */
   readonly processes: ReadonlyArray<TestProcess>
-  /** Of our gateway alone. */
+  /** The ledger; only our gateway has one. */
   readonly books: Books | null
-  /** Of every request to it. */
+  /** The headers of every request to the subject. */
   readonly headers: Readonly<Record<string, string>>
-  /** As its clients name the model; only our gateway and the proxies rename it. */
+  /**
+   * The name of a model for clients of the subject. Only our gateway and the proxies rename models.
+   */
   model(id: string): string
 }
 
 export const signal = ({ processes }: Subject, name: NodeJS.Signals): Effect.Effect<void> =>
   Effect.forEach(processes, (process) => process.kill(name), { discard: true })
 
-/** Lets the subject run for the while, and stops it again, so that it takes nothing from others. */
+/**
+ * Resumes the subject for the duration of the work, then stops it again, so that it takes no CPU
+ * time from the others.
+ */
 export const awake = <A, E, R>(
   subject: Subject,
   work: Effect.Effect<A, E, R>

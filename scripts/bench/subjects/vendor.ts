@@ -1,12 +1,15 @@
 /**
- * A vendor that costs next to nothing: image, chat and video interfaces whose answers are made once.
- * It checks no order and keeps no books; of a video task it knows when it is done.
+ * A vendor with minimal cost: image, chat and video APIs whose responses are built once. It
+ * validates no order and has no ledger; of a video task it stores only the time of completion.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
-/** Of the base64 text in the large image answer. */
+/** The size of the base64 text in the large image response. */
 const LARGE_BYTES = 4 * 2 ** 20
-/** Between the parts of a stream: well above what a gateway adds to the first byte. */
+/**
+ * The pause between the chunks of a stream: much longer than the time that a gateway adds to the
+ * first byte.
+ */
 const STREAM_PAUSE_MILLIS = 5
 const WORDS = 20
 
@@ -48,7 +51,7 @@ const streamParts = [
 const streamUsage = Buffer.from(event({ choices: [], usage }))
 const streamDone = Buffer.from("data: [DONE]\n\n")
 
-/** When each task is done, in milliseconds since 1970. */
+/** The completion time of each task, in milliseconds since 1970. */
 const doneAt = new Map<string, number>()
 let takesMillis = 0
 let created = 0
@@ -103,7 +106,7 @@ const readTask = (id: string): { readonly status: number; readonly body: Buffer 
   return { status: 200, body }
 }
 
-/** The part the benchmark talks to. */
+/** The API by which the benchmark controls the vendor. */
 const control = (response: ServerResponse, url: URL): void => {
   const number = (name: string): number => Number(url.searchParams.get(name))
   switch (url.pathname) {

@@ -1,4 +1,4 @@
-/** The cheap vendor as a process, and what the benchmark tells it. */
+/** The cheap vendor as a process, and the client of its control API. */
 import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import { good } from "../../../test/support/cluster.ts"
@@ -10,13 +10,13 @@ const Done = Schema.Array(Schema.Tuple([Schema.String, Schema.Finite]))
 export interface Vendor {
   readonly url: string
   readonly pid: number
-  /** How long tasks take that are ordered from now on. */
+  /** Sets the duration of the tasks that are ordered later. */
   takes(millis: number): Effect.Effect<void>
-  /** Ends all open tasks, evenly over that time. */
+  /** Ends all open tasks, spread evenly over a time. */
   finish(overMillis: number): Effect.Effect<void>
-  /** Forgets all tasks. */
+  /** Deletes all tasks. */
   readonly forget: Effect.Effect<void>
-  /** When each task is done, in milliseconds since 1970, by the vendor's id. */
+  /** The completion time of each task by the vendor's id, in milliseconds since 1970. */
   readonly done: Effect.Effect<ReadonlyMap<string, number>>
 }
 

@@ -1,4 +1,4 @@
-/** What all cases are run in. */
+/** The environment in which all cases run. */
 import { Schema } from "effect"
 import type { Placement } from "../measure/machine.ts"
 import type { BenchOptions } from "../options.ts"
@@ -12,7 +12,7 @@ export interface World {
   readonly vendor: Vendor
 }
 
-/** A figure of it would mean nothing. */
+/** A failure of the benchmark, because of which its figures would mean nothing. */
 export class BenchFailed extends Schema.TaggedError<BenchFailed>()("BenchFailed", {
   message: Schema.String
 }) {}

@@ -1,9 +1,9 @@
-/** I8: what a client was told with a 2xx is in the books. */
+/** I8: each order to which a client got a 2xx response is in the ledger. */
 import type { Books, Job, Task } from "../books.ts"
 import type { Order, Witness } from "../witness.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
-/** Codes that are answered before any vendor is called. */
+/** Error codes that the gateway returns before it calls a vendor. */
 const beforeVendor = new Set([
   "insufficient_balance",
   "member_cap_exceeded",
@@ -11,7 +11,7 @@ const beforeVendor = new Set([
   "idempotency_conflict"
 ])
 
-/** What is wrong with the task that the order was answered with. */
+/** The fault of the task that the response to an order named; null where it has none. */
 const faultOfTask = (order: Order, task: Task | undefined, job: Job | undefined): string | null => {
   if (task === undefined) return "is not there"
   const { organizationId, memberId } = order.customer

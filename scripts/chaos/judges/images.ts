@@ -1,11 +1,11 @@
-/** I8 and I10 for images, which carry no id of ours to their vendor. */
+/** I8 and I10 for images, whose orders at the vendor carry no id of the gateway. */
 import type { Books, Hold, Job } from "../books.ts"
 import type { Witness } from "../witness.ts"
 import { pairUp } from "./matching.ts"
 import { claimOf, mayBelong, unreadHolds, verdictOnOrder } from "./orders.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
-/** Which jobs and holds of images may belong to each other. */
+/** Finds which jobs and holds of images may belong together. */
 const readImages = (books: Books, witness: Witness) => {
   const verdicts = verdictOnOrder(witness)
   const attempts = groupBy(witness.attempts, ({ order }) => order.promptDigest)
@@ -14,16 +14,16 @@ const readImages = (books: Books, witness: Witness) => {
   const unread = unreadHolds(books)
   const holds = books.holds.filter(({ id }) => !tasks.has(id))
   const holdsByClaim = groupBy(holds, claimOf.hold)
-  // A job that failed at the vendor is billed by nobody, and needs nothing of us.
+  // Failed jobs are excluded: no vendor bills them, so they need no charge and no orphan.
   const jobs = books.jobs.filter(
     ({ accepted, ended }) =>
       accepted.kind === "image" && (ended === null || ended.event === "succeeded")
   )
 
   /**
-   * Charged when the client has the images, an orphan when it was told of an error, and both where the
-   * vendor's answer of success could not be read. Where nothing was heard, or one of several requests was
-   * answered, it may be either.
+   * Whether a hold fits a job. A job is charged when the client has the images, an orphan when the
+   * client got an error, and both where the vendor's success response could not be read. Where the
+   * client got no response, or a response to only one of several requests, the job may be either.
    */
   const mayFit = (job: Job, hold: Hold): boolean => {
     const digest = job.accepted.order.prompt_sha256
@@ -45,7 +45,8 @@ const readImages = (books: Books, witness: Witness) => {
 
 type Images = ReturnType<typeof readImages>
 
-// If all jobs can be paired, and all charges can, then both can at once (Mendelsohn and Dulmage).
+// If all jobs can be paired, and all charges can be paired, then both are possible in one matching
+// (theorem of Mendelsohn and Dulmage).
 
 const judgeJobs = ({ jobs, verdicts, holdsFor }: Images, { orders }: Witness): Verdict => {
   const docket = open("I10", "every image job is charged, or has its own orphan")
@@ -82,7 +83,10 @@ const judgeAmounts = ({ captured: holds }: Images): Verdict => {
 const judgeAnswers = ({ jobs, attempts, holdsFor }: Images, witness: Witness): Verdict => {
   const docket = open("I8", "images that were answered were made, and are charged")
   const jobsByOrder = groupBy(jobs, ({ accepted }) => accepted.order.prompt_sha256)
-  /** One for each answer that came of work of its own; a replayed answer needs the first one. */
+  /**
+   * One demand for each response that has its own job. A replayed response needs only the job of
+   * the first response.
+   */
   const demands = [...witness.orders.values()].flatMap((order) => {
     const accepted = (attempts.get(order.promptDigest) ?? []).flatMap(({ outcome }) =>
       order.kind === "image" && outcome._tag === "Accepted" ? [outcome] : []

@@ -1,8 +1,8 @@
-/** I1 to I7 and the refunds, computed from the rows and not from the gateway's own view. */
+/** I1 to I7 and the refunds, computed from the table rows and not with the gateway's own audit. */
 import type { Books, Transfer } from "../books.ts"
 import { groupBy, open, sum, type Verdict } from "./verdict.ts"
 
-/** The states that a task ends in. */
+/** The final states of a task. */
 const finalStates = new Set(["succeeded", "failed", "rejected"])
 
 const isSound = ({ amount, kind, debit, credit }: Transfer): boolean => {

@@ -1,9 +1,9 @@
-/** I11: what gateways print holds no prompt, no key and no address of a result. */
+/** I11: the output of gateways contains no prompt, no key and no address of a result. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { open, type Verdict } from "./verdict.ts"
 
-/** Looks for each text, as it is and as it stands in an address, in every log of a gateway. */
+/** Searches the logs of all gateways for each secret, both unchanged and URL-encoded. */
 export const judgeLogs = (directory: string, secrets: ReadonlyArray<string>): Verdict => {
   const docket = open("I11", "no prompt, key or result's address in any gateway's log")
   const logs = readdirSync(directory).filter((name) => /^gateway-.*\.log$/.test(name))

@@ -1,8 +1,8 @@
-/** Pairing each of many with one of its own. */
+/** Maximum bipartite matching. */
 
 /**
- * A largest set of pairs in which nobody occurs twice, as the partner of each left one; who has none
- * is left out. `candidates` are the right ones a left one may be paired with.
+ * A maximum matching, as the right partner of each left item. Left items without a partner are
+ * missing from the map. `candidates` returns the right items that a left item may be paired with.
  */
 export const pairUp = <L, R>(
   lefts: ReadonlyArray<L>,
@@ -10,7 +10,10 @@ export const pairUp = <L, R>(
 ): ReadonlyMap<L, R> => {
   const holder = new Map<R, L>()
 
-  /** Finds a partner, moving others to another one of theirs where that makes room. */
+  /**
+   * Finds a partner for a left item, and moves other left items to another candidate where that
+   * frees one (an augmenting path).
+   */
   const place = (left: L, tried: Set<R>): boolean =>
     candidates(left).some((right) => {
       if (tried.has(right)) return false

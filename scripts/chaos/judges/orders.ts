@@ -1,15 +1,18 @@
-/** Which hold may belong to which job, where no id tells. */
+/** Finds which hold may belong to which job, where no id connects them. */
 import type { Books, Hold, Job } from "../books.ts"
 import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
 import { groupBy } from "./verdict.ts"
 
-/** The book counts whole milliseconds. */
+/** The tolerance for the simulator's book, which has whole milliseconds. */
 export const ROUNDING_MILLIS = 5
-/** A gateway that slept may call the vendor for a hold that was given back meanwhile. */
+/**
+ * The tolerance for a released hold: a paused gateway may call the vendor after its hold was
+ * released.
+ */
 const LATE_MILLIS = 20_000
 
-/** Who ordered what at which price: all that hold and order have in common. */
+/** The member, model and amount as a text: all that a hold and its order have in common. */
 export const claimOf = {
   hold: ({ member_id, upstream_model, amount }: Hold): string =>
     `${member_id} ${upstream_model} ${amount}`,
@@ -19,7 +22,7 @@ export const claimOf = {
   }
 }
 
-/** The job came after the hold, and the hold was not closed long before the job. */
+/** Whether the job came after the hold was taken, and not long after the hold was closed. */
 export const mayBelong = ({ accepted }: Job, { created_at, closed_at, state }: Hold): boolean => {
   const at = Date.parse(accepted.at)
   const late = state === "captured" ? 0 : LATE_MILLIS
@@ -29,15 +32,16 @@ export const mayBelong = ({ accepted }: Job, { created_at, closed_at, state }: H
   )
 }
 
-/** Those that are charged for an answer of success that could not be read. */
+/** The ids of the holds that were charged because a success response could not be read. */
 export const unreadHolds = (books: Books): ReadonlySet<string> =>
   new Set(
     books.orphans.filter(({ reason }) => reason === "unread_answer").map(({ hold_id }) => hold_id)
   )
 
 /**
- * What its client was told of each order, by the digest of its prompt: `accepted` by any answer,
- * `denied` when all answers were vendor's errors, and otherwise nobody can say.
+ * The outcome of each order for its client, by the digest of its prompt: `accepted` when any
+ * response was a success, `denied` when all responses were errors of the vendor, and otherwise
+ * `unknown`.
  */
 export const verdictOnOrder = (
   witness: Witness

@@ -1,17 +1,23 @@
-/** A vendor's error is answered when the hold is back, or charged for what could not be read, and not before. */
+/**
+ * Checks that an error of the vendor is returned only after the hold was released, or was charged
+ * because the response could not be read.
+ */
 import type { Books, Hold } from "../books.ts"
 import type { Attempt, Witness } from "../witness.ts"
 import { pairUp } from "./matching.ts"
 import { claimOf, ROUNDING_MILLIS, unreadHolds } from "./orders.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
-/** Taken and closed while the client waited. */
+/** Whether the hold was taken and closed while the client waited. */
 const within = ({ startedAt, endedAt }: Attempt, { created_at, closed_at }: Hold): boolean =>
   closed_at !== null &&
   created_at.getTime() + ROUNDING_MILLIS >= startedAt &&
   closed_at.getTime() - ROUNDING_MILLIS <= endedAt
 
-/** Requests with a key are left out: their answer may be one that was given before. */
+/**
+ * Checks the refunds. Requests with an idempotency key are excluded, since their response may be a
+ * replay.
+ */
 export const judgeRefunds = (books: Books, witness: Witness): Verdict => {
   const docket = open(
     "refund",

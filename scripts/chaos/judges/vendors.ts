@@ -1,4 +1,7 @@
-/** I9 and I10 for videos: every job a vendor took on is known to us, once, and charged as it ended. */
+/**
+ * I9 and I10 for videos: every job that a vendor accepted is known to the gateway, once, and
+ * charged according to its end.
+ */
 import type { Books, Hold, Job, Orphan, Task } from "../books.ts"
 import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
@@ -6,7 +9,10 @@ import { pairUp } from "./matching.ts"
 import { claimOf, mayBelong, verdictOnOrder } from "./orders.ts"
 import { type Docket, groupBy, open, type Verdict } from "./verdict.ts"
 
-/** At most one job for each key, and one for each request that was never repeated. */
+/**
+ * Checks that each idempotency key has at most one job, and so has each request that was never
+ * repeated.
+ */
 export const judgeRepeats = (
   books: Books,
   witness: Witness,
@@ -46,7 +52,7 @@ export const judgeRepeats = (
   return [keys.verdict, answers.verdict, once.verdict]
 }
 
-/** What the task's end must be by the job's end; null when they agree. */
+/** How the end of a task contradicts the end of its job; null when they agree. */
 const disagreement = (task: Task, job: Job, orphan: Orphan | undefined): string | null => {
   if (task.state === "succeeded") {
     return job.ended?.event === "succeeded"
@@ -62,7 +68,7 @@ const disagreement = (task: Task, job: Job, orphan: Orphan | undefined): string 
 const videoJobs = ({ jobs }: Books): ReadonlyArray<Job> =>
   jobs.filter(({ accepted }) => accepted.kind === "video")
 
-/** What is wrong with the one task of a job that was ordered. */
+/** The fault of the only task of a job; null where it has none. */
 const faultOfTask = (
   task: Task,
   job: Job,
@@ -73,7 +79,7 @@ const faultOfTask = (
     ? disagreement(task, job, orphan)
     : `is not the task of order ${id}`
 
-/** The tasks and orphans that a job may have left. */
+/** The tasks and orphans, grouped so that those of a job can be found. */
 const readTraces = ({ tasks, orphans }: Books) => ({
   tasksByJob: groupBy(tasks, ({ upstream_id }) => upstream_id ?? ""),
   orphansByHold: new Map(orphans.map((orphan) => [orphan.hold_id, orphan])),
@@ -82,9 +88,9 @@ const readTraces = ({ tasks, orphans }: Books) => ({
 
 type Finding =
   | { readonly _tag: "Named"; readonly fault: string | null }
-  /** The token of its order tells which orphan is the job's. */
+  /** The client token of the order identifies the orphan of the job. */
   | { readonly _tag: "ByToken"; readonly token: string; readonly fault: string | null }
-  /** The answer never came, and nothing tells which orphan is the job's. */
+  /** The vendor's response was lost, so that nothing identifies the orphan of the job. */
   | { readonly _tag: "Unnamed" }
 
 const findJob = (
@@ -121,7 +127,8 @@ const judgeJobs = (books: Books, witness: Witness): Verdict => {
   }
   const tasks = new Set(books.tasks.map(({ id }) => id))
   const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
-  // Each unnamed job needs an orphan without an id that nobody else needs.
+  // Each unidentified job needs its own orphan, among those without a vendor's id that belong to no
+  // other job.
   const claims = groupBy(
     books.orphans.flatMap(({ hold_id, upstream_id }) => {
       const hold = holds.get(hold_id)
@@ -142,7 +149,7 @@ const judgeJobs = (books: Books, witness: Witness): Verdict => {
   return docket.verdict
 }
 
-/** The tokens that the vendor counted for a job, or was made to count. */
+/** The tokens that the vendor reported for a job, or that a switch in the prompt made it report. */
 const tokensOf = ({ accepted, ended }: Job): number | null => {
   const { nousage, usage } = accepted.switches
   if (nousage !== undefined) return null

@@ -1,22 +1,22 @@
-/** What a judge answers. */
+/** The result of a judge. */
 
 export interface Verdict {
   readonly id: string
-  /** What is asked of the books, in a few words. */
+  /** The rule that is checked, in a few words. */
   readonly rule: string
-  /** How many cases were looked at. */
+  /** The number of checked cases. */
   readonly checked: number
-  /** One line for each case that is wrong. */
+  /** The violations, one line each. */
   readonly violations: ReadonlyArray<string>
 }
 
 export interface Docket {
-  /** Notes one case; `wrong` is its violation, null when it is in order. */
+  /** Records one case; `wrong` is its violation, or null when there is none. */
   readonly look: (wrong: string | null) => void
   readonly verdict: Verdict
 }
 
-/** An empty list of cases for one rule. */
+/** A docket for one rule, without any cases yet. */
 export const open = (id: string, rule: string): Docket => {
   const violations: Array<string> = []
   const counted = { checked: 0 }

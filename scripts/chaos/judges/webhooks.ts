@@ -1,4 +1,6 @@
-/** Webhooks: every end of a task was told, once an event and endpoint, and nothing else was. */
+/**
+ * Checks the webhooks: one message for each end of a task and each endpoint, and no other messages.
+ */
 import type { Books } from "../books.ts"
 import type { Witness } from "../witness.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"

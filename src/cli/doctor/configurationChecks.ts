@@ -1,4 +1,4 @@
-/** The Node.js that runs this, and what the environment says. */
+/** Checks of the Node.js version and of the environment variables. */
 import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
 import { Base64 } from "effect/encoding"
 import { type GatewayConfig, loadConfig } from "../../config.ts"
@@ -21,7 +21,10 @@ export const nodeCheck: Check = {
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** The configuration as these variables alone make it. */
+/**
+ * Loads the configuration from these variables alone; `onRead` receives the name of each variable
+ * read.
+ */
 const load = (
   variables: Variables,
   onRead: (name: string) => void = () => undefined
@@ -48,7 +51,9 @@ const gatewayVariables = (): ReadonlySet<string> => {
   return names
 }
 
-/** Read by commands, or by tools beside the gateway. */
+/**
+ * `GATEWAY_` variables that the gateway itself does not read: commands and other tools read them.
+ */
 const othersVariables = ["GATEWAY_KEY", "GATEWAY_URL"]
 
 const reasonOf = (exit: Exit.Exit<unknown, Error>): string =>
@@ -63,7 +68,7 @@ const reasonOf = (exit: Exit.Exit<unknown, Error>): string =>
       })
     : ""
 
-/** Why each variable that does not decode does not. */
+/** The variables that do not decode, each with the reason. */
 const faultsOf = (environment: Variables): ReadonlyMap<string, string> =>
   new Map(
     [...gatewayVariables()].flatMap((name) => {
@@ -73,7 +78,9 @@ const faultsOf = (environment: Variables): ReadonlyMap<string, string> =>
     })
   )
 
-/** As the variables that decode make it; null where that is no configuration. */
+/**
+ * The configuration from the variables that decode; null where these do not make a configuration.
+ */
 export const configOf = (environment: Variables): GatewayConfig | null => {
   const faulty = faultsOf(environment)
   const exit = load(
@@ -85,7 +92,7 @@ export const configOf = (environment: Variables): GatewayConfig | null => {
 const PREFIX = "GATEWAY_"
 const bare = (name: string): string => (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name)
 
-/** The variable that was meant, by its letters after the prefix. */
+/** The known variable whose name is nearest to an unknown one, compared without the prefix. */
 const meant = (name: string, known: ReadonlyArray<string>): string | null => {
   const nearest = nearestName(bare(name), known.map(bare))
   return known.find((other) => bare(other) === nearest) ?? null
@@ -120,7 +127,7 @@ const isMasterKey = (text: string): boolean => {
 
 const MAKE_KEY = `openssl rand -base64 ${MASTER_KEY_BYTES} makes one.`
 
-/** What is given by variables; what is kept in `DATA_DIR` is looked at there. */
+/** Checks the secrets in environment variables. Secrets stored in `DATA_DIR` have a check there. */
 export const secretsCheck: Check = {
   name: "Secrets",
   look: ({ config }) =>

@@ -1,4 +1,7 @@
-/** The database: reached, permitted, of the right schema, and opened by the master key. */
+/**
+ * Checks of the database: connection, permissions, schema version, and whether the master key
+ * decrypts its secrets.
+ */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { Cause, Clock, Effect, type FileSystem, type Path, Schema } from "effect"
@@ -39,9 +42,9 @@ const server = Effect.flatMap(SqlClient.SqlClient, (sql) =>
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMillis"`)
 )
 
-/** What is built on began with it. */
+/** The oldest supported version, PostgreSQL 15, as a `server_version_num`. */
 const LEAST_VERSION = 150_000
-/** Listens for changes, beside the pool. */
+/** The number of connections outside the pool: one connection that listens for notifications. */
 const LISTENING = 1
 
 const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
@@ -135,7 +138,10 @@ const secretFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
       )
 }, Effect.provide(layerCrypto))
 
-/** Never longer than a person waits; what breaks is told, and not what the other looks found. */
+/**
+ * Limits a check to a time that a person waits for, and turns its failure into a finding, so that
+ * the findings of the other checks are kept.
+ */
 const unknownIfFailing = <E extends Error, R>(
   what: string,
   look: Effect.Effect<ReadonlyArray<Finding>, E, R>

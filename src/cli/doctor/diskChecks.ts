@@ -1,4 +1,4 @@
-/** The data directory, and the disk under it. */
+/** Checks of the data directory and of the disk it is on. */
 import { constants } from "node:fs"
 import { access, stat, statfs } from "node:fs/promises"
 import { join, resolve } from "node:path"
@@ -17,7 +17,7 @@ const mayWrite = (path: string) =>
     )
   )
 
-/** For others than the owner. */
+/** The permission bits of the group and of other users. */
 const OTHERS = 0o077
 
 const octal = (mode: number): string => (mode & 0o777).toString(8).padStart(4, "0")

@@ -1,4 +1,4 @@
-/** Checks an installation; each finding is a sentence, with advice where something is wrong. */
+/** Checks an installation. Each finding is a sentence, with advice where something is wrong. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { ExitWith } from "../failures.ts"
@@ -14,7 +14,7 @@ type Needs =
   | Effect.Services<ReturnType<typeof databaseCheck.look>>
   | Effect.Services<ReturnType<typeof gatewayCheck.look>>
 
-/** A check that fails may make those after it fail as well. */
+/** All checks in the order of their dependencies: a failed check may make later checks fail too. */
 const checks: ReadonlyArray<Check<Needs>> = [
   nodeCheck,
   variablesCheck,

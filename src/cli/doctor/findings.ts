@@ -1,23 +1,23 @@
-/** Findings of the checks of an installation. */
+/** The findings of the checks of an installation. */
 import type { Effect } from "effect"
 import type { GatewayConfig } from "../../config.ts"
 
 export interface Finding {
-  /** `look` is a warning; `unknown` could not be checked. */
+  /** `look` is a warning; `unknown` means that the subject could not be checked. */
   readonly status: "ok" | "look" | "wrong" | "unknown"
-  /** One sentence, without secrets. */
+  /** The finding in one sentence, without secrets. */
   readonly says: string
-  /** What to do about it. */
+  /** What the operator should do about the finding. */
   readonly advice?: string
 }
 
 interface Installation {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Null where it does not decode; checks that need it are skipped. */
+  /** The configuration; null where it does not decode: checks that need it are skipped. */
   readonly config: GatewayConfig | null
 }
 
-/** A check of one subject. It never fails and changes nothing. */
+/** A check of one subject. A check never fails and changes nothing. */
 export interface Check<R = never> {
   readonly name: string
   readonly look: (installation: Installation) => Effect.Effect<ReadonlyArray<Finding>, never, R>

@@ -1,4 +1,4 @@
-/** Checks the running gateway, if there is one: its readiness, channels, orphans and ledger. */
+/** Checks of a running gateway, if one runs: its readiness, channels, orphans and ledger. */
 import { Effect, Schema } from "effect"
 import { ReadinessReport } from "../../http/api/OperationsApi.ts"
 import { deepestReason, gatewayErrorText } from "../failures.ts"
@@ -31,7 +31,10 @@ const readinessFindings = Effect.fnUntraced(function* (address: string) {
 
 type Look<E, R> = (gateway: Gateway) => Effect.Effect<ReadonlyArray<Finding>, E, R>
 
-/** Findings that need an operator's token; unknown where the gateway refuses it. */
+/**
+ * Runs a check that needs an operator's token. Its finding is `unknown` where the gateway refuses
+ * the token.
+ */
 const askAsOperator = <E, R>(what: string, look: Look<E, R>) =>
   asOperator(({ gateway }) => look(gateway)).pipe(
     Effect.timeout("60 seconds"),

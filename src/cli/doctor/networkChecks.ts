@@ -1,4 +1,4 @@
-/** The port that a gateway would take, and the bucket of the archive. */
+/** Checks of the port that the gateway would listen on, and of the archive's bucket. */
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:net"
 import { Cause, Effect, Stream } from "effect"
@@ -18,7 +18,7 @@ const listenOn = (host: string, port: number) =>
     )
   })
 
-/** Whether what has the port is a gateway. */
+/** Whether the program that listens on the port is a gateway. */
 const isGateway = (host: string, port: number) =>
   Effect.promise((signal) =>
     fetch(`http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}/healthz`, {

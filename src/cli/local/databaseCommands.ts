@@ -1,4 +1,4 @@
-/** What is done with the database directly: the schema, and the audit of the books. */
+/** Commands that work on the database directly: schema migration and the audit of the ledger. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -37,7 +37,7 @@ const migrate = Command.make(
   )
 )
 
-/** In the words of the admin interface. */
+/** The violations in the database, with the field names of the admin API. */
 const violationsInDatabase = onDatabase((config) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient

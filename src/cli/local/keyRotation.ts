@@ -1,9 +1,10 @@
 /**
- * Replaces the master key: everything that `GATEWAY_MASTER_KEY_PREVIOUS` has sealed is sealed again
- * under `GATEWAY_MASTER_KEY`. May be run again at any time, also after it was cut off.
+ * Replaces the master key: every secret sealed under `GATEWAY_MASTER_KEY_PREVIOUS` is sealed again
+ * under `GATEWAY_MASTER_KEY`. The rotation may be run again at any time, also after it was
+ * interrupted.
  *
- * With the embedded database and a master key that was generated, neither variable is needed: a new
- * one is generated, and takes the place of the old one in `secrets.json`.
+ * With the embedded database and a generated master key, neither variable is needed: a new key is
+ * generated and replaces the old one in `secrets.json`.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
@@ -42,15 +43,16 @@ const resealWith = ({
     Effect.provide(Layer.provide(layerVault(masterKey, previousMasterKey), layerCrypto))
   )
 
-/** Seals everything again, and answers how much that was. */
+/** Seals all secrets again, and returns the number of secrets. */
 const rotate = Effect.gen(function* () {
   const config = yield* loadConfig
   const isKept =
     config.databaseUrl === null && config.masterKey === null && config.previousMasterKey === null
-  // Before a database is opened, which would make an embedded one where there is none.
+  // The keys are checked before the database is opened, since opening an embedded database creates
+  // one where none exists.
   yield* isKept ? requireStoredSecrets(config.dataDir) : bothKeys(config)
   return yield* Effect.gen(function* () {
-    // While the database is open here, no gateway runs that would go by the old file.
+    // While this process has the database open, no gateway runs that could read the old file.
     if (isKept) yield* beginStoredRotation(config.dataDir)
     const done = yield* resealWith(yield* bothKeys(config))
     if (isKept) yield* endStoredRotation(config.dataDir)

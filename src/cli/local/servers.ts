@@ -1,9 +1,12 @@
-/** Servers that the command line starts. Each is loaded when it is asked for. */
+/**
+ * The servers that the command line starts. The module of each is loaded only when its command
+ * runs.
+ */
 import { ConfigProvider, Effect } from "effect"
 import { Command } from "effect/cli"
 import { ExitWith, failureOf } from "../failures.ts"
 
-/** It says itself why it cannot start. */
+/** The gateway as the environment configures it. It reports by itself why it cannot start. */
 const gateway = Effect.flatMap(
   Effect.promise(() => import("../../program.ts")),
   ({ serveAsConfigured }) => serveAsConfigured

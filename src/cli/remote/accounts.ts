@@ -284,7 +284,7 @@ const keys = Command.make("key").pipe(
               params: { id: member },
               payload: { name, scopes, models, expires_at: expires, requests_per_minute: rate }
             }),
-            // The key alone on stdout, for `KEY=$(...)`; it is shown nowhere else.
+            // Only the key is printed to stdout, for `KEY=$(...)`; it cannot be read again later.
             (created) => printResult(created, () => created.key)
           )
         )

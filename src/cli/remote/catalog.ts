@@ -1,4 +1,6 @@
-/** The catalog: read, compared with a file, and replaced by one. */
+/**
+ * The commands of the catalog: reading it, comparing it with a file, and replacing it with a file.
+ */
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Argument, Command, Flag, Prompt } from "effect/cli"
 import { CatalogDocument, type CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
@@ -10,7 +12,7 @@ import { asOperator, type Gateway } from "./connection.ts"
 
 const encode = Schema.encodeEffect(CatalogDocument)
 
-/** The catalog in force as JSON has it, and its version. */
+/** The catalog in force in its JSON encoding, and its version. */
 const currentCatalog = Effect.fnUntraced(function* (gateway: Gateway) {
   const [document, response] = yield* gateway.admin.readCatalog({
     responseMode: "decoded-and-response"
@@ -54,7 +56,9 @@ const file = Argument.File("file", { mustExist: true }).pipe(
   Argument.withDescription('The catalog as JSON; an api_key may be {"env": "NAME"}')
 )
 
-/** The catalog as it would be read back, without the values of keys. */
+/**
+ * The catalog in its JSON encoding as a later read would return it, without the values of API keys.
+ */
 const withoutKeyValues = ({ channels, ...tables }: CatalogWrite) =>
   encode({
     channels: channels.map(({ api_key: _, api_keys, ...channel }) => ({
@@ -66,14 +70,17 @@ const withoutKeyValues = ({ channels, ...tables }: CatalogWrite) =>
     ...tables
   })
 
-/** What replacing the catalog in force would change, once the gateway has found no fault. */
+/**
+ * The changes that replacing the catalog in force would make, provided the gateway finds no fault.
+ */
 const compare = Effect.fnUntraced(function* (gateway: Gateway, newCatalog: CatalogWrite) {
   const preview = yield* gateway.admin.previewCatalog({ query: {}, payload: newCatalog })
   const current = yield* currentCatalog(gateway)
   return {
     version: preview.version,
     ...diffCatalogs(current.document, yield* withoutKeyValues(newCatalog)),
-    // The values of keys are not read back: any that the file has is written.
+    // The gateway never returns the values of API keys, so each value in the file counts as a
+    // change.
     keys: newCatalog.channels.flatMap(({ id, api_key, api_keys }) => [
       ...(api_key === undefined || api_key === null ? [] : [`channels[${id}].api_key`]),
       ...(api_keys ?? []).flatMap(({ name, api_key: value }) =>
@@ -97,7 +104,7 @@ const comparisonText = (comparison: Comparison): string => {
 const hasChanges = ({ added, removed, changed }: Comparison): boolean =>
   added.length + removed.length + changed.length > 0
 
-/** The exit code of an error, as `diff` has it; 1 means that something differs. */
+/** The exit code of an error, as with `diff`, where 1 means that there are differences. */
 const ERROR_EXIT_CODE = 2
 
 const diff = Command.make(
@@ -155,7 +162,7 @@ const apply = Command.make(
         )
         const removed = comparison.removed.filter((path) => !path.startsWith("mounts["))
         if (removed.length > 0 && !yes) yield* confirm(removed)
-        // The catalog is replaced only in the version that was compared.
+        // `if-match` replaces the catalog only if it still has the version that was compared.
         const version = Option.getOrElse(ifVersion, () => comparison.version)
         const replaced = yield* gateway.admin.replaceCatalog({
           headers: { "if-match": `"${version}"` },

@@ -1,4 +1,4 @@
-/** What one catalog has other than another, by path. */
+/** The differences between two catalogs, by path. */
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 
 type Document = typeof CatalogDocument.Encoded
@@ -18,20 +18,20 @@ type Entry = Readonly<Record<string, unknown>>
 const isEntry = (value: unknown): value is Entry =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The values that stand at the ends of the paths; a list is one value, as its order says something. */
+/** All leaf values by their paths. A list is one value, because its order is significant. */
 const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, unknown]> =>
   isEntry(value)
     ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, `${path}.${name}`))
     : [[path, value]]
 
-/** Entries by what they are called: channels and models by id, mounts by model and channel. */
+/** All entries by name: channels and models by id, mounts by model and channel. */
 const entriesOf = ({ channels, models, mounts }: Document): ReadonlyMap<string, Entry> => {
   const entries = new Map<string, Entry>()
   for (const channel of channels) entries.set(`channels[${channel.id}]`, channel)
   for (const model of models) entries.set(`models[${model.id}]`, model)
   for (const mount of mounts) {
     const name = `mounts[${mount.model}@${mount.channel}]`
-    // A model may be mounted on a channel more than once.
+    // A model may be mounted on the same channel more than once; later mounts are numbered.
     let path = name
     for (let nth = 2; entries.has(path); nth++) path = `${name}#${nth}`
     entries.set(path, mount)
@@ -42,7 +42,7 @@ const entriesOf = ({ channels, models, mounts }: Document): ReadonlyMap<string, 
 const isSame = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right)
 
-/** Both have their defaults filled in. */
+/** The differences between two catalogs, both with their defaults filled in. */
 export const diffCatalogs = (from: Document, to: Document): CatalogDiff => {
   const [before, after] = [entriesOf(from), entriesOf(to)]
   const changed = [...before].flatMap(([name, entry]) => {
@@ -62,7 +62,7 @@ export const diffCatalogs = (from: Document, to: Document): CatalogDiff => {
 
 const text = (value: unknown): string => (value === null ? "-" : JSON.stringify(value))
 
-/** A line for each, as `diff` writes them. */
+/** One line for each difference, in the format of `diff`. */
 export const diffLines = ({ added, removed, changed }: CatalogDiff): ReadonlyArray<string> => [
   ...removed.map((path) => `- ${path}`),
   ...added.map((path) => `+ ${path}`),

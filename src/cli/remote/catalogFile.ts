@@ -1,4 +1,4 @@
-/** A catalog in a file, whose secrets may stand in the environment. */
+/** Reads a catalog from a file; its API keys may come from environment variables. */
 import { Config, Effect, FileSystem, Option, Result, Schema } from "effect"
 import { CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
 import { issueFaults } from "../../domain/requestFields.ts"
@@ -7,7 +7,9 @@ import { CommandFailure, failureOf } from "../failures.ts"
 const FromEnvironment = Schema.Struct({ env: Schema.String })
 const isFromEnvironment = Schema.is(FromEnvironment)
 
-/** Puts the variable's text in the place of `{"env": "NAME"}` under an `api_key`. */
+/**
+ * Replaces each `{"env": "NAME"}` under an `api_key` with the value of that environment variable.
+ */
 const expand = (value: unknown, path: string): Effect.Effect<unknown, CommandFailure> => {
   if (Array.isArray(value)) {
     return Effect.forEach(value, (entry, index) => expand(entry, `${path}[${index}]`))
@@ -40,7 +42,7 @@ const decode = Schema.decodeUnknownResult(CatalogWrite, {
   errors: "all"
 })
 
-/** Reads the file, or fails with every fault by its path. */
+/** Reads a catalog file, or fails with all faults, each with its path. */
 export const readCatalogFile = Effect.fnUntraced(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const text = yield* Effect.mapError(files.readFileString(file), failureOf(file))

@@ -1,7 +1,8 @@
 /**
- * A channel tried for real: the smallest order of each form of its models. An organisation of its own
- * pays for it from a pool that holds no more than may be spent, so that the books bound and prove the
- * money as they do for everybody. The report says what was sent and what came, without keys and media.
+ * Tests a channel with real orders: the smallest order of each form of its models. A separate
+ * organisation pays for them from a balance limited to the permitted spend, so that the ledger
+ * bounds and proves the cost as for any customer. The report shows requests and responses without
+ * keys and media.
  */
 import { Clock, Effect, FileSystem, Option, Predicate, Schedule, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -16,10 +17,13 @@ import { asOperator, type Gateway, type Remote } from "./connection.ts"
 import { drawnImages, type TrialMedia, type TrialOrder, trialOrders } from "./trialOrders.ts"
 
 const PAUSE = "1 second"
-/** Vendors make a video in minutes. */
+/** The time limit of an order; vendors take minutes to make a video. */
 const PATIENCE = "40 minutes"
 
-/** The channel's models, all or the requested one, whose orders go to it first. */
+/**
+ * The channel's video and image models, or only the requested one, whose orders the gateway routes
+ * to this channel first.
+ */
 const modelsOf = (
   { models, mounts }: CatalogDocument,
   channel: string,
@@ -53,7 +57,7 @@ const modelsOf = (
       : []
   })
 
-/** An organisation with so much money, and a key to order with. */
+/** Creates an organisation with a balance of `spend`, and an API key to order with. */
 const openTrialAccount = Effect.fnUntraced(function* (
   { gateway, address, token }: Remote,
   channel: string,
@@ -85,7 +89,7 @@ const openTrialAccount = Effect.fnUntraced(function* (
 
 type TrialAccount = Effect.Success<ReturnType<typeof openTrialAccount>>
 
-/** Revokes the key, and withdraws what was not spent. */
+/** Revokes the API key, and withdraws the unspent balance. */
 const closeTrialAccount = Effect.fnUntraced(function* (
   gateway: Gateway,
   { organization, key, name }: TrialAccount
@@ -107,7 +111,10 @@ const closeTrialAccount = Effect.fnUntraced(function* (
   }
 })
 
-/** Longer texts in an order are media, which the report leaves out. */
+/**
+ * The maximum length of a text in the report. Longer texts in an order are media, which are
+ * shortened.
+ */
 const MAX_TEXT = 200
 const shortenTexts = (value: unknown): unknown =>
   typeof value === "string" && value.length > MAX_TEXT
@@ -118,14 +125,14 @@ const shortenTexts = (value: unknown): unknown =>
         ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortenTexts(one)]))
         : value
 
-/** The gateway's error for an order that it refuses; empty for one that it accepts. */
+/** The gateway's error for an order that it refuses; an empty text for an accepted order. */
 const refusalOf = <A, E>(order: Effect.Effect<A, E>): Effect.Effect<string> =>
   Effect.match(order, {
     onSuccess: () => "",
     onFailure: (error) => gatewayErrorText(error) ?? String(error)
   })
 
-/** Places one order and finds its task, which there is also where the vendor refused the order. */
+/** Places one order and finds its task. The task exists even where the vendor refused the order. */
 const placeTrialOrder = Effect.fnUntraced(function* (
   operator: Gateway,
   { organization, orders }: TrialAccount,
@@ -150,7 +157,7 @@ const placeTrialOrder = Effect.fnUntraced(function* (
 
 type PlacedOrder = Effect.Success<ReturnType<typeof placeTrialOrder>>
 
-/** Waits for the end of an order, and reads its calls and its charge. */
+/** Waits for the end of an order, then reads its upstream calls and its ledger entries. */
 const awaitOrder = Effect.fnUntraced(function* (operator: Gateway, { id, ...one }: PlacedOrder) {
   if (id === null) return { ...one, id, state: "not ordered", calls: [], ledger: [] }
   const read = operator.history.readTask({ params: { id } })
@@ -216,7 +223,8 @@ export const tryChannel = Command.make(
               const results = yield* Effect.forEach(models, (model) =>
                 Effect.gen(function* () {
                   const entry = yield* account.orders.models.read({ params: { id: model.model } })
-                  // One after the other: the newest task is that of the order before.
+                  // Orders are placed one after the other, since each finds its task as the newest
+                  // of the organisation.
                   const all = yield* Effect.forEach(trialOrders(entry, media), (trial) =>
                     placeTrialOrder(gateway, account, trial)
                   )

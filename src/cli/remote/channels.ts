@@ -1,4 +1,4 @@
-/** Channels, which are accounts at vendors: listed, tested, drained and resumed. */
+/** The commands of channels, which are accounts at vendors: list, test, drain and resume. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { ChannelCheckView } from "../../features/catalog/ChannelsApi.ts"
@@ -10,7 +10,7 @@ import { asOperator } from "./connection.ts"
 
 const channel = Argument.String("channel").pipe(Argument.withDescription("The channel's id"))
 
-/** What keeps a channel from being called, as far as its test could tell. */
+/** Whether the test of a channel found a fault because of which the channel cannot be called. */
 export const isFaulty = ({ reachable, credential_accepted }: ChannelCheckView): boolean =>
   reachable === false || credential_accepted === false
 

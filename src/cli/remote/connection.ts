@@ -1,4 +1,4 @@
-/** Which gateway a command speaks to, and by whose token. */
+/** The gateway that a command calls, and the token it uses. */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -24,7 +24,7 @@ const TokenFile = GlobalFlag.Setting("token-file")({
   )
 })
 
-/** Of commands that speak to a gateway. */
+/** The flags of commands that call a gateway. */
 export const remoteFlags = [GatewayAddress, TokenFile] as const
 
 const environment = Config.all({
@@ -34,7 +34,7 @@ const environment = Config.all({
   dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".data"))
 })
 
-/** Without a slash at its end. */
+/** The gateway's address, without a trailing slash. */
 export const gatewayAddress = Effect.gen(function* () {
   const { url } = yield* environment
   const configured = Option.orElse(yield* GatewayAddress, () => url)
@@ -55,7 +55,10 @@ const notEmpty = (token: Option.Option<Redacted.Redacted>) =>
 
 const isKey = (token: Redacted.Redacted): boolean => Redacted.value(token).startsWith("mg_")
 
-/** The tokens of the file or the environment; for a local gateway, else those stored in DATA_DIR. */
+/**
+ * The tokens from the file or the environment; otherwise, for a local gateway, those stored in
+ * `DATA_DIR`.
+ */
 export const tokens = Effect.gen(function* () {
   const { admin, key, dataDir } = yield* environment
   const file = yield* TokenFile
@@ -81,7 +84,7 @@ export const tokens = Effect.gen(function* () {
 
 export type Gateway = MediaGateway["Service"]
 
-/** A gateway and the address it was called at. */
+/** A client of the gateway, with the gateway's address and the token in use. */
 export interface Remote {
   readonly gateway: Gateway
   readonly address: string
@@ -99,7 +102,7 @@ const connect = Effect.fnUntraced(function* (token: Redacted.Redacted) {
 const missing = (name: string) =>
   new CommandFailure({ message: `${name} is not set: set it, or name a file by --token-file` })
 
-/** Calls the gateway as an operator; what goes wrong is told by its address. */
+/** Calls the gateway as an operator. The message of a failure names the gateway's address. */
 export const asOperator = Effect.fnUntraced(function* <A, E, R>(
   use: (remote: Remote) => Effect.Effect<A, E, R>
 ) {
@@ -109,7 +112,7 @@ export const asOperator = Effect.fnUntraced(function* <A, E, R>(
   return yield* Effect.mapError(use(remote), toCommandFailure(remote.address))
 })
 
-/** Calls the gateway as the holder of a key. */
+/** Calls the gateway as the holder of an API key. */
 export const asMember = Effect.fnUntraced(function* <A, E, R>(
   use: (remote: Remote) => Effect.Effect<A, E, R>
 ) {
@@ -119,7 +122,10 @@ export const asMember = Effect.fnUntraced(function* <A, E, R>(
   return yield* Effect.mapError(use(remote), toCommandFailure(remote.address))
 })
 
-/** As an operator where there is a token of one, else as the holder of a key. */
+/**
+ * Calls the gateway as an operator where an operator's token is configured, otherwise as the holder
+ * of an API key.
+ */
 export const asEither = Effect.fnUntraced(function* <A, E, R, A2, E2, R2>(
   operator: (remote: Remote) => Effect.Effect<A, E, R>,
   member: (remote: Remote) => Effect.Effect<A2, E2, R2>
@@ -138,7 +144,7 @@ const Refusal = Schema.Struct({
   })
 })
 
-/** Reads a path as another type than JSON. */
+/** Reads a path in a content type other than JSON. */
 export const readAs = (
   { address, token }: Pick<Remote, "address" | "token">,
   path: string,

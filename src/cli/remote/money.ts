@@ -1,4 +1,7 @@
-/** Money that operators move, each time under a reference that makes a repeat move nothing. */
+/**
+ * The commands by which operators move money. Each takes a reference, with which a repeat moves
+ * nothing.
+ */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { PositiveAmount } from "../../domain/money/Money.ts"

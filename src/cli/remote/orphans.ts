@@ -1,4 +1,7 @@
-/** Orphans: jobs that vendors may have made and nobody paid for, or charged ones that were not delivered. */
+/**
+ * The commands of orphans: orders whose job the vendor may have made although nobody paid for it,
+ * and orders that were charged but not delivered.
+ */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { facts, printPage, printResult } from "../output.ts"

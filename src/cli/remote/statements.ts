@@ -28,7 +28,10 @@ const readFiles = Effect.fnUntraced(function* (statement: string, entries: strin
   return source
 })
 
-/** An operator reads every organisation's, and a key that has the scope its own one's. */
+/**
+ * Calls with the path of an organisation's statements for an operator, or with the path of the
+ * key's own organisation, which needs the key's scope.
+ */
 const withStatements =
   (organization: Option.Option<string>) =>
   <A, E, R>(use: (remote: Remote, path: string) => Effect.Effect<A, E, R>) =>

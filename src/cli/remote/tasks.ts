@@ -1,4 +1,4 @@
-/** One order: its status, timeline and end. */
+/** The commands of one order: its status, timeline and end. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { taskKindOf } from "../../domain/orderIds.ts"
@@ -54,7 +54,7 @@ const failureText = (one: {
   readonly error: { readonly code: string; readonly message: string }
 }) => `\n${one.error.code}: ${one.error.message}`
 
-/** The order as its client reads it, after so many seconds or when it has ended. */
+/** The order as its client reads it, after at most `wait` seconds or when it has ended. */
 const readOwnTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, wait: number) {
   const reading = { params: { task_id: id }, query: { wait } }
   switch (taskKindOf(id)) {

@@ -1,4 +1,4 @@
-/** The smallest order of each form of a model: what a channel is tried with. */
+/** The orders that test a channel: the smallest order of each form of a model. */
 import { Buffer } from "node:buffer"
 import { Array as Arr, Effect } from "effect"
 import type { ImageBody } from "../../domain/image/ImageRequest.ts"
@@ -7,21 +7,23 @@ import type { ContentBlock, VideoBody } from "../../domain/video/VideoBody.ts"
 import type { ModelEntry } from "../../features/catalog/ModelsApi.ts"
 import { drawPicture } from "../../simulator/media/picture.ts"
 
-/** Addresses that the vendor can read; pictures are drawn where none are given. */
+/**
+ * Addresses of media that the vendor can read. Images are drawn where no addresses are configured.
+ */
 export interface TrialMedia {
   readonly images: readonly [string, string]
   readonly video: string | null
   readonly audio: string | null
 }
 
-/** What is tried, in words, and the order of it. */
+/** An order, with the name of the form that it tests. */
 export type TrialOrder =
   | { readonly form: string; readonly kind: "video"; readonly body: VideoBody }
   | { readonly form: string; readonly kind: "image"; readonly body: ImageBody }
 
 const PROMPT = "A lighthouse at dusk, the lamp turns slowly"
 
-/** Within what every vendor takes of a picture: no side below 300 pixels. */
+/** Pixels of each side, which every vendor accepts: sides below 300 pixels are refused. */
 const PICTURE_SIDE = 512
 
 export const drawnImages: Effect.Effect<TrialMedia["images"]> = Effect.all([
@@ -35,7 +37,9 @@ const asDataUrl = (png: Uint8Array): string =>
 const images = (role: "reference_image" | "first_frame" | "last_frame", ...urls: Array<string>) =>
   urls.map((url): ContentBlock => ({ type: "image_url", role, image_url: url }))
 
-/** The combinations of roles that are tried, with the media of each; those without media are left out. */
+/**
+ * The tested combinations of roles, each with its media. Combinations without media are left out.
+ */
 const combinations = ({ images: [one, other], video, audio }: TrialMedia) => {
   const frame = images("first_frame", one)
   const reference = images("reference_image", one)
@@ -74,10 +78,13 @@ type Takes = NonNullable<ModelEntry["takes"]>[number]
 const takesAll = ({ inputs }: Takes, roles: ReadonlyArray<InputRole>): boolean =>
   inputs.some((form) => roles.every((role) => form[role] !== undefined))
 
-/** Shorter orders are refused for their length by forms that other ones of the same model allow. */
+/**
+ * The minimum seconds of an order: for shorter ones, some forms of a model are refused because of
+ * their length, although its other forms allow it.
+ */
 const SHORTEST_SECONDS = 3
 
-/** The least seconds that all forms of the model have and the gateway takes. */
+/** The shortest duration that all forms of the model and the gateway accept. */
 const leastSeconds = ({ durations }: ModelEntry, takes: Takes | undefined): number | null => {
   if (durations === undefined) return null
   const least = Math.max(SHORTEST_SECONDS, durations.min, takes?.durations.min ?? durations.default)
@@ -90,8 +97,9 @@ const leastResolution = ({ resolutions = [] }: ModelEntry, takes: Takes | undefi
   null
 
 /**
- * Each combination of inputs that the model is known to take (all of them where nothing is known), a
- * picture without a role, silence where there is a switch, and a mark where there is a field for it.
+ * The trial orders of a video model: each combination of inputs that the model is known to accept
+ * (all combinations where nothing is known), an image without a role, one without sound where sound
+ * can be switched off, and one with a watermark where the model has that parameter.
  */
 const trialVideos = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialOrder> => {
   const takes = model.takes?.[0]
@@ -130,7 +138,10 @@ const trialVideos = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialO
   ]
 }
 
-/** One image, two in one order, and where the model takes pictures one made from another. */
+/**
+ * One image, two images in one order, and one image made from another where the model accepts
+ * images.
+ */
 const trialImages = (model: ModelEntry, { images: [picture] }: TrialMedia) => {
   const order = (form: string, more: object): TrialOrder => ({
     form,

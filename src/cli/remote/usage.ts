@@ -1,4 +1,4 @@
-/** Every charge, for a spreadsheet or a program. */
+/** Exports all charges, as CSV for a spreadsheet or as JSON for a program. */
 import { Console, Effect, FileSystem, Option, Sink, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type CommandFailure, failureOf, toCommandFailure } from "../failures.ts"
@@ -7,11 +7,11 @@ import { asMember, asOperator, type Remote, readAs } from "./connection.ts"
 
 const PAGE = 100
 
-/** Where the following page is, as the header `link` names it. */
+/** The address of the next page, from the header `link`. */
 const nextOf = (link: string | undefined): string | null =>
   /<([^>]+)>\s*;\s*rel="next"/.exec(link ?? "")?.[1] ?? null
 
-/** The pages as one file: the header row once. */
+/** All pages as one CSV file, with the header row only once. */
 const asCsv = (remote: Remote, path: string, filter: string) =>
   Stream.paginate(`${path}?limit=${PAGE}${filter}`, (page) =>
     Effect.gen(function* () {
@@ -27,7 +27,7 @@ interface Page {
   readonly has_more: boolean
 }
 
-/** The pages as one list. */
+/** All pages as one JSON list. */
 const asJson = <E, R>(
   { address }: Remote,
   read: (after: { readonly after?: string }) => Effect.Effect<Page, E, R>
@@ -78,7 +78,7 @@ const exportUsage = Command.make(
     const write = <R>(pieces: Stream.Stream<string, CommandFailure, R>) =>
       Option.match(output, {
         onNone: () =>
-          // A line that ends here is ended again by the console.
+          // `Console.log` adds the newline that is cut off here.
           Stream.runForEach(pieces, (piece) => Console.log(piece.replace(/\n$/, ""))),
         onSome: (file) =>
           Stream.run(Stream.encodeText(pieces), Sink.mapError(files.sink(file), failureOf(file)))

@@ -1,4 +1,4 @@
-/** The gateway that this page came from, asked through its typed client. */
+/** The connection of the console to the gateway that serves it, through the typed client. */
 import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { layer, MediaGateway } from "../../client/typedClient.ts"
@@ -8,7 +8,7 @@ type Gateway = MediaGateway["Service"]
 export type Ask<A, E = unknown> = (gateway: Gateway) => Effect.Effect<A, E>
 
 export interface Connection {
-  /** Rejects with the error of the call's type, which `failureOf` reads. */
+  /** Runs a call. Rejects with the call's typed error, which `failureOf` reads. */
   readonly ask: <A, E>(call: Ask<A, E>, signal?: AbortSignal) => Promise<A>
   readonly end: () => void
 }

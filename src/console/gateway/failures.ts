@@ -1,14 +1,17 @@
-/** What went wrong with a call, as the console shows it. */
+/** The failure of a call, in the form that the console shows. */
 import { Option, Predicate, Schema } from "effect"
 import * as Errors from "../../domain/Errors.ts"
 
 export interface Failure {
-  /** One of the interface's codes, `unreachable` without an answer, or `unreadable`. */
+  /**
+   * An error code of the API, `unreachable` where no response came, or `unreadable` where the
+   * response has no known form.
+   */
   readonly code: Errors.ErrorCode | "unreachable" | "unreadable"
-  /** In the gateway's own words. */
+  /** The gateway's own message. */
   readonly message: string
   readonly param: string | null
-  /** Fields that the code has beside those. */
+  /** The additional fields of this error code. */
   readonly more: Readonly<Record<string, unknown>>
 }
 
@@ -20,7 +23,7 @@ const Said = Schema.Struct({
 })
 const isSaid = Schema.is(Said)
 
-/** What browsers say of a request that never came to an answer. */
+/** Whether this is a browser's error for a request without a response. */
 const isUnanswered = (error: unknown): boolean =>
   error instanceof TypeError && /fetch|network|load failed/i.test(error.message)
 
@@ -30,11 +33,11 @@ export const failureOf = (error: unknown): Failure => {
     return { code, message, param, more }
   }
   const message = error instanceof Error ? error.message : String(error)
-  // A transport that failed, or an answer of somebody who stands between.
+  // A network failure, or a response from a proxy in between.
   const unreachable = Predicate.isTagged(error, "HttpClientError") || isUnanswered(error)
   return { code: unreachable ? "unreachable" : "unreadable", message, param: null, more: {} }
 }
 
-/** What an error's own fields say, where they are of this shape. */
+/** The additional fields of an error, decoded with a schema; undefined where they do not match. */
 export const told = <A>({ more }: Failure, schema: Schema.ConstraintDecoder<A>): A | undefined =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(more))

@@ -1,4 +1,7 @@
-/** What the gateway answers as a file: read with the session's bearer, shown or saved from memory. */
+/**
+ * Requests outside the typed client, such as files: sent with the session's key or token, then
+ * shown or saved from memory.
+ */
 import { errorTable } from "../../domain/Errors.ts"
 import type { Session } from "./session.ts"
 
@@ -8,7 +11,7 @@ const bearerOf = ({ apiKey, operator }: Session, path: string): string =>
 const isKnown = (code: unknown): code is keyof typeof errorTable =>
   typeof code === "string" && code in errorTable
 
-/** No answer came. */
+/** The failure of a request without a response. */
 export class Unreachable extends Error {
   readonly _tag = "HttpClientError"
 }
@@ -16,7 +19,7 @@ export class Unreachable extends Error {
 const hasCode = (error: unknown): error is { readonly code: unknown } =>
   typeof error === "object" && error !== null && "code" in error
 
-/** What the body of an error says, in the typed client's form, so that `failureOf` reads either. */
+/** The error in a response body in the form of the typed client, so that `failureOf` reads both. */
 export const refusalIn = (body: unknown): unknown => {
   const error =
     typeof body === "object" && body !== null && "error" in body ? body.error : undefined
@@ -30,7 +33,7 @@ const refusalOf = async (response: Response): Promise<unknown> => {
   return refusal instanceof Error ? new Error(`The gateway answered ${response.status}`) : refusal
 }
 
-/** A request to this gateway with the bearer that its path asks for. */
+/** Sends a request to this gateway with the key or token that its path needs. */
 export const request = async (
   session: Session,
   path: string,
@@ -43,7 +46,7 @@ export const request = async (
       ...Object.fromEntries(new Headers(init.headers))
     }
   }).catch((cause: unknown) => {
-    // A request that was taken back is no trouble of the connection.
+    // An aborted request is no failure of the connection.
     if (init.signal?.aborted) throw cause
     throw new Unreachable(String(cause))
   })
@@ -51,7 +54,7 @@ export const request = async (
   throw await refusalOf(response)
 }
 
-/** Saves bytes under a name, as a link to a file does. */
+/** Saves bytes as a file with a name, as a click on a download link does. */
 export const save = (blob: Blob, name: string): void => {
   const address = URL.createObjectURL(blob)
   const link = document.createElement("a")

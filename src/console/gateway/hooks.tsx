@@ -1,4 +1,6 @@
-/** How components ask the gateway: through the session of this tab, and what was asked is kept. */
+/**
+ * Hooks by which components call the gateway through the session of this tab. Responses are cached.
+ */
 import {
   type InfiniteData,
   type QueryKey,
@@ -15,7 +17,7 @@ import { keepSession, keptSession, type Session } from "./session.ts"
 
 interface SessionState {
   readonly session: Session
-  /** Whether the gateway refused what this tab was signed in with. */
+  /** Whether the session ended because the gateway refused its key or token. */
   readonly hasEnded: boolean
   readonly setSession: (session: Session) => void
   readonly connection: Connection
@@ -36,7 +38,7 @@ export const SessionProvider = ({ children }: { readonly children: ReactNode }) 
     const become = (next: Session, ended: boolean): void => {
       keepSession(next)
       connection.end()
-      // What one session has seen is not another's.
+      // The cache is cleared, so that one session never sees the data of another.
       cache.clear()
       hold(held(next, ended))
     }
@@ -65,20 +67,20 @@ export const useSession = (): SessionState => {
 }
 
 interface AskOptions {
-  /** Whether to ask at all. */
+  /** Whether the call is made at all. */
   readonly when?: boolean
-  /** Milliseconds after which it is asked again while the page is looked at. */
+  /** The polling interval in milliseconds, while the page is visible. */
   readonly every?: number | undefined
 }
 
 interface FollowOptions<A> extends AskOptions {
-  /** From which answer on it is not asked again by itself. */
+  /** Whether polling stops after this response. */
   readonly until?: (answer: A) => boolean
-  /** Whether what was answered once is good for as long as the tab is open, such as a name. */
+  /** Whether a response stays valid until the tab is closed, for example a name. */
   readonly isKept?: boolean
 }
 
-/** What one call answers. `key` is its address in the cache: what it is about, then what it is asked by. */
+/** The result of a call. `key` is its cache key: first the subject, then the parameters. */
 export const useAsk = <A, E>(key: QueryKey, call: Ask<A, E>, options: FollowOptions<A> = {}) => {
   const { connection } = useSession()
   const { every, until } = options
@@ -96,11 +98,14 @@ export const useAsk = <A, E>(key: QueryKey, call: Ask<A, E>, options: FollowOpti
   })
 }
 
-/** A page of any list of the gateway. */
+/** One page of a list. */
 export interface ListPage<Entry> {
   readonly data: ReadonlyArray<Entry>
   readonly has_more: boolean
-  /** Where the list tells it; else the last entry's id is where the next page goes on. */
+  /**
+   * The cursor of the next page, where the list returns one; otherwise the id of the last entry is
+   * the cursor.
+   */
   readonly next?: string | null
 }
 
@@ -109,7 +114,7 @@ const nextOf = <Entry extends { readonly id: string }>(page: ListPage<Entry>) =>
 
 export type After = { readonly after?: string }
 
-/** A list, page by page. `call` gets the cursor to put into its query. */
+/** A list with pagination. `call` gets the cursor for its query. */
 export const usePages = <Entry extends { readonly id: string }, Page extends ListPage<Entry>, E>(
   key: QueryKey,
   call: (after: After) => Ask<Page & ListPage<Entry>, E>,
@@ -128,8 +133,8 @@ export const usePages = <Entry extends { readonly id: string }, Page extends Lis
 }
 
 /**
- * Something that is done once, after which what was known of `about` is asked again. While it runs it
- * is not begun again, however often it is pressed.
+ * A mutation, after which all queries under the keys `about` are fetched again. While it runs, it
+ * is not started a second time, even if its button is pressed again.
  */
 export const useDo = <Input, A, E>(
   call: (input: Input) => Ask<A, E>,
@@ -146,7 +151,7 @@ export const useDo = <Input, A, E>(
     }
   })
   const mutate: typeof mutation.mutate = (...input) => {
-    // What is shown as running is shown a moment after it began.
+    // `mutation.isPending` becomes true only after a moment, so a ref prevents a second start.
     if (isRunning.current) return
     isRunning.current = true
     mutation.mutate(...input)

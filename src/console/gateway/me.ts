@@ -1,8 +1,8 @@
-/** What the key of this tab may do, and whose it is. */
+/** The API key of this tab: its scopes and its owner. */
 import type { Scope } from "../../services/Access.ts"
 import { useAsk, useSession } from "./hooks.tsx"
 
-/** A key that is revoked is noticed so often, also by a tab that asks nothing else. */
+/** The polling interval, so that a revoked key is noticed even by a tab without other requests. */
 const EVERY_MILLIS = 30_000
 
 export const useMe = () => {
@@ -13,7 +13,7 @@ export const useMe = () => {
   })
 }
 
-/** Whether the key may do what asks for one of `scopes`; what is not known yet may be tried. */
+/** Whether the key has one of `scopes`. While the scopes are unknown, the answer is yes. */
 export const useMay = (...scopes: ReadonlyArray<Scope>): boolean => {
   const { data } = useMe()
   return (

@@ -1,4 +1,4 @@
-/** What a text opens, if anything: the gateway itself is asked. */
+/** Finds out what a key or token gives access to, by requests to the gateway. */
 import { type Ask, connect } from "./client.ts"
 import { failureOf } from "./failures.ts"
 import { type Session, signedOut } from "./session.ts"
@@ -12,7 +12,10 @@ const once = async <A, E>(session: Session, call: Ask<A, E>): Promise<A> => {
   }
 }
 
-/** Null where the gateway knows it not; other failures are thrown. */
+/**
+ * The result of a call; null where the gateway does not know the key or token. Other failures are
+ * thrown.
+ */
 const orNull = async <A>(asked: Promise<A>): Promise<A | null> => {
   try {
     return await asked
@@ -29,7 +32,7 @@ const keyOf = (secret: string): Promise<string | null> =>
     once({ ...signedOut, apiKey: secret }, (gateway) => gateway.account.readKey({})).then(
       () => secret,
       (error: unknown) => {
-        // A key whose organisation or member is disabled is a key all the same.
+        // A key whose organisation or member is disabled is still a valid key.
         if (failureOf(error).code === "permission_denied") return secret
         throw error
       }
@@ -43,7 +46,10 @@ const operatorOf = (token: string): Promise<Session["operator"]> =>
     ).then(({ name, role }) => ({ token, name, role }))
   )
 
-/** The session with what the text opens beside it; null where it opens nothing. */
+/**
+ * The session extended by the access that the text gives; null where the text is no valid key or
+ * token.
+ */
 export const withSecret = async (session: Session, secret: string): Promise<Session | null> => {
   const apiKey = KEY.test(secret) ? await keyOf(secret) : null
   if (apiKey !== null) return { ...session, apiKey }
@@ -51,7 +57,7 @@ export const withSecret = async (session: Session, secret: string): Promise<Sess
   return operator === null ? null : { ...session, operator }
 }
 
-/** What is left of a session of which something was refused. */
+/** The part of a session that is still valid after the gateway refused a request. */
 export const stillOpen = async ({ apiKey, operator }: Session): Promise<Session> => ({
   apiKey: apiKey === null ? null : await keyOf(apiKey),
   operator: operator === null ? null : await operatorOf(operator.token)

@@ -1,4 +1,4 @@
-/** Who is signed in, kept for this tab alone: as a developer, as an operator, or as both. */
+/** The session of this tab: signed in as a developer, as an operator, or as both. */
 import { Option, Schema } from "effect"
 import { Role } from "../../services/operators/Operators.ts"
 
@@ -20,6 +20,6 @@ export const keepSession = (session: Session): void => {
   sessionStorage.setItem(PLACE, JSON.stringify(session))
 }
 
-/** Whether an operator of this role may do what asks for one of `roles`; owners may everything. */
+/** Whether the operator has one of `roles`. Owners may do everything. */
 export const mayAct = ({ operator }: Session, ...roles: ReadonlyArray<Role>): boolean =>
   operator !== null && (operator.role === "owner" || roles.includes(operator.role))

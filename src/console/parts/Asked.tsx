@@ -1,4 +1,4 @@
-/** What a question to the gateway is while it runs, when it failed, and when it is answered. */
+/** Shows a query: a skeleton while it loads, the error if it fails, otherwise its data. */
 import { Skeleton, Stack } from "@mantine/core"
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
@@ -8,7 +8,7 @@ import { FailureNote } from "./FailureNote.tsx"
 interface Props<A> {
   readonly query: UseQueryResult<A>
   readonly children: (answer: A) => ReactNode
-  /** Lines that stand for the answer while it is awaited. */
+  /** The number of skeleton lines. */
   readonly lines?: number
 }
 
@@ -23,7 +23,7 @@ export const Asked = <A,>({ query, children, lines = 3 }: Props<A>) => {
   return (
     <Stack gap="xs" role="status" aria-label={t("loading")}>
       {Array.from({ length: lines }, (_, line) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: all skeleton lines are the same
         <Skeleton key={line} height={LINE_HEIGHT} />
       ))}
     </Stack>

@@ -1,4 +1,7 @@
-/** A list by cursor as a table: its columns can be hidden, and further pages are asked for by a button. */
+/**
+ * A table of a list with cursor pagination. Columns can be hidden, and a button loads further
+ * pages.
+ */
 import { Button, Checkbox, Group, Menu, Stack, Table, Text } from "@mantine/core"
 import { IconColumns3 } from "@tabler/icons-react"
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query"
@@ -14,35 +17,35 @@ import { useTranslation } from "react-i18next"
 import type { ListPage } from "../gateway/hooks.tsx"
 import { FailureNote } from "./FailureNote.tsx"
 
-/** What a table has at least, and each of its columns: what is narrower breaks words. */
+/** The minimum widths of a table and of a column, in pixels. Narrower columns would break words. */
 const NARROWEST = 480
 const COLUMN = 110
 
 const features = tableFeatures({ columnVisibilityFeature })
 
 export interface Column<Row> {
-  /** Unique in the table. */
+  /** A name that is unique in the table. */
   readonly name: string
   readonly label: string
   readonly cell: (row: Row) => ReactNode
-  /** Numbers stand at the right. */
+  /** Whether the column contains numbers, which are aligned to the right. */
   readonly isNumber?: boolean
-  /** Hidden until the reader asks for it. */
+  /** Whether the column is hidden by default. */
   readonly isHidden?: boolean
 }
 
 interface RowsProps<Row> {
-  /** What the table is of, for those who do not see it. */
+  /** The accessible name of the table. */
   readonly label: string
   readonly columns: ReadonlyArray<Column<Row>>
   readonly rows: ReadonlyArray<Row>
   readonly empty?: ReactNode
   readonly isBusy?: boolean
-  /** All columns stay, and nothing is offered to hide them. */
+  /** Whether all columns are always shown, without a menu that hides them. */
   readonly isFixed?: boolean
 }
 
-/** Rows that are all there. */
+/** A table without pagination. */
 export const RowTable = <Row extends RowData>({
   label,
   columns,
@@ -95,7 +98,7 @@ export const RowTable = <Row extends RowData>({
       )}
       <Table.ScrollContainer
         minWidth={Math.max(NARROWEST, table.getVisibleLeafColumns().length * COLUMN)}
-        // A keyboard scrolls what is wider than the page.
+        // Makes the scroll area focusable, so that a keyboard can scroll a wide table.
         scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
       >
         <Table aria-label={label} aria-busy={isBusy} highlightOnHover verticalSpacing="xs">
@@ -115,7 +118,8 @@ export const RowTable = <Row extends RowData>({
               <Table.Tr key={row.id}>
                 {row.getVisibleCells().map((cell) => (
                   <Table.Td key={cell.id} ta={align(cell.column.id)}>
-                    {/* Called, not made a component of: a new one each time would lose focus and open menus. */}
+                    {/* Cells are functions that are called, not components: a new component on each
+                      rendering would lose the focus and close open menus. */}
                     {byName.get(cell.column.id)?.cell(row.original)}
                   </Table.Td>
                 ))}
@@ -137,7 +141,7 @@ interface Props<Row> extends Omit<RowsProps<Row>, "rows"> {
   readonly query: UseInfiniteQueryResult<InfiniteData<ListPage<Row>>>
 }
 
-/** Rows that come page by page. */
+/** A table with pagination. */
 export const DataTable = <Row extends RowData>({ query, ...table }: Props<Row>) => {
   const { t } = useTranslation()
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []

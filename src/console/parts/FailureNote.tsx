@@ -1,4 +1,4 @@
-/** An error as a sentence, with what the gateway said, and what could be done about it. */
+/** An error as a sentence, with the gateway's message and possible actions. */
 import { Alert, Button, Group, Stack, Text } from "@mantine/core"
 import { Schema } from "effect"
 import type { ReactNode } from "react"
@@ -14,7 +14,7 @@ const Budget = Schema.Struct({
 const Cap = Schema.Struct({ used: Schema.String, cap: Schema.String, required: Schema.String })
 const Waiting = Schema.Struct({ retryAfterSeconds: Schema.Number })
 
-/** What the code's own fields add to the sentence. */
+/** Sentences from the additional fields of the error code. */
 const useFacts = (failure: Failure): ReadonlyArray<string> => {
   const { t, i18n } = useTranslation("failures")
   const lacking = told(failure, Lacking)
@@ -39,9 +39,9 @@ const useFacts = (failure: Failure): ReadonlyArray<string> => {
 
 interface Props {
   readonly error: unknown
-  /** A button that asks again. */
+  /** Retries the request; without this handler there is no retry button. */
   readonly onAgain?: () => void
-  /** What else can be done, such as a button that puts in the nearest value. */
+  /** Additional actions, such as a button that sets the nearest valid value. */
   readonly children?: ReactNode
 }
 

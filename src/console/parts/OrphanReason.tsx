@@ -1,4 +1,4 @@
-/** Why an operator should ask a vendor, in words where there are some. */
+/** The reason of an orphan as a text; the reason itself where no text is known. */
 import { useTranslation } from "react-i18next"
 
 const named = [

@@ -1,4 +1,4 @@
-/** Values over time as a plot, with the same values as a table beside it for those who do not see it. */
+/** A plot of values over time, with a table of the same values for screen readers. */
 import { useComputedColorScheme } from "@mantine/core"
 import { useElementSize } from "@mantine/hooks"
 import { useEffect, useRef } from "react"
@@ -8,21 +8,21 @@ import "uplot/dist/uPlot.min.css"
 
 interface Line {
   readonly label: string
-  /** One for each of `times`; null where there is none. */
+  /** One value for each of `times`; null where there is none. */
   readonly values: ReadonlyArray<number | null>
 }
 
 export interface PlotProps {
-  /** What it shows, for those who do not see it. */
+  /** The accessible name of the plot. */
   readonly label: string
-  /** Seconds since 1970, ascending. */
+  /** The times in seconds since 1970, ascending. */
   readonly times: ReadonlyArray<number>
   readonly lines: ReadonlyArray<Line>
   readonly kind?: "lines" | "bars" | "steps"
   readonly height: number
 }
 
-/** Told apart by people who see few colours as well, in light and in dark. */
+/** Colours that can be distinguished with colour blindness, in light and dark mode. */
 const COLORS = [
   "#4c6ef5",
   "#e8590c",
@@ -40,14 +40,14 @@ const INKS = {
 const BAR_PART = 0.7
 const BAR_MOST = 60
 const FILL = "33"
-/** Room for a date in words, in pixels. */
+/** The minimum distance of ticks in pixels, which fits a date in words. */
 const TICK_SPACE = 76
 const MINUTE = 60
 const DAY = 86_400
-/** Shorter than any month. */
+/** The minimum distance of ticks that counts as months; shorter than any month. */
 const MONTH = 28 * DAY
 
-/** What stands at the ticks of times that are so many seconds apart. */
+/** The date format of ticks that are `apart` seconds apart. */
 const tickFormat = (apart: number): Intl.DateTimeFormatOptions => {
   if (apart >= MONTH) return { year: "numeric", month: "short" }
   if (apart >= DAY) return { month: "short", day: "numeric" }
@@ -55,7 +55,10 @@ const tickFormat = (apart: number): Intl.DateTimeFormatOptions => {
   return apart >= MINUTE ? time : { ...time, second: "2-digit" }
 }
 
-/** A bar has its time in its middle, and room on both sides. */
+/**
+ * The room on each side of a bar plot in seconds: half the distance of two bars, since each bar is
+ * centred at its time.
+ */
 const roomOf = (times: ReadonlyArray<number>): number => {
   const [first = 0] = times
   const last = times.at(-1) ?? first
@@ -69,11 +72,14 @@ const pathsOf = (kind: NonNullable<PlotProps["kind"]>) =>
       ? uPlot.paths.stepped?.({ align: 1 })
       : undefined
 
-/** Pixels that the numbers of an axis need. */
+/** The width of a value axis in pixels. */
 const widthOf = (_: unknown, values: ReadonlyArray<string> | null): number =>
   Math.max(64, 24 + 8 * Math.max(0, ...(values ?? []).map(({ length }) => length)))
 
-/** To be loaded by `lazy`, as it is the only part that needs a library of plots. */
+/**
+ * The plot component. It must be loaded with `lazy`, as it is the only part that needs the plot
+ * library.
+ */
 const Plot = ({ label, times, lines, kind = "lines", height }: PlotProps) => {
   const { t, i18n } = useTranslation()
   const { language } = i18n

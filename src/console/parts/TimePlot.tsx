@@ -1,4 +1,7 @@
-/** A plot whose library comes when the first one is looked at; its place is kept free meanwhile. */
+/**
+ * A plot whose library is loaded with the first plot. Its space is reserved while the library
+ * loads.
+ */
 import { Skeleton } from "@mantine/core"
 import { lazy, Suspense } from "react"
 import { useTranslation } from "react-i18next"

@@ -1,13 +1,13 @@
-/** What a page is filtered by, kept in its address, so that it can be loaded again and given to others. */
+/** The filters of a page, stored in its address, so that the page can be reloaded and shared. */
 import { useSearch } from "wouter"
 import { navigate } from "wouter/use-browser-location"
 
 export interface AddressFilters {
-  /** Empty where the address does not have it. */
+  /** The value of a filter; empty where the address does not contain it. */
   readonly get: (name: string) => string
-  /** Empty values leave the address. */
+  /** Changes filters; empty values are removed from the address. */
   readonly set: (changes: Changes) => void
-  /** Those alone, whatever there was before. */
+  /** Sets these filters and removes all others. */
   readonly only: (changes: Changes) => void
   readonly isAny: boolean
 }
@@ -21,7 +21,7 @@ const put = (before: string, changes: Changes): void => {
     if (value === null || value === "") next.delete(name)
     else next.set(name, value)
   }
-  // The path stays as it is written: a page that was opened by it is not opened again.
+  // The path is kept unchanged, so that the open page is not loaded again.
   navigate(next.size === 0 ? pathname : `${pathname}?${next}`, { replace: true })
 }
 
@@ -33,7 +33,7 @@ export const useAddressFilters = (): AddressFilters => {
   return { get: (name) => params.get(name) ?? "", set, only, isAny: params.size > 0 }
 }
 
-/** The one of these words that the text is, or the first of them. */
+/** The word that equals the text, otherwise the first word. */
 export const wordOf = <const Words extends readonly [string, ...ReadonlyArray<string>]>(
   text: string,
   words: Words

@@ -1,16 +1,16 @@
-/** Amounts, times and ids, as they are shown everywhere. */
+/** The display of amounts, times and ids on all pages. */
 import { ActionIcon, CopyButton, Group, Tooltip } from "@mantine/core"
 import { IconCheck, IconCopy } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 
-/** Digits in groups of three before the point; every digit after it stays. */
+/** An amount with its digits before the point in groups of three; all decimal places stay. */
 export const grouped = (amount: string): string => {
   const [whole = "", rest] = amount.split(".")
   const spaced = whole.replace(/\B(?=(?:\d{3})+$)/g, " ")
   return rest === undefined ? spaced : `${spaced}.${rest}`
 }
 
-/** Money is never rounded. */
+/** An amount of money, which is never rounded. */
 export const Amount = ({
   value,
   currency
@@ -24,7 +24,7 @@ export const Amount = ({
   </span>
 )
 
-/** A time in the reader's zone; the exact one, with its zone, where it is pointed at. */
+/** A time in the reader's time zone. Its tooltip has the exact time with the zone. */
 export const Moment = ({ at }: { readonly at: string | null }) => {
   const { t, i18n } = useTranslation()
   if (at === null) return <span>{t("none")}</span>
@@ -36,7 +36,7 @@ export const Moment = ({ at }: { readonly at: string | null }) => {
   )
 }
 
-/** An id to read and to copy; a long one is cut in the middle, and copied whole. */
+/** An id to read and to copy. A long id is shortened in the middle, but copied in full. */
 export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?: boolean }) => {
   const { t } = useTranslation()
   const shown = whole || id.length <= 20 ? id : `${id.slice(0, 8)}…${id.slice(-6)}`

@@ -1,4 +1,4 @@
-/** The frame around every page: menu, session, language and appearance. */
+/** The layout around every page: menu, session, language and appearance. */
 import { Alert, Anchor, AppShell, Burger, Button, Group, Stack, Title } from "@mantine/core"
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks"
 import { useEffect, useRef } from "react"
@@ -15,7 +15,7 @@ import { SignIn } from "./SignIn.tsx"
 const MENU_WIDTH = 220
 const HEADER_HEIGHT = 56
 
-/** What was opened is what a keyboard and a screen reader go on with. */
+/** Moves the focus of the keyboard and of screen readers to an opened page. */
 const useFocusOnOpening = () => {
   const [place] = useLocation()
   const main = useRef<HTMLElement>(null)

@@ -1,4 +1,4 @@
-/** Language, appearance and session, in the head of every page. */
+/** The language, appearance and session controls in the header of every page. */
 import { ActionIcon, Menu, useMantineColorScheme } from "@mantine/core"
 import { IconLanguage, IconMoon, IconSun, IconSunMoon, IconUserCircle } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"

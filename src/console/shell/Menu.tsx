@@ -1,4 +1,4 @@
-/** The pages that the session opens, and whose session it is. */
+/** The menu of the pages that the session has access to, and the name of its owner. */
 import { NavLink, Stack, Text } from "@mantine/core"
 import { IconFileText } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"

@@ -1,4 +1,4 @@
-/** A page while its code is loaded, and what stands there where the key may not do what it asks for. */
+/** The open page while its code is loaded, and a notice where the key lacks the page's scopes. */
 import { Alert, Center, Loader, Stack, Title } from "@mantine/core"
 import { Suspense } from "react"
 import { useTranslation } from "react-i18next"

@@ -1,4 +1,4 @@
-/** Signing in: the gateway itself says what a key or token is. */
+/** The sign-in page. The gateway itself decides whether a text is a valid key or token. */
 import { Alert, Button, Card, Center, PasswordInput, Stack, Text, Title } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { useMutation } from "@tanstack/react-query"

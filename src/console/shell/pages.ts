@@ -1,4 +1,7 @@
-/** Every page of the console: its address, who has it in the menu, and its code, loaded when it is opened. */
+/**
+ * All pages of the console: their addresses, who sees them in the menu, and their code, which is
+ * loaded when a page is opened.
+ */
 import {
   IconActivity,
   IconBook2,
@@ -14,11 +17,13 @@ import {
 import { type ComponentType, lazy } from "react"
 import type { Scope } from "../../services/Access.ts"
 
-/** `developer` pages ask with an API key, `operator` pages with an operator's token. */
+/**
+ * `developer` pages call the gateway with an API key, `operator` pages with an operator's token.
+ */
 export type Side = "developer" | "operator"
 
 export interface Page {
-  /** Its name among the texts of the shell. */
+  /** The key of its name in the texts of the shell. */
   readonly name:
     | "playground"
     | "orders"
@@ -32,7 +37,7 @@ export interface Page {
     | "health"
   readonly side: Side
   readonly path: string
-  /** One of them is what the page asks of an API key. */
+  /** The scopes of which the page needs at least one in the API key. */
   readonly scopes?: ReadonlyArray<Scope>
   readonly icon: ComponentType<{ readonly size?: number; readonly stroke?: number }>
   readonly view: ComponentType

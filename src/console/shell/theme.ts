@@ -1,4 +1,4 @@
-/** How Mantine's parts look here. */
+/** The Mantine theme of the console. */
 import { type CSSVariablesResolver, createTheme } from "@mantine/core"
 
 const system =
@@ -15,7 +15,10 @@ export const theme = createTheme({
   respectReducedMotion: true
 })
 
-/** Their dimmed texts, errors and warnings have too little contrast where they are small. */
+/**
+ * Replacements for Mantine's colours of dimmed texts, errors and warnings, whose contrast is too
+ * low for small text.
+ */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -1,4 +1,4 @@
-/** The same texts in another language: what one has, the others have. */
+/** The type of the texts in another language, with the same keys. */
 export type Translated<Texts> = {
   readonly [Key in keyof Texts]: Texts[Key] extends string ? string : Translated<Texts[Key]>
 }

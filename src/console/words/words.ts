@@ -1,4 +1,7 @@
-/** The console's texts in the reader's language: English, or Chinese where the reader chose or prefers it. */
+/**
+ * The console's texts in the reader's language: English, or Chinese where the reader has chosen or
+ * prefers it.
+ */
 import i18next from "i18next"
 import { initReactI18next } from "react-i18next"
 import { en } from "./en/index.ts"
@@ -42,7 +45,7 @@ export const startWords = async (): Promise<void> => {
     fallbackLng: "en",
     resources: { en },
     defaultNS: "shell",
-    // React writes texts as texts.
+    // React escapes texts itself.
     interpolation: { escapeValue: false }
   })
   await load(language)

@@ -1,9 +1,9 @@
 /**
- * The least that durable books cost on Node: the bare proxy with one row held before the vendor is
- * called and captured before the answer leaves, both in PostgreSQL and committed. Of a video the task is held with
- * it, and what is committed before the answer is that the vendor accepted it. Its books are no more than
- * the tables below: no keys, no limits, no records for finance, no log. Whatever waits goes in one
- * call, as ours does. The package `pg` is in the scratch folder.
+ * The minimum cost of a durable ledger on Node: the bare proxy with one hold before the vendor is
+ * called and its capture before the response is sent, both committed in PostgreSQL. A video's hold
+ * also inserts its task, and the commit before the response records that the vendor accepted the
+ * task. The ledger consists of the tables below: no keys, no limits, no usage records, no log. All
+ * waiting writes go in one call, as in our gateway. The package `pg` is in the scratch folder.
  */
 import { randomUUID } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"
@@ -12,7 +12,9 @@ import { join } from "node:path"
 import { Pool } from "undici"
 import { port, renamed, vendorHeaders, vendorPath, vendorUrl } from "./forwarding.ts"
 
-/** As much of the package as is used here; it is not installed where the types are checked. */
+/**
+ * The part of the package that is used here; the package is not installed where types are checked.
+ */
 interface Connection {
   connect(): Promise<void>
   query(text: string): Promise<unknown>
@@ -27,7 +29,8 @@ const { Client }: { readonly Client: new (url: string) => Connection } = load("p
 
 const books = new Client(process.env.DATABASE_URL ?? "")
 await books.connect()
-// Rows are found one by one by their key, as in ours: otherwise the plan turns bad as tables grow.
+// Rows are looked up one by one by key, as in our gateway: otherwise the query plan becomes worse
+// as the tables grow.
 await books.query(`
   CREATE TABLE pool (id int PRIMARY KEY, balance bigint, held bigint) WITH (fillfactor = 20);
   INSERT INTO pool VALUES (1, 1000000000000000000, 0);
@@ -67,7 +70,7 @@ await books.query(`
 interface Movement {
   readonly kind: "hold" | "hold with task" | "capture" | "accept"
   readonly id: string
-  /** The vendor's, of what is accepted. */
+  /** The vendor's id of an accepted task. */
   readonly upstreamId: string
   readonly done: () => void
 }

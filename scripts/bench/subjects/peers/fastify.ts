@@ -1,11 +1,16 @@
-/** What most would write: a Fastify server with `undici`. The package is in the scratch folder. */
+/**
+ * A proxy as most developers would write it: a Fastify server with `undici`. The package is in the
+ * scratch folder.
+ */
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { Agent, request, setGlobalDispatcher } from "undici"
 import { port, renamed, vendorHeaders, vendorPath, vendorUrl } from "./forwarding.ts"
 
-/** As much of the package as is used here; it is not installed where the types are checked. */
+/**
+ * The part of the package that is used here; the package is not installed where types are checked.
+ */
 interface Reply {
   code(status: number): Reply
   header(name: string, value: string | ReadonlyArray<string>): Reply

@@ -1,6 +1,6 @@
-/** What both proxies do with a request: the vendor's path, and the body with the model renamed. */
+/** The forwarding of both proxies: the vendor's path, and the body with the vendor's model name. */
 
-/** Both are told by their environment. */
+/** Both values come from environment variables. */
 export const vendorUrl = process.env.VENDOR_URL ?? ""
 export const port = Number(process.env.PORT)
 

@@ -1,4 +1,4 @@
-/** The gateways ours is compared with: installing and starting them. */
+/** Installs and starts the gateways with which ours is compared. */
 import { execFile } from "node:child_process"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -11,7 +11,7 @@ import type { Subject, SubjectKind } from "../subject.ts"
 import type { World } from "../world.ts"
 
 const packages = { "@portkey-ai/gateway": "1.15.2", fastify: "5.12.8", pg: "8.16.3" } as const
-/** From 1.14 on, which npm would choose, portkey answers 500 to every stream. */
+/** npm would choose version 1.14 or later, with which portkey answers every stream with 500. */
 const overrides = { "@hono/node-server": "1.13.8" } as const
 
 export type PeerKind = Exclude<SubjectKind, "ours" | "shared" | "direct">
@@ -27,7 +27,7 @@ const installedVersion = (scratch: string, name: string) =>
     Effect.orElseSucceed(() => null)
   )
 
-/** Leaves a folder alone that has them. */
+/** Installs the packages, unless the folder already has these versions. */
 export const installPeers = Effect.fnUntraced(function* (scratch: string) {
   const versions = Object.entries({ ...packages, ...overrides })
   const found = yield* Effect.forEach(versions, ([name]) => installedVersion(scratch, name))
@@ -48,7 +48,7 @@ export const installPeers = Effect.fnUntraced(function* (scratch: string) {
 const bearer = { "content-type": "application/json", authorization: "Bearer vendor-key" }
 
 interface Recipe {
-  /** Path of its file. */
+  /** The path of its entry file. */
   readonly entry: string
   readonly args: (port: number) => ReadonlyArray<string>
   readonly health: string
@@ -83,7 +83,7 @@ const recipeOf = (kind: PeerKind, scratch: string, vendorUrl: string): Recipe =>
   }
 }
 
-/** Starts the peer; with `patient` false it may not be listening yet. */
+/** Starts a peer. With `patient` false, does not wait until it listens. */
 export const startPeer = Effect.fnUntraced(function* (
   kind: PeerKind,
   { options: { scratch }, placement, server, vendor }: World,

@@ -1,4 +1,4 @@
-/** Who may call the gateway, who runs it, who is told, and what was done. */
+/** The page of organisations with their members and keys, operators, webhooks and the audit log. */
 import { Alert, Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"

@@ -1,4 +1,4 @@
-/** Receivers of the operators themselves, or of any organisation. */
+/** The webhook endpoints of the operators, or of any organisation. */
 import { Select, Stack, Text } from "@mantine/core"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useState } from "react"
@@ -12,7 +12,7 @@ import { EndpointPage } from "../webhooks/EndpointPage.tsx"
 import { callsOfOperator } from "../webhooks/hookCalls.ts"
 import { organizationsKey } from "./accessKeys.ts"
 
-/** Stands in the address for the operators themselves. */
+/** The value in the address that selects the operators' own endpoints. */
 const OWN = "operators"
 const PAUSE_MILLIS = 300
 const MOST = 50

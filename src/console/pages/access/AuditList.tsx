@@ -1,4 +1,4 @@
-/** What was done through the administrative interface: by whom, to what, and how it was answered. */
+/** The audit log of the admin API: the actor, the action, its subject, and the response. */
 import { Code, Group, Select, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { AuditView } from "../../../features/history/HistoryApi.ts"

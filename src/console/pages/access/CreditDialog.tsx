@@ -1,4 +1,7 @@
-/** How far below zero orders of unknown size may take an organisation's pool. */
+/**
+ * A dialog for an organisation's credit: how far below zero its balance may go through orders of
+ * unknown size.
+ */
 import { TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { useTranslation } from "react-i18next"

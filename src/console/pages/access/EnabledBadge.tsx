@@ -1,4 +1,4 @@
-/** Whether the keys of an organisation or member open anything. */
+/** Whether the keys of an organisation or member are accepted. */
 import { Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
@@ -21,7 +21,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Asks before keys are shut out, or let in again. */
+/** Asks for confirmation before keys are disabled or enabled again. */
 export const EnableDialog = ({ name, isEnabled, doing, onDo, onClose }: Props) => {
   const { t } = useTranslation("access")
   return (

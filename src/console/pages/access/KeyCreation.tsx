@@ -1,4 +1,4 @@
-/** A new key of a member, and the key itself once. */
+/** Creates a key of a member, and shows the secret once. */
 import { useTranslation } from "react-i18next"
 import { useDo } from "../../gateway/hooks.tsx"
 import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"

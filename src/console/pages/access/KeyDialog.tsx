@@ -1,4 +1,4 @@
-/** What a key is called, what it may do, for which models, how often and for how long. */
+/** A form for a key: its name, scopes, models, rate limit and expiry. */
 import { Checkbox, MultiSelect, SimpleGrid, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { useTranslation } from "react-i18next"
@@ -11,18 +11,18 @@ import { oneOfWords } from "../../parts/controls/addressFields.tsx"
 export interface KeyForm {
   readonly name: string
   readonly scopes: ReadonlyArray<Scope>
-  /** Null is all. */
+  /** The allowed models; null allows all. */
   readonly models: ReadonlyArray<string> | null
-  /** Null is the gateway's own. */
+  /** The rate limit; null is the gateway's default. */
   readonly requests_per_minute: number | null
-  /** Null is never. */
+  /** The expiry; null means that the key does not expire. */
   readonly expires_at: Date | null
 }
 
 interface Props {
   readonly title: string
   readonly action: string
-  /** What it is so far. */
+  /** The key before the change; left out for a new key. */
   readonly known?: typeof KeyView.Type
   readonly doing: { readonly isPending: boolean; readonly error: Error | null }
   readonly onDo: (form: KeyForm) => void
@@ -31,7 +31,7 @@ interface Props {
 
 const TWO = 2
 
-/** As a field of a time in the reader's zone takes it. */
+/** A time in the format of an input field, in the reader's time zone. */
 const localTime = (at: string | null | undefined): string => {
   if (at === null || at === undefined) return ""
   const time = new Date(at)
@@ -78,7 +78,7 @@ export const KeyDialog = ({ title, action, known, doing, onDo, onClose }: Props)
       expires_at:
         values.expires === ""
           ? null
-          : // The field has no seconds: what was not touched stays as exact as it was.
+          : // The field has no seconds, so an unchanged time keeps its original precision.
             values.expires === localTime(known?.expires_at) && typeof known?.expires_at === "string"
             ? new Date(known.expires_at)
             : new Date(values.expires)

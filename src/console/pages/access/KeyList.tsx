@@ -1,4 +1,4 @@
-/** The keys of an organisation or of one of its members, without what opens anything. */
+/** The keys of an organisation or of one of its members, without their secrets. */
 import { Button, Group, Stack, Text, Title } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { useState } from "react"
@@ -36,7 +36,7 @@ const KeyState = ({ of: { revoked_at, expires_at } }: { readonly of: Key }) => {
   return <StateBadge tone={tone}>{t(word)}</StateBadge>
 }
 
-/** Whose keys are listed, where it is one member's. */
+/** The member whose keys are listed, where the list is limited to one member. */
 const Whose = ({ id, onAll }: { readonly id: string; readonly onAll: () => void }) => {
   const { t } = useTranslation("access")
   const member = useAsk([...membersKey, "one", id], (gateway) =>

@@ -1,4 +1,4 @@
-/** The members of an organisation, what they may spend and what they have. */
+/** The members of an organisation, with their caps and this month's spend. */
 import { Anchor, Button, Group, Stack, Title } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { useState } from "react"

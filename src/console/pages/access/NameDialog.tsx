@@ -1,4 +1,4 @@
-/** What somebody or something is called, and of a member what it may spend in a month. */
+/** A form for a name, and for a member also its monthly cap. */
 import { TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { Option, Schema } from "effect"
@@ -8,7 +8,7 @@ import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 
 export interface NameForm {
   readonly name: string
-  /** Null is none. */
+  /** The monthly cap; null where there is none. */
   readonly cap: bigint | null
 }
 
@@ -16,7 +16,7 @@ interface Props {
   readonly title: string
   readonly action: string
   readonly name?: string
-  /** Asked for where it is given; empty is none. */
+  /** The initial cap, empty for none. Without this property the form has no field for a cap. */
   readonly cap?: string
   readonly doing: { readonly isPending: boolean; readonly error: Error | null }
   readonly onDo: (form: NameForm) => void

@@ -1,4 +1,4 @@
-/** Those who run the gateway, in which role; owners change that. */
+/** The operators of the gateway with their roles; owners can change them. */
 import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { notifications } from "@mantine/notifications"

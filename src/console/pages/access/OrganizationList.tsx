@@ -1,4 +1,4 @@
-/** Every organisation, with what its pool has. */
+/** All organisations, with their balances. */
 import { Anchor, Button, Group, Stack, Text } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { useTranslation } from "react-i18next"

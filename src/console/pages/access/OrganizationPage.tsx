@@ -1,4 +1,4 @@
-/** One organisation: its pool, its members and their keys. */
+/** One organisation: its balance, its members and their keys. */
 import { Alert, Anchor, Button, Group, Stack, Text, Title } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { useState } from "react"

@@ -1,4 +1,4 @@
-/** Every organisation with its pool, and what all of them spend. */
+/** All organisations with their balances, and their total spend. */
 import { Badge, Button, Group, Stack, Switch, Text, TextInput, Title } from "@mantine/core"
 import { useDebouncedCallback } from "@mantine/hooks"
 import { useTranslation } from "react-i18next"

@@ -1,4 +1,7 @@
-/** What the pool had and held over time, by its journal, and the journal itself. */
+/**
+ * The balance and the holds of an organisation over time, computed from its journal, and the
+ * journal itself.
+ */
 import { Alert, Button, Group, SegmentedControl, Stack, Text, Title } from "@mantine/core"
 import { useEffect, useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"

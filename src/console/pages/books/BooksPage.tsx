@@ -1,4 +1,4 @@
-/** The books of all organisations, for those who run the gateway. */
+/** The finance page of operators, for all organisations. */
 import { Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"

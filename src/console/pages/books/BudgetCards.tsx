@@ -1,4 +1,4 @@
-/** What an organisation, its members and its keys may spend, and what is left of it. */
+/** The budgets of an organisation, its members and its keys, with the remaining amounts. */
 import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import type { Effect } from "effect"
 import { useState } from "react"

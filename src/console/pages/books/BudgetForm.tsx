@@ -1,4 +1,4 @@
-/** A budget or a member's cap, made or changed. */
+/** A form that creates or changes a budget or a member's cap. */
 import { Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core"
 import { type UseFormReturnType, useForm } from "@mantine/form"
 import { useDebouncedValue } from "@mantine/hooks"
@@ -21,7 +21,7 @@ const TYPING_MILLIS = 300
 const MOST_FOUND = 50
 const MOST_PERCENT = 1000
 
-/** Whole percents, separated by anything; null where something else stands among them. */
+/** Whole percentages, with any separators; null where the text contains anything else. */
 const percentsOf = (text: string): ReadonlyArray<number> | null => {
   const parts = text.split(/[\s,;%，、]+/).filter((part) => part !== "")
   const numbers = parts.map(Number)
@@ -30,7 +30,7 @@ const percentsOf = (text: string): ReadonlyArray<number> | null => {
     : null
 }
 
-/** Members or keys, found by how their names begin. */
+/** A field that selects a member or a key by the start of its name. */
 const SubjectSelect = ({
   organizationId,
   of,
@@ -81,7 +81,7 @@ const SubjectSelect = ({
 interface Props {
   readonly organizationId: string
   readonly currency: string
-  /** The one that is changed; null where one is made. */
+  /** The budget that is changed; null for a new budget. */
   readonly budget: BudgetView | null
   readonly onClose: () => void
 }
@@ -94,7 +94,7 @@ interface Values {
   readonly thresholds: string
 }
 
-/** What the form begins with; a new budget has the scope. */
+/** The initial values of the form; a new budget starts with the given scope. */
 const valuesOf = (budget: BudgetView | null, scope: Scope): Values =>
   budget === null
     ? { scope, subject: "", period: "month", amount: "", thresholds: usualThresholds.join(", ") }
@@ -136,7 +136,7 @@ const saveBudget =
     })
   }
 
-/** What cannot be changed later: whose orders the budget is of, and how long it lasts. */
+/** The fields that cannot be changed later: the subject of the budget, and its period. */
 const NewBudgetFields = ({
   organizationId,
   scopes: offered,

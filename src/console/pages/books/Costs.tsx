@@ -1,4 +1,4 @@
-/** What was charged, what vendors bill for it, and what is left, of some days. */
+/** The charges, vendor costs and margin of a range of days. */
 import { Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { Effect } from "effect"
 import { useTranslation } from "react-i18next"
@@ -19,10 +19,13 @@ const dayOr = (text: string, usual: string): string =>
 
 type CostRow = typeof CostView.Type & { readonly id: string }
 
-/** The margin's share of what was charged and kept, for reading, not for books. */
+/**
+ * The margin as a share of the net charge. The share is a rounded number for display, not for
+ * accounting.
+ */
 const shareOf = ({ charge, returned, margin, count, without_cost }: CostRow): string => {
   const net = Number(charge) - Number(returned)
-  // What nobody knows the cost of has no margin either.
+  // A row in which no charge has a known cost has no margin either.
   return net > 0 && without_cost < count ? `${((Number(margin) / net) * 100).toFixed(1)} %` : "–"
 }
 

@@ -1,4 +1,4 @@
-/** The money of one organisation, each part at an address of its own. */
+/** The finances of one organisation; each tab has its own address. */
 import { Badge, Button, Card, Group, Stack, TextInput, Title } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { notifications } from "@mantine/notifications"

@@ -1,4 +1,4 @@
-/** Money that an operator moves: into a pool, and what is put right of it. */
+/** Forms by which an operator moves money: deposits, and adjustments of a balance. */
 import { Button, Group, Modal, Select, Stack, Text, Textarea, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { notifications } from "@mantine/notifications"
@@ -16,7 +16,9 @@ interface Opened {
   readonly onClose: () => void
 }
 
-/** All that is known of the organisation's money is asked again. */
+/**
+ * The cache keys of everything that depends on the organisation's money, which is fetched again.
+ */
 const aboutMoney = (organizationId: string) => [
   ["books", organizationId],
   ["organizations"],
@@ -98,7 +100,7 @@ const DepositForm = ({ organizationId, currency, onClose }: Opened) => {
 }
 
 interface AdjustmentProps extends Opened {
-  /** The charge that is corrected, where it is one already. */
+  /** The charge that is corrected, where the form is opened from a charge. */
   readonly usageId?: string | undefined
 }
 
@@ -200,7 +202,7 @@ interface ButtonProps {
   readonly currency: string
 }
 
-/** A button that opens the form; every opening has a reference of its own. */
+/** A button that opens the form. Each opening has a new reference. */
 export const DepositButton = (props: ButtonProps) => {
   const { t } = useTranslation("books")
   const { t: shell } = useTranslation()

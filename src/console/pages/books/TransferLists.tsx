@@ -1,4 +1,4 @@
-/** Deposits and adjustments of one organisation, and its charges, which can be corrected. */
+/** The deposits, adjustments and charges of one organisation; charges can be corrected here. */
 import { Button, Group, Stack, Text, Title } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"

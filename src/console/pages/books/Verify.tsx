@@ -1,4 +1,4 @@
-/** Every invariant of the books, recomputed by the gateway from their rows. */
+/** The audit: the gateway recomputes every invariant of the ledger from its rows. */
 import { Alert, Button, Group, Stack, Text } from "@mantine/core"
 import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react"
 import { Duration, Effect } from "effect"
@@ -10,7 +10,8 @@ import { Id, Moment } from "../../parts/texts.tsx"
 
 export const Verify = () => {
   const { t } = useTranslation("books")
-  // Only by the button, as it reads all rows; the last answer of this tab stays.
+  // The audit runs only on request, because it reads all rows. Its last result in this tab stays
+  // visible.
   const verified = useAsk(
     ["books", "verified"],
     (gateway) =>

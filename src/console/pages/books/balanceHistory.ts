@@ -1,7 +1,8 @@
 /**
- * What a pool had over time, walked back through its journal from what it has now. A charge stands
- * where its order was placed, as the journal and the statements have it, so the balance is exact
- * however little of the journal is there. What was held stands when it was held.
+ * The balance of an organisation over time, computed backwards through its journal from the present
+ * balance. A charge counts at the time of its order, as in the journal and the statements, so the
+ * balance is exact even if only a part of the journal is loaded. A hold counts from the time it was
+ * taken.
  */
 import type { JournalEntry } from "../../../features/catalog/AdminApi.ts"
 import { nanoOf } from "../../parts/money/decimals.ts"
@@ -15,9 +16,12 @@ export interface HistoryPoint {
 }
 
 export interface BalanceHistory {
-  /** Ascending; the last one is the present. */
+  /** The points in ascending order; the last one is the present. */
   readonly points: ReadonlyArray<HistoryPoint>
-  /** What is left when the whole journal was walked back, which must be nothing; null before. */
+  /**
+   * The balance before the first journal entry, which must be zero; null until the whole journal is
+   * loaded.
+   */
   readonly rest: bigint | null
 }
 
@@ -25,17 +29,22 @@ interface Place {
   readonly at: string
   readonly moved: bigint
   readonly hold: bigint
-  /** When the hold was closed. */
+  /** The time at which the hold was released; null while it is open. */
   readonly closed: string | null
 }
 
-/** What the pool has includes what is held of it. */
+/**
+ * The change of the balance by a journal line. Holds do not change it, since the balance includes
+ * held money.
+ */
 const movedBy = ({ kind, amount, credit }: JournalLine): bigint => {
   if (kind === "hold" || kind === "release") return 0n
   return credit === "pool" ? nanoOf(amount) : -nanoOf(amount)
 }
 
-/** Lines of one order stand together, its hold last; null where the hold is on a further page. */
+/**
+ * The lines of one order are adjacent, with the hold last; null where the hold is on a later page.
+ */
 const placeOf = (lines: ReadonlyArray<JournalLine>): Place | null => {
   const hold = lines.find(({ kind }) => kind === "hold")
   const [first] = lines
@@ -67,7 +76,8 @@ export const historyOf = (
   const balances = new Map<string, bigint>()
   let balance = nanoOf(present.balance)
   let newer = present.at
-  // Of several at one time the newest stands, and the journal's order is kept where clocks differ.
+  // Of several entries at the same time the newest counts. Where clocks differ, the order of the
+  // journal is kept.
   for (const { at, moved } of places) {
     newer = at < newer ? at : newer
     if (!balances.has(newer)) balances.set(newer, balance)

@@ -1,4 +1,4 @@
-/** The journal of an organisation, page by page, with what its pool has beside the first page. */
+/** The journal of an organisation with pagination. Its first page includes the present balance. */
 import { Effect } from "effect"
 import { type ListPage, usePages } from "../../gateway/hooks.tsx"
 import type { JournalLine } from "./balanceHistory.ts"
@@ -11,12 +11,14 @@ interface Present {
 }
 
 export interface JournalPage extends ListPage<JournalLine> {
-  /** Of the first page. */
+  /** The present balance; only the first page has one. */
   readonly present: Present | null
 }
 
 const LIMIT = 100
-/** Orders that come meanwhile move the pool between two questions. */
+/**
+ * The maximum number of attempts: orders during an attempt change the balance between its requests.
+ */
 const TIMES = 5
 
 export const useJournal = (id: string) =>

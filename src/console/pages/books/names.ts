@@ -1,4 +1,7 @@
-/** What organisations, members and keys are called, as far as a page of each tells. */
+/**
+ * The names of organisations, members and keys, as far as the first page of each list contains
+ * them.
+ */
 import { Effect } from "effect"
 import { useAsk } from "../../gateway/hooks.tsx"
 
@@ -8,7 +11,7 @@ type Named = { readonly data: ReadonlyArray<{ readonly id: string; readonly name
 
 const pairsOf = ({ data }: Named) => data.map(({ id, name }) => [id, name] as const)
 
-/** By ids; of one organisation its members and keys, and otherwise organisations. */
+/** Names by id: of an organisation's members and keys, or of organisations. */
 export const useNames = (organizationId: string | null): ReadonlyMap<string, string> => {
   const names = useAsk(["books", organizationId ?? "all", "names"], (gateway) =>
     organizationId === null

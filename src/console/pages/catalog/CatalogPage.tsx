@@ -1,4 +1,7 @@
-/** The catalog: read by every operator, and changed by a draft that is looked at before it is applied. */
+/**
+ * The catalog page. Every operator can read the catalog; changes are made in a draft, which is
+ * reviewed before it is applied.
+ */
 import { Button, Center, Group, Loader, Stack, Tabs, Text, TextInput, Title } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { IconPlus } from "@tabler/icons-react"
@@ -20,10 +23,10 @@ import { EntryTable } from "./EntryTable.tsx"
 
 const DocumentEditor = lazy(() => import("./json/DocumentEditor.tsx"))
 
-/** Often enough to hear of another editor before one's own work is done. */
+/** The polling interval, short enough to notice another editor before the draft is finished. */
 const EVERY_MILLIS = 10_000
 
-/** Which list is looked at, and what is looked for, as the address says. */
+/** The selected list and the search text, both stored in the address. */
 const useView = () => {
   const { get, set } = useAddressFilters()
   return {
@@ -123,7 +126,7 @@ const Lists = ({ current }: { readonly current: CatalogRead }) => {
         {...{ question, draft, document, ask }}
         onKeep={keep}
         onApplied={(version) => {
-          // What was applied is the catalog, until it is read again.
+          // The applied draft counts as the catalog until the catalog is read again.
           setDraft(base, base.document)
           ask(null)
           notifications.show({ message: t("review.applied", { version }), color: "green" })

@@ -1,4 +1,4 @@
-/** What is other in one catalog than in another, entry by entry and field by field. */
+/** The differences between two catalogs, by entry and field. */
 import { Badge, Group, Stack, Table, Text } from "@mantine/core"
 import { IconMinus, IconPencil, IconPlus } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"

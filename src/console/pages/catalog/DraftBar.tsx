@@ -1,4 +1,7 @@
-/** Tells of changes that are not applied yet, and of a catalog that is newer than what they were made on. */
+/**
+ * A bar that reports changes that are not applied yet, and a catalog that is newer than the base of
+ * the draft.
+ */
 import { Alert, Button, Group, Paper, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { EntryDifference } from "./draft/catalogDifference.ts"
@@ -19,7 +22,7 @@ export const DraftBar = ({ draft, current, changed, ask }: Props) => {
     <Paper withBorder={draft !== null} p={draft === null ? 0 : "sm"}>
       <Stack gap="xs">
         <Group justify="space-between">
-          {/* There before it says anything, so that what it says then is read out. */}
+          {/* The element exists before it has text, so that screen readers announce later text. */}
           <Text fw={600} role="status">
             {draft === null ? "" : count === 1 ? t("draft.one") : t("draft.many", { count })}
           </Text>

@@ -1,4 +1,4 @@
-/** The dialogs of the catalog's page. */
+/** The dialogs of the catalog page. */
 import { Button, Group, List, Modal, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { type CatalogText, type Entry, keyOf, withoutEntry } from "./draft/catalogEntries.ts"
@@ -52,7 +52,7 @@ const Sure = ({ title, lead, does, also = [], onSure, onClose }: SureProps) => {
   )
 }
 
-/** The mounts that lead to it. */
+/** The mounts of the removed channel or model. */
 const mountsOf = ({ mounts }: CatalogText, gone: Entry): ReadonlyArray<string> =>
   gone.list === "mounts"
     ? []

@@ -1,4 +1,7 @@
-/** One entry in a form. The gateway looks at it before the draft takes it, and says what is wrong at its fields. */
+/**
+ * A form for one entry. The gateway validates the entry before it becomes a part of the draft, and
+ * its faults are shown at the fields.
+ */
 import { Alert, Button, Group, List, Modal, Stack } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -85,7 +88,7 @@ const Fields = ({ document, entry: one, onChange, isNew, faultAt }: FieldsProps)
   }
 }
 
-/** Only what is known nowhere else on the form stands above it, and how many faults there are in all. */
+/** The faults of an entry, each with its path and message. */
 const Faults = ({ faults }: { readonly faults: ReadonlyArray<CatalogFault> }) => {
   const { t } = useTranslation("catalog")
   return (
@@ -105,7 +108,7 @@ const Faults = ({ faults }: { readonly faults: ReadonlyArray<CatalogFault> }) =>
 interface Props {
   readonly document: CatalogText
   readonly opened: Entry
-  /** Its key in the document; null for one that is to be added. */
+  /** The key of the replaced entry in the document; null for a new entry. */
   readonly replaced: string | null
   readonly onKeep: (document: CatalogText) => void
   readonly onClose: () => void
@@ -133,7 +136,7 @@ export const EntryDialog = ({ document, opened, replaced, onKeep, onClose }: Pro
         if (all === null) return
         const own = faultsAt(all, entry.list, index)
         setFaults(own)
-        // What is wrong elsewhere in the draft is told where the draft is looked at.
+        // Faults in other entries are shown in the review of the draft.
         if (own.length === 0) onKeep(next)
       }
     })

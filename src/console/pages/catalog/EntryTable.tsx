@@ -1,4 +1,4 @@
-/** The entries of one list of the catalog, as the draft has them. */
+/** The entries of one list of the catalog, with the changes of the draft. */
 import { ActionIcon, Group, Stack, Text } from "@mantine/core"
 import { IconPencil, IconTrash } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
@@ -16,7 +16,7 @@ import {
   type PricesText
 } from "./draft/catalogEntries.ts"
 
-/** Each amount of a table of prices, with what it is for. */
+/** Each amount of a price table, with its name. */
 const amountsOf = (prices: PricesText): ReadonlyArray<readonly [name: string, amount: string]> => {
   const told = (name: string, amount: string | undefined) =>
     amount === undefined ? [] : [[name, amount] as const]
@@ -73,7 +73,7 @@ const PricesCell = ({
   )
 }
 
-/** Rows of one list; the columns know its shape. */
+/** The columns of one list. */
 const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column<Entry>> => {
   const { t } = useTranslation("catalog")
   const { t: shell } = useTranslation()
@@ -208,9 +208,9 @@ interface Props {
   readonly document: CatalogText
   readonly list: ListName
   readonly changed: ReadonlyArray<EntryDifference>
-  /** What an id or a name has to have in it. */
+  /** A text that the id or the name of an entry must contain. */
   readonly find: string
-  /** Null for those who may only read. */
+  /** The handlers of changes; null for operators who may only read. */
   readonly edit: {
     readonly onEdit: (entry: Entry) => void
     readonly onRemove: (entry: Entry) => void

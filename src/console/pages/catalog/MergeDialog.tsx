@@ -1,4 +1,7 @@
-/** Somebody else has changed the catalog meanwhile: who, what, and what becomes of one's own changes. */
+/**
+ * A dialog for the case that another operator has changed the catalog since the draft began: shows
+ * who changed what, and merges the draft into the new catalog.
+ */
 import { Alert, Button, Fieldset, Group, List, Modal, Radio, Stack, Text } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -108,7 +111,10 @@ const Merging = ({ draft, theirs, onMerged, onDrop }: PartProps) => {
 }
 
 interface Props extends Omit<PartProps, "theirs"> {
-  /** Who made which version since; unknown where the gateway has not been asked to apply anything. */
+  /**
+   * The versions since the draft began, with their authors; null where the gateway has not reported
+   * them, because the draft was not sent to it yet.
+   */
   readonly meanwhile: Meanwhile | null
   readonly onClose: () => void
 }

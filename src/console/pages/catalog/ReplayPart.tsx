@@ -1,4 +1,4 @@
-/** What the orders of a month would have come to under a draft of the catalog. */
+/** The charges that the orders of a month would have had under a draft of the catalog. */
 import { Button, Group, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"

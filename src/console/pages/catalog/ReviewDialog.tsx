@@ -1,4 +1,7 @@
-/** The draft before it is applied: its difference, what the gateway says of it, and what it would have come to. */
+/**
+ * The review of a draft before it is applied: its differences, the gateway's validation, and a
+ * replay of past orders.
+ */
 import { Alert, Button, Group, List, Modal, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { useAsk, useDo, useSession } from "../../gateway/hooks.tsx"
@@ -17,7 +20,7 @@ import { type CatalogText, entriesOf, keyOf, listNames } from "./draft/catalogEn
 import type { Draft } from "./draft/keptDraft.ts"
 import { ReplayPart } from "./ReplayPart.tsx"
 
-/** Whose fault it is, by the name of its entry in place of its number in the list. */
+/** The path of a fault with the name of its entry instead of its index. */
 const placed = (document: CatalogText, path: string): string => {
   const [, name = "", index = "", rest = ""] = /^(\w+)\[(\d+)\]\.?(.*)$/.exec(path) ?? []
   const list = listNames.find((one) => one === name)
@@ -41,7 +44,7 @@ const FaultList = ({
   </List>
 )
 
-/** What the gateway says of the draft without doing anything. */
+/** The gateway's validation of the draft, which changes nothing. */
 const Verdict = ({ draft }: { readonly draft: Draft }) => {
   const { t } = useTranslation("catalog")
   const { session } = useSession()
@@ -81,7 +84,7 @@ const Verdict = ({ draft }: { readonly draft: Draft }) => {
 interface Props {
   readonly draft: Draft
   readonly onApplied: (version: number) => void
-  /** Somebody else was faster. */
+  /** Called when another operator has changed the catalog first. */
   readonly onOvertaken: (meanwhile: Meanwhile) => void
   readonly onClose: () => void
 }

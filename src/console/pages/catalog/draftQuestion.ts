@@ -1,4 +1,4 @@
-/** What is asked on the catalog's page before it goes on. */
+/** The dialogs that the catalog page can open. */
 import { useRef, useState } from "react"
 import type { Meanwhile } from "./draft/catalogCalls.ts"
 import type { Entry } from "./draft/catalogEntries.ts"
@@ -10,7 +10,7 @@ export type Question =
   | { readonly kind: "drop" }
   | { readonly kind: "merge"; readonly meanwhile: Meanwhile | null }
 
-/** The question that is open, if any. What had the focus before it has it again afterwards. */
+/** The open dialog, if any. When it closes, the focus returns to the element that had it before. */
 export const useQuestion = () => {
   const [question, setQuestion] = useState<Question | null>(null)
   const before = useRef<Element | null>(null)
@@ -19,7 +19,7 @@ export const useQuestion = () => {
     setQuestion(next)
     if (next !== null) return
     const opener = before.current
-    // The dialog lets go of the focus first.
+    // The dialog releases the focus first.
     setTimeout(() => {
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
     })

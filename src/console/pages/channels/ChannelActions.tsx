@@ -1,4 +1,4 @@
-/** What is done with a channel: testing it without spending, taking it out of use, and into use again. */
+/** The actions on a channel: testing it without cost, draining it, and enabling it again. */
 import { Button, Card, Group, List, Modal, Stack, Text } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { useEffect, useRef, useState } from "react"
@@ -58,7 +58,7 @@ const TestDialog = ({
   )
   const isAsked = useRef(false)
   useEffect(() => {
-    // Effects of a mounted part run twice while the console is developed.
+    // In development, effects of a mounted component run twice.
     if (opened && !isAsked.current) test.mutate(id)
     isAsked.current = opened
   }, [opened, id, test.mutate])
@@ -143,14 +143,15 @@ const DrainDialog = ({
 export const ChannelActions = ({ channel }: { readonly channel: ChannelView }) => {
   const { t } = useTranslation("channels")
   const { session } = useSession()
-  // The row may have become that of another channel meanwhile.
+  // The row may show another channel after the list was refreshed, so the open dialog keeps the
+  // channel's id.
   const [open, setOpen] = useState({ is: "none", id: channel.id })
   const enable = useDo(
     (id: string) => (gateway) => gateway.channels.enableChannel({ params: { id } }),
     [["channels"], ["catalog"]]
   )
   const { id, name, state, keys, model_rests, slowed_organizations } = channel
-  // One that has left the catalog can only be waited for.
+  // A channel that was removed from the catalog has no actions: only its open tasks remain.
   if (!mayAct(session, "operator") || name === null) return null
   const isServing =
     state === "closed" &&

@@ -1,4 +1,4 @@
-/** Everything that is known of one channel, and its recent orders. */
+/** All details of one channel, and its recent orders. */
 import { Alert, Anchor, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
@@ -118,7 +118,10 @@ const Keys = ({ channel }: { readonly channel: ChannelView }) => {
   )
 }
 
-/** What of the channel takes no orders: models for everybody, and organisations whose own orders fail. */
+/**
+ * The models of the channel that are in cooldown for everybody, and the organisations that are
+ * slowed because their own orders fail.
+ */
 const Rests = ({ channel }: { readonly channel: ChannelView }) => {
   const { t } = useTranslation("channels")
   const reason = useReason()

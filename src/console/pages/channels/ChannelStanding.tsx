@@ -1,4 +1,4 @@
-/** How a channel stands, in a word and in a sentence. */
+/** The state of a channel, as a badge and as a sentence. */
 import { Badge, Group, Text } from "@mantine/core"
 import {
   IconCircleCheck,
@@ -67,7 +67,7 @@ export const StandingBadge = ({ channel }: { readonly channel: ChannelView }) =>
   )
 }
 
-/** A reason in words, where it is one of those that are known. */
+/** The text for a reason; the reason itself where no text is known. */
 export const useReason = (): ((reason: string, status: number | null) => string) => {
   const { t } = useTranslation("channels")
   const words: Readonly<Record<string, string>> = t("reasons", { returnObjects: true })
@@ -99,7 +99,7 @@ export const StandingSentence = ({ channel }: { readonly channel: ChannelView })
   )
 }
 
-/** Its keys that are left alone, each with why and until when. */
+/** The channel's keys that are in cooldown, each with the reason and the end. */
 export const KeysAtRest = ({ channel }: { readonly channel: ChannelView }) => {
   const { t } = useTranslation()
   const reason = useReason()

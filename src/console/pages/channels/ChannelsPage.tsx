@@ -1,4 +1,4 @@
-/** Channels and how they are doing, all of them or one. */
+/** All channels with their states, or the details of one channel. */
 import { Anchor, Stack, Text, Title } from "@mantine/core"
 import { useEffect } from "react"
 import { useTranslation } from "react-i18next"

@@ -1,11 +1,11 @@
-/** What is asked about channels beside how they stand: what is mounted on them, and what they cost. */
+/** Data about channels besides their state: the models mounted on them, and their costs. */
 import { Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
 import type { CostView } from "../../../features/usage/UsageSumsApi.ts"
 import { useAsk } from "../../gateway/hooks.tsx"
 
-/** Often enough to see a breaker open. */
+/** The polling interval, short enough to see a circuit breaker open. */
 export const EVERY_MILLIS = 5_000
 const COSTS_EVERY_MILLIS = 60_000
 export const COST_DAYS = 30
@@ -18,13 +18,13 @@ export type ChannelCost = typeof CostView.Type
 const dayBefore = (days: number): string =>
   new Date(Date.now() - days * DAY_MILLIS).toISOString().slice(0, DAY_LENGTH)
 
-/** What each channel was charged for and cost within the last days. */
+/** The charges and costs of each channel in the last days. */
 export const useChannelCosts = () => {
   const costs = useAsk(
     ["channels", "costs"],
     (gateway) =>
       gateway.usageSums.readCosts({
-        // Days are those of the deployment's zone, which may have begun tomorrow already.
+        // Days are in the time zone of the deployment, in which tomorrow may have begun already.
         query: {
           from: dayBefore(COST_DAYS - 1),
           to: dayBefore(-1),
@@ -37,7 +37,7 @@ export const useChannelCosts = () => {
   return new Map((costs.data?.data ?? []).map((cost) => [cost.channel ?? "", cost]))
 }
 
-/** The models that are mounted on each channel, with those mounts that are in use. */
+/** The enabled mounts of each channel. */
 export const useMountedModels = () => {
   const catalog = useAsk(["channels", "catalog"], (gateway) => gateway.admin.readCatalog({}))
   return Map.groupBy(

@@ -1,4 +1,4 @@
-/** Whether the gateway is ready, each thing that depends on, its poller and its audits. */
+/** The readiness of the gateway and of its dependencies, its poller and its audits. */
 import { Alert, Anchor, Group, Stack, Table, Text, Title } from "@mantine/core"
 import { useQuery } from "@tanstack/react-query"
 import { Schema } from "effect"
@@ -25,7 +25,10 @@ const names: ReadonlyArray<CheckName> = [
 const EVERY_MILLIS = 3_000
 const decode = Schema.decodeUnknownPromise(ReadinessReport)
 
-/** A gateway that is not ready says 503 and why, so the answer is read whatever its status. */
+/**
+ * A gateway that is not ready responds with 503 and the reasons, so the body is read for any
+ * status.
+ */
 const useReadiness = () =>
   useQuery({
     queryKey: ["readiness"],
@@ -88,7 +91,7 @@ const Checks = ({ report: { status, checks } }: { readonly report: Report }) => 
   )
 }
 
-/** Mean seconds of a histogram since the gateway began. */
+/** The mean of a histogram in seconds, since the start of the gateway. */
 const meanOf = (sum: number | null, count: number | null): number | null =>
   sum === null || count === null || count === 0 ? null : sum / count
 

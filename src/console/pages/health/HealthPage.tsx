@@ -1,4 +1,4 @@
-/** How the gateway is doing, and what waits for somebody to look at it. */
+/** The health of the gateway, and the cases that an operator has to resolve. */
 import { Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"

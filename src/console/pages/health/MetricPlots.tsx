@@ -1,4 +1,4 @@
-/** The metrics of the last minutes as small plots, each with its present values as text. */
+/** Small plots of the metrics of the last minutes, each with its current values as text. */
 import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from "@mantine/core"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
@@ -8,7 +8,7 @@ import { type PlottedMetric, plottedOf } from "./chosenMetrics.ts"
 import type { Scrapes } from "./scrapes.ts"
 
 const HEIGHT = 150
-/** What is plotted is no money that anybody is charged: three digits after the point are enough. */
+/** The number of decimal places. Metrics are no billed amounts, so three are enough. */
 const DIGITS = 3
 
 const Metric = ({

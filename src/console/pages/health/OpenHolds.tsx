@@ -1,4 +1,4 @@
-/** Orders that are open, by how long they have been, and the oldest of them. */
+/** Open orders by age, and the oldest of them. */
 import { Anchor, Button, Group, Progress, Stack, Text, Title } from "@mantine/core"
 import { useEffect } from "react"
 import { useTranslation } from "react-i18next"
@@ -14,7 +14,7 @@ import { type Scrapes, sumOf } from "./scrapes.ts"
 type Order = typeof OrderView.Type
 
 const PAGE = 100
-/** Pages that are read by themselves; the oldest orders stand on the last one. */
+/** The number of pages that are loaded automatically; the oldest orders are on the last page. */
 const PAGES = 10
 const OLDEST = 10
 

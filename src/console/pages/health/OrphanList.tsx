@@ -1,4 +1,7 @@
-/** Jobs that a vendor may have made and nobody paid for, and how each was settled. */
+/**
+ * Orphans: jobs that a vendor may have made although nobody paid for them, and how each was
+ * resolved.
+ */
 import { Anchor, Button, Group, Stack, Text, Textarea, Title } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { notifications } from "@mantine/notifications"

@@ -1,7 +1,7 @@
-/** Which metrics are plotted, and how a value comes from what was read. */
+/** The plotted metrics, and how each value is computed from two readings. */
 import { type Scrape, sumsOf } from "./scrapes.ts"
 
-/** Values by the name of their line; null where there is none. */
+/** Values by the label of their line; null where a value cannot be computed. */
 type Values = ReadonlyMap<string, number | null>
 type Measure = (now: Scrape, before: Scrape | undefined) => Values
 
@@ -10,7 +10,10 @@ const gauge =
   (now) =>
     sumsOf(now, name, by)
 
-/** How much more there is than before; null where the count began again, or another gateway answered. */
+/**
+ * The increase of a counter since the previous reading; null where the counter was reset, or the
+ * reading came from another gateway.
+ */
 const grown = (
   now: Scrape,
   before: Scrape | undefined,
@@ -38,7 +41,7 @@ const rate =
     )
   }
 
-/** The mean of what a histogram counted since the last reading. */
+/** The mean of the values that a histogram counted since the previous reading. */
 const mean =
   (name: string, times = 1): Measure =>
   (now, before) => {
@@ -53,7 +56,7 @@ const mean =
 const MILLIS = 1000
 
 interface Chosen {
-  /** Its title among the texts. */
+  /** The key of its title in the texts. */
   readonly name: keyof typeof measures
   readonly unit: "perSecond" | "millis" | "seconds" | "none"
   readonly measure: Measure
@@ -91,7 +94,7 @@ export interface PlottedMetric {
   }>
 }
 
-/** Each that the gateway has told of, in time. */
+/** The plotted metrics that the gateway reports, with their values over time. */
 export const plottedOf = (scrapes: ReadonlyArray<Scrape>): ReadonlyArray<PlottedMetric> =>
   Object.keys(measures)
     .filter(isName)

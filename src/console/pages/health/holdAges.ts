@@ -1,4 +1,4 @@
-/** Open orders by how long they have been open. */
+/** The open orders by age. */
 import { Result } from "effect"
 import { formatNano, parseNano } from "../../../domain/money/Money.ts"
 
@@ -6,7 +6,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Each from the age before it on; the last one has no end. */
+/** The age groups; each begins at the end of the previous one, and the last has no end. */
 const ageSpans = [
   { name: "minute", until: MINUTE },
   { name: "tenMinutes", until: 10 * MINUTE },
@@ -19,7 +19,7 @@ const ageSpans = [
 export interface AgeLine {
   readonly name: (typeof ageSpans)[number]["name"]
   readonly count: number
-  /** The exact sum of their holds. */
+  /** The exact sum of the holds in this group. */
   readonly held: string
 }
 

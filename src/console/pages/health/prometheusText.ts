@@ -1,4 +1,4 @@
-/** Metrics in the text format of Prometheus, as the gateway writes them. */
+/** A parser of metrics in the text format of Prometheus. */
 
 export interface Sample {
   readonly name: string
@@ -17,7 +17,7 @@ const SPELLED: Readonly<Record<string, number>> = {
 const unescaped = (text: string): string =>
   text.replace(/\\(.)/g, (_, letter: string) => (letter === "n" ? "\n" : letter))
 
-/** Lines that are none of the format are left out. */
+/** The samples of a text. Lines in another format are skipped. */
 export const samplesOf = (text: string): ReadonlyArray<Sample> =>
   text.split("\n").flatMap((line) => {
     if (line.startsWith("#")) return []

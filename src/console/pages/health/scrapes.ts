@@ -1,19 +1,19 @@
-/** The metrics of the last minutes, read while the page is open and kept in memory. */
+/** The metrics of the last minutes, polled while the page is open and kept in memory. */
 import { useEffect, useState } from "react"
 import { useAsk } from "../../gateway/hooks.tsx"
 import { type Sample, samplesOf } from "./prometheusText.ts"
 
 export interface Scrape {
-  /** Seconds since 1970. */
+  /** The time in seconds since 1970. */
   readonly at: number
   readonly samples: ReadonlyArray<Sample>
 }
 
 const EVERY_MILLIS = 3_000
-/** Some ten minutes. */
+/** The maximum number of scrapes in memory, about ten minutes. */
 const KEPT = 200
 
-/** Of histograms their sums and counts are enough here. */
+/** Whether a sample is kept: histogram buckets are not needed, only sums and counts. */
 const isKept = ({ name }: Sample): boolean => !name.endsWith("_bucket")
 
 export const useScrapes = () => {
@@ -31,7 +31,7 @@ export const useScrapes = () => {
 }
 export type Scrapes = ReturnType<typeof useScrapes>
 
-/** Sums of a metric by one of its labels, or of all of it under the empty text. */
+/** The sums of a metric by one of its labels; without a label, the total under the empty text. */
 export const sumsOf = (
   scrape: Scrape,
   name: string,

@@ -1,4 +1,6 @@
-/** What the key's member may spend, what it has spent, and the months of its organisation. */
+/**
+ * The billing page of a member: its caps and spend, and the monthly statements of its organisation.
+ */
 import { Card, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"

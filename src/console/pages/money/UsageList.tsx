@@ -12,10 +12,10 @@ import { ReceiptModal } from "../../parts/money/Receipt.tsx"
 import { type UsageRow, useUsageColumns } from "../../parts/money/usageColumns.tsx"
 
 const LIMIT = 50
-/** The most that a page of the file may have. */
+/** The maximum page size of the usage list, used for the file. */
 const FILE_PAGE = 100
 const TYPING_MILLIS = 400
-/** A name alone is no tag yet. */
+/** Whether a text is a complete tag; a name without a value is none. */
 const isTag = (text: string): boolean => /^[^=]+=/.test(text)
 
 export const UsageList = () => {

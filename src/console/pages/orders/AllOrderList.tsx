@@ -1,4 +1,4 @@
-/** Orders of every organisation, found by all that may be known of them. */
+/** The orders of all organisations, with filters by all their properties. */
 import { Button, Card, Collapse, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query"
@@ -60,7 +60,7 @@ const Totals = ({ totals }: { readonly totals: Sums }) => {
   )
 }
 
-/** Filters that stand behind a button. */
+/** Filters that are hidden behind a button. */
 const rare = [
   ...(["member_id", "key_id", "modality"] as const),
   ...(["tag", "upstream_id", "prompt_digest"] as const)
@@ -70,7 +70,7 @@ const Filters = () => {
   const { t } = useTranslation("orders")
   const filters = useOrderFilters()
   const choices = useChoices()
-  // A filter that counts is seen.
+  // The rare filters are shown when one of them is set.
   const [isOpen, { toggle }] = useDisclosure(rare.some((name) => filters.value(name) !== ""))
   const catalog = useAsk(["catalog", "names"], (gateway) => gateway.admin.readCatalog({}))
   const idsOf = (entries: ReadonlyArray<{ readonly id: string }> | undefined) =>
@@ -224,7 +224,7 @@ export const AllOrderList = () => {
           ...query,
           ...after,
           limit: PAGE,
-          // They are of the whole list, so the first page tells them.
+          // Totals cover the whole list, so only the first page requests them.
           totals: isSummed && after.after === undefined ? "true" : "false"
         }
       }),

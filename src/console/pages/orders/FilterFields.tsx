@@ -1,4 +1,4 @@
-/** Fields of a list's filters, each of which stands in the address. */
+/** Filter fields of a list; their values are stored in the address. */
 import { Autocomplete, Select, SimpleGrid, TextInput } from "@mantine/core"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -10,14 +10,14 @@ interface FieldProps {
   readonly label: string
 }
 
-/** Fields side by side, as many as there is room for. */
+/** A responsive grid of fields. */
 export const FieldGrid = ({ children }: { readonly children: ReactNode }) => (
   <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" verticalSpacing="xs">
     {children}
   </SimpleGrid>
 )
 
-/** One of a few. */
+/** A field with a fixed set of choices. */
 export const ChoiceField = ({
   filters,
   name,
@@ -48,7 +48,7 @@ export const DayField = ({ filters, name, label }: FieldProps) => (
   />
 )
 
-/** A text, taken when it is finished: by the enter key or by leaving the field. */
+/** A text field whose value is applied with the enter key or when the field loses the focus. */
 export const WordField = ({
   filters,
   name,
@@ -59,10 +59,10 @@ export const WordField = ({
   known = []
 }: FieldProps & {
   readonly placeholder?: string
-  /** What it has to look like; `hint` says it. */
+  /** The pattern that the text must match; `hint` describes it. */
   readonly pattern?: RegExp
   readonly hint?: string
-  /** Values that there are, to choose from. */
+  /** Known values, offered as choices. */
   readonly known?: ReadonlyArray<string>
 }) => {
   const { t } = useTranslation("orders")
@@ -71,7 +71,7 @@ export const WordField = ({
     of: kept,
     text: kept
   })
-  // What the address says has changed since: by a button, or by going back.
+  // The address has changed since the text was typed, for example by a button or by going back.
   const text = typed.of === kept ? typed.text : kept
   const isWrong = text !== "" && pattern !== undefined && !pattern.test(text)
   const take = (value: string) => {

@@ -1,4 +1,7 @@
-/** One field that takes what is known of an order: its id opens it, a tag or a vendor's id finds it. */
+/**
+ * A search field for orders: an order's id opens the order, a tag or a vendor's id filters the
+ * list.
+ */
 import { ActionIcon, TextInput } from "@mantine/core"
 import { IconSearch } from "@tabler/icons-react"
 import { useState } from "react"
@@ -8,13 +11,13 @@ import { isOrderId } from "../../../domain/orderIds.ts"
 import { type OrderFilters, TAG } from "./orderFilters.ts"
 
 const LONGEST = 420
-/** How ids of receipts begin, before the id of their order. */
+/** The prefix of receipt ids, which is followed by the id of the order. */
 const RECEIPT = /^us_/
 
 interface Props {
   readonly filters: OrderFilters
   readonly label: string
-  /** Whether a text of no other form is a vendor's id. */
+  /** Whether a text of any other form is searched as a vendor's id. */
   readonly takesVendorIds: boolean
 }
 

@@ -1,4 +1,4 @@
-/** A member's own orders, as they come and end. */
+/** A member's own orders, updated while they are open. */
 import { Button, Group, Stack, Switch, Text, Title } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -15,7 +15,7 @@ import { OwnFilters, TAG, useFilters, useOrderFilters } from "./orderFilters.ts"
 const PAGE = 50
 export const EVERY_MILLIS = 3_000
 
-/** The switch that stops a list from changing under its reader. */
+/** A switch that stops the live updates of a list. */
 export const LiveSwitch = ({
   isLive,
   onChange,
@@ -23,7 +23,7 @@ export const LiveSwitch = ({
 }: {
   readonly isLive: boolean
   readonly onChange: (isLive: boolean) => void
-  /** When the list was last answered; 0 before. */
+  /** The time of the list's last response in milliseconds; 0 before the first. */
   readonly at: number
 }) => {
   const { t } = useTranslation("orders")
@@ -44,7 +44,7 @@ export const LiveSwitch = ({
   )
 }
 
-/** Choices of every list of orders. */
+/** The filter choices that all lists of orders share. */
 export const useChoices = () => {
   const { t } = useTranslation("orders")
   return {

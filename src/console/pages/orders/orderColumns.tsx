@@ -1,4 +1,4 @@
-/** The columns that every list of orders has. */
+/** The columns that all lists of orders share. */
 import { Anchor, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Link, useSearch } from "wouter"
@@ -32,7 +32,10 @@ export interface ListedOrder {
 
 const ENDS = 6
 
-/** Leads to the order; the filters go along, and so the way back finds them. */
+/**
+ * A link to the order. The link keeps the filters in its address, so that the way back restores
+ * them.
+ */
 const OrderLink = ({ id }: { readonly id: string }) => {
   const search = useSearch()
   return (
@@ -53,9 +56,9 @@ export const useOrderColumns = <Order extends ListedOrder>({
   between: further = []
 }: {
   readonly filters: OrderFilters
-  /** Stands in the headings, as it is the same in every row. */
+  /** The currency in the headings, since it is the same in every row. */
   readonly currency: string | undefined
-  /** Columns that stand after the model. */
+  /** Additional columns after the model. */
   readonly between?: ReadonlyArray<Column<Order>>
 }): ReadonlyArray<Column<Order>> => {
   const { t } = useTranslation("orders")

@@ -1,4 +1,6 @@
-/** What a list is filtered by stands in the page's address, so that it can be reloaded and sent to others. */
+/**
+ * The filters of a list, stored in the page's address, so that the page can be reloaded and shared.
+ */
 import { Option, Schema } from "effect"
 import { useSearchParams } from "wouter"
 import { Modality } from "../../../domain/catalog/Modality.ts"
@@ -32,13 +34,13 @@ export const AllFilters = Schema.Struct({
 
 export type FilterName = keyof typeof AllFilters.Type
 
-/** Null takes a filter away. */
+/** A change of filters; null removes a filter. */
 export type FilterChange = { readonly [Name in FilterName]?: string | null }
 
 export interface OrderFilters {
   readonly value: (name: FilterName) => string
   readonly change: (changes: FilterChange) => void
-  /** Those alone, whatever there was before. */
+  /** Sets these filters and removes all others. */
   readonly only: (changes: FilterChange) => void
   readonly isAny: boolean
 }
@@ -48,7 +50,7 @@ export const useOrderFilters = (): OrderFilters => {
   return { value: get, change: set, only, isAny }
 }
 
-/** The filters that the address holds; none where it holds what no filter can be. */
+/** The filters in the address; none where the address contains an invalid value. */
 export const useFilters = <S extends Schema.ConstraintDecoder<object>>(
   schema: S
 ): S["Type"] | Record<never, never> => {

@@ -1,4 +1,4 @@
-/** How states, kinds and tags of orders look, and how long something took. */
+/** The display of states, kinds, tags and durations of orders. */
 import { Badge, Group, Text } from "@mantine/core"
 import {
   IconCircleCheck,
@@ -18,7 +18,7 @@ const states = {
 } as const
 export type State = keyof typeof states
 
-/** Said by words and by an icon, so that it is told without colours. */
+/** A state as a text and an icon, so that it can be recognised without colours. */
 export const StateMark = ({ state }: { readonly state: State }) => {
   const { t } = useTranslation("orders")
   const { icon: Icon, color } = states[state]
@@ -48,7 +48,7 @@ export const KindMark = ({ kind }: { readonly kind: Kind }) => {
   )
 }
 
-/** Tags as they were noted; a click asks for those orders alone where the list can. */
+/** The tags of an order. Where `onPick` is set, a click on a tag filters the list by it. */
 export const Tags = ({
   metadata,
   onPick
@@ -90,7 +90,7 @@ const SECOND = 1000
 const MINUTE = 60
 const FEW_SECONDS = 10
 
-/** A length of time in the reader's words. */
+/** A duration as a text in the reader's language. */
 export const useLength = (): ((millis: number) => string) => {
   const { t } = useTranslation("orders")
   return (millis) => {
@@ -107,7 +107,7 @@ export const useLength = (): ((millis: number) => string) => {
 
 export const between = (from: string, to: string): number => Date.parse(to) - Date.parse(from)
 
-/** The present, once a second while something runs. */
+/** The current time, updated once a second while something is running. */
 export const useNow = (isRunning: boolean): number => {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

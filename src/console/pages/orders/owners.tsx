@@ -1,4 +1,7 @@
-/** Names of organisations, members and keys, asked once for each id, and fields that choose one. */
+/**
+ * The names of organisations, members and keys, requested once for each id, and fields that select
+ * one of them.
+ */
 import { Group, Select, Text } from "@mantine/core"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useState } from "react"
@@ -63,7 +66,7 @@ const lists: Readonly<Record<Owner, (wanted: Wanted, filters: OrderFilters) => A
 const useName = (owner: Owner, id: string) =>
   useAsk(["names", owner, id], readers[owner](id), { isKept: true, when: id !== "" }).data?.name
 
-/** The name where it is known; before, and where it is not, the id. */
+/** The name of an owner; its id while the name is loading or unknown. */
 export const OwnerName = ({
   owner,
   id,
@@ -91,7 +94,7 @@ export const OwnerName = ({
 
 const SHOWN = 20
 const PAUSE_MILLIS = 250
-/** What is chosen within another goes with it. */
+/** The filters that are cleared when their parent changes. */
 const within: Readonly<Record<Owner, FilterChange>> = {
   organization: { member_id: null, key_id: null },
   member: { key_id: null },
@@ -112,7 +115,7 @@ export const OwnerField = ({
   const [search, setSearch] = useState("")
   const [asked] = useDebouncedValue(search.trim(), PAUSE_MILLIS)
   const chosenName = useName(owner, chosen)
-  // The field writes the name of what is chosen into the search.
+  // The field writes the name of the selected entry into the search text.
   const name = asked === chosenName ? "" : asked
   const wanted: Wanted = { limit: SHOWN, totals: "false", ...(name === "" ? {} : { name }) }
   const scope = [filters.value("organization_id"), filters.value("member_id")]
@@ -127,7 +130,7 @@ export const OwnerField = ({
       label={label}
       placeholder={t("filters.any")}
       data={isListed ? options : [{ value: chosen, label: chosenName ?? chosen }, ...options]}
-      // The gateway has looked already.
+      // The gateway has filtered the choices already.
       filter={({ options: all }) => all}
       value={chosen === "" ? null : chosen}
       onChange={(id) => filters.change({ [`${owner}_id`]: id, ...within[owner] })}

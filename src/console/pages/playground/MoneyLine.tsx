@@ -6,7 +6,7 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A name, and at the other side an amount. */
+/** A line with a label on the left and an amount on the right. */
 export const MoneyLine = ({ label, children }: Props) => (
   <Group justify="space-between" gap="xs" wrap="nowrap" align="baseline">
     <Text size="sm" c="dimmed">

@@ -1,4 +1,7 @@
-/** Where anybody with a key tries the models: an order is written, priced, placed, followed and shown. */
+/**
+ * The playground, where anybody with a key can try the models: writes, quotes and places an order,
+ * follows it and shows the result.
+ */
 import { Alert, Button, Card, Grid, Stack, Text, Title } from "@mantine/core"
 import { IconPlayerPlay } from "@tabler/icons-react"
 import { useMemo, useRef, useState } from "react"
@@ -21,7 +24,7 @@ import { useOrdering } from "./result/useOrdering.ts"
 
 const TASK = /^(?:vt|im)_[0-9a-f-]{36}$/
 
-/** The model, and the order that is followed, stand in the address. */
+/** The selected model and the followed order, both stored in the address. */
 const usePlace = () => {
   const [search, setSearch] = useSearchParams()
   const task = search.get("task")
@@ -71,7 +74,10 @@ const TaskOrNothing = ({
 const isUnreachable = (error: unknown): boolean =>
   error !== null && failureOf(error).code === "unreachable"
 
-/** The message of a field's fault where there are several; one alone is explained below the form. */
+/**
+ * The message of a field's fault where there are several faults. A single fault is explained below
+ * the form.
+ */
 const errorAt = (field: Field, faults: ReturnType<typeof faultsIn>): string | boolean => {
   const fault = faults.find((one) => one.field === field)
   return faults.length > 1 && fault !== undefined ? fault.message : fault !== undefined
@@ -114,14 +120,14 @@ const Playground = ({ models, first }: Props) => {
   }
   const reply = (text: string) => {
     change({ messages: [...draft.messages, says("assistant", text), says("user", "")] })
-    // The new message is there after the next drawing.
+    // The field of the new message exists only after the next rendering.
     requestAnimationFrame(() => show("messages"))
   }
   const refusal = placing.error ?? quote.query.error
   const faults = refusal === null ? [] : faultsIn(refusal)
   const submit = () => {
     if (order === null || placing.isPending) return
-    // A text is read once, and no address leads to it.
+    // The result of a text model can be read only once, so it has no address.
     if (isText) place.put({ task: null, usual: null }, true)
     placing.mutate(
       { order, model: model.id, key: newId() },

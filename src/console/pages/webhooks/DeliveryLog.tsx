@@ -1,4 +1,6 @@
-/** The messages to an endpoint and every attempt, with what its receiver answered; any is sent again. */
+/**
+ * The messages to an endpoint with every attempt and its response. Each message can be sent again.
+ */
 import { Button, Code, Group, Modal, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { notifications } from "@mantine/notifications"
@@ -19,7 +21,7 @@ import {
   type HookCalls
 } from "./hookCalls.ts"
 
-/** What is sent shows up here by itself. */
+/** The polling interval, so that new messages appear automatically. */
 const EVERY_MILLIS = 3_000
 
 const tones: Readonly<Record<DeliveryState, Tone>> = {

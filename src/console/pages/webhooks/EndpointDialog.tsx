@@ -1,4 +1,4 @@
-/** What an endpoint is called, where it is, and what it is told of. */
+/** A form for an endpoint: its name, its URL and its event types. */
 import { Checkbox, Stack, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { useTranslation } from "react-i18next"
@@ -7,7 +7,7 @@ import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 import { oneOfWords } from "../../parts/controls/addressFields.tsx"
 import type { Endpoint, EndpointForm } from "./hookCalls.ts"
 
-/** The texts' names of the events, whose own have points in them. */
+/** The keys of the events in the texts; event names themselves contain dots. */
 const eventNames = {
   "video.completed": "videoCompleted",
   "video.failed": "videoFailed",
@@ -26,7 +26,7 @@ interface Props {
   readonly title: string
   readonly action: string
   readonly events: ReadonlyArray<EventType>
-  /** What it is so far. */
+  /** The endpoint before the change; left out for a new one. */
   readonly endpoint?: Endpoint
   readonly doing: { readonly isPending: boolean; readonly error: Error | null }
   readonly onDo: (form: EndpointForm) => void

@@ -1,4 +1,4 @@
-/** The endpoints of one owner, and a new one. */
+/** The endpoints of one owner, and a button that adds one. */
 import { Anchor, Button, Group, Stack, Text } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { useState } from "react"
@@ -14,7 +14,7 @@ import type { Endpoint, EndpointForm, HookCalls } from "./hookCalls.ts"
 
 interface Props {
   readonly calls: HookCalls
-  /** Where one of them is opened. */
+  /** The address of the page of one endpoint. */
   readonly addressOf: (id: string) => string
 }
 

@@ -1,4 +1,4 @@
-/** One endpoint: how it is doing, what can be done with it, and what was sent to it. */
+/** One endpoint: its state, its actions, and its deliveries. */
 import { Alert, Anchor, Button, Checkbox, Group, Select, Stack, Text, Title } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { useState } from "react"
@@ -21,7 +21,7 @@ import type { Endpoint, EndpointChange, HookCalls } from "./hookCalls.ts"
 interface Props {
   readonly calls: HookCalls
   readonly id: string
-  /** Where the list is. */
+  /** The address of the list. */
   readonly listAddress: string
 }
 

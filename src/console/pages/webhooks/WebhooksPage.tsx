@@ -1,4 +1,4 @@
-/** The receivers of the key's organisation. */
+/** The webhook endpoints of the key's organisation. */
 import { Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"

@@ -1,4 +1,7 @@
-/** The endpoints of one owner and what can be done with them: a member's by its key, all by an operator's token. */
+/**
+ * The calls for the endpoints of one owner: with a member's API key for its organisation, with an
+ * operator's token for any owner.
+ */
 import type { QueryKey } from "@tanstack/react-query"
 import {
   type EventType,
@@ -28,9 +31,9 @@ export type EndpointChange = Partial<EndpointForm> & { readonly enabled?: boolea
 export type Again = { readonly delivery_id: string } | { readonly since: string }
 
 export interface HookCalls {
-  /** Where all of it is kept in the cache. */
+  /** The prefix of the cache keys. */
   readonly area: QueryKey
-  /** What its endpoints may be told of. */
+  /** The event types that these endpoints can receive. */
   readonly events: ReadonlyArray<EventType>
   readonly mayChange: boolean
   readonly list: (after: After) => Ask<ListPage<Endpoint>>
@@ -94,7 +97,7 @@ export const callsOfKey: HookCalls = {
     gateway.webhooks.redeliver({ params: { id }, payload: again })
 }
 
-/** Of an organisation, or the operators' own where it is null. */
+/** The calls for the endpoints of an organisation, or of the operators where it is null. */
 export const callsOfOperator = (organizationId: string | null, mayChange: boolean): HookCalls => {
   const owner = organizationId === null ? {} : { organization_id: organizationId }
   return {

@@ -1,4 +1,4 @@
-/** Something that is asked about, filled in or confirmed before it is done. */
+/** A dialog that confirms an action, with fields where the action needs them. */
 import { Button, Group, Modal, Stack } from "@mantine/core"
 import { type FormEvent, type ReactNode, useEffect, useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -6,10 +6,10 @@ import { FailureNote } from "../FailureNote.tsx"
 
 interface Props {
   readonly title: string
-  /** What the button says that does it. */
+  /** The label of the button that runs the action. */
   readonly action: string
   readonly children: ReactNode
-  /** What cannot be undone stands out. */
+  /** Whether the action cannot be undone; it is then highlighted. */
   readonly isDangerous?: boolean
   readonly doing: { readonly isPending: boolean; readonly error: Error | null }
   readonly onDo: (event: FormEvent<HTMLFormElement>) => void
@@ -17,7 +17,10 @@ interface Props {
   readonly size?: string
 }
 
-/** What had the focus before a dialog; of a dialog that follows another, what had it before the first. */
+/**
+ * The element that had the focus before the dialog, or before the first of several consecutive
+ * dialogs.
+ */
 let opener: Element | null = null
 
 const noteOpener = (): Element | null => {
@@ -25,7 +28,10 @@ const noteOpener = (): Element | null => {
   return opener
 }
 
-/** The keyboard goes on where it was, or in the page where that is gone. */
+/**
+ * Returns the focus to the element that had it before the dialog, or to the page where that element
+ * is gone.
+ */
 export const useFocusBack = (): void => {
   const [before] = useState(noteOpener)
   useEffect(
@@ -40,7 +46,7 @@ export const useFocusBack = (): void => {
   )
 }
 
-/** To be mounted while it is open. */
+/** The dialog component. It must be mounted only while the dialog is open. */
 export const ActionDialog = (props: Props) => {
   const { t } = useTranslation()
   const { title, action, children, isDangerous = false, doing, onDo, onClose, size } = props

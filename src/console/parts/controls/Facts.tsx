@@ -1,4 +1,4 @@
-/** What is known of one thing, name by name. */
+/** The properties of one thing, as names and values. */
 import { SimpleGrid, Text } from "@mantine/core"
 import type { ReactNode } from "react"
 

@@ -1,13 +1,16 @@
-/** The parts of a page, each with an address of its own. */
+/** The tabs of a page; each tab has its own address. */
 import { Button, Group } from "@mantine/core"
 import { Link, useLocation } from "wouter"
 import { isAt } from "../isAt.ts"
 
 interface Props {
   readonly label: string
-  /** Paths within the page; the first one is open where the address has none of the others. */
+  /**
+   * The paths of the tabs within the page. The first tab is open where the address matches no
+   * other.
+   */
   readonly tabs: ReadonlyArray<{ readonly path: string; readonly label: string }>
-  /** Below other tabs. */
+  /** Whether the tabs are below other tabs. */
   readonly isInner?: boolean
 }
 

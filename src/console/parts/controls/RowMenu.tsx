@@ -1,4 +1,4 @@
-/** What can be done with a row, behind one button. */
+/** A menu of the actions on a row. */
 import { ActionIcon, Menu } from "@mantine/core"
 import { IconDots } from "@tabler/icons-react"
 import { useRef } from "react"
@@ -12,7 +12,7 @@ interface RowAction {
 }
 
 interface Props {
-  /** Of what it is, for those who do not see the row. */
+  /** The name of the row, for screen readers. */
   readonly of: string
   readonly actions: ReadonlyArray<RowAction>
 }
@@ -39,7 +39,8 @@ export const RowMenu = ({ of, actions }: Props) => {
             key={label}
             {...(isDangerous ? { c: inks.bad } : {})}
             onClick={() => {
-              // A dialog gives the focus back to what had it, which the item is not for long.
+              // When a dialog closes, the focus returns to the element that had it before. The menu
+              // item disappears, so the focus moves to the button first.
               button.current?.focus()
               onPick()
             }}

@@ -1,4 +1,7 @@
-/** A secret that is shown once: the dialog stays until its reader says that it was kept. */
+/**
+ * A dialog that shows a secret once. It stays open until the reader confirms that the secret was
+ * saved.
+ */
 import { Alert, Button, CopyButton, Group, Modal, Stack, TextInput } from "@mantine/core"
 import { IconAlertTriangle, IconCheck, IconCopy } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
@@ -6,7 +9,7 @@ import { useFocusBack } from "./ActionDialog.tsx"
 
 interface Props {
   readonly title: string
-  /** What the secret is. */
+  /** The label of the secret. */
   readonly label: string
   readonly secret: string
   readonly onKept: () => void

@@ -1,7 +1,7 @@
-/** How something stands, as a word; the colour only underlines it. */
+/** A state as a word; its colour carries no additional information. */
 import { Badge } from "@mantine/core"
 
-/** Each has contrast enough for small letters, in light and in dark. */
+/** Text colours with enough contrast for small text, in light and dark mode. */
 export const inks = {
   good: "light-dark(#237032, var(--mantine-color-green-4))",
   bad: "light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))",

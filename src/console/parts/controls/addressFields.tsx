@@ -1,4 +1,4 @@
-/** Fields by which a list is filtered; what is in them stands in the address. */
+/** Filter fields of a list; their values are stored in the address. */
 import { Select, TextInput } from "@mantine/core"
 import { useDebouncedCallback } from "@mantine/hooks"
 import { useCallback, useEffect, useState } from "react"
@@ -7,14 +7,17 @@ import { useAddressFilters } from "../addressFilters.ts"
 
 const PAUSE_MILLIS = 300
 
-/** One value of the address; empty where it is not there. */
+/** One value of the address; empty where the address does not contain it. */
 export const useAddressValue = (name: string) => {
   const { get, set } = useAddressFilters()
   const keep = useCallback((value: string | null) => set({ [name]: value }), [name, set])
   return [get(name), keep] as const
 }
 
-/** Only what was given, as the typed client's queries take it. */
+/**
+ * An object with the field where its value is not empty, as the queries of the typed client take
+ * it.
+ */
 export const given = <Name extends string>(
   name: Name,
   value: string
@@ -33,7 +36,7 @@ export const TextFilter = ({ name, label, type }: FieldProps & { readonly type?:
   const [kept, keep] = useAddressValue(name)
   const [text, setText] = useState(kept)
   const keepSoon = useDebouncedCallback(keep, PAUSE_MILLIS)
-  // The address may be changed by a link, too.
+  // The address can also be changed by a link.
   useEffect(() => setText(kept), [kept])
   return (
     <TextInput
@@ -51,7 +54,7 @@ export const TextFilter = ({ name, label, type }: FieldProps & { readonly type?:
 
 interface ChoiceProps extends FieldProps {
   readonly choices: ReadonlyArray<{ readonly value: string; readonly label: string }>
-  /** What nothing in the address stands for; any of them where it is left out. */
+  /** The label of the choice for no value; by default "any". */
   readonly anyLabel?: string
 }
 
@@ -70,7 +73,7 @@ export const ChoiceFilter = ({ name, label, choices, anyLabel }: ChoiceProps) =>
   )
 }
 
-/** The one of these words that a text is. */
+/** The word that equals the text, if any. */
 export const oneOfWords = <Word extends string>(
   text: string,
   words: ReadonlyArray<Word>

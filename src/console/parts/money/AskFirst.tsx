@@ -1,4 +1,4 @@
-/** A question before something that cannot be taken back. */
+/** A confirmation of an action that cannot be undone. */
 import { Button, Group, Modal, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { FailureNote } from "../FailureNote.tsx"
@@ -6,7 +6,7 @@ import { FailureNote } from "../FailureNote.tsx"
 interface Props {
   readonly isOpen: boolean
   readonly title: string
-  /** What happens then. */
+  /** The consequence of the action. */
   readonly text: string
   readonly action: string
   readonly isBusy: boolean

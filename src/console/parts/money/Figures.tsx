@@ -1,4 +1,4 @@
-/** Figures side by side, each under its name. */
+/** A row of figures, each below its label. */
 import { Card, Group, Text } from "@mantine/core"
 import type { ReactNode } from "react"
 

@@ -1,4 +1,4 @@
-/** One charge, explained: what was held, what was charged, why, and where it stands in the journal. */
+/** The receipt of one charge: the hold, the charge with its reason, and its journal entries. */
 import { Group, Modal, Stack, Table, Text, Title } from "@mantine/core"
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
@@ -37,7 +37,7 @@ export const Receipt = ({
   more = []
 }: {
   readonly receipt: ReceiptView
-  /** What else is known of it. */
+  /** Additional facts about the charge. */
   readonly more?: ReadonlyArray<Fact>
 }) => {
   const { t } = useTranslation("money")

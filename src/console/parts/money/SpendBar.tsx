@@ -1,13 +1,13 @@
-/** How much of an amount is charged and held, as a bar and in words. */
+/** The charged and held parts of an amount, as a bar and as text. */
 import { Progress, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { grouped } from "../texts.tsx"
 import { percentOf } from "./decimals.ts"
 
 interface Props {
-  /** What the bar is of. */
+  /** The label of the bar. */
   readonly label: string
-  /** Null is without an end, of which there is no bar. */
+  /** The limit; null where there is none, and then no bar is shown. */
   readonly amount: string | null
   readonly charged: string
   readonly held: string

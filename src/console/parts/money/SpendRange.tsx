@@ -1,4 +1,4 @@
-/** Which time a series is of, and in which steps. */
+/** The time range of a series, and its interval. */
 import { Group, Select, TextInput } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { type AddressFilters, wordOf } from "../addressFilters.ts"
@@ -17,7 +17,7 @@ export interface AskedRange {
   readonly to?: string
 }
 
-/** What the address says of the time; a first or last day that is missing is the gateway's usual one. */
+/** The time range in the address. A missing first or last day means the gateway's default. */
 export const rangeOf = ({ get }: Pick<AddressFilters, "get">): AskedRange => {
   const range = wordOf(get("range"), ranges)
   if (range !== "own") return { interval: usualSteps[range] }
@@ -29,7 +29,7 @@ export const rangeOf = ({ get }: Pick<AddressFilters, "get">): AskedRange => {
   }
 }
 
-/** From where to where a plot goes. */
+/** The start and end of a plot. */
 export const spanOf = ({
   get
 }: Pick<AddressFilters, "get">): { readonly from: number; readonly to: number } => {

@@ -1,4 +1,4 @@
-/** What orders came to by time, as a plot or as the same figures in a table. */
+/** Spend over time, as a plot or as a table of the same figures. */
 import { Group, SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core"
 import { useDebouncedCallback } from "@mantine/hooks"
 import type { ReactNode } from "react"
@@ -28,7 +28,7 @@ export interface SpendLine extends Partial<Record<SpendGroup, string>> {
   readonly units: number | null
   readonly unit: string | null
   readonly currency: string
-  /** Told to operators alone. */
+  /** The vendor's cost, which only operators get. */
   readonly cost?: string
   readonly margin?: string
 }
@@ -39,20 +39,20 @@ interface SpendQuery<Group extends SpendGroup> extends AskedRange {
 }
 
 interface Props<Group extends SpendGroup> {
-  /** Where its answers are kept. */
+  /** The prefix of the cache keys. */
   readonly area: ReadonlyArray<string>
   readonly groups: ReadonlyArray<Group>
   readonly ask: (
     query: SpendQuery<Group>
   ) => Ask<{ readonly data: ReadonlyArray<SpendLine> }, unknown>
-  /** What a name is shown as; itself where nothing else is known. */
+  /** The text for a name; the name itself where no other text is known. */
   readonly nameOf?: (group: Group, name: string) => string
   readonly children?: ReactNode
 }
 
 const measures = ["charge", "returned", "cost", "margin"] as const
 type Measure = (typeof measures)[number]
-/** More lines than that tell nothing; the table has all. */
+/** The maximum number of lines in a plot. The table shows all of them. */
 const MOST_LINES = 8
 const TYPING_MILLIS = 400
 
@@ -65,7 +65,7 @@ const StartCell = ({ start, step }: { readonly start: string; readonly step: Ste
     </time>
   )
 
-/** A line for each name, the largest first. */
+/** One line for each name, the largest first. */
 const linesOf = (
   rows: ReadonlyArray<SpendLine>,
   slots: ReadonlyArray<number>,
@@ -95,7 +95,7 @@ export const SpendSeries = <Group extends SpendGroup>({
   const filters = useAddressFilters()
   const { get, set } = filters
   const by = offered.find((group) => group === get("by"))
-  // The texts are of every group there is.
+  // The texts cover all groups, so the type is widened here.
   const named: SpendGroup | undefined = by
   const tag = get("tag")
   const range = rangeOf(filters)
@@ -153,7 +153,7 @@ export const SpendSeries = <Group extends SpendGroup>({
       range.interval,
       spanOf(filters)
     )
-    /** A line for each amount, where all names are one. */
+    /** One line for each measure, where the series is not grouped. */
     const linesOfAll = () =>
       known
         .filter((one) => one !== "margin")

@@ -1,4 +1,4 @@
-/** The months of an organisation: a list of them, and one to read, to print and to take along. */
+/** The monthly statements of an organisation: a list, and one month to read, print and download. */
 import { Badge, Button, Group, Stack, Text, TextInput, Title } from "@mantine/core"
 import { Effect } from "effect"
 import { useState } from "react"
@@ -16,9 +16,9 @@ type SealedMonth = typeof SealedMonthView.Type
 type MonthRow = SealedMonth & { readonly id: string }
 
 export interface StatementSource {
-  /** Where its answers are kept. */
+  /** The prefix of the cache keys. */
   readonly area: ReadonlyArray<string>
-  /** Below it stand the files of a month. */
+  /** The path of the statements; the files of a month are below it. */
   readonly path: string
   readonly list: (after: After) => Ask<ListPage<SealedMonth>>
   readonly read: (month: string) => Ask<StatementView>
@@ -31,10 +31,10 @@ const before = (month: string): string => {
   return new Date(Date.UTC(year, number - 2, 1)).toISOString().slice(0, 7)
 }
 
-/** Open months that are listed: as many as may still wait for their seal. */
+/** The maximum number of open months in the list: those that may still wait for their seal. */
 const MOST_OPEN = 3
 
-/** From the present month back to the one that was sealed last. */
+/** The open months, from the present one back to the one after the last sealed month. */
 const openMonths = (sealed: ReadonlyArray<MonthRow>): ReadonlyArray<string> => {
   const months: Array<string> = []
   for (
@@ -169,7 +169,7 @@ const OneMonth = ({ source }: { readonly source: StatementSource }) => {
   )
 }
 
-/** To be mounted below a path of its own, by `nest`. */
+/** The statements component. It must be mounted below its own path, with `nest`. */
 export const Statements = ({ source }: { readonly source: StatementSource }) => (
   <Switch>
     <Route path="/:month">

@@ -1,4 +1,4 @@
-/** A month of an organisation's money on the page, as it is printed, and its files. */
+/** The statement of one month in its printed form, with links to its files. */
 import { Button, Code, Group, Stack, Table, Text, Title } from "@mantine/core"
 import { IconDownload, IconPrinter } from "@tabler/icons-react"
 import type { ReactNode } from "react"
@@ -61,7 +61,7 @@ interface Charged {
   readonly net: string
 }
 
-/** Without the seconds, which a month does not have. */
+/** The time without seconds, which the limits of a month never have. */
 const shortly = (time: string): string => time.replace(/:00\.000Z$/, "Z")
 
 const taken = (amount: string): string => (amount === "0" ? amount : `-${amount}`)

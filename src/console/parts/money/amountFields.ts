@@ -1,17 +1,17 @@
-/** Amounts as people type them, read exactly. */
+/** Parsing of typed amounts, without rounding. */
 import { Result } from "effect"
 import { parseNano } from "../../../domain/money/Money.ts"
 
-/** Billionths; null where the text is no amount. */
+/** The amount in billionths; null where the text is no amount. */
 export const typedNano = (text: string): bigint | null =>
   Result.getOrElse(parseNano(text.trim()), () => null)
 
-/** Whether it is an amount that moves something. */
+/** Whether the text is an amount above zero. */
 export const isPositive = (text: string): boolean => (typedNano(text) ?? 0n) > 0n
 
 const BYTES = 6
 
-/** By it a repeat of the same form moves nothing more. */
+/** A new reference for a form, with which a repeat of the form moves nothing again. */
 export const newReference = (): string =>
   `console-${[...crypto.getRandomValues(new Uint8Array(BYTES))]
     .map((byte) => byte.toString(16).padStart(2, "0"))

@@ -1,10 +1,10 @@
-/** Sums of amounts, exact, from the decimal strings that the gateway writes. */
+/** Exact sums of amounts, from the gateway's decimal strings. */
 import { formatNano, NANO_PER_UNIT } from "../../../domain/money/Money.ts"
 
 const DIGITS = 9
 const decimal = /^(-?)(\d+)(?:\.(\d{1,9}))?$/
 
-/** Billionths of an amount as it was answered, which may be below zero. */
+/** The billionths of an amount from the gateway, which may be negative. */
 export const nanoOf = (amount: string): bigint => {
   const match = decimal.exec(amount)
   if (match === null) throw new Error(`${amount} is no amount`)
@@ -16,7 +16,7 @@ export const nanoOf = (amount: string): bigint => {
 export const sumOf = (amounts: ReadonlyArray<string>): string =>
   formatNano(amounts.reduce((sum, amount) => sum + nanoOf(amount), 0n))
 
-/** How much of the whole it is, in percent, for the length of a bar. */
+/** The share of the whole in percent, for the length of a bar. */
 export const percentOf = (part: string, whole: string): number => {
   const all = Number(whole)
   return all > 0 ? Math.min(100, Math.max(0, (Number(part) / all) * 100)) : 0

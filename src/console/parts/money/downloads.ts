@@ -1,4 +1,4 @@
-/** Files of the gateway, saved with the session's bearer. */
+/** Downloads of files, with the session's key or token. */
 import { useMutation } from "@tanstack/react-query"
 import { request, save } from "../../gateway/files.ts"
 import { useSession } from "../../gateway/hooks.tsx"
@@ -10,14 +10,14 @@ interface Download {
   readonly name: string
 }
 
-/** A list that is answered as CSV page by page names the next page in its `link` header. */
+/** The address of the next page, from the `link` header of a CSV list. */
 const nextOf = (response: Response): string | null =>
   /<([^>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1] ?? null
 
 const closed = (text: string): string => (text.endsWith("\n") ? text : `${text}\r\n`)
 const withoutFirstLine = (text: string): string => text.slice(text.indexOf("\n") + 1)
 
-/** A file of one page stays as it is, byte by byte. */
+/** The whole file. A file of one page is saved unchanged, byte by byte. */
 const wholeOf = async (session: Session, { path, accept }: Download): Promise<Blob> => {
   const init = { headers: { accept } }
   const first = await request(session, path, init)

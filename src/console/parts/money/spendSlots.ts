@@ -1,14 +1,20 @@
-/** The hours, days or months of a series, those without a line among them, for a plot. */
+/** The hours, days or months of a plotted series, including those without data. */
 
 export type Step = "hour" | "day" | "month"
 
 const HOUR = 3_600_000
-/** Of a month about its length: what stands between two known ones is nothing anyway. */
+/** The lengths of steps; of a month the average, which is exact enough for months without data. */
 const lengths: Record<Step, number> = { hour: HOUR, day: 24 * HOUR, month: 730.5 * HOUR }
-/** A day may be an hour shorter or longer, and a month some days. */
+/**
+ * The tolerance for the length of a step: a day may be an hour shorter or longer, a month some
+ * days.
+ */
 const TOLERANCE = 0.7
 
-/** Starts in milliseconds, ascending: the known ones, and others in the gaps between and around them. */
+/**
+ * The starts of all steps in milliseconds, ascending: those with data, and those in the gaps
+ * between and around them.
+ */
 export const slotsOf = (
   known: ReadonlyArray<number>,
   step: Step,
@@ -28,9 +34,12 @@ export const slotsOf = (
   return slots
 }
 
-/** Midnight of a zone in the east is on the day before by UTC's calendar; no zone is 14 hours away from it in the west. */
+/**
+ * The offset after which the UTC date of a local midnight is the local date: in a zone east of UTC,
+ * midnight is on the previous UTC day. No zone is 14 hours west of UTC.
+ */
 const EAST = 14 * HOUR - 1
 
-/** The day that begins at this time somewhere on earth, as `2026-10-01`. */
+/** The day that begins at this time in its time zone, such as `2026-10-01`. */
 export const dayBeginning = (start: string): string =>
   new Date(new Date(start).getTime() + EAST).toISOString().slice(0, 10)

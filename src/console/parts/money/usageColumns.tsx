@@ -1,4 +1,4 @@
-/** What is shown of each charge in a list. */
+/** The columns of a list of charges. */
 import { useTranslation } from "react-i18next"
 import type { UsageEntry } from "../../../http/api/shared.ts"
 import type { Column } from "../DataTable.tsx"

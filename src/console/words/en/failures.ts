@@ -1,4 +1,4 @@
-/** What to do about each of the interface's errors; what the gateway said stands beside it. */
+/** Advice for each error code of the API. The gateway's own message is shown too. */
 export const failures = {
   titles: {
     modality_mismatch: "This model makes something else.",

@@ -1,4 +1,4 @@
-/** English texts, a file for each room. */
+/** The English texts, one file for each area. */
 import { access } from "./access.ts"
 import { books } from "./books.ts"
 import { catalog } from "./catalog.ts"

@@ -1,4 +1,4 @@
-/** Chinese texts, a file for each room. */
+/** The Chinese texts, one file for each area. */
 import type { en } from "../en/index.ts"
 import type { Translated } from "../Translated.ts"
 import { access } from "./access.ts"

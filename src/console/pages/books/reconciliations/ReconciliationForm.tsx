@@ -1,4 +1,4 @@
-/** A vendor's list, and how it is to be read. */
+/** A form that uploads a vendor's list, with the options for reading it. */
 import {
   Autocomplete,
   Button,
@@ -41,7 +41,7 @@ const Faults = Schema.Struct({
   )
 })
 
-/** What of the list cannot be read, by its lines. */
+/** The faults of the list, by line. */
 const ListFaults = ({ error }: { readonly error: unknown }) => {
   const { t } = useTranslation("books")
   const faults = told(failureOf(error), Faults)?.faults ?? []
@@ -106,7 +106,7 @@ const initialValues: {
 }
 type Values = typeof initialValues
 
-/** Words for what is left out of an address. */
+/** Values that mean a default, which are left out of the address. */
 const leftOut = new Set(["", "own", "none", "auto"])
 
 const addressOf = ({ file: _, ...values }: Values): string =>
@@ -152,7 +152,7 @@ const ListForm = ({
   const form = useForm({ initialValues, validate: useProblems() })
   const reconcile = useMutation({
     mutationFn: async (values: Values) => {
-      // The file itself is sent: the gateway reads it as it comes, in its own encoding.
+      // The file itself is sent: the gateway reads it as a stream, in its own encoding.
       const response = await request(session, addressOf(values), {
         method: "POST",
         body: values.file,

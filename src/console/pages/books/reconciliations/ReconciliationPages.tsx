@@ -1,4 +1,4 @@
-/** Vendors' lists that were compared with the books, and what came of each. */
+/** The reconciliations of vendors' lists with the ledger, and the result of each. */
 import { Button, Group, Select, Stack, Text, Title } from "@mantine/core"
 import { IconDownload } from "@tabler/icons-react"
 import { useState } from "react"

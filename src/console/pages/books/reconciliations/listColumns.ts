@@ -1,9 +1,9 @@
-/** The columns of a vendor's list, read off its first line to be chosen from. */
+/** The columns of a vendor's list, read from its header line, as choices of the form. */
 import { delimiters, detectDelimiter } from "../../../../features/reconciliations/vendorLists.ts"
 
 const FIRST_BYTES = 64 * 1024
 
-/** Names without their quotes; empty where the first line cannot be read. */
+/** The column names without quotes; empty where the first line cannot be read. */
 export const columnsOf = async (
   file: File,
   encoding: string | null

@@ -1,6 +1,6 @@
 /**
- * The catalog read, previewed and replaced. It is sent as it is written, so that what is wrong with it is told in the
- * gateway's words, with paths.
+ * Reads, previews and replaces the catalog. The document is sent as it was written, so that the
+ * gateway reports all faults with their paths.
  */
 import { Effect, Schema } from "effect"
 import { CatalogDocument } from "../../../../domain/catalog/CatalogDocument.ts"
@@ -46,7 +46,9 @@ const sent = <S extends Schema.Top & { readonly DecodingServices: never }>(
     Schema.decodeUnknownEffect(answer)
   )
 
-/** What the document would change and warn of; with a month also what its orders would have come to. */
+/**
+ * The changes and warnings of a document; with a month also a replay of the orders of that month.
+ */
 export const previewCatalog = (session: Session, document: unknown, replay?: string) =>
   sent(
     session,
@@ -58,7 +60,7 @@ export const previewCatalog = (session: Session, document: unknown, replay?: str
   )
 export type Preview = typeof CatalogPreview.Type
 
-/** Only in the place of that version. */
+/** Replaces the catalog, if it still has the given version. */
 export const applyCatalog = (session: Session, document: CatalogText, onVersion: number) =>
   sent(
     session,
@@ -80,7 +82,7 @@ const Faults = Schema.Struct({
   faults: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 })
 
-/** What is wrong with the document, by path; null where the call failed for something else. */
+/** The faults of the document by path; null where the call failed for another reason. */
 export const faultsOf = (error: unknown): ReadonlyArray<CatalogFault> | null => {
   const failure = failureOf(error)
   if (failure.code !== "invalid_request" || failure.param === null) return null
@@ -88,7 +90,7 @@ export const faultsOf = (error: unknown): ReadonlyArray<CatalogFault> | null => 
   return told(failure, Faults)?.faults ?? [{ path, message: message.replace(`${path}: `, "") }]
 }
 
-/** Those of one entry, by their paths in it. */
+/** The faults of one entry, with paths relative to the entry. */
 export const faultsAt = (
   faults: ReadonlyArray<CatalogFault>,
   list: ListName,
@@ -112,7 +114,9 @@ const Meanwhile = Schema.Struct({
 })
 export type Meanwhile = typeof Meanwhile.Type
 
-/** Who changed the catalog since; undefined where nobody did. */
+/**
+ * The versions since the draft began, with their authors; undefined where the error is another one.
+ */
 export const meanwhileOf = (error: unknown): Meanwhile | undefined => {
   const failure = failureOf(error)
   return failure.code === "precondition_failed" ? told(failure, Meanwhile) : undefined

@@ -1,4 +1,4 @@
-/** What is other in one catalog than in another, field by field, without the values of keys. */
+/** The differences between two catalogs by field, without the values of API keys. */
 import {
   byName,
   type CatalogText,
@@ -9,12 +9,12 @@ import {
 } from "./catalogEntries.ts"
 
 export interface FieldDifference {
-  /** Its path in the entry, such as `prices.per_second.720p`. */
+  /** The path of the field in the entry, such as `prices.per_second.720p`. */
   readonly path: string
-  /** Undefined where it is not there. */
+  /** The value before the change; undefined where the field was missing. */
   readonly before: string | undefined
   readonly after: string | undefined
-  /** A key of a vendor, which is never shown. */
+  /** Whether the field is a vendor's API key, which is never shown. */
   readonly isSecret: boolean
 }
 
@@ -43,7 +43,7 @@ const leavesOfList = function* (items: ReadonlyArray<unknown>, path: string): Le
   }
 }
 
-/** Every value of an entry by its path; lists of texts are one value. */
+/** All leaf values of an entry by path. A list of texts is one value. */
 const leaves = function* (value: unknown, path: string): Leaves {
   if (Array.isArray(value)) {
     yield* leavesOfList(value, path)
@@ -87,7 +87,7 @@ export const differenceOf = (
   }
 }
 
-/** In the order of the later one; what is gone stands at the end. */
+/** The differences, in the order of the later catalog. Removed entries come last. */
 export const differences = (
   before: CatalogText,
   after: CatalogText

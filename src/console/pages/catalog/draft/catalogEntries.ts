@@ -1,4 +1,4 @@
-/** The catalog as its document is written, and the entries of its lists. */
+/** The catalog in the form of its document, and the entries of its lists. */
 import type { CatalogWrite } from "../../../../domain/catalog/CatalogDocument.ts"
 
 export type CatalogText = typeof CatalogWrite.Encoded
@@ -10,13 +10,13 @@ export type PricesText = NonNullable<ModelText["prices"]>
 export const listNames = ["channels", "models", "mounts"] as const
 export type ListName = (typeof listNames)[number]
 
-/** An entry, with the list it belongs to. */
+/** An entry with the name of its list. */
 export type Entry =
   | { readonly list: "channels"; readonly entry: ChannelText }
   | { readonly list: "models"; readonly entry: ModelText }
   | { readonly list: "mounts"; readonly entry: MountText }
 
-/** Its name in its list: a mount is told by what it joins. */
+/** The key of an entry in its list: a mount is named by its model and channel. */
 export const keyOf = ({ list, entry }: Entry): string =>
   list === "mounts" ? `${entry.model} → ${entry.channel}` : entry.id
 
@@ -26,7 +26,7 @@ export const entriesOf = (document: CatalogText, list: ListName): ReadonlyArray<
   return document.mounts.map((entry) => ({ list, entry }))
 }
 
-/** The document of entries, in their order. */
+/** A document of these entries, in their order. */
 export const documentOf = (entries: ReadonlyArray<Entry>): CatalogText => ({
   channels: entries.flatMap((one) => (one.list === "channels" ? [one.entry] : [])),
   models: entries.flatMap((one) => (one.list === "models" ? [one.entry] : [])),
@@ -39,7 +39,10 @@ const allEntries = (document: CatalogText): ReadonlyArray<Entry> =>
 const isNamed = (one: Entry, list: ListName, key: string): boolean =>
   one.list === list && keyOf(one) === key
 
-/** With the entry in the place of the one of that key, or at the end of its list. */
+/**
+ * The document with the entry in place of the one with the key `replaced`, or at the end of its
+ * list.
+ */
 export const withEntry = (
   document: CatalogText,
   entry: Entry,
@@ -53,7 +56,7 @@ export const withEntry = (
   )
 }
 
-/** Without the entry, and without the mounts that would lead to nothing. */
+/** The document without the entry, and without the mounts that refer to it. */
 export const withoutEntry = (document: CatalogText, gone: Entry): CatalogText => {
   const key = keyOf(gone)
   return documentOf(
@@ -66,13 +69,13 @@ export const withoutEntry = (document: CatalogText, gone: Entry): CatalogText =>
   )
 }
 
-/** The entries by list and key. */
+/** All entries by list and key. */
 export const byName = (document: CatalogText): ReadonlyMap<string, Entry> =>
   new Map(allEntries(document).map((one) => [`${one.list} ${keyOf(one)}`, one]))
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
-/** JSON whose fields stand in one order, so that equal values are equal texts. */
+/** A JSON replacer that sorts fields, so that equal values have equal texts. */
 const inOrder = (_: string, value: unknown): unknown =>
   isObject(value) && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
@@ -84,7 +87,7 @@ export const isSame = (one: Entry | undefined, other: Entry | undefined): boolea
 export const isSameDocument = (one: CatalogText, other: CatalogText): boolean =>
   JSON.stringify(one, inOrder) === JSON.stringify(other, inOrder)
 
-/** Without the vendors' keys that were typed into it. */
+/** The document without the vendors' API keys that were typed into it. */
 export const withoutSecrets = ({ channels, models, mounts }: CatalogText): CatalogText => ({
   channels: channels.map(({ api_key: _, api_keys, ...channel }) => ({
     ...channel,
@@ -94,7 +97,9 @@ export const withoutSecrets = ({ channels, models, mounts }: CatalogText): Catal
   mounts
 })
 
-/** With the keys of another writing where this one has none for the same channel and name. */
+/**
+ * The document, with the API keys of `other` where it has none for the same channel and key name.
+ */
 export const withSecretsOf = (document: CatalogText, other: CatalogText): CatalogText => {
   const typed = new Map(other.channels.map((channel) => [channel.id, channel]))
   return {

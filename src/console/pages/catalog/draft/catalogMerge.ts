@@ -1,7 +1,7 @@
-/** One's own changes put onto a catalog that somebody else has changed meanwhile. */
+/** A three-way merge of a draft and of a catalog that another operator has changed since. */
 import { byName, type CatalogText, documentOf, type Entry, isSame } from "./catalogEntries.ts"
 
-/** An entry that both have changed, each in another way. */
+/** An entry that both sides have changed in different ways. */
 export interface Conflict {
   readonly name: string
   readonly base: Entry | undefined
@@ -13,7 +13,7 @@ export type Side = "mine" | "theirs"
 
 export interface Merge {
   readonly conflicts: ReadonlyArray<Conflict>
-  /** The document, with what was chosen for each conflict by its name. */
+  /** The merged document, with the chosen side for each conflict by name. */
   readonly document: (choices: ReadonlyMap<string, Side>) => CatalogText
 }
 
@@ -21,7 +21,8 @@ export const mergeOf = (base: CatalogText, mine: CatalogText, theirs: CatalogTex
   const old = byName(base)
   const own = byName(mine)
   const other = byName(theirs)
-  // Theirs is the order of the list, and what I added stands at its end.
+  // The merged lists have the order of the other side's catalog, followed by the entries that the
+  // draft added.
   const names = [...new Set([...other.keys(), ...own.keys(), ...old.keys()])]
   const conflicts = names
     .map((name) => ({

@@ -1,27 +1,33 @@
-/** Changes to the catalog that are not applied yet, kept for the tab. */
+/** The draft: changes to the catalog that are not applied yet, stored for this tab. */
 import { Option, Schema } from "effect"
 import { useState } from "react"
 import { useSession } from "../../../gateway/hooks.tsx"
 import type { Session } from "../../../gateway/session.ts"
 import { type CatalogText, isSameDocument } from "./catalogEntries.ts"
 
-/** A catalog as it was read. */
+/** A version of the catalog as it was read. */
 export interface CatalogRead {
   readonly version: number
   readonly document: CatalogText
 }
 
 export interface Draft {
-  /** What it was made on. */
+  /** The version on which the draft is based. */
   readonly base: CatalogRead
   readonly mine: CatalogText
-  /** Another one after each change, by which a preview is told from that of an earlier draft. */
+  /**
+   * A number that changes with every edit, so that previews of earlier drafts are not mixed up with
+   * this one.
+   */
   readonly revision: number
 }
 
 const PLACE = "media-gateway-catalog-draft"
 
-/** Documents are what this page wrote there itself; what they lack the gateway refuses. */
+/**
+ * Checks only the outer form, because the documents were written here by the console itself. The
+ * gateway refuses documents with missing fields.
+ */
 const Document = Schema.declare(
   (value: unknown): value is CatalogText =>
     typeof value === "object" &&
@@ -42,7 +48,7 @@ const Kept = Schema.fromJsonString(
 )
 const decode = Schema.decodeUnknownOption(Kept)
 
-/** The draft of this load of the page, which has the vendors' keys as well. */
+/** The draft in memory, which also contains the vendors' API keys. */
 let held: { readonly token: string; readonly draft: Draft | null } | null = null
 let revisions = 0
 
@@ -58,7 +64,7 @@ const keep = (operator: NonNullable<Session["operator"]>, draft: Draft | null): 
     sessionStorage.removeItem(PLACE)
     return
   }
-  // Keys of vendors are typed again after the page was loaded again.
+  // Vendors' API keys are not stored: they have to be typed again after a reload.
   const text = JSON.stringify(
     { operator: operator.name, base: draft.base, mine: draft.mine },
     (name, value: unknown) => (name === "api_key" ? undefined : value)
@@ -66,7 +72,7 @@ const keep = (operator: NonNullable<Session["operator"]>, draft: Draft | null): 
   sessionStorage.setItem(PLACE, text)
 }
 
-/** The draft, and what replaces it; without a difference there is none. */
+/** The draft and a function that replaces it. A draft without differences is removed. */
 export const useDraft = () => {
   const { session } = useSession()
   const { operator } = session

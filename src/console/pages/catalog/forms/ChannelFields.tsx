@@ -1,4 +1,4 @@
-/** The fields of a channel. Keys of vendors are written, and never read. */
+/** The fields of a channel. Vendors' API keys can be written, but never read. */
 import {
   ActionIcon,
   Button,
@@ -16,7 +16,7 @@ import type { ChannelText } from "../draft/catalogEntries.ts"
 export interface FieldsProps<A> {
   readonly value: A
   readonly onChange: (value: A) => void
-  /** Whether it is in the catalog already, under its id. */
+  /** Whether the entry is new. The id of an existing entry cannot be changed. */
   readonly isNew: boolean
   readonly faultAt: (path: string) => string | undefined
 }
@@ -41,7 +41,7 @@ const KeyRows = ({
   return keys.map((key, index) => {
     const put = (next: Keys[number]): void => onChange(keys.with(index, next))
     return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a key has no other name than the one that is typed
+      // biome-ignore lint/suspicious/noArrayIndexKey: a key has no id, and its name is being typed
       <Group key={index} align="flex-end" gap="xs">
         <TextInput
           label={t("fields.keyName")}
@@ -78,7 +78,7 @@ const KeyRows = ({
   })
 }
 
-/** Without a field that is empty. */
+/** The channel without the field `api_keys`, which is empty. */
 const without = ({ api_keys: _, ...channel }: ChannelText): ChannelText => channel
 
 export const ChannelFields = ({ value, onChange, isNew, faultAt }: FieldsProps<ChannelText>) => {

@@ -10,7 +10,7 @@ import { PriceFields } from "./PriceFields.tsx"
 
 const FORMS = ["text", "image", "video", "audio"]
 
-/** The same, of the paths below one field. */
+/** `faultAt` for the paths below one field. */
 export const below =
   (faultAt: FieldsProps<unknown>["faultAt"], field: string) =>
   (path: string): string | undefined =>

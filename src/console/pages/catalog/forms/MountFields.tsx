@@ -1,4 +1,4 @@
-/** The fields of a mount: which model is called on which channel, and how. */
+/** The fields of a mount: a model, the channel it is called on, and the options of the call. */
 import { Autocomplete, Checkbox, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { protocolNamesOf } from "../../../../domain/catalog/CatalogRules.ts"

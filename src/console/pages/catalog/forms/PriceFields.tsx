@@ -1,4 +1,4 @@
-/** A table of prices, of a model or of what a vendor bills: its kind, and an amount for each resolution or tier. */
+/** A price table of a model or of a vendor: its kind, and an amount for each resolution or tier. */
 import { Select, Stack, Table, Text, TextInput } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { priceKindsOf } from "../../../../domain/catalog/CatalogRules.ts"
@@ -13,9 +13,9 @@ interface Props {
   readonly modality: Modality
   readonly value: PricesText | undefined
   readonly onChange: (value: PricesText | undefined) => void
-  /** What is wrong with a field of it, by its path in it. */
+  /** The fault of a field of the table, by its path in the table. */
   readonly faultAt: (path: string) => string | undefined
-  /** What it is called where there is none. */
+  /** The label of the choice without a price table. */
   readonly none: string
 }
 
@@ -32,7 +32,7 @@ const emptyOf = (kind: PricesText["kind"]): PricesText => {
 
 type Amounts = Readonly<Record<string, unknown>>
 
-/** With the amount under its name, or without that name where it is empty. */
+/** The amounts with this one set, or without its name where the text is empty. */
 const put = <A extends Amounts>(amounts: A, name: string & keyof A, text: string): A => {
   const next = { ...amounts, [name]: text }
   if (text === "") delete next[name]

@@ -1,4 +1,7 @@
-/** The whole catalog as one text. To be loaded by `lazy`, as it is the only part that needs an editor. */
+/**
+ * An editor of the whole catalog as JSON. It must be loaded with `lazy`, as it is the only part
+ * that needs the editor library.
+ */
 
 import type { EditorView } from "@codemirror/view"
 import {
@@ -22,18 +25,21 @@ import { goTo, openEditor, showFaults } from "./editorView.ts"
 
 interface Props {
   readonly document: CatalogText
-  /** Another one for another document. */
+  /** The revision of the document; it changes with the document. */
   readonly revision: string
   readonly mayEdit: boolean
   readonly onTake: (document: CatalogText) => void
 }
 
-/** Long enough that no half of a word is called wrong. */
+/** The pause after typing, long enough that a half-typed word is not marked as a fault. */
 const PAUSE_MILLIS = 400
 
 const textOf = (document: CatalogText): string => JSON.stringify(withoutSecrets(document), null, 2)
 
-/** What was written and not taken yet, while the reader looks at another part of the page. */
+/**
+ * The text that was edited but not yet taken into the draft, kept while the reader visits another
+ * part of the page.
+ */
 let left: { readonly by: string; readonly revision: string; readonly text: string } | null = null
 
 const FaultList = ({
@@ -81,7 +87,7 @@ const DocumentEditor = ({ document, revision, mayEdit, onTake }: Props) => {
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const [faults, setFaults] = useState<ReadonlyArray<PlacedFault>>([])
-  // The text begins again where the document is another one, or the reader asks for it.
+  // The text is reset when the document changes, or when the reader requests that.
   const [start, setStart] = useState({ revision, text: textOf(document), round: 0 })
   const [lost, setLost] = useState(() => (left?.revision === revision ? null : left))
   const check = useDo((value: unknown) => () => previewCatalog(session, value))
@@ -95,7 +101,7 @@ const DocumentEditor = ({ document, revision, mayEdit, onTake }: Props) => {
     setFaults(next)
     if (view.current !== null) showFaults(view.current, next)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another round is another text
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round resets the editor's text
   useEffect(() => {
     const parent = place.current
     if (parent === null) return

@@ -1,4 +1,4 @@
-/** What is wrong with the text of a catalog, as far as its shape tells, and where in the text a path is. */
+/** The faults of a catalog's text against its schema, and the position of a path in the text. */
 import { syntaxTree } from "@codemirror/language"
 import type { EditorState } from "@codemirror/state"
 import { Result, Schema } from "effect"
@@ -13,7 +13,7 @@ const decode = Schema.decodeUnknownResult(CatalogWrite, {
 })
 const encode = Schema.encodeSync(CatalogWrite)
 
-/** A fault, and the part of the text it is about. */
+/** A fault with its range in the text. */
 export interface PlacedFault extends CatalogFault {
   readonly from: number
   readonly to: number
@@ -29,7 +29,7 @@ export const nameOf = (state: EditorState, property: Node): string | null => {
   return name === null ? null : textOf(state, name).replace(/^"|"$/g, "")
 }
 
-/** What stands behind the colon, if anything does. */
+/** The value after the colon; null where there is none. */
 export const writtenValue = (property: Node): Node | null => {
   const last = property.lastChild
   return last === null || last.name === "PropertyName" || last.type.isError ? null : last
@@ -53,7 +53,7 @@ const childAt = (state: EditorState, node: Node, segment: string): Node | null =
   return property === undefined ? null : writtenValue(property)
 }
 
-/** The value at the path, or the nearest one around it. */
+/** The range of the value at the path, or of the nearest value around it. */
 const rangeOf = (state: EditorState, path: string): { from: number; to: number } => {
   const root = syntaxTree(state).topNode.firstChild
   let node = root
@@ -63,7 +63,7 @@ const rangeOf = (state: EditorState, path: string): { from: number; to: number }
     node = child
   }
   if (node === null) return { from: 0, to: 0 }
-  // Of a long value its first line is enough to see it by.
+  // Of a long value only the first line is marked.
   return { from: node.from, to: Math.min(node.to, state.doc.lineAt(node.from).to) }
 }
 
@@ -73,7 +73,7 @@ export const placeFaults = (
 ): ReadonlyArray<PlacedFault> =>
   faults.map((fault) => ({ ...fault, ...rangeOf(state, fault.path) }))
 
-/** The first place where the text is no JSON any more. */
+/** The first syntax error in the text. */
 const brokenAt = (state: EditorState): number => {
   let at: number | null = null
   syntaxTree(state).iterate({
@@ -88,7 +88,7 @@ export type ReadText =
   | { readonly document: CatalogText; readonly faults?: never }
   | { readonly faults: ReadonlyArray<PlacedFault>; readonly document?: never }
 
-/** The document that the text is, with what was left out filled in, or what is wrong with it. */
+/** The document that the text contains, with defaults filled in, or the faults of the text. */
 export const readText = (state: EditorState): ReadText => {
   let value: unknown
   try {

@@ -1,4 +1,4 @@
-/** The editor of JSON: completion, marks of what is wrong, and its looks in light and in dark. */
+/** The JSON editor: completion, marks at faults, and its styles in light and dark mode. */
 import { autocompletion } from "@codemirror/autocomplete"
 import { json } from "@codemirror/lang-json"
 import { defaultHighlightStyle, HighlightStyle, syntaxHighlighting } from "@codemirror/language"
@@ -25,7 +25,7 @@ const faultMarks = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field)
 })
 
-/** Colours of the usual style that are too dark on a dark ground. */
+/** Replacements for colours of the default style that are too dark for dark mode. */
 const onDark: Readonly<Record<string, string>> = {
   "#a11": "#ffb4a2",
   "#164": "#8ce99a",
@@ -77,7 +77,7 @@ const looks = (isDark: boolean): Extension =>
 interface Options {
   readonly parent: HTMLElement
   readonly text: string
-  /** What it is, for those who do not see it. */
+  /** The accessible name of the editor. */
   readonly label: string
   readonly mayEdit: boolean
   readonly isDark: boolean

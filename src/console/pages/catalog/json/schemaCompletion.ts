@@ -1,4 +1,7 @@
-/** Names of fields and their values at the cursor, from the JSON schema of the catalog and the syntax of the text. */
+/**
+ * Completion of field names and values at the cursor, from the JSON schema of the catalog and the
+ * syntax tree of the text.
+ */
 import {
   type Completion,
   type CompletionContext,
@@ -12,7 +15,7 @@ import { Schema } from "effect"
 import { CatalogWrite } from "../../../../domain/catalog/CatalogDocument.ts"
 import { nameOf, writtenValue } from "./documentFaults.ts"
 
-/** As much of a JSON schema as tells what may be written. */
+/** The part of a JSON schema that completion needs. */
 interface Shape {
   readonly $ref?: string
   readonly type?: string
@@ -43,7 +46,10 @@ const definitions = Schema.decodeUnknownSync(Schema.Record(Schema.String, Shape)
   written.definitions
 )
 
-/** The shapes that are meant by one: those of its name, or each that it may be. */
+/**
+ * The shapes that a shape refers to: the definition of its `$ref`, or all alternatives of its
+ * `anyOf`.
+ */
 const alternatives = (shape: Shape): ReadonlyArray<Shape> => {
   if (shape.$ref !== undefined) {
     const named = definitions[shape.$ref.slice(shape.$ref.lastIndexOf("/") + 1)]
@@ -56,7 +62,7 @@ type Node = ReturnType<typeof syntaxTree>["topNode"]
 
 const KIND = "kind"
 
-/** Of shapes that are told apart by their `kind`, those of the one that is written. */
+/** The alternatives that match the `kind` in the text, where the object has one. */
 const ofItsKind = (
   state: EditorState,
   shapes: ReadonlyArray<Shape>,
@@ -70,7 +76,7 @@ const ofItsKind = (
   return fitting.length === 0 ? shapes : fitting
 }
 
-/** What a value at this place of the text may be. */
+/** The shapes that a value at this position may have. */
 const shapesAt = (state: EditorState, node: Node): ReadonlyArray<Shape> => {
   const { parent } = node
   if (parent === null || parent.name === "JsonText") return alternatives(root)
@@ -99,7 +105,7 @@ const fieldsAt = (
   )
 ]
 
-/** What a field begins with, and where the cursor goes in it. */
+/** The initial text of a value by type; the cursor is placed inside. */
 const beginnings: Readonly<Record<string, string>> = { string: '""', object: "{}", array: "[]" }
 
 const place =
@@ -160,7 +166,7 @@ const resultOf = (
   options: ReadonlyArray<Completion>
 ): CompletionResult | null => (options.length === 0 ? null : { from, to, options, filter: false })
 
-/** Only those that begin like what is typed. */
+/** The completions that start with the typed text. */
 const beginningWith = (options: ReadonlyArray<Completion>, typed: string) =>
   options.filter(({ label }) => label.toLowerCase().startsWith(typed.toLowerCase()))
 

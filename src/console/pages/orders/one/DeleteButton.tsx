@@ -1,4 +1,4 @@
-/** Deletes what an order made, after asking. */
+/** Deletes the result of an order, after a confirmation. */
 import { Button, Group, Modal, Stack, Text } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { notifications } from "@mantine/notifications"
@@ -20,12 +20,13 @@ export const DeleteButton = ({ id, kind }: { readonly id: string; readonly kind:
     try {
       await removal.mutateAsync(undefined)
     } catch {
-      // The dialog shows it.
+      // The dialog shows the error.
       return
     }
     close()
     notifications.show({ message: t("deletion.done") })
-    // The button that had the focus is gone with what it deleted.
+    // The button that had the focus is removed with the deleted result, so the focus moves to the
+    // page.
     document.querySelector<HTMLElement>("#content")?.focus()
   }
   return (

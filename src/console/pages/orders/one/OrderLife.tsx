@@ -1,4 +1,4 @@
-/** What happened to an order as a picture: how long each part took, and each event in time. */
+/** A timeline of an order: the duration of each phase, and each event. */
 import { Box, Group, Stack, Text, Timeline, Title } from "@mantine/core"
 import {
   IconArrowBackUp,
@@ -29,11 +29,11 @@ const looks = {
 } as const
 
 export interface LifeStep {
-  /** Unique among the steps. */
+  /** A key that is unique among the steps. */
   readonly key: string
   readonly look: keyof typeof looks
   readonly title: string
-  /** Null while it lasts. */
+  /** The time of the step; null while it lasts. */
   readonly at: string | null
   readonly more?: ReactNode
 }
@@ -46,10 +46,13 @@ export interface LifePart {
 }
 
 const THICKNESS = 12
-/** What took no time is seen all the same. */
+/** The minimum width of a phase, so that even a phase without duration is visible. */
 const LEAST_PART = 0.015
 
-/** Lengths as widths, and as words below, which alone tell them to those who do not see the widths. */
+/**
+ * The durations of phases as a strip of widths, and as text below for readers who cannot see the
+ * strip.
+ */
 const Strip = ({ parts }: { readonly parts: ReadonlyArray<LifePart> }) => {
   const { t } = useTranslation("orders")
   const length = useLength()
@@ -110,7 +113,7 @@ export const OrderLife = ({ parts, steps }: Props) => {
               color={color}
               bullet={<Icon size={ICON} aria-hidden />}
               title={<Text fw={600}>{title}</Text>}
-              // What comes next is not at its end.
+              // The line to a step that has not ended yet is dashed.
               lineVariant={
                 index === steps.length - 2 && steps.at(-1)?.at === null ? "dashed" : "solid"
               }

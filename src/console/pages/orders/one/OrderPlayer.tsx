@@ -1,4 +1,4 @@
-/** What an order made, read with the session's key and shown from memory. */
+/** The result files of an order, loaded with the session's key and shown from memory. */
 import { Button, Group, Image, SimpleGrid, Skeleton, Stack, Text } from "@mantine/core"
 import { IconDownload } from "@tabler/icons-react"
 import { useQuery } from "@tanstack/react-query"
@@ -12,7 +12,7 @@ import { FailureNote } from "../../../parts/FailureNote.tsx"
 
 const HEIGHT = 320
 
-/** An address in memory, for as long as it is shown. */
+/** An object URL for a blob, which is revoked when the blob is no longer shown. */
 const useAddress = (blob: Blob | undefined): string | undefined => {
   const [address, setAddress] = useState<string>()
   useEffect(() => {
@@ -31,7 +31,7 @@ const Medium = ({
   isVideo
 }: {
   readonly path: string
-  /** The file's, when it is saved; its ending follows from its type. */
+  /** The name of the saved file, without its extension, which follows from the media type. */
   readonly name: string
   readonly label: string
   readonly isVideo: boolean
@@ -42,7 +42,7 @@ const Medium = ({
     queryKey: ["orderFiles", path],
     queryFn: async ({ signal }) => (await request(session, path, { signal })).blob(),
     staleTime: Number.POSITIVE_INFINITY,
-    // It may be large, and nobody looks at it any more.
+    // The file may be large, so it is dropped from the cache as soon as it is no longer shown.
     gcTime: 0
   })
   const address = useAddress(file.data)
@@ -98,7 +98,7 @@ const ImageGrid = ({ id }: { readonly id: string }) => {
           {images.task_status === "succeeded"
             ? images.data.map((_, n) => (
                 <Medium
-                  // biome-ignore lint/suspicious/noArrayIndexKey: an image is its place
+                  // biome-ignore lint/suspicious/noArrayIndexKey: an image's id is its position
                   key={n}
                   path={`/v1/images/${id}/content/${n}`}
                   name={`${id}-${n}`}

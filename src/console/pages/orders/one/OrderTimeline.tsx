@@ -1,4 +1,4 @@
-/** One order as operators see it: its life, its channels and calls, and what moved for it. */
+/** One order for operators: its timeline, its channels and calls, and its ledger entries. */
 import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { useAsk } from "../../../gateway/hooks.tsx"

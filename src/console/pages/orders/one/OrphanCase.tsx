@@ -1,4 +1,7 @@
-/** A job that the vendor may have made unpaid or that nobody got, and the note that settles the case. */
+/**
+ * An orphan: a job that the vendor may have made although nobody paid for it or received it, and
+ * the note that resolves it.
+ */
 import { Button, Stack, Text, Textarea } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { notifications } from "@mantine/notifications"
@@ -29,7 +32,7 @@ const Settling = ({ id }: { readonly id: string }) => {
     <form
       noValidate
       onSubmit={form.onSubmit(({ note }) =>
-        // Said here too where the form is gone by then.
+        // The success is also shown as a notification, because the form may be gone by then.
         resolve.mutateAsync(note.trim()).then(
           () => void notifications.show({ message: t("orphan.done") }),
           () => undefined

@@ -1,4 +1,4 @@
-/** One order of the member: its life, what it made, and what it cost. */
+/** One order of the member: its timeline, its result, and its receipt. */
 import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
@@ -18,7 +18,7 @@ type Order = typeof OwnOrderView.Type
 
 const EVERY_MILLIS = 2_000
 
-/** A video that no vendor took is no task to its client. */
+/** Whether the order can be deleted. For its client, a video that no vendor accepted is no task. */
 const isDeletable = ({ is_task, kind, state, accepted_at, deleted_at }: Order): boolean =>
   is_task &&
   state !== "processing" &&

@@ -1,4 +1,4 @@
-/** Each call to a vendor for one order; what was said is opened one by one. */
+/** The calls to vendors for one order; the bodies of each call can be opened. */
 import { Accordion, Code, Group, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Id, Moment } from "../../../parts/texts.tsx"
@@ -8,7 +8,9 @@ import type { OrderHistory } from "./timelineLife.ts"
 
 const INDENT = 2
 
-/** Always text, whatever a vendor put into it. */
+/**
+ * A value of a vendor as JSON text. The value is always shown as text, so it cannot inject markup.
+ */
 export const JsonText = ({ label, value }: { readonly label: string; readonly value: unknown }) => {
   const { t } = useTranslation("orders")
   return (

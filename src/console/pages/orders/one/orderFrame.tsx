@@ -1,4 +1,4 @@
-/** What stands around an opened order: the way back, sections, and tables of facts. */
+/** The frame of an opened order: the link back, sections, and tables of facts. */
 import { Anchor, Card, Group, Stack, Table, Text, Title } from "@mantine/core"
 import { IconArrowLeft } from "@tabler/icons-react"
 import type { ReactNode } from "react"
@@ -19,7 +19,10 @@ export const Back = () => {
   )
 }
 
-/** Of anybody else as of nobody: the gateway tells no difference. */
+/**
+ * The page for an unknown order. The gateway responds in the same way to orders of others and to
+ * ids that do not exist.
+ */
 export const NoSuchOrder = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("orders")
   return (
@@ -49,7 +52,7 @@ export const Section = ({
   </Card>
 )
 
-/** Names and values, of which those without a value are left out. */
+/** A table of names and values; entries without a value are left out. */
 export const Facts = ({
   label,
   facts

@@ -1,4 +1,4 @@
-/** The life of a member's order, of what its list and its receipt tell. */
+/** The timeline of a member's order, from its list entry and its receipt. */
 import { useTranslation } from "react-i18next"
 import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
 import type { ReceiptView } from "../../../../http/api/receipts.ts"
@@ -40,7 +40,7 @@ export const useOwnLife = (order: Order, receipt: ReceiptView | undefined): Life
         }),
         at: null
       }
-  /** What was charged beside the hold. */
+  /** A note on the difference between the charge and the hold. */
   const chargeNote = (): { readonly more?: string } => {
     if (order.overage !== "0")
       return { more: t("life.chargedMore", { amount: money(order.overage) }) }

@@ -1,4 +1,4 @@
-/** The life of an order as its timeline tells it to operators: every state, channel and entry. */
+/** The timeline of an order for operators: every state, channel and ledger entry. */
 import { useTranslation } from "react-i18next"
 import type { TimelineView } from "../../../../features/history/HistoryApi.ts"
 import type { ReceiptView } from "../../../../http/api/receipts.ts"
@@ -97,7 +97,7 @@ const useSteps = (
     history.deleted_at === null
       ? []
       : [{ key: "deleted", look: "deleted", title: t("life.deleted"), at: history.deleted_at }]
-  // Of what happened in one moment, what was first stands first here already.
+  // The sort is stable, so steps with the same time keep the order of this list.
   return [
     ...(first === undefined ? [] : [first]),
     ...changed,
@@ -113,7 +113,7 @@ const colors = ["cyan", "indigo"] as const
 export const useTimelineLife = (
   history: OrderHistory,
   currency: string,
-  /** What was given back of its charge since. */
+  /** The amounts that were returned from its charge later. */
   corrections: Corrections
 ): { readonly steps: ReadonlyArray<LifeStep>; readonly parts: ReadonlyArray<LifePart> } => {
   const { t } = useTranslation("orders")
@@ -122,7 +122,7 @@ export const useTimelineLife = (
   const now = useNow(isRunning)
   const steps = useSteps(history, currency, corrections)
   const [, ...later] = history.transitions
-  // Tasks are handed over and then worked on; all else is worked on from the start.
+  // Tasks are first submitted and then processed; other orders are processed from the start.
   const taken =
     history.transitions[0]?.state === "submitting"
       ? (later.find(({ state }) => state === "processing")?.at ?? null)

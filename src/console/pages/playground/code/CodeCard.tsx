@@ -1,4 +1,4 @@
-/** The order in the form as code to copy. */
+/** The order in the form as source code to copy. */
 import { Button, Card, Code, CopyButton, Group, Stack, Tabs, Text, Title } from "@mantine/core"
 import { IconCheck, IconCopy } from "@tabler/icons-react"
 import { useMemo, useState } from "react"
@@ -17,7 +17,7 @@ export const CodeCard = ({ order }: { readonly order: Order }) => {
   const { t } = useTranslation("playground")
   const { t: shell } = useTranslation()
   const [language, setLanguage] = useState<(typeof languages)[number]>("curl")
-  // Another order is another key, and so is the same one in another language.
+  // Every order and every language gets a new idempotency key.
   const code = useMemo(
     () => sampleCode(language, { origin: window.location.origin, order, key: newId() }),
     [language, order]

@@ -1,21 +1,24 @@
-/** The order in the form as code. The key is read from the environment and stands in none of it. */
+/**
+ * The order in the form as source code. The code reads the API key from the environment and never
+ * contains it.
+ */
 import type { Order } from "../form/draft.ts"
 
 export const languages = ["curl", "openai", "ai", "typed"] as const
 export type Language = (typeof languages)[number]
 
 export interface Sample {
-  /** The gateway's address, without a slash at the end. */
+  /** The gateway's address, without a trailing slash. */
   readonly origin: string
   readonly order: Order
-  /** Of this order as it stands: the same code run twice orders once. */
+  /** The idempotency key of this order: running the same code twice places one order. */
   readonly key: string
 }
 
 const LONGEST_URL = 200
 const SHOWN = 40
 
-/** Files would fill the page; their beginning stands for them. */
+/** The value with long `data:` URLs shortened, as they would fill the page. */
 const shortened = (value: unknown): unknown => {
   if (typeof value === "string") {
     return value.startsWith("data:") && value.length > LONGEST_URL
@@ -29,7 +32,10 @@ const shortened = (value: unknown): unknown => {
   return value
 }
 
-/** JSON is JavaScript, but for two separators of lines that old readers do not take in texts. */
+/**
+ * JSON as JavaScript, with the two line separators escaped that old parsers do not accept in
+ * strings.
+ */
 const script = (value: unknown, indent = ""): string =>
   JSON.stringify(value, null, 2)
     .replaceAll("\u2028", "\\u2028")
@@ -40,7 +46,10 @@ const script = (value: unknown, indent = ""): string =>
 const without = (body: Order["body"], ...names: ReadonlyArray<string>) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
 
-/** Nothing in single quotes means anything to a shell, but the quote itself. */
+/**
+ * A value as a quoted shell argument. Inside single quotes only the single quote itself needs
+ * escaping.
+ */
 const shell = (value: unknown): string =>
   `'${JSON.stringify(value, null, 2).replaceAll("'", "'\\''")}'`
 
@@ -109,7 +118,10 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isMessage = (value: unknown): value is { readonly role: string; readonly content: unknown } =>
   isObject(value) && typeof value.role === "string" && "content" in value
 
-/** It takes what the system says apart from the conversation, and has other parts for pictures. */
+/**
+ * The messages in the form of the AI SDK, which has separate instructions and other content parts
+ * for images.
+ */
 const aiMessages = (messages: unknown) => {
   const all = Array.isArray(messages) ? messages.filter(isMessage) : []
   const instructions = all.flatMap(({ role, content }) => (role === "system" ? [content] : []))

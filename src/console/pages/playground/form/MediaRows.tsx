@@ -17,7 +17,10 @@ import { type Medium, type MediumUse, newId, usesOf } from "./draft.ts"
 import { type FormProps, marked } from "./faults.ts"
 
 const MEGABYTE = 1_000_000
-/** As base64 in a body a third more, which stays below what a gateway takes by default. */
+/**
+ * The maximum size of all files. In base64 they are a third larger, which is still below the
+ * gateway's default body limit.
+ */
 const MOST_BYTES = 32 * MEGABYTE
 const MOST = 16
 
@@ -44,7 +47,7 @@ const mediumUseOf = (type: string): MediumUse =>
 const accepted = (uses: ReadonlyArray<MediumUse>): string =>
   uses.includes("reference_video") ? "image/*,audio/*,video/*" : "image/*"
 
-/** Media that the order is made from, by address or as files of the reader's. */
+/** The media from which the order is made, as addresses or as files of the reader. */
 export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   const [trouble, setTrouble] = useState<string | null>(null)

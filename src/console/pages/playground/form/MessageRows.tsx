@@ -6,7 +6,7 @@ import { type FormProps, marked } from "./faults.ts"
 
 const MAX_ROWS = 10
 
-/** The conversation so far. */
+/** The messages of the conversation. */
 export const MessageRows = ({ draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   const { messages } = draft

@@ -1,4 +1,6 @@
-/** The models by kind, found by typing; what the chosen one offers, and its prices. */
+/**
+ * A searchable list of the models by kind, with the capabilities and prices of the selected model.
+ */
 import { Group, Select, Stack, Table, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { imageAmounts } from "../../../../domain/image/imagePrices.ts"
@@ -15,7 +17,7 @@ interface PriceRow {
   readonly amounts: ReadonlyArray<bigint | undefined>
 }
 
-/** A line for each tier or resolution; tokens are priced by the million. */
+/** The rows of a price table: one for each tier or resolution. Token prices are per million. */
 const usePrices = ({ prices }: ModelEntry) => {
   const { t } = useTranslation("playground")
   if (prices === null) return null

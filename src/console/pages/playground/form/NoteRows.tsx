@@ -8,7 +8,7 @@ const MOST = 16
 const MAX_NAME = 64
 const MAX_TEXT = 512
 
-/** What the reader notes with the order, to find its charge by. */
+/** The metadata of the order, by which its charge can be found. */
 export const NoteRows = ({ draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   const { notes } = draft

@@ -1,4 +1,4 @@
-/** What can be said of an order, by the kind of its model. */
+/** The fields of an order, which depend on the kind of its model. */
 import {
   Autocomplete,
   Group,
@@ -20,7 +20,9 @@ import { MessageRows } from "./MessageRows.tsx"
 import { NoteRows } from "./NoteRows.tsx"
 import { ParameterFields } from "./ParameterFields.tsx"
 
-/** What gateways take; vendors take less, and say so themselves. */
+/**
+ * The maximum length that the gateway accepts. Vendors may accept less, and report that themselves.
+ */
 const MAX_PROMPT = 100_000
 const ratios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"]
 const sizes = ["1024x1024", "1536x1024", "1024x1536", "512x512", "256x256"]
@@ -54,7 +56,7 @@ const Duration = ({ model, draft, change, errorOf }: FormProps) => {
       <NumberInput
         label={t("duration")}
         description={durations && t("durationHint", { ...durations })}
-        // What was typed stays: the gateway says what is nearest.
+        // The typed value is not clamped: the gateway's error names the nearest valid value.
         clampBehavior="none"
         allowDecimal={false}
         suffix=" s"

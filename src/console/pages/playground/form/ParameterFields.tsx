@@ -1,10 +1,13 @@
-/** The fields of the vendor's own that the model has: what is not touched is left to the vendor. */
+/** The model's vendor-specific parameters. A field that is not set is left to the vendor. */
 import { Input, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { VendorParameter } from "../../../../domain/catalog/vendorParameters.ts"
 import { type FormProps, marked } from "./faults.ts"
 
-/** Those that the words of the console have; the gateway's own stand for all others. */
+/**
+ * The parameters for which the console has its own texts. For others, the gateway's descriptions
+ * are shown.
+ */
 const worded = [
   ...(["seed", "watermark", "camera_fixed", "prompt_extend"] as const),
   ...(["multi_shot", "shot_type", "negative_prompt"] as const)
@@ -19,7 +22,7 @@ interface FieldProps {
   readonly hint: string
   readonly parameter: VendorParameter
   readonly value: Value | undefined
-  /** Undefined leaves it to the vendor. */
+  /** Sets the value; undefined leaves it to the vendor. */
   readonly say: (value: Value | undefined) => void
 }
 
@@ -41,7 +44,7 @@ const ParameterField = ({ label, hint, parameter, value, say }: FieldProps) => {
         <NumberInput
           label={label}
           description={hint}
-          // What was typed stays: the gateway says what is taken.
+          // The typed value is not clamped: the gateway's error names the accepted values.
           clampBehavior="none"
           allowDecimal={parameter.type === "number"}
           placeholder={t("default")}

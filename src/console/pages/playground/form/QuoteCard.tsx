@@ -1,4 +1,4 @@
-/** What the order in the form would hold and cost, before anything is ordered. */
+/** The hold and the cost of the order in the form, before it is placed. */
 import { Skeleton, Stack, Text } from "@mantine/core"
 import { useDebouncedValue } from "@mantine/hooks"
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
@@ -24,14 +24,14 @@ export const useQuote = (model: string, order: Order | null) => {
         (gateway) => gateway.quotes.quote({ payload: quoted?.body ?? { model } }),
         signal
       ),
-    // Before the pause is over, what is there is of another form than the reader sees.
+    // Until the typing pause is over, the debounced order differs from the one in the form.
     enabled: quoted !== null && asked === order,
     placeholderData: keepPreviousData
   })
   return { query, isRough: quoted?.isRough ?? false, isCurrent: asked === order }
 }
 
-/** What there is to spend, and which of it is too little. */
+/** The available amounts, and which of them are too small for the order. */
 const Affordable = ({ quote }: { readonly quote: QuoteView }) => {
   const { t } = useTranslation("playground")
   const { affordable, currency } = quote
@@ -64,7 +64,7 @@ interface Props {
 export const QuoteCard = ({ quote: { query, isRough, isCurrent } }: Props) => {
   const { t } = useTranslation("playground")
   const { data } = query
-  // A refusal stands among the errors of the form.
+  // A refusal is shown with the errors of the form.
   if (query.isError) return null
   if (data === undefined) return <Skeleton height={72} aria-label={t("quoting")} role="status" />
   const isOld = !isCurrent || query.isPlaceholderData

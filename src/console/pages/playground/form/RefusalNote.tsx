@@ -1,4 +1,4 @@
-/** Why the order would not be, or was not, taken, with buttons that change what is wrong. */
+/** The reason why the order was or would be refused, with buttons that correct it. */
 import { Button } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { FailureNote } from "../../../parts/FailureNote.tsx"

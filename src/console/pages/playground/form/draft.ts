@@ -1,4 +1,4 @@
-/** What stands in the form, and the order that it comes to. */
+/** The state of the form, and the order that it describes. */
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 
 const mediumUses = [
@@ -16,7 +16,7 @@ export interface Medium {
   readonly use: MediumUse
   /** An address, or a file as a `data:` URL. */
   readonly url: string
-  /** Of a file of the reader's. */
+  /** The name and size of a file that the reader added; null for an address. */
   readonly file: { readonly name: string; readonly bytes: number } | null
 }
 
@@ -35,7 +35,10 @@ export interface Note {
 
 export const sounds = ["unsaid", "yes", "no"] as const
 
-/** Numbers stand as they were typed: the gateway says what is wrong with them. */
+/**
+ * The state of the form. Numbers are kept as they were typed, because the gateway reports their
+ * faults.
+ */
 export interface Draft {
   readonly prompt: string
   readonly messages: ReadonlyArray<Message>
@@ -44,7 +47,7 @@ export interface Draft {
   readonly resolution: string | null
   readonly ratio: string
   readonly sound: (typeof sounds)[number]
-  /** Of the fields of the vendor's own, those that were said. */
+  /** The vendor-specific parameters that have a value. */
   readonly parameters: Readonly<Record<string, boolean | number | string>>
   readonly n: number | string
   readonly size: string
@@ -73,7 +76,7 @@ export const emptyDraft = (): Draft => ({
   notes: []
 })
 
-/** The same draft for another model: what that one cannot be asked for becomes its default. */
+/** The draft for another model: values that the new model does not support become its defaults. */
 export const fitted = (draft: Draft, model: ModelEntry): Draft => {
   const { durations, resolutions = [] } = model
   const { duration, resolution } = draft
@@ -98,7 +101,7 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
   }
 }
 
-/** Media that an order of the model can carry. */
+/** The roles of media that an order of the model can have. */
 export const usesOf = ({ modality }: ModelEntry): ReadonlyArray<MediumUse> =>
   modality === "video" ? mediumUses : modality === "image" || modality === "vlm" ? ["image"] : []
 
@@ -150,7 +153,7 @@ const imageBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   ...(media.length === 0 ? {} : { image: media.map(({ url }) => url) })
 })
 
-/** Pictures stand beside the last message. */
+/** Images are attached to the last message. */
 const chatBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   messages: draft.messages.map(({ role, text }, index) => ({
     role,
@@ -166,7 +169,7 @@ const chatBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   ...(draft.streams ? { stream: true, stream_options: { include_usage: true } } : {})
 })
 
-/** A text for each line. */
+/** The input of an embedding order: one text for each line. */
 const embeddingBody = ({ prompt }: Draft) => {
   const lines = prompt.split("\n").filter((line) => line.trim() !== "")
   return { input: lines.length > 1 ? lines : (lines[0] ?? "") }
@@ -188,7 +191,7 @@ const bodies = {
 
 const isOrdered = (modality: string): modality is OrderedKind => Object.hasOwn(paths, modality)
 
-/** Null for models that cannot be ordered here. */
+/** The kind of order for a model; null for models that cannot be ordered here. */
 export const kindOfModel = ({ modality, status }: ModelEntry): OrderedKind | null => {
   if (status !== "open") return null
   if (modality === "vlm") return "chat"
@@ -200,7 +203,7 @@ export const orderOf = (kind: OrderedKind, model: string, draft: Draft): Order =
   path: paths[kind],
   body: {
     model,
-    // A row without an address is one that is still being written.
+    // Media rows without an address are still being edited.
     ...bodies[kind](
       draft,
       draft.media.filter(({ url }) => url !== "")

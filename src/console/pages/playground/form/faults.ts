@@ -1,4 +1,4 @@
-/** Which field of the form an error is about, and what would mend it. */
+/** The form field that an error is about, and the values that would correct it. */
 import { Schema } from "effect"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 import { failureOf, told } from "../../../gateway/failures.ts"
@@ -21,19 +21,22 @@ const fields = [
 ] as const
 export type Field = (typeof fields)[number]
 
-/** What each part of the form needs. */
+/** The properties of each part of the form. */
 export interface FormProps {
   readonly model: ModelEntry
   readonly draft: Draft
   readonly change: (patch: Partial<Draft>) => void
-  /** What is wrong with a field; true where the note of the error says it alone. */
+  /**
+   * The fault of a field: a message, or true where the note below the form already contains the
+   * message.
+   */
   readonly errorOf: (field: Field) => string | boolean
 }
 
-/** By it a field is found that an error is about. */
+/** An attribute by which the field of an error is found in the page. */
 export const marked = (field: Field) => ({ "data-field": field })
 
-/** Other names of the interface for what one field of the form is. */
+/** Names of API fields that belong to a form field of another name. */
 const meant: Readonly<Record<string, Field>> = {
   input: "prompt",
   content: "media",
@@ -67,7 +70,7 @@ export interface Fault {
   readonly message: string
 }
 
-/** Every fault that a field of the form can be marked with. */
+/** The faults that belong to a field of the form. */
 export const faultsIn = (error: unknown): ReadonlyArray<Fault> => {
   const failure = failureOf(error)
   const { param, message } = failure
@@ -83,7 +86,7 @@ export interface Mend {
   readonly patch: Partial<Draft>
 }
 
-/** Values that the gateway would take instead. */
+/** The values that the gateway would accept instead. */
 export const mendsOf = (error: unknown): ReadonlyArray<Mend> => {
   const failure = failureOf(error)
   const nearest = told(failure, Nearest)?.nearest

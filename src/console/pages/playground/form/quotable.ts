@@ -1,9 +1,15 @@
-/** An order as its quote is asked for: quotes take less than orders do, and files weigh most. */
+/**
+ * The order in a form for its quote: quotes have a smaller size limit than orders, and files are
+ * the largest part.
+ */
 import type { Order } from "./draft.ts"
 
 const MOST_BYTES = 900_000
 const WORD = "…"
-/** Stand for files: addresses are never fetched, and this name leads nowhere. */
+/**
+ * Addresses that replace files. The gateway never fetches these addresses, and the name does not
+ * resolve.
+ */
 const standIns = {
   image: "https://file.invalid/picture.png",
   audio: "https://file.invalid/sound.mp3",
@@ -24,7 +30,10 @@ const withoutFiles = (value: unknown): unknown => {
   return value
 }
 
-/** A price can be told before the text is written. */
+/**
+ * The body with a placeholder for a missing text, so that the price can be quoted before the text
+ * is written.
+ */
 const withWords = ({ kind, body }: Order): Order["body"] => {
   if (kind === "video" && !("prompt" in body) && !("content" in body)) {
     return { ...body, prompt: WORD }
@@ -36,7 +45,9 @@ const withWords = ({ kind, body }: Order): Order["body"] => {
 
 export interface Quotable {
   readonly body: Readonly<Record<string, unknown>> & { readonly model: string }
-  /** Whether the order may hold more, as its files are not measured. */
+  /**
+   * Whether the hold of the order may be higher, because its files were not sent with the quote.
+   */
   readonly isRough: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What an order held and cost, and why. */
+/** The hold and the charge of an order, with an explanation. */
 import { Card, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { useAsk } from "../../../gateway/hooks.tsx"
@@ -50,7 +50,10 @@ export const ReceiptCard = ({ id }: { readonly id: string }) => {
 const LATEST = 20
 const AGAIN_MILLIS = 1500
 
-/** The receipt of a text, which is the charge since then of its model and its counts. */
+/**
+ * The receipt of a text order: the charge since the order was placed that has the same model and
+ * token counts.
+ */
 export const TextReceipt = ({ trace }: { readonly trace: TextTrace }) => {
   const { t } = useTranslation("playground")
   const { model, before, counts } = trace

@@ -1,4 +1,4 @@
-/** The files of a task, read with the session's key and shown from memory. */
+/** The files of a task, loaded with the session's key and shown from memory. */
 import {
   Anchor,
   Button,
@@ -31,7 +31,7 @@ const useFile = (path: string) => {
   })
 }
 
-/** An address of the bytes, for as long as they are shown. */
+/** An object URL for a blob, which is revoked when the blob is no longer shown. */
 const useAddress = (blob: Blob | undefined): string | null => {
   const [address, setAddress] = useState<string | null>(null)
   useEffect(() => {
@@ -64,7 +64,7 @@ const Download = ({ blob, stem }: { readonly blob: Blob | undefined; readonly st
   )
 }
 
-/** A vendor's address may be anything; only one of the web is made a link. */
+/** A link to the vendor's URL, only if it is an HTTP URL: a vendor can send any text. */
 const VendorLink = ({ url }: { readonly url: string }) => {
   const { t } = useTranslation("playground")
   return /^https?:\/\//i.test(url) ? (
@@ -142,7 +142,7 @@ const ImageFile = ({ id, n }: { readonly id: string; readonly n: number }) => {
 export const ImageFiles = ({ id, count }: { readonly id: string; readonly count: number }) => (
   <SimpleGrid cols={count === 1 ? 1 : { base: 1, xs: 2 }} spacing="sm">
     {Array.from({ length: count }, (_, n) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: an image is its place
+      // biome-ignore lint/suspicious/noArrayIndexKey: an image is identified by its position
       <ImageFile key={n} id={id} n={n} />
     ))}
   </SimpleGrid>

@@ -1,4 +1,4 @@
-/** A video or images on their way, followed to the end, and then shown. */
+/** A video or image task, which is followed to its end and then shown. */
 import { Alert, Card, Group, Loader, Progress, Stack, Text, Title } from "@mantine/core"
 import { useInterval } from "@mantine/hooks"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
@@ -12,19 +12,24 @@ import { Id, Moment } from "../../../parts/texts.tsx"
 import { ReceiptCard } from "./ReceiptCard.tsx"
 import { ImageFiles, VideoFile } from "./TaskFiles.tsx"
 
-/** Seconds that an answer is held back, so that the end is told as soon as it is there. */
+/**
+ * The long-polling time of a request in seconds, so that the end of the task is known immediately.
+ */
 const WAIT_SECONDS = 25
 const PAUSE_MILLIS = 500
 const LOST_MILLIS = 3000
 const SECOND = 1000
-/** The bar is full when the end is there, and not before; it is never nothing. */
+/**
+ * The limits of the progress bar, in percent: it is never empty, and not full before the task has
+ * ended.
+ */
 const NEARLY = 97
 const BEGUN = 3
 const WHOLE = 100
 
 const isImages = (id: string): boolean => id.startsWith("im_")
 
-/** The time that stands in the id. */
+/** The time at which the order was placed, from the UUID version 7 in its id. */
 const orderedAt = (id: string): number =>
   Number.parseInt(id.slice(3).replace("-", "").slice(0, 12), 16)
 
@@ -139,7 +144,7 @@ const Files = ({ id, made }: { readonly id: string; readonly made: Made }) => {
 
 interface Props {
   readonly id: string
-  /** Seconds that such an order usually takes. */
+  /** The seconds that such an order usually takes; null where that is unknown. */
   readonly usual: number | null
 }
 
@@ -149,7 +154,7 @@ export const TaskResult = ({ id, usual }: Props) => {
   const cache = useQueryClient()
   const status = task.data?.state ?? "processing"
   useEffect(() => {
-    // Money has moved.
+    // The settlement changed the balance, so quotes are fetched again.
     if (status !== "processing") void cache.invalidateQueries({ queryKey: ["quote"] })
   }, [status, cache])
   const shown = task.data

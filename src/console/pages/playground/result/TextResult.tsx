@@ -1,4 +1,4 @@
-/** A text as it is written, or vectors. */
+/** The response of a text model while it streams, or the vectors of an embedding model. */
 import { Button, Card, Code, Group, Loader, Stack, Table, Text, Title } from "@mantine/core"
 import { IconPlayerStop } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
@@ -21,7 +21,7 @@ const Vectors = ({ vectors }: { readonly vectors: ReadonlyArray<ReadonlyArray<nu
         </Table.Thead>
         <Table.Tbody>
           {vectors.map((vector, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a vector is its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a vector is identified by its position
             <Table.Tr key={index}>
               <Table.Td>{index + 1}</Table.Td>
               <Table.Td>{vector.length}</Table.Td>
@@ -42,7 +42,7 @@ const Vectors = ({ vectors }: { readonly vectors: ReadonlyArray<ReadonlyArray<nu
 interface Props {
   readonly answer: Answer
   readonly onStop: () => void
-  /** Goes on with the conversation; not offered where it has not ended. */
+  /** Continues the conversation; not offered while the response is incomplete. */
   readonly onReply: (text: string) => void
 }
 

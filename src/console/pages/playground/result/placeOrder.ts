@@ -1,4 +1,7 @@
-/** Sends an order with a key that stands for it, so that a repeat after a lost connection orders nothing twice. */
+/**
+ * Places an order with an idempotency key, so that a retry after a lost connection places no second
+ * order.
+ */
 import { request, Unreachable } from "../../../gateway/files.ts"
 import type { Session } from "../../../gateway/session.ts"
 import type { Order } from "../form/draft.ts"

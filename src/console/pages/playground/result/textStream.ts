@@ -1,4 +1,4 @@
-/** What a text model answers, piece by piece or whole. */
+/** The response of a text model, as a stream of events or as one JSON body. */
 import { Option, Schema } from "effect"
 import { Sse } from "effect/encoding"
 import { refusalIn } from "../../../gateway/files.ts"
@@ -34,7 +34,10 @@ const joined = (before: Told, value: unknown): Told => {
 
 const END = "[DONE]"
 
-/** Calls `onTold` with all that came so far; ends with the answer, or throws what became of the rest. */
+/**
+ * Reads a response and calls `onTold` with everything received so far. Returns the complete
+ * response, or throws the error that ended it.
+ */
 export const readText = async (response: Response, onTold: (told: Told) => void): Promise<Told> => {
   const type = response.headers.get("content-type") ?? ""
   if (!type.startsWith("text/event-stream") || response.body === null) {

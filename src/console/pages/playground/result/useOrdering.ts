@@ -1,4 +1,4 @@
-/** Orders what stands in the form, and holds what came of it. */
+/** Places the order of the form, and keeps its result. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Schema } from "effect"
 import { useEffect, useRef, useState } from "react"
@@ -16,10 +16,15 @@ const Vectors = Schema.Struct({
 })
 const vectorsOf = Schema.decodeUnknownPromise(Vectors)
 
-/** By what the charge of a text is found: its answer does not name it. */
+/**
+ * The facts by which the charge of a text order is found, because the response does not contain its
+ * id.
+ */
 export interface TextTrace {
   readonly model: string
-  /** The newest charge before the order; null where there was none, or this key may not know. */
+  /**
+   * The newest charge before the order; null where there was none, or the key may not read charges.
+   */
   readonly before: string | null
   readonly counts: Counts | null
 }
@@ -40,7 +45,7 @@ export type Answer =
 export interface Placed {
   readonly order: Order
   readonly model: string
-  /** Stands for the order: a repeat of it orders nothing twice. */
+  /** The idempotency key: a retry of the order places no second one. */
   readonly key: string
 }
 
@@ -49,7 +54,7 @@ export const useOrdering = (onTask: (id: string) => void) => {
   const cache = useQueryClient()
   const [answer, setAnswer] = useState<Answer | null>(null)
   const running = useRef<AbortController | null>(null)
-  // Who leaves the page reads no further.
+  // Leaving the page aborts the stream.
   useEffect(() => () => running.current?.abort(), [])
 
   const newestCharge = () =>
