@@ -52,9 +52,11 @@ type Entry = Answer["data"][number]
 const fixed = ["model", "stream", "partial_images", "callback_url"]
 
 const optionsOf = (options: ImageModelV4CallOptions["providerOptions"]): JSONObject => {
-  const own = options[PROVIDER] ?? {}
-  const field = fixed.find((name) => own[name] !== undefined && own[name] !== false)
-  if (field === undefined) return own
+  const providerOptions = options[PROVIDER] ?? {}
+  const field = fixed.find(
+    (name) => providerOptions[name] !== undefined && providerOptions[name] !== false
+  )
+  if (field === undefined) return providerOptions
   throw new InvalidArgumentError({
     argument: `providerOptions.${PROVIDER}.${field}`,
     message: `providerOptions.${PROVIDER}.${field} cannot be given: images are awaited here.`

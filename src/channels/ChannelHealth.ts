@@ -149,7 +149,7 @@ const scopesOf = ({ model, organizationId }: Lane): ReadonlyArray<CooldownScope>
 ]
 
 interface Tally {
-  made: number
+  succeeded: number
   failed: number
 }
 
@@ -170,7 +170,7 @@ const makeTallies = () => {
     const { tallies } = entry
     const hasCounter = tallies.has(organizationId) || tallies.size < MAX_ORGANIZATIONS
     const counter = hasCounter ? organizationId : OTHERS
-    const tally = tallies.get(counter) ?? { made: 0, failed: 0 }
+    const tally = tallies.get(counter) ?? { succeeded: 0, failed: 0 }
     tallies.set(counter, tally)
     tally[end] += 1
   }
@@ -422,7 +422,7 @@ export const layerChannelHealth = Layer.effect(
         const { channelId } = lane
         count(channelId, failure === null ? SUCCEEDED : failureKind(failure))
         if (failure === null) {
-          tallies.count(lane, "made")
+          tallies.count(lane, "succeeded")
           return count(channelId, countName("took", bucketOf(millis)))
         }
         const isVendors = isVendorsFault(failure)

@@ -51,17 +51,20 @@ export const withRetries =
       const completeResponse = Effect.tap(send, (response) =>
         isJson(response) ? response.text : Effect.void
       )
-      const attempt = (left: number): typeof completeResponse =>
+      const attempt = (attemptsLeft: number): typeof completeResponse =>
         Effect.matchEffect(completeResponse, {
           onFailure: (error) =>
-            left > 0 && isRepeatable(request)
-              ? Effect.delay(attempt(left - 1), Duration.times(FIRST_PAUSE, 2 ** (times - left)))
+            attemptsLeft > 0 && isRepeatable(request)
+              ? Effect.delay(
+                  attempt(attemptsLeft - 1),
+                  Duration.times(FIRST_PAUSE, 2 ** (times - attemptsLeft))
+                )
               : Effect.fail(error),
           onSuccess: (response) => {
-            const wait = left > 0 ? retryDelaySeconds(response) : null
+            const wait = attemptsLeft > 0 ? retryDelaySeconds(response) : null
             return wait === null
               ? Effect.succeed(response)
-              : Effect.delay(attempt(left - 1), Duration.seconds(wait))
+              : Effect.delay(attempt(attemptsLeft - 1), Duration.seconds(wait))
           }
         })
       return attempt(times)

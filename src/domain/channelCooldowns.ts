@@ -8,7 +8,7 @@
 export interface OrganizationEnds {
   readonly model: string
   readonly organizationId: string
-  readonly made: number
+  readonly succeeded: number
   /** By the vendor's fault. */
   readonly failed: number
 }
@@ -30,21 +30,21 @@ export interface DueCooldown extends CooldownScope {
 export const OTHERS = "*"
 
 interface Ends {
-  readonly made: number
+  readonly succeeded: number
   readonly failed: number
 }
 
 type EndsByOrganization = ReadonlyMap<string, Ends>
 type EndsByModel = ReadonlyMap<string, EndsByOrganization>
 
-const none: Ends = { made: 0, failed: 0 }
+const none: Ends = { succeeded: 0, failed: 0 }
 
 const plus = (one: Ends, other: Ends): Ends => ({
-  made: one.made + other.made,
+  succeeded: one.succeeded + other.succeeded,
   failed: one.failed + other.failed
 })
 
-const callsOf = ({ made, failed }: Ends): number => made + failed
+const callsOf = ({ succeeded, failed }: Ends): number => succeeded + failed
 
 /** Decides whether the vendor fails or works; with few calls, or equal numbers of both, it does neither. */
 interface Rule {
@@ -100,16 +100,16 @@ const ruleForOne = (minCalls: number): Rule => {
   const all = (ends: EndsByOrganization): Ends => [...ends.values()].reduce(plus, none)
   return {
     isFailing: (ends) => {
-      const { made, failed } = all(ends)
-      return made + failed >= minCalls && failed >= made
+      const { succeeded, failed } = all(ends)
+      return succeeded + failed >= minCalls && failed >= succeeded
     },
     isLikelyFailing: (ends) => {
-      const { made, failed } = all(ends)
-      return failed >= minFailures && failed >= made
+      const { succeeded, failed } = all(ends)
+      return failed >= minFailures && failed >= succeeded
     },
     isWorking: (ends) => {
-      const { made, failed } = all(ends)
-      return made > failed
+      const { succeeded, failed } = all(ends)
+      return succeeded > failed
     }
   }
 }
@@ -135,12 +135,12 @@ const dueModels = (
 
 const byModelOf = (ends: ReadonlyArray<OrganizationEnds>): EndsByModel => {
   const byModel = new Map<string, Map<string, Ends>>()
-  for (const { model, organizationId, made, failed } of ends) {
+  for (const { model, organizationId, succeeded, failed } of ends) {
     const byOrganization = byModel.get(model) ?? new Map<string, Ends>()
     byModel.set(model, byOrganization)
     byOrganization.set(
       organizationId,
-      plus(byOrganization.get(organizationId) ?? none, { made, failed })
+      plus(byOrganization.get(organizationId) ?? none, { succeeded, failed })
     )
   }
   return byModel
@@ -191,6 +191,6 @@ export const contradictedCooldowns = <A extends DueCooldown>(
   ends: ReadonlyArray<OrganizationEnds>,
   current: ReadonlyArray<A>
 ): ReadonlyArray<A> => {
-  const successes = ends.filter((one) => one.made > 0)
+  const successes = ends.filter((one) => one.succeeded > 0)
   return current.filter((cooldown) => cooldown.isAlone && hasOthers(successes, cooldown))
 }

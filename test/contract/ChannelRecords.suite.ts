@@ -186,11 +186,11 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
     Effect.gen(function* () {
       const records = yield* ChannelRecords
       const [channelId, other] = [yield* freshId, yield* freshId]
-      const ends = (model: string, organizationId: string, made: number, failed: number) => ({
+      const ends = (model: string, organizationId: string, succeeded: number, failed: number) => ({
         channelId,
         model,
         organizationId,
-        made,
+        succeeded,
         failed
       })
       const add = (...ends: ReadonlyArray<CallEnds>) =>

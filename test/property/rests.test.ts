@@ -21,9 +21,9 @@ const models = ["a", "b", "c"] as const
 const ends = (
   organizationId: string,
   model: string,
-  made: number,
+  succeeded: number,
   failed: number
-): OrganizationEnds => ({ organizationId, model, made, failed })
+): OrganizationEnds => ({ organizationId, model, succeeded, failed })
 
 /** What is wrong at the vendor: for whom, and for what. */
 interface Fault {
@@ -104,7 +104,7 @@ const callsOf = (
   const like = all.filter(isLike)
   const sum = (of: (one: OrganizationEnds) => number) =>
     like.reduce((total, one) => total + of(one), 0)
-  return { made: sum(({ made }) => made), failed: sum(({ failed }) => failed) }
+  return { made: sum(({ succeeded }) => succeeded), failed: sum(({ failed }) => failed) }
 }
 
 type Moment = ReturnType<typeof played>[number]

@@ -280,7 +280,7 @@ const makeImageStreaming = (
       )
     )
     if (answer !== null && !answer.isStream) {
-      const pieces = images.whole(answer)
+      const pieces = images.readWhole(answer)
       if ("_tag" in pieces) return yield* judgeFailure(refusals(order), answer, pieces)
       yield* Effect.forEach(pieces, takePiece, { discard: true })
     }

@@ -92,16 +92,16 @@ const clientEvent = (
  * A chunk of an unknown form counts as text of its whole size. Data without text are passed on without
  * the event's name and comments, since those might contain text.
  */
-const unknownPiece = (event: Uint8Array, said: Fields | null): TextPiece =>
-  said === null || textBytesIn(said) > 0
+const unknownPiece = (event: Uint8Array, fields: Fields | null): TextPiece =>
+  fields === null || textBytesIn(fields) > 0
     ? { event, usage: null, outputBytes: event.byteLength }
-    : dataPiece(said)
+    : dataPiece(fields)
 
 /** Only the data of the event, counted by its text. */
-const dataPiece = (said: Fields): TextPiece => ({
-  event: eventOf(JSON.stringify(said)),
+const dataPiece = (fields: Fields): TextPiece => ({
+  event: eventOf(JSON.stringify(fields)),
   usage: null,
-  outputBytes: textBytesIn(said)
+  outputBytes: textBytesIn(fields)
 })
 
 const isToolCalls = (value: unknown): value is ReadonlyArray<object> =>
@@ -124,7 +124,7 @@ export const piecesOf = (answer: Fields, isCounted: boolean): ReadonlyArray<Text
     ...choice,
     delta: deltaOf(message)
   }))
-  const said: TextPiece = {
+  const contentPiece: TextPiece = {
     event: eventOf(JSON.stringify({ ...head, object, choices })),
     usage: chatUsage(usage),
     outputBytes: textBytesIn(answer)
@@ -132,10 +132,10 @@ export const piecesOf = (answer: Fields, isCounted: boolean): ReadonlyArray<Text
   const usageChunk = { ...head, object, choices: [], usage }
   return isCounted && usage !== undefined
     ? [
-        { ...said, usage: null },
-        { ...said, event: eventOf(JSON.stringify(usageChunk)), outputBytes: 0 }
+        { ...contentPiece, usage: null },
+        { ...contentPiece, event: eventOf(JSON.stringify(usageChunk)), outputBytes: 0 }
       ]
-    : [said]
+    : [contentPiece]
 }
 
 // Reading streams

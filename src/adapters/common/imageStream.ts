@@ -37,7 +37,7 @@ interface SeenEvent {
 export interface ImageStream {
   readonly read: (event: Uint8Array) => SeenEvent
   /** Turns an answer that is no stream into events, for a client that asked for events. */
-  readonly whole: (answer: VendorAnswer) => ReadonlyArray<ImagePiece> | VendorFailure
+  readonly readWhole: (answer: VendorAnswer) => ReadonlyArray<ImagePiece> | VendorFailure
   /** True when all ordered images are final. */
   readonly isComplete: () => boolean
   /** The failure of a stream that has ended; null for a success. */
@@ -122,7 +122,7 @@ export const makeImageStream = (
     return Predicate.isObject(value) ? readChunk({ ...value }, event, isPlain) : toSeenEvent(null)
   }
 
-  const readWhole: ImageStream["whole"] = (answer) => {
+  const readWhole: ImageStream["readWhole"] = (answer) => {
     const images = imagesIn(decodeFully(answer), orderedImages)
     if (images === null) return imagesFailure(account, decodeFully(answer))
     const { created, data } = images.result
@@ -137,7 +137,7 @@ export const makeImageStream = (
 
   return {
     read,
-    whole: readWhole,
+    readWhole: readWhole,
     isComplete: () => finishedImages >= orderedImages,
     failure: (answer) =>
       orderFailure ?? (finishedImages > 0 ? null : (partFailure ?? brokenAnswer(answer))),

@@ -92,10 +92,10 @@ const clientBody = (
 const clientMessage = (
   account: ChannelAccount,
   { status, requestBody: sent }: VendorAnswer,
-  said: string
+  vendorMessage: string
 ) => {
-  const isSafe = status >= 400 && productIn({ said }, sent) === "none"
-  return scrubText(account, isSafe ? said : withoutEchoes(said, []))
+  const isSafe = status >= 400 && productIn({ vendorMessage }, sent) === "none"
+  return scrubText(account, isSafe ? vendorMessage : withoutEchoes(vendorMessage, []))
 }
 
 /**
@@ -108,11 +108,11 @@ export const refusal = (
   answer: VendorAnswer,
   text: RefusalText = {}
 ): VendorRefused | VendorLost => {
-  const said = text.message ?? errorOf(answer.body).message
+  const vendorMessage = text.message ?? errorOf(answer.body).message
   const message = clientMessage(
     account,
     answer,
-    said ?? `The vendor answered HTTP ${answer.status}`
+    vendorMessage ?? `The vendor answered HTTP ${answer.status}`
   )
   const effectiveStatus = text.effectiveStatus ?? (answer.status >= 300 ? answer.status : 502)
   if (answer.status >= 300 && productIn(answer.body, answer.requestBody) === "certain") {

@@ -93,30 +93,30 @@ const PREFIX = "GATEWAY_"
 const bare = (name: string): string => (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name)
 
 /** The known variable whose name is nearest to an unknown one, compared without the prefix. */
-const meant = (name: string, known: ReadonlyArray<string>): string | null => {
-  const nearest = nearestName(bare(name), known.map(bare))
-  return known.find((other) => bare(other) === nearest) ?? null
+const nearestVariable = (name: string, variableNames: ReadonlyArray<string>): string | null => {
+  const nearest = nearestName(bare(name), variableNames.map(bare))
+  return variableNames.find((other) => bare(other) === nearest) ?? null
 }
 
 export const variablesCheck: Check = {
   name: "Configuration",
   look: ({ environment }) =>
     Effect.sync(() => {
-      const known = gatewayVariables()
+      const variableNames = gatewayVariables()
       const faulty: ReadonlyArray<Finding> = [...faultsOf(environment)].map(([name, reason]) =>
         wrong(`${name} cannot be used: ${reason}.`, `Correct ${name}, or unset it.`)
       )
-      const all = [...known, ...othersVariables]
+      const all = [...variableNames, ...othersVariables]
       const strange: ReadonlyArray<Finding> = Object.keys(environment)
         .filter((name) => name.startsWith(PREFIX) && !all.includes(name))
         .map((name) => {
-          const nearest = meant(name, all)
+          const nearest = nearestVariable(name, all)
           return nearest === null
             ? warning(`${name} is set, and nothing reads it.`, "Unset it.")
             : wrong(`${name} is set, and nothing reads it.`, `Was ${nearest} meant?`)
         })
-      const found = [...faulty, ...strange]
-      return found.length === 0 ? [ok("Every variable that is set can be used.")] : found
+      const findings = [...faulty, ...strange]
+      return findings.length === 0 ? [ok("Every variable that is set can be used.")] : findings
     })
 }
 
@@ -137,23 +137,25 @@ export const secretsCheck: Check = {
         ["GATEWAY_MASTER_KEY", config.masterKey],
         ["GATEWAY_MASTER_KEY_PREVIOUS", config.previousMasterKey]
       ] as const
-      const found: Array<Finding> = keys.flatMap(([name, key]) =>
+      const findings: Array<Finding> = keys.flatMap(([name, key]) =>
         key === null || isMasterKey(Redacted.value(key))
           ? []
           : [wrong(`${name} is not ${MASTER_KEY_BYTES} bytes in base64.`, MAKE_KEY)]
       )
       const isServer = config.databaseUrl !== null
       if (isServer && config.masterKey === null) {
-        found.push(wrong("DATABASE_URL is set, and GATEWAY_MASTER_KEY is not.", MAKE_KEY))
+        findings.push(wrong("DATABASE_URL is set, and GATEWAY_MASTER_KEY is not.", MAKE_KEY))
       }
       if (isServer && config.adminToken === null) {
-        found.push(
+        findings.push(
           warning(
             "GATEWAY_ADMIN_TOKEN is not set, so that only operators with tokens of their own are let in.",
             "Set it until there is such an operator."
           )
         )
       }
-      return found.length === 0 ? [ok("The secrets that are given have the right form.")] : found
+      return findings.length === 0
+        ? [ok("The secrets that are given have the right form.")]
+        : findings
     })
 }

@@ -48,21 +48,21 @@ const LEAST_VERSION = 150_000
 const LISTENING = 1
 
 const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
-  const found = yield* server
-  const apart = Math.abs((yield* Clock.currentTimeMillis) - found.nowMillis)
+  const status = yield* server
+  const apart = Math.abs((yield* Clock.currentTimeMillis) - status.nowMillis)
   const findings: Array<Finding> = [
-    found.versionNumber < LEAST_VERSION
-      ? wrong(`PostgreSQL ${found.version} is too old.`, "Use PostgreSQL 15 or newer.")
-      : ok(`PostgreSQL ${found.version} answers.`)
+    status.versionNumber < LEAST_VERSION
+      ? wrong(`PostgreSQL ${status.version} is too old.`, "Use PostgreSQL 15 or newer.")
+      : ok(`PostgreSQL ${status.version} answers.`)
   ]
-  if (found.recovering || found.readOnly === "on") {
+  if (status.recovering || status.readOnly === "on") {
     findings.push(
       wrong(
         "The database can be read alone.",
         "Name the primary in DATABASE_URL, and a role that writes."
       )
     )
-  } else if (!found.mayCreate) {
+  } else if (!status.mayCreate) {
     findings.push(
       wrong(
         "The role may not create tables.",
@@ -75,10 +75,10 @@ const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
     const advice = "Let both follow one time server."
     findings.push(apart > MAX_CLOCK_SKEW_MILLIS ? wrong(says, advice) : warning(says, advice))
   }
-  if (config.databaseUrl !== null && config.databasePool + LISTENING > found.connections) {
+  if (config.databaseUrl !== null && config.databasePool + LISTENING > status.connections) {
     findings.push(
       wrong(
-        `DATABASE_POOL is ${config.databasePool}, and the server gives ${found.connections} connections at most.`,
+        `DATABASE_POOL is ${config.databasePool}, and the server gives ${status.connections} connections at most.`,
         "Lower DATABASE_POOL, or raise max_connections; every gateway has a pool of its own."
       )
     )
@@ -88,7 +88,7 @@ const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
 
 const schemaFindings = Effect.gen(function* () {
   const { latest, stopsAt, isForeign } = yield* appliedMigrations
-  const { length: known } = yield* Migrations
+  const { length: migrationCount } = yield* Migrations
   if (isForeign) {
     return [
       wrong(
@@ -103,20 +103,22 @@ const schemaFindings = Effect.gen(function* () {
   if (stopsAt !== null) {
     return [
       wrong(
-        `The schema is of migration ${latest}, and this version knows ${known}: a newer gateway has been here.`,
+        `The schema is of migration ${latest}, and this version knows ${migrationCount}: a newer gateway has been here.`,
         "Install that version, or a newer one."
       )
     ]
   }
-  if (latest > known) {
+  if (latest > migrationCount) {
     return [
-      ok(`The schema is of migration ${latest}, beside which this version, of ${known}, may serve.`)
+      ok(
+        `The schema is of migration ${latest}, beside which this version, of ${migrationCount}, may serve.`
+      )
     ]
   }
   return [
-    latest < known
+    latest < migrationCount
       ? warning(
-          `The schema is of migration ${latest}, and this version has ${known}.`,
+          `The schema is of migration ${latest}, and this version has ${migrationCount}.`,
           "The next start brings it up, and so does `migrate`."
         )
       : ok(`The schema is this version's, migration ${latest}.`)

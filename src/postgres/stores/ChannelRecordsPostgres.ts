@@ -22,7 +22,7 @@ const CallEndsRow = Schema.Struct({
   channelId: Schema.String,
   model: Schema.String,
   organizationId: Schema.String,
-  made: Schema.Int,
+  succeeded: Schema.Int,
   failed: Schema.Int
 })
 
@@ -70,7 +70,7 @@ export const layerChannelRecords = Layer.effect(
                i.made::bigint, i.failed::bigint
           FROM unnest(${texts(({ channelId }) => channelId)}, ${texts(({ model }) => model)},
                       ${texts(({ organizationId }) => organizationId)},
-                      ${texts(({ made }) => String(made))},
+                      ${texts(({ succeeded }) => String(succeeded))},
                       ${texts(({ failed }) => String(failed))})
                AS i(channel_id, model, organization_id, made, failed)
          ORDER BY 1, 2, 3
@@ -128,7 +128,7 @@ export const layerChannelRecords = Layer.effect(
         rowsOf(CallEndsRow)(
           oneTry(sql`
             SELECT e.channel_id AS "channelId", e.model, e.organization_id AS "organizationId",
-                   sum(e.made)::int AS made, sum(e.failed)::int AS failed
+                   sum(e.made)::int AS succeeded, sum(e.failed)::int AS failed
               FROM call_ends e
              WHERE e.channel_id = ANY (${channelIds}::text[])
                AND e.slot > now() - make_interval(secs => ${WINDOW_SECONDS})

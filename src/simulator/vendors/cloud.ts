@@ -95,7 +95,7 @@ export interface TaskForm {
   readonly lifecycle: Lifecycle
   /** The error message of a task that failed because of its input. */
   readonly unusable: string
-  readonly made: (
+  readonly resultOf: (
     accepted: AcceptedEntry,
     ended: EndedEntry
   ) => Effect.Effect<Made, never, MediaLinks>
@@ -144,7 +144,7 @@ export const pollTask = Effect.fnUntraced(function* (desk: Desk, id: string, for
     case "failed":
       return answer({ task_id: id, task_status: "FAILED", ...failureOf(ended, form), ...times })
     case "succeeded": {
-      const { output, usage } = yield* form.made(accepted, ended)
+      const { output, usage } = yield* form.resultOf(accepted, ended)
       const text = JSON.stringify({
         request_id: requestId(),
         output: { task_id: id, task_status: "SUCCEEDED", ...times, ...output },

@@ -112,7 +112,7 @@ const answer = Effect.fnUntraced(function* (
   if (stream === true) {
     return yield* streamImages(accepted, size, {
       work,
-      made: imageCount,
+      imageCount,
       partial: partial_images ?? 0
     })
   }

@@ -154,7 +154,7 @@ const answerNow = Effect.fnUntraced(function* (
 export const taskForm: TaskForm = {
   lifecycle: lifecycle(true),
   unusable: "Field required: input.messages",
-  made: madeImages,
+  resultOf: madeImages,
   usageFields: ["image_count"]
 }
 

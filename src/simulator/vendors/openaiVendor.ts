@@ -72,14 +72,14 @@ const headOf = (accepted: AcceptedEntry, object: string) => ({
  */
 const answerOf = (accepted: AcceptedEntry, body: object, usage: object) => {
   const { switches } = accepted
-  const whole = isOn(switches, "nousage") ? body : { ...body, usage }
-  return withUsageWord(JSON.stringify(whole), switches, usageFields)
+  const responseBody = isOn(switches, "nousage") ? body : { ...body, usage }
+  return withUsageWord(JSON.stringify(responseBody), switches, usageFields)
 }
 
 const plainAnswer = (accepted: AcceptedEntry, chat: Chat) => {
-  const choices = choicesOf(chat).map(({ words, finish }, index) => ({
+  const choices = choicesOf(chat).map(({ tokens, finish }, index) => ({
     index,
-    message: { role: "assistant", content: words.join("") },
+    message: { role: "assistant", content: tokens.join("") },
     finish_reason: finish
   }))
   return answerOf(accepted, { ...headOf(accepted, "chat.completion"), choices }, chatUsage(chat))
@@ -98,8 +98,8 @@ const eventsOf = (accepted: AcceptedEntry, chat: Chat): ReadonlyArray<string> =>
   const choices = choicesOf(chat)
   return [
     ...choices.map((_, index) => chunk(index, { role: "assistant", content: "" }, null)),
-    ...choices.flatMap(({ words }, index) =>
-      words.map((content) => chunk(index, { content }, null))
+    ...choices.flatMap(({ tokens }, index) =>
+      tokens.map((content) => chunk(index, { content }, null))
     ),
     ...choices.map(({ finish }, index) => chunk(index, {}, finish)),
     ...(counts && !isOn(accepted.switches, "nousage")

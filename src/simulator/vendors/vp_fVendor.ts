@@ -160,7 +160,7 @@ const taskForm: TaskForm = {
     produced: (accepted) => producedSeconds(accepted, familyOf(accepted.model))
   },
   unusable: "Field required: input.media",
-  made: Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: EndedEntry) {
+  resultOf: Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: EndedEntry) {
     const { prompt = "", extended } = accepted.echo
     return {
       output: {
@@ -269,7 +269,7 @@ const eitherForm: TaskForm = {
     ...taskForm.lifecycle,
     produced: (accepted) => formOf(accepted).lifecycle.produced(accepted)
   },
-  made: (accepted, ended) => formOf(accepted).made(accepted, ended),
+  resultOf: (accepted, ended) => formOf(accepted).resultOf(accepted, ended),
   usageFields: [...taskForm.usageFields, ...ip_b.taskForm.usageFields]
 }
 

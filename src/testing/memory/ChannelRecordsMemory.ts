@@ -32,14 +32,14 @@ const sumCounts = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCou
 
 const sumEnds = (ends: ReadonlyArray<StoredEnds>): ReadonlyArray<CallEnds> => {
   const sums = new Map<string, CallEnds>()
-  for (const { channelId, model, organizationId, made, failed } of ends) {
+  for (const { channelId, model, organizationId, succeeded, failed } of ends) {
     const key = JSON.stringify([channelId, model, organizationId])
-    const sum = sums.get(key) ?? { made: 0, failed: 0 }
+    const sum = sums.get(key) ?? { succeeded: 0, failed: 0 }
     sums.set(key, {
       channelId,
       model,
       organizationId,
-      made: sum.made + made,
+      succeeded: sum.succeeded + succeeded,
       failed: sum.failed + failed
     })
   }

@@ -128,8 +128,8 @@ export const layerLedgerMemory = Layer.effect(
       verify,
       suspects: () => Effect.sync(() => [...store.organizations.keys()]),
       verifyOf: (organizationIds) =>
-        Effect.map(verify, (found) =>
-          found.filter(({ organizationId }) => organizationIds.includes(organizationId))
+        Effect.map(verify, (violations) =>
+          violations.filter(({ organizationId }) => organizationIds.includes(organizationId))
         ),
       stopSpending: Effect.fn("Ledger.stopSpending")((reasons) =>
         Effect.map(Clock.currentTimeMillis, (nowMillis) => {

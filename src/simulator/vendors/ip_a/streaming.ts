@@ -13,7 +13,7 @@ export type ImageWork = "image_generation" | "image_edit"
 interface Streaming {
   readonly work: ImageWork
   /** The number of final images. */
-  readonly made: number
+  readonly imageCount: number
   /** The number of partial images before each final image. */
   readonly partial: number
 }
@@ -44,7 +44,7 @@ const brokenConnection = Effect.sleep("50 millis").pipe(
 export const streamImages = Effect.fnUntraced(function* (
   accepted: AcceptedEntry,
   size: Size,
-  { work, made, partial }: Streaming
+  { work, imageCount, partial }: Streaming
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { switches } = accepted
@@ -55,7 +55,7 @@ export const streamImages = Effect.fnUntraced(function* (
     background: "auto",
     output_format: "png"
   }
-  const names = Array.from({ length: made }, (_, image) => [
+  const names = Array.from({ length: imageCount }, (_, image) => [
     ...Array.from({ length: partial }, (_, index) => ({ image, index })),
     { image, index: null }
   ]).flat()

@@ -63,7 +63,7 @@ const longest = 24
 
 interface ChatChoice {
   /** The words of the choice, each of them one token. */
-  readonly words: ReadonlyArray<string>
+  readonly tokens: ReadonlyArray<string>
   readonly finish: "stop" | "length"
 }
 
@@ -72,10 +72,10 @@ const choiceOf = (chat: Chat, choice: number): ChatChoice => {
   const seed = `${promptOf(chat)} ${choice}`
   const desiredLength = shortest + numberFrom(seed, longest - shortest)
   const maxLength = chat.max_completion_tokens ?? chat.max_tokens ?? longest
-  const words = Array.from({ length: Math.min(desiredLength, maxLength) }, (_, index) =>
+  const tokens = Array.from({ length: Math.min(desiredLength, maxLength) }, (_, index) =>
     [index === 0 ? "" : " ", lexicon[numberFrom(`${seed} ${index}`, lexicon.length)] ?? ""].join("")
   )
-  return { words, finish: desiredLength > maxLength ? "length" : "stop" }
+  return { tokens, finish: desiredLength > maxLength ? "length" : "stop" }
 }
 
 export const choicesOf = (chat: Chat): ReadonlyArray<ChatChoice> =>
@@ -90,5 +90,5 @@ const usageOf = (input: number, output: number) => ({
 export const chatUsage = (chat: Chat) =>
   usageOf(
     countPrompt(chat),
-    choicesOf(chat).reduce((sum, { words }) => sum + words.length, 0)
+    choicesOf(chat).reduce((sum, { tokens }) => sum + tokens.length, 0)
   )
