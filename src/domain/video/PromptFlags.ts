@@ -1,16 +1,17 @@
 /**
- * Flags a client may write inside the text: `--duration 8`, `--rs=1080p`, `黄昏--ratio 16:9`. They
- * are read once and taken out, because some upstream models would read them again and render
- * another length or tier than the one billed. Which flags there are is `flagTable.ts`.
+ * Flags that a client may write inside the text: `--duration 8`, `--rs=1080p`, `黄昏--ratio 16:9`.
+ * Flags are read once and removed from the text, because some upstream models would read them again
+ * and render another duration or tier than the billed one. `flagTable.ts` lists the flags.
  *
- * A flag begins at two dashes with a known name right behind them, unless a letter from A to Z, a
- * digit or a hyphen stands right before them: `well--duration` and `---duration` stay. Dashes of
- * every script count, and a single dash that is longer than a hyphen counts as two, since phones
- * write `--` so. Between name and value may stand spaces, line breaks, invisible characters, `=`
- * and `:`; the value ends before punctuation and before every letter outside A to Z.
+ * A flag begins with two dashes directly followed by a known name. A letter from A to Z, a digit or a
+ * hyphen directly before the dashes means that they begin no flag: `well--duration` and `---duration`
+ * stay in the text. Dashes of every script count, and a single dash that is longer than a hyphen counts
+ * as two, since phones write `--` so. Spaces, line breaks, invisible characters, `=` and `:` may stand
+ * between name and value; the value ends before punctuation and before every letter outside A to Z.
  *
- * What still looks like a flag afterwards is refused, never sent: a name in full-width letters or
- * with invisible characters in it, `-- duration 8`, and what only two blocks make together.
+ * Text that still looks like a flag afterwards is refused, never sent: a name in full-width letters or
+ * with invisible characters in it, `-- duration 8`, and a flag that only two adjacent blocks form
+ * together.
  */
 import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
