@@ -47,8 +47,8 @@ const isReference = (block: VideoBlock): boolean =>
   block.type === "image" ? block.role === "reference_image" : block.type !== "text"
 
 /**
- * The role of images for which the client gave none. Without a role the vendor treats an image as the
- * first frame, which cannot be combined with references.
+ * The role of images for which the client gave none. Without a role the vendor treats an image as
+ * the first frame, which cannot be combined with references.
  */
 const defaultRoleOf = ({ upstreamModel, blocks }: VideoOrder): ImageRole | null => {
   const withoutRole = blocks.filter((block) => block.type === "image" && block.role === null)

@@ -54,7 +54,8 @@ export const readCheck =
     const read = Result.mapError(readChecked(account, answer), (failure) =>
       judgeFailure(refusals, answer, failure)
     )
-    // A poll reads every 404 as an unknown task, even one from a wrong server, so it is judged again here.
+    // A poll reads every 404 as an unknown task, even one from a wrong server, so it is judged
+    // again here.
     const checked =
       answer.status === 404 && Result.isSuccess(read) ? Result.fail(refusal(account, answer)) : read
     const isAbsence = (failure: VendorFailure): boolean =>

@@ -17,7 +17,9 @@ const TAIL = 4
  * characters, which preserves every byte.
  */
 export const makeEventReader = (maxBytes: number) => {
-  /** The bytes after the last empty line: the beginning of a long event in parts, then `pending`. */
+  /**
+   * The bytes after the last empty line: the beginning of a long event in parts, then `pending`.
+   */
   let longEventParts: Array<string> = []
   let longEventLength = 0
   let pending = ""

@@ -52,7 +52,9 @@ export const meanings = {
  */
 export type Shape = (body: unknown) => ReadonlyArray<string> | null
 
-/** Codes as the vendor spells them; `Throttling` also covers `Throttling.User`, up to the first dot. */
+/**
+ * Codes as the vendor spells them; `Throttling` also covers `Throttling.User`, up to the first dot.
+ */
 export type Codes = Readonly<Record<string, Meaning>>
 
 export interface RefusalTable {

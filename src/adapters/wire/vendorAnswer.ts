@@ -69,8 +69,8 @@ export interface SendOptions extends WireLimits {
   /** The length above which texts of a large answer are not decoded, if that saves time. */
   readonly longTextBytes?: number
   /**
-   * Fields of a large answer that do not affect the charge: they are not decoded and are null in the
-   * body.
+   * Fields of a large answer that do not affect the charge: they are not decoded and are null in
+   * the body.
    */
   readonly skippedFields?: ReadonlySet<string>
 }

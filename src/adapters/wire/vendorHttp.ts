@@ -1,4 +1,6 @@
-/** Sends a request to a vendor and separates requests that never left from answers that were lost. */
+/**
+ * Sends a request to a vendor and separates requests that never left from answers that were lost.
+ */
 import { type Duration, Effect, Schema } from "effect"
 import { type VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"

@@ -119,7 +119,9 @@ function* textFaults(
   yield { path, message: `${protocol} is a protocol of ${other} models, not of ${modality} models` }
 }
 
-/** Checks the kind of a model's prices or of a mount's cost: both are price tables of its modality. */
+/**
+ * Checks the kind of a model's prices or of a mount's cost: both are price tables of its modality.
+ */
 function* kindFaults(
   protocols: ProtocolTables,
   path: string,

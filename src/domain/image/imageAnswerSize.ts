@@ -41,7 +41,7 @@ export const imageAnswerBytes = (body: ImageBody): number =>
 
 /**
  * Refuses an order whose answer could exceed the limit. Families that do not forward unknown fields
- * answer only with addresses, and a stream is proxied without buffering, so neither is checked.
+ * answer only with addresses, and a stream is proxied event by event, so neither is checked.
  */
 export const checkImageAnswer = (
   body: ImageBody,

@@ -168,8 +168,8 @@ const faultsOf = (...excesses: ReadonlyArray<Excess | null>): ReadonlyArray<Fiel
 }
 
 /**
- * Refuses a chat whose answer may be too late or too long. A stream is proxied without buffering
- * and is not checked.
+ * Refuses a chat whose answer may be too late or too long. A stream is proxied event by event and
+ * is not checked.
  */
 export const checkChatAnswer = (
   body: ChatBody,

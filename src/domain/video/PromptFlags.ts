@@ -3,15 +3,16 @@
  * Flags are read once and removed from the text, because some upstream models would read them again
  * and render another duration or tier than the billed one. `flagTable.ts` lists the flags.
  *
- * A flag begins with two dashes directly followed by a known name. A letter from A to Z, a digit or a
- * hyphen directly before the dashes means that they begin no flag: `well--duration` and `---duration`
- * stay in the text. Dashes of every script count, and a single dash that is longer than a hyphen counts
- * as two, since phones write `--` so. Spaces, line breaks, invisible characters, `=` and `:` may stand
- * between name and value; the value ends before punctuation and before every letter outside A to Z.
+ * A flag begins with two dashes directly followed by a known name. A letter from A to Z, a digit or
+ * a hyphen directly before the dashes means that they begin no flag: `well--duration` and
+ * `---duration` stay in the text. Dashes of every script count, and a single dash that is longer
+ * than a hyphen counts as two, since phones write `--` so. Spaces, line breaks, invisible
+ * characters, `=` and `:` may stand between name and value; the value ends before punctuation and
+ * before every letter outside A to Z.
  *
- * Text that still looks like a flag afterwards is refused, never sent: a name in full-width letters or
- * with invisible characters in it, `-- duration 8`, and a flag that only two adjacent blocks form
- * together.
+ * Text that still looks like a flag afterwards is refused, never sent: a name in full-width letters
+ * or with invisible characters in it, `-- duration 8`, and a flag that only two adjacent blocks
+ * form together.
  */
 import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
