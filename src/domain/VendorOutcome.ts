@@ -105,7 +105,7 @@ export const duplicateJob = (upstreamId: string) =>
 export type VendorFailure = VendorRefused | VendorUnreachable | VendorLost
 
 /**
- * True if a 2xx answer arrived but could not be read: it was too large, cut off, late, broken, or
+ * Whether a 2xx answer arrived but could not be read: it was too large, cut off, late, broken, or
  * without the ordered product. The vendor counts such an order as done.
  */
 export const isUnreadableAnswer = (failure: VendorFailure): failure is VendorLost =>

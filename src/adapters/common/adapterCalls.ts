@@ -69,7 +69,7 @@ export interface VideoDialect {
   readonly refusals?: RefusalsOf<string>
   /** The task that an account check polls, where it differs from `NO_TASK` of this protocol. */
   readonly noTask?: Partial<VideoTaskRef>
-  /** Set where one request can poll many tasks of an account. */
+  /** The combined poll; set if one request can poll many tasks of an account. */
   readonly together?: Pick<VideoPollTogether, "most" | "mayShare"> & {
     readonly pollRequest: Write<Tasks>
     readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
@@ -176,7 +176,7 @@ export interface ImageDialect {
     order: ImageOrder,
     options: SendOptions
   ) => ImageStream
-  /** Set where the vendor has a request that creates nothing. */
+  /** The account check; set if the vendor has a request that creates nothing. */
   readonly check?: CheckDialect
 }
 
@@ -293,7 +293,7 @@ const makeImageStreaming = (
     if (failure !== null) return yield* failure
   })
 
-/** True for a result with a valid `created`. */
+/** Whether a result has a valid `created`. */
 export const hasCreationTime = ({ created }: Readonly<Record<string, unknown>>): boolean =>
   Number.isSafeInteger(created)
 

@@ -69,6 +69,8 @@ export const isLinkLocalHost = (url: string): boolean => {
   })
 }
 
-/** The same check for an IP address that a host name resolves to. */
+/**
+ * Whether an IP address to which a host name resolves is link-local or that of a metadata service.
+ */
 export const isLinkLocal = (address: string): boolean =>
   Option.exists(ipAddressOf(address), isLinkLocalAddress)

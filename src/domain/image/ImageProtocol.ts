@@ -25,7 +25,7 @@ export interface ImageFamily {
    */
   readonly isOneByOne?: boolean
   /**
-   * Where the images of an edit are sent: to a separate path, or as a field of a generation
+   * The place of an edit's images in the vendor's API: a separate path, or a field of a generation
    * request.
    */
   readonly edits?: "path" | "field"

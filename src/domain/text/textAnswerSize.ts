@@ -138,7 +138,7 @@ const SECONDS_PER_HOUR = 3600
 
 /**
  * The excess of an answer without streaming that may take longer than the time-out; null if the
- * order sets no token limit.
+ * answer is in time, or if the order sets no token limit.
  */
 const lateExcess = (
   { tokens, boundBy }: ChatOutput,

@@ -1,6 +1,7 @@
 /**
  * Estimates the tokens for which a text order is held, and the range in which the vendor's count
- * must lie. This file is separate from the request bodies, because clients import those too.
+ * must lie. This file is separate from the request bodies, because client code imports the bodies
+ * as well.
  */
 import { Predicate } from "effect"
 import { type Limits, usualLimits } from "../catalog/ModelLimits.ts"

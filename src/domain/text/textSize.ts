@@ -171,7 +171,7 @@ interface MediumPlace {
   readonly isImage: boolean
 }
 
-/** The size of the media in one field, and of the text beside them. */
+/** The size of the media in one field, and of the text in the same field. */
 const mediumSize = (value: unknown, place: MediumPlace): TextSize => {
   const { name, isTrusted, isImage } = place
   if (typeof value === "string") {

@@ -1,4 +1,4 @@
-/** The poll intervals: when a vendor is asked about a task again. */
+/** The poll intervals of tasks, for the vendor and for clients. */
 
 export interface PollPace {
   /** The minimum interval between two polls of one task. */

@@ -35,7 +35,8 @@ export interface VideoForm<Mode extends string = string> {
 }
 
 /**
- * How a model makes sound: by a switch, always, never, or by its own choice that no field can set.
+ * The sound behaviour of a model: by a switch, always, never, or by its own choice that no field
+ * can set.
  */
 export type SoundOfModel = "switch" | "always" | "never" | "unset"
 
