@@ -27,8 +27,8 @@ import { bearer, post, postForm, standardUrl, type VendorRequest } from "./wire/
 const fileFields: ReadonlySet<string> = new Set(["image", "image[]", "mask"])
 
 /**
- * An edit is sent as a form, which every vendor takes, if all its pictures are data URLs; as JSON if
- * some are web addresses or a field does not fit into a form.
+ * An edit is sent as a form, which every vendor accepts, if all its images are data URLs; it is
+ * sent as JSON if some are web addresses or if a field does not fit into a form.
  */
 const editRequest = (account: ChannelAccount, fields: Fields, edit: ImageEdit): VendorRequest => {
   const { references, mask } = edit
@@ -49,13 +49,16 @@ const editRequest = (account: ChannelAccount, fields: Fields, edit: ImageEdit): 
 const familyOf = (upstreamModel: string): ImageFamily =>
   imageFamilyOf(imageProtocols.ip_a, upstreamModel)
 
-/** Models that generate one image per call have no field `n`. */
+/** The fields of an order. Models that generate one image per call have no field `n`. */
 const fieldsOf = ({ body, upstreamModel: model }: ImageOrder): Fields => {
   const { n: _, ...withoutCount } = body
   return { ...(familyOf(model).isOneByOne === true ? withoutCount : body), model }
 }
 
-/** A single picture is sent as a text, because some models accept no list. */
+/**
+ * The field with the input images. A single image is sent as a string, because some models accept
+ * no list.
+ */
 const pictureField = ({ references: [first, ...others] }: ImageEdit): Fields =>
   first === undefined ? {} : { image: others.length === 0 ? first : [first, ...others] }
 
@@ -72,7 +75,7 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
 
 // From the vendor
 
-/** Passes a large answer on undecoded where nothing in it must change. */
+/** Reads the images; a large answer is forwarded without decoding if nothing in it must change. */
 export const readGenerated: Read<ImageOrder, GeneratedImages> = (account, answer, order) => {
   const images = imagesIn(answer, imageCount(order.body))
   const { large } = answer

@@ -1,6 +1,6 @@
 /**
- * ip_b: the cloud vendor's messages; its answers contain addresses, never base64. A family of the relay
- * uses the same form.
+ * ip_b: the cloud vendor's message API, whose answers contain addresses, never base64. A family of
+ * the relay uses the same form.
  */
 import { Result, Schema } from "effect"
 import { parameterFaults } from "../domain/catalog/vendorParameters.ts"
@@ -39,13 +39,13 @@ const isJobId = Schema.is(JobId)
 
 // To the vendor
 
-/** `1024x768` in the vendor's spelling; tiers such as `2K` stay unchanged. */
+/** Converts `1024x768` to the vendor's spelling; tiers such as `2K` stay unchanged. */
 const sizeOf = (size: string): string => size.replace(/^(\d+)x(\d+)$/i, "$1*$2")
 
-/** Fields of the vendor's own that a client may add. */
+/** The vendor-specific fields that a client may add. */
 const { parameters } = imageProtocols.ip_b.families[0]
 
-/** The order's values of these fields; an invalid value is left out. */
+/** The order's values of the vendor-specific fields; invalid values are left out. */
 const parametersOf = (body: Readonly<Record<string, unknown>>) => {
   const faults = new Set(parameterFaults(body, parameters).map(({ path }) => path))
   const names = Object.keys(parameters).filter((name) => !faults.has(name))
@@ -53,7 +53,7 @@ const parametersOf = (body: Readonly<Record<string, unknown>>) => {
 }
 
 /**
- * The body of an order. `n` is always sent: without it some models generate four images, and the
+ * The body of an order. `n` is always sent: without it some models generate four images while the
  * client pays for one.
  */
 export const toEnvelope = ({ upstreamModel, body, edit = null }: ImageOrder) => ({
@@ -93,7 +93,10 @@ const taskRequest = (account: ChannelAccount, tasksUrl: string, taskId: string) 
 
 // From the vendor
 
-/** All image addresses in the choices, or in the `results` of an older form; texts are skipped. */
+/**
+ * All image addresses in the choices, or in the `results` of an older answer format; texts are
+ * skipped.
+ */
 const imagesIn = ({ output }: typeof Output.Type): ReadonlyArray<string> => [
   ...listOf(output.choices)
     .filter(isChoice)
@@ -105,7 +108,7 @@ const imagesIn = ({ output }: typeof Output.Type): ReadonlyArray<string> => [
 
 type Images = Result.Result<ReadonlyArray<string>, VendorFailure>
 
-/** The images, or the failure, or the id of the task that still generates them. */
+/** Reads the images, the failure, or the id of the task that still generates the images. */
 const readAnswer = (
   account: ChannelAccount,
   answer: VendorAnswer
@@ -121,7 +124,7 @@ const readAnswer = (
 
 const failedStatuses: ReadonlySet<unknown> = new Set(["FAILED", "CANCELED", "CANCELLED"])
 
-/** Null while there is no verdict. */
+/** Reads a poll; null while the task is not finished. */
 const readTask = (account: ChannelAccount, answer: VendorAnswer): Images | null => {
   if (answer.status >= 300 || !isOutput(answer.body)) return null
   const { output } = answer.body
@@ -140,7 +143,7 @@ const generatedImages = (
     surplus: urls.length - orderedImages
   }))
 
-/** The images, or the task that is polled below `tasksUrl`. */
+/** Reads the images, or the task to poll under `tasksUrl`. */
 export const readMessages = (
   account: ChannelAccount,
   answer: VendorAnswer,
@@ -148,7 +151,7 @@ export const readMessages = (
   tasksUrl: string
 ): Result.Result<GeneratedImages | ImageTask, VendorFailure> => {
   const orderedImages = imageCount(body)
-  // An image address may be so long that it was not decoded.
+  // A very long image address may not have been decoded yet.
   const response = readAnswer(account, decodeFully(answer))
   if (!("taskId" in response)) return generatedImages(response, orderedImages)
   return Result.succeed({
@@ -171,7 +174,7 @@ const readChecked: CheckDialect["readChecked"] = (account, answer) =>
 
 // Calls
 
-/** Polls a task that cannot exist. */
+/** An account check that polls a task which cannot exist. */
 export const taskCheck = (
   tasksUrl: (account: ChannelAccount) => string,
   refusals: RefusalTable

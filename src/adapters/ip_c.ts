@@ -1,4 +1,4 @@
-/** ip_c: the relay's images; the name of the upstream model selects one of its two families. */
+/** ip_c: images from the relay; the name of the upstream model selects one of its two families. */
 import { Result } from "effect"
 import {
   imageFamilyOf,
@@ -19,7 +19,10 @@ import { bearer, post, rootOf } from "./wire/vendorRequest.ts"
 
 // To the vendor
 
-/** Family a takes the common standard form, as ip_a sends it, and family f the messages of ip_b. */
+/**
+ * Whether an order goes to family a, which accepts the common standard form as ip_a sends it;
+ * family f accepts the messages of ip_b.
+ */
 const isStandard = ({ upstreamModel }: ImageOrder): boolean =>
   relayedStandardModels.test(upstreamModel)
 
@@ -31,7 +34,7 @@ const tasksUrl = (account: ChannelAccount): string =>
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
   const { body, edit = null, upstreamModel: model } = order
-  // The family has no path for edits: references are a field of an order.
+  // The family has no path for edits: references are a field of a generation order.
   const pictures = edit === null ? {} : { image: edit.references }
   const [path, content]: readonly [string, object] = isStandard(order)
     ? ["/v1/images/generations", { ...body, ...pictures, model, n: imageCount(body) }]
@@ -57,6 +60,6 @@ export const makeIpC = imageCalls("ip_c", {
   isOneByOne: ({ upstreamModel }) =>
     imageFamilyOf(imageProtocols.ip_c, upstreamModel).isOneByOne === true,
   refusals: (order) => (isStandard(order) ? standardFamily : messageFamily),
-  // One key works for both families, and family a has no tasks to poll.
+  // One key works for both families, and only family f has tasks to poll.
   check: taskCheck(tasksUrl, messageFamily)
 })

@@ -23,7 +23,7 @@ import { makeVpF } from "./vp_f.ts"
 export const layerAdapters = Layer.effect(
   ProtocolAdapter,
   Effect.gen(function* () {
-    // A protocol in the domain's tables without an adapter does not compile.
+    // A protocol in the domain's tables without an adapter is a compile error.
     const video = {
       vp_a: yield* makeVpA,
       vp_b: yield* makeVpB,

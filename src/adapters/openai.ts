@@ -1,7 +1,7 @@
 /**
- * openai: the common standard form of chat and embeddings. The vendor gets the client's values, except
- * `model`, encoded as JSON again: whitespace, the spelling of numbers and duplicate field names are
- * not preserved.
+ * openai: the common standard form of chat and embeddings. The vendor gets the client's values,
+ * except `model`, re-encoded as JSON: whitespace, the spelling of numbers and duplicate field names
+ * are not preserved.
  */
 import { Effect, Predicate, Result, Schema } from "effect"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
@@ -51,7 +51,7 @@ const requestTo =
 
 const chatRequest = requestTo("chat/completions")
 
-/** The gateway always asks for the usage of a stream, because it charges by it. */
+/** The request of a stream. It always requests the usage, because the gateway charges by it. */
 const streamRequest = (account: ChannelAccount, { body, upstreamModel }: ModelOrder<ChatBody>) =>
   chatRequest(account, {
     upstreamModel,
@@ -60,20 +60,20 @@ const streamRequest = (account: ChannelAccount, { body, upstreamModel }: ModelOr
 
 // From the vendor
 
-/** Events up to this length are read for every order. */
+/** The minimum limit of an event's length in bytes, for every order. */
 const MIN_EVENT_BYTES = 16 * 1024 * 1024
 
-/** A vendor may send the whole ordered text in one event. */
+/** The limit of an event's length: a vendor may send the whole ordered text in one event. */
 const eventBytesOf = (body: ChatBody): number =>
   MIN_EVENT_BYTES + chatAnswerSize(body, chatOutput(body)).bytes
 
-/** The list that an answer must contain, and how its usage is read. */
+/** The list that an answer must contain, and the reader of its usage. */
 interface Dialect {
   readonly list: "choices" | "data"
   readonly usageOf: (usage: unknown) => TokenCounts | null
 }
 
-/** The failure of an answer, with its usage where it has one, by which the order is charged. */
+/** The failure of an answer, with its usage if there is one, because the order is charged by it. */
 const failureOf = (
   account: ChannelAccount,
   answer: VendorAnswer,
@@ -100,10 +100,10 @@ const readList = (
     : Result.fail(failureOf(account, answer, usage))
 }
 
-/** The undecoded answer, where only an outline of it was read. */
+/** The undecoded answer, if only an outline of it was read. */
 const rawOf = ({ large }: VendorAnswer) => (large === undefined ? {} : { raw: large.raw })
 
-/** The field that contains a vector, as numbers or in base64. */
+/** The field that contains a vector, either as numbers or in base64. */
 const vectors: ReadonlySet<string> = new Set(["embedding"])
 
 const chats: Dialect = { list: "choices", usageOf: chatUsage }
@@ -116,7 +116,7 @@ const readChat: Read<unknown, TextAnswer> = (account, answer) =>
     ...rawOf(answer)
   }))
 
-/** The usage of an embedding: the total, or the prompt where the vendor gives no total. */
+/** The usage of an embedding: the total, or the prompt tokens if the vendor gives no total. */
 const embeddingUsage = (usage: unknown): TokenCounts | null => {
   if (isTotal(usage)) return { inputTokens: BigInt(usage.total_tokens), outputTokens: 0n }
   return isPrompt(usage) ? { inputTokens: BigInt(usage.prompt_tokens), outputTokens: 0n } : null
@@ -140,7 +140,7 @@ export const makeOpenAi = Effect.gen(function* () {
 
   const call = makeCall(wire)
   const refusals = () => standardRefusals
-  /** Reads an answer that the vendor did not stream although it was asked to. */
+  /** Reads an answer that the vendor did not stream although a stream was requested. */
   const readWhole = withJudgement(refusals, (account, answer) =>
     readList(account, decodeFully(answer), chats)
   )

@@ -1,6 +1,6 @@
 /**
- * vp_a: task interface with content blocks; billed by the completion tokens it reports. vp_b and a
- * family of the relay use it with other addresses and fewer fields.
+ * vp_a: a task API with content blocks, billed by the completion tokens that it reports. vp_b and a
+ * family of the relay use the same API with other addresses and fewer fields.
  */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
@@ -47,8 +47,8 @@ const isReference = (block: VideoBlock): boolean =>
   block.type === "image" ? block.role === "reference_image" : block.type !== "text"
 
 /**
- * The role of images for which the client gave none. Without a role the vendor treats an image as the
- * first frame, which cannot be combined with references.
+ * The role of images for which the client gave none. Without a role the vendor treats an image as
+ * the first frame, which cannot be combined with references.
  */
 const defaultRoleOf = ({ upstreamModel, blocks }: VideoOrder): ImageRole | null => {
   const withoutRole = blocks.filter((block) => block.type === "image" && block.role === null)
@@ -74,7 +74,7 @@ export const checkSound = (order: VideoOrder): Result.Result<void, VendorRefused
   return Result.fail(localRefusal(message, { error }))
 }
 
-/** The fields that vp_b takes as well. */
+/** The fields that vp_b accepts as well. */
 export const commonFields = (order: VideoOrder) =>
   omitEmpty({
     model: order.upstreamModel,
@@ -84,7 +84,7 @@ export const commonFields = (order: VideoOrder) =>
     generate_audio: soundOfModel(order) === "switch" ? order.generateAudio : null
   })
 
-/** The fields that the relay takes as well; a watermark is added only where it is ordered. */
+/** The fields that the relay accepts as well; a watermark is added only if it was ordered. */
 export const allFields = (order: VideoOrder) =>
   omitEmpty({
     watermark: false,
@@ -93,7 +93,10 @@ export const allFields = (order: VideoOrder) =>
     resolution: order.resolution?.toLowerCase()
   })
 
-/** The base may already end in the interface's version `/api/v3`, or in a reseller's `/v1`. */
+/**
+ * The URL of the tasks. The base address may already end in the API version `/api/v3`, or in a
+ * reseller's `/v1`.
+ */
 const tasksUrl = (account: ChannelAccount): string => {
   const base = rootOf(account)
   const root = /\/(?:api\/v3|v1)$/.test(base) ? base : `${base}/api/v3`
@@ -114,7 +117,7 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     : Result.fail(unusableAnswer(account, answer))
 
 const statusNames: StatusNames = {
-  // Resellers of the protocol use the last two.
+  // Only resellers of the protocol use the last two names.
   open: ["queued", "running", "pending", "processing"],
   finished: ["succeeded"],
   failed: ["failed"],
@@ -122,7 +125,7 @@ const statusNames: StatusNames = {
   expired: ["expired"]
 }
 
-/** A count, also as digits in a text; null where it is no positive whole number. */
+/** Reads a count, also from a string of digits; null if it is not a positive whole number. */
 const countOf = (value: unknown): bigint | null => {
   const count = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value
   return isCount(count) ? BigInt(count) : null

@@ -1,4 +1,7 @@
-/** vp_b: content blocks under an application id; renders its own clarity, billed by tokens. */
+/**
+ * vp_b: content blocks with an application id; the vendor chooses the resolution and bills by
+ * tokens.
+ */
 import { Result, Schema } from "effect"
 import { JobId } from "../domain/plainText.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
@@ -16,7 +19,10 @@ const isSubmitted = Schema.is(Schema.Struct({ task_id: JobId }))
 
 const tasksUrl = (account: ChannelAccount): string => `${rootOf(account, "/v2")}/v2/video/tasks`
 
-/** Without an application id the header is left out, and the vendor's error says what is missing. */
+/**
+ * The headers of a request. Without an application id the header is left out, and the vendor's
+ * error explains what is missing.
+ */
 const authorized = (account: ChannelAccount) => ({
   ...bearer(account),
   ...(account.appId === null ? {} : { "x-application-id": account.appId })

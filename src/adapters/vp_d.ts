@@ -1,4 +1,4 @@
-/** vp_d: unified task interface with the model in the path; billed by ordered seconds. */
+/** vp_d: a unified task API with the model in the path, billed by ordered seconds. */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
@@ -52,7 +52,10 @@ const refuseField = (what: string) => {
   return Result.fail(localRefusal(message, { code: 1201, message }))
 }
 
-/** For a model without a row in the table, a picture without a role counts as a reference beside other media. */
+/**
+ * For a model without a row in the table, an image without a role counts as a reference if the
+ * order has other media.
+ */
 const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<VideoBlock> =>
   blocks.filter(({ type }) => type !== "text").length === 1
     ? blocks
@@ -82,14 +85,20 @@ const itemTypes: Readonly<Record<InputRole, string>> = {
 const hasRole = ({ media }: Placed, role: InputRole): boolean =>
   media.some((medium) => medium.role === role)
 
-/** A reference video excludes native sound; if the client orders it all the same, the vendor refuses. */
+/**
+ * The value of the audio setting. A reference video excludes native sound, so sound is switched
+ * off; if the client explicitly orders sound, the vendor refuses.
+ */
 const soundOf = ({ generateAudio }: VideoOrder, sound: SoundOfModel, placed: Placed) => {
   if (sound !== "switch") return null
   const isWanted = generateAudio ?? (hasRole(placed, "reference_video") ? false : null)
   return isWanted === null ? null : isWanted ? "native" : "off"
 }
 
-/** A first frame or a video decides the ratio; without either, the mixed mode requires one. */
+/**
+ * The ratio to send. A first frame or a video decides the ratio; without either, the mixed mode
+ * requires a ratio.
+ */
 const ratioOf = ({ ratio }: VideoOrder, placed: Placed): string | null => {
   switch (placed.mode) {
     case "text-to-video":
@@ -133,7 +142,10 @@ const soundInWords: Readonly<Record<SoundOfModel, string>> = {
   unset: "decides itself whether it makes sound"
 }
 
-/** An order that fits no path of its model is refused here, because the model exists on no other path. */
+/**
+ * Writes an order. If it fits no path of its model it is refused here, because the model exists on
+ * no other path.
+ */
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const { sound } = familyFor(order) ?? unknownUnified
   if (!canSound(sound, order.generateAudio)) {
@@ -145,9 +157,9 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   })
 }
 
-/** The vendor refuses polls for more tasks. */
+/** The maximum number of tasks per poll, as set by the vendor. */
 const MAX_BATCH = 20
-/** The form of the vendor's own ids; an id with a comma would be read as two. */
+/** The format of the vendor's own ids; an id with a comma would be read as two ids. */
 const safeInList = /^[\w.-]{1,64}$/
 
 const pollTogetherRequest: Together["pollRequest"] = (account, tasks) => {
@@ -161,7 +173,7 @@ const pollRequest: VideoDialect["pollRequest"] = (account, task) =>
 
 // From the vendor
 
-/** The code decides, also in an HTTP 200. */
+/** The error code decides, also with HTTP 200. */
 export const codeRefusals = refusalTable([flatNumberShape], {
   "1000": meanings.credentials,
   "1001": meanings.credentials,
@@ -190,8 +202,8 @@ const missingEnvelope = (account: ChannelAccount, answer: VendorAnswer): VendorF
   answer.status >= 300 ? refusal(account, answer) : brokenAnswer(answer)
 
 /**
- * Only `code` 0 is a success here, HTTP 200 alone is not. `failureOf` reads the failure of an answer
- * without a code.
+ * The data of an answer. Only `code` 0 means success; HTTP 200 alone does not. `failureOf` reads
+ * the failure of an answer without a code.
  */
 export const openEnvelope = (
   account: ChannelAccount,
@@ -215,10 +227,15 @@ const statusNames: StatusNames = {
   failed: ["failed"]
 }
 
-/** Rows of a poll: an array in most documents of the vendor, a single object in one. */
+/**
+ * The rows of a poll: an array in most of the vendor's documents, a single object in one of them.
+ */
 const rowsOf = (data: unknown): ReadonlyArray<unknown> => [data ?? []].flat()
 
-/** Falls back to the plain file where a marked one was ordered and is missing, because the video is paid for. */
+/**
+ * The URL of the video. Falls back to the file without a watermark if a watermarked one was ordered
+ * and is missing, because the video is paid for.
+ */
 const addressOf = (
   outputs: ReadonlyArray<unknown>,
   isMarked: VideoTaskRef["isMarked"]
@@ -231,7 +248,8 @@ const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
     const ids = new Set(tasks.map(({ upstreamId }) => upstreamId))
     const rows = rowsOf(data)
     const readable = rows.filter(isRow).filter(({ id }) => ids.has(id))
-    // An unreadable row may belong to any id without a readable row, so such an id is not unknown.
+    // An unreadable row may belong to any id without a readable row, so such an id does not count
+    // as unknown.
     const isComplete = readable.length === rows.length
     const statuses = tasks.flatMap(({ upstreamId: id, isMarked }) => {
       const row = readable.find((candidate) => candidate.id === id)

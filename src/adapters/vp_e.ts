@@ -1,4 +1,4 @@
-/** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
+/** vp_e: one path per kind of order, with `Token` authentication, billed by ordered seconds. */
 import { Redacted, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
@@ -61,11 +61,16 @@ const refuse = (reason: string, message: string) =>
 
 const refuseField = (message: string) => refuse("FieldUnwanted", `unwanted field: ${message}`)
 
-/** The path takes one first and one last frame, which the vendor distinguishes by their order in the list. */
+/**
+ * Whether two frames have the same role. The path accepts one first and one last frame, which the
+ * vendor distinguishes by their order in the list.
+ */
 const hasEqualFrames = ({ mode, media }: Placed): boolean =>
   mode === "start-end2video" && new Set(media.map(({ role }) => role)).size < media.length
 
-/** Model and pictures decide the path, because the model exists on no other path. */
+/**
+ * Selects the path. The model and the images decide it, because the model exists on no other path.
+ */
 const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
   const family = familyOf(tierFamilies, order.upstreamModel) ?? unknownTier
   const placed = Result.filterOrFail(
@@ -87,7 +92,7 @@ const authorized = (account: ChannelAccount) => ({
   authorization: `Token ${Redacted.value(account.apiKey)}`
 })
 
-/** This interface has no fields for reference audio and video. */
+/** Writes an order. The API has no fields for reference audio and video. */
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const { audios, videos } = countInputs(order.blocks)
   if (audios > 0) return refuseField("audios")
@@ -111,7 +116,7 @@ const statusNames: StatusNames = {
 }
 
 export const reasonRefusals = refusalTable([flatReasonShape], {
-  // An empty account is an HTTP 400 here, and must not look like a fault of the client.
+  // An empty account is an HTTP 400 at this vendor, and must not look like a fault of the client.
   CreditInsufficient: meanings.balance,
   InternalServiceFailure: meanings.uncertain,
   ModelUnavailable: meanings.model,
@@ -126,7 +131,7 @@ const failedMessage = (body: unknown): string | null =>
   errorText(body).message ??
   (isCoded(body) ? `The vendor failed to make the video: ${body.err_code}` : null)
 
-/** The task's id; an answer that already says `failed` is a refusal, with or without an id. */
+/** Reads the task's id; an answer with the state `failed` is a refusal, with or without an id. */
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
   if (answer.status < 300 && isFailedSubmit(answer.body)) {
     const message = failedMessage(answer.body) ?? "The vendor failed to make the video"
@@ -137,7 +142,10 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
     : Result.fail(flatFailure(account, answer))
 }
 
-/** Falls back to the plain file where a marked one was ordered and is missing, because the video is paid for. */
+/**
+ * The URL of the video. Falls back to the file without a watermark if a watermarked one was ordered
+ * and is missing, because the video is paid for.
+ */
 const addressOf = (
   creations: ReadonlyArray<unknown>,
   isMarked: VideoTaskRef["isMarked"]

@@ -1,7 +1,8 @@
 /**
- * vp_f: cloud tasks whose wire form depends on the model; billed by ordered seconds. A table has the
- * form of each family of the vendor's models: media, size and ratio. For other models, kind (text,
- * image, reference) and version are read from the id, and from the order where the id has neither.
+ * vp_f: cloud tasks whose wire format depends on the model, billed by ordered seconds. A table
+ * contains the format of each family of the vendor's models: media, size and ratio. For other
+ * models, the kind (text, image, reference) and the version are read from the id, or inferred from
+ * the order if the id contains neither.
  */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
@@ -37,7 +38,7 @@ const isPolled = Schema.is(
     usage: Schema.optional(Schema.Unknown)
   })
 )
-/** Lengths in seconds; older models name the output's length `video_duration`. */
+/** Durations in seconds; older models call the duration of the output `video_duration`. */
 const isUsage = Schema.is(
   Schema.Struct({
     duration: Schema.optional(Schema.Unknown),
@@ -55,9 +56,9 @@ const isAddress = Schema.is(WebAddress)
 
 type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
 
-/** The wire form of an order for its model. */
+/** The wire format of an order for its model. */
 interface WrittenForm {
-  /** Fields of `input` with the media. */
+  /** The fields of `input` that contain the media. */
   readonly media: Readonly<Record<string, unknown>>
   readonly picture: CloudFamily["picture"]
   readonly hasSoundSwitch: boolean
@@ -83,7 +84,10 @@ const writeMedia = ({ soundItem }: CloudFamily, { mode, media }: PlacedOrder<Clo
   }
 }
 
-/** A field contains one address, so a second medium of its role has no field. */
+/**
+ * Whether every medium has a field: a field contains one address, so a second medium of the same
+ * role has none.
+ */
 const hasFieldForEach = ({ mode, media }: PlacedOrder<CloudMode>): boolean =>
   mode !== "fields" || new Set(media.map(({ role }) => role)).size === media.length
 
@@ -109,9 +113,12 @@ type Kind = "text" | "image" | "reference"
 
 interface Traits {
   readonly kind: Kind
-  /** Version 2.6 or older; every other id, also one without a version, uses the newer form. */
+  /**
+   * Whether the model is version 2.6 or older; every other id, even one without a version, uses the
+   * newer format.
+   */
   readonly isOld: boolean
-  /** The variant whose sound can be switched off. */
+  /** Whether the model is the flash variant, whose sound can be switched off. */
   readonly isFlash: boolean
 }
 
@@ -123,7 +130,7 @@ const isReference = (block: MediaBlock): boolean =>
 const isFrame = (block: MediaBlock): boolean =>
   block.type === "image" && (block.role === "first_frame" || block.role === "last_frame")
 
-/** The kind of model that an order's media need, for ids that do not contain the kind. */
+/** The kind of model that the order's media need, for ids that do not contain the kind. */
 const kindOfInputs = (media: ReadonlyArray<MediaBlock>): Kind => {
   const images = media.filter(({ type }) => type === "image")
   if (media.some(isReference) || images.filter((block) => !isFrame(block)).length > 1) {
@@ -132,7 +139,10 @@ const kindOfInputs = (media: ReadonlyArray<MediaBlock>): Kind => {
   return images.length > 0 ? "image" : "text"
 }
 
-/** Ids are such as `x2.6-t2v`, `x2.6-i2v-flash` and, on a relay, `x2.7-r2v-cn`. */
+/**
+ * Reads the kind and version from a model id, such as `x2.6-t2v`, `x2.6-i2v-flash` or, on a relay,
+ * `x2.7-r2v-cn`.
+ */
 const traitsOf = (model: string, media: ReadonlyArray<MediaBlock>): Traits => {
   const kind = /(?:^|[-_.])([tir]2v)(?![a-z0-9])/i.exec(model)?.[1]?.toLowerCase()
   const [, major, minor] = /(\d+)\.(\d+)/.exec(model) ?? []
@@ -167,7 +177,7 @@ const toItem = (block: MediaBlock, kind: Kind) => {
   }
 }
 
-/** The fields of an order's media; a medium without a field is refused instead of left out. */
+/** The fields of an order's media; a medium without a field is refused, not left out. */
 const mediaOf = (
   media: ReadonlyArray<MediaBlock>,
   { kind, isOld }: Traits
@@ -223,7 +233,10 @@ const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   }
 }
 
-/** A size expresses resolution and ratio together, so a ratio without a size cannot be sent. */
+/**
+ * The size to send. A size combines resolution and ratio, so a ratio for which the table has no
+ * size cannot be sent.
+ */
 const sizeOf = (order: VideoOrder) => {
   const resolution = order.resolution ?? "720p"
   const ratio = order.ratio ?? "16:9"
@@ -233,7 +246,7 @@ const sizeOf = (order: VideoOrder) => {
     : Result.succeed({ size })
 }
 
-/** Where a first frame decides the shape, no ratio is sent. */
+/** The fields of the frame. No ratio is sent if a first frame decides the shape. */
 const pictureOf = (
   order: VideoOrder,
   picture: WrittenForm["picture"]
@@ -243,7 +256,7 @@ const pictureOf = (
   return Result.succeed({ resolution: order.resolution?.toUpperCase(), ratio })
 }
 
-/** The body of an order; fails with a refusal if the model has no form for it. */
+/** The body of an order; fails with a refusal if the model has no format for it. */
 export const toBody = (
   order: VideoOrder
 ): Result.Result<
@@ -297,13 +310,13 @@ const statusNames: StatusNames = {
   cancelled: ["CANCELED", "CANCELLED"]
 }
 
-/** Lengths are sometimes digits in a text. */
+/** Reads a duration, which is sometimes a string of digits. */
 const lengthOf = (value: unknown): number | null => {
   const seconds = typeof value === "string" ? Number(value) : value
   return isLength(seconds) ? seconds : null
 }
 
-/** The vendor's `duration` includes the seconds of input videos. */
+/** The seconds of the output. The vendor's `duration` includes the seconds of input videos. */
 const outputSecondsOf = (usage: unknown): number | null => {
   if (!isUsage(usage)) return null
   const renderedSeconds = lengthOf(usage.output_video_duration) ?? lengthOf(usage.video_duration)

@@ -1,23 +1,27 @@
 /**
- * The errors of the API as values, one class per row of the table. The tag is the code. What an error
- * says is meant for the client: no vendor address, key or stack.
+ * The errors of the API as values, one class per row of the error table. The tag of a class is the
+ * error code. Messages are written for the client: they contain no vendor address, key or stack
+ * trace.
  */
 import { Effect, Predicate, Schema } from "effect"
 import { type ErrorCode, errorTable } from "./errorTable.ts"
 
 export { type ErrorCode, type ErrorType, errorTable } from "./errorTable.ts"
 
-/** What every error says; `param` is the path of the offending field, null when none is. */
+/**
+ * The fields of every error; `param` is the path of the offending field, or null if no field is at
+ * fault.
+ */
 const answerFields = {
   message: Schema.String,
   param: Schema.NullOr(Schema.String).pipe(Schema.withConstructorDefault(Effect.succeed(null)))
 }
 
 type Fields = { readonly [C in ErrorCode]: (typeof errorTable)[C]["fields"] }
-/** In this type each code has the fields of its own row. */
+/** The error table with the fields of each code's own row in its type. */
 const rows: { readonly [C in ErrorCode]: { status: number; fields: Fields[C] } } = errorTable
 
-/** The class of a code's errors, by its row of the table. */
+/** Builds the error class of a code from its row of the error table. */
 const errorOf =
   <Self>() =>
   <C extends ErrorCode>(code: C) => {
@@ -40,8 +44,8 @@ export class VideoSkuInvalid extends errorOf<VideoSkuInvalid>()("video_sku_inval
 export class BillingUnavailable extends errorOf<BillingUnavailable>()("billing_unavailable") {}
 
 /**
- * The vendor refused, failed or could not be reached. `status` is what the client gets, and `upstream`
- * what the vendor said.
+ * The vendor refused, failed or could not be reached. `status` is the HTTP status of the gateway's
+ * answer to the client, and `upstream` holds the vendor's status and body.
  */
 export class UpstreamError extends Schema.TaggedError<UpstreamError>()(
   "upstream_error",
@@ -69,7 +73,7 @@ export class IdempotencyMismatch extends errorOf<IdempotencyMismatch>()("idempot
 export class PreconditionFailed extends errorOf<PreconditionFailed>()("precondition_failed") {}
 export class ChannelUnavailable extends errorOf<ChannelUnavailable>()("channel_unavailable") {}
 
-/** `retryAfterMillis` where it is known more exactly than in whole seconds. */
+/** `retryAfterMillis` is set if the delay is known more exactly than in whole seconds. */
 export class RateLimited extends Schema.TaggedError<RateLimited>()(
   "rate_limited",
   {

@@ -1,13 +1,18 @@
-/** JSON for a client in bytes: a vendor's large answer, which is not decoded, or an encoded one. */
+/**
+ * A JSON response body as bytes: either a large vendor answer that is not decoded, or an encoded
+ * value.
+ */
 export class RawAnswer {
-  /** Length of the whole answer in bytes. */
+  /** The length of the whole answer in bytes. */
   readonly bytes: number
-  /** The answer in the pieces in which it arrived. */
+  /** The chunks of the answer, as they arrived. */
   readonly chunks: ReadonlyArray<Uint8Array>
-  /** Returns its bytes to the memory budget after it was sent. May be called again. */
+  /**
+   * Returns the bytes of the answer to the memory budget after sending. Repeated calls are allowed.
+   */
   readonly release: () => void
 
-  /** Whether its bytes count in the budget of answers until it is released. */
+  /** Whether the answer's bytes count in the memory budget of answers until `release`. */
   readonly isCounted: boolean
 
   constructor(chunks: ReadonlyArray<Uint8Array>, release?: () => void) {
@@ -18,6 +23,6 @@ export class RawAnswer {
   }
 }
 
-/** Encodes an answer before it is charged: nothing may fail between the charge and the client. */
+/** Encodes an answer before the charge: nothing may fail between the charge and the response. */
 export const encodeAnswer = (body: Readonly<Record<string, unknown>>): RawAnswer =>
   new RawAnswer([Buffer.from(JSON.stringify(body))])

@@ -1,7 +1,7 @@
 /**
- * How a call to a vendor can end without a usable answer, and the error that the client gets. The
- * three failures differ in what may have happened at the vendor, because that decides whether money
- * and retries are safe.
+ * The ways in which a call to a vendor can end without a usable answer, and the error that the
+ * client gets. The three failures differ in what may have happened at the vendor, which decides
+ * whether a charge and a retry are safe.
  */
 import { Schema } from "effect"
 import { UpstreamError } from "./Errors.ts"
@@ -9,25 +9,26 @@ import { UpstreamError } from "./Errors.ts"
 const retryAfterSeconds = Schema.NullOr(Schema.Int)
 
 /**
- * What is known of an answer that did not reach the client, so that an operator can claim by it at
- * the vendor. Its digest is of the body's bytes; null where the body was not read to its end.
+ * The facts about a vendor answer that did not reach the client; an operator needs them to file a
+ * claim with the vendor. `sha256` is the digest of the body's bytes, or null if the body was not
+ * read to its end.
  */
 export const AnswerTrace = Schema.Struct({
   status: Schema.Int,
   bytes: Schema.Int,
   sha256: Schema.NullOr(Schema.String),
-  /** The vendor's request id, where the answer has one. */
+  /** The vendor's request id, if the answer has one. */
   requestId: Schema.NullOr(Schema.String)
 })
 export type AnswerTrace = typeof AnswerTrace.Type
 
 const traceFields = {
-  /** The job's id at the vendor, where an answer had it. */
+  /** The job's id at the vendor, if an answer contained one. */
   upstreamId: Schema.optionalKey(Schema.String),
   answer: Schema.optionalKey(AnswerTrace)
 }
 
-/** Reasons of refusals that prove that the vendor made nothing. */
+/** Reasons for refusal that prove that the vendor produced nothing. */
 export const KnownRefusal = Schema.Literals([
   "refused",
   "credentials_refused",
@@ -39,22 +40,27 @@ export const KnownRefusal = Schema.Literals([
 export type KnownRefusal = typeof KnownRefusal.Type
 
 /**
- * The vendor answered with an error. `body` is unchanged, and null where the error stood in an answer
- * of success: what else such an answer holds may be what was ordered.
+ * The vendor answered with an error. `body` is the unchanged body, or null if the error was part of
+ * a 2xx answer: the rest of a 2xx answer may be the ordered product.
  */
 export class VendorRefused extends Schema.TaggedError<VendorRefused>()("VendorRefused", {
-  /** HTTP status that describes the refusal: the vendor's own, or its code's where it says 200. */
+  /**
+   * The HTTP status that describes the refusal: the vendor's own, or the status of its error code
+   * if the vendor answered 200.
+   */
   effectiveStatus: Schema.Int,
   status: Schema.Int,
   body: Schema.Unknown,
   message: Schema.String,
   retryAfterSeconds,
   /**
-   * Set where the vendor's own table knows the refusal: it certainly made nothing. Without it the order
-   * may have been made, whatever the status.
+   * Set if the vendor's refusal table lists this refusal, which proves that the vendor produced
+   * nothing. Without a proof the order may have been carried out, whatever the status.
    */
   proof: Schema.optionalKey(KnownRefusal),
-  /** Set where the vendor says of the job itself that it failed, and so that it is not billed. */
+  /**
+   * Set if the vendor reported that the job itself failed, which means that the job is not billed.
+   */
   isVerdict: Schema.optionalKey(Schema.Boolean),
   ...traceFields
 }) {}
@@ -64,28 +70,28 @@ export class VendorUnreachable extends Schema.TaggedError<VendorUnreachable>()(
   "VendorUnreachable",
   {
     message: Schema.String,
-    /** Set where it could be reached, and no secure connection came about. */
+    /** Set if the vendor was reachable but the TLS handshake failed. */
     isInsecure: Schema.optionalKey(Schema.Boolean)
   }
 ) {}
 
-/** The request was sent and no usable answer came back: a paid job may exist. */
+/** The request was sent but no usable answer arrived: a paid job may exist. */
 export class VendorLost extends Schema.TaggedError<VendorLost>()("VendorLost", {
   reason: Schema.Literals(["timeout", "connection_lost", "broken_answer"]),
   message: Schema.String,
-  /** Null when no answer began. */
+  /** Null if no answer began. */
   status: Schema.NullOr(Schema.Int),
   retryAfterSeconds,
-  /** Set where the answer named a job that another order has. */
+  /** Set if the answer named a job that already belongs to another order. */
   isDuplicate: Schema.optionalKey(Schema.Boolean),
-  /** What the vendor counted, where an answer without a product has it. */
+  /** The usage that the vendor reported in an answer without a product. */
   usage: Schema.optionalKey(
     Schema.Struct({ inputTokens: Schema.BigInt, outputTokens: Schema.BigInt })
   ),
   ...traceFields
 }) {}
 
-/** The vendor answered with a job that another order has: one work is charged once. */
+/** The failure for an answer that names the job of another order: one job is charged only once. */
 export const duplicateJob = (upstreamId: string) =>
   new VendorLost({
     reason: "broken_answer",
@@ -99,8 +105,8 @@ export const duplicateJob = (upstreamId: string) =>
 export type VendorFailure = VendorRefused | VendorUnreachable | VendorLost
 
 /**
- * An answer of success came and could not be read: too large, cut, late, broken, or without what was
- * ordered. The vendor counts the order as done.
+ * Whether a 2xx answer arrived but could not be read: it was too large, cut off, late, broken, or
+ * without the ordered product. The vendor counts such an order as done.
  */
 export const isUnreadableAnswer = (failure: VendorFailure): failure is VendorLost =>
   failure._tag === "VendorLost" &&
@@ -108,38 +114,44 @@ export const isUnreadableAnswer = (failure: VendorFailure): failure is VendorLos
   failure.status >= 200 &&
   failure.status < 300
 
-/** Tokens as a vendor counted them; input is null where it counts none apart. */
+/**
+ * Token counts as reported by a vendor; `input` is null if the vendor does not report input tokens
+ * separately.
+ */
 export const ReportedUsage = Schema.Struct({
   input: Schema.NullOr(Schema.BigIntFromString),
   output: Schema.BigIntFromString
 })
 export type ReportedUsage = typeof ReportedUsage.Type
 
-/** What an operator should ask a vendor about, and what is known of it. */
+/**
+ * An open question for an operator to settle with the vendor, and the known facts about the call.
+ */
 export interface Doubt {
   readonly reason: string
   readonly upstreamId: string | null
-  /** The answer that could not be used, where one came. */
+  /** The unusable answer, if one arrived. */
   readonly answer?: AnswerTrace
-  /** What the vendor counted, where it was not charged so. */
+  /** The usage that the vendor reported, if the order was not charged by it. */
   readonly usage?: ReportedUsage
 }
 
-/** The order is charged, and its vendor counted what no such order can have. */
+/** The doubt for a charged order whose vendor reported more usage than the order can have. */
 export const implausibleUsage = (usage: ReportedUsage, upstreamId: string | null): Doubt => ({
   reason: "implausible_usage",
   upstreamId,
   usage
 })
 
-/** Statuses of a vendor, or of a proxy before it, that stopped waiting; 524 is a CDN's. */
+/** Time-out statuses of a vendor or of a proxy in front of it; 524 is a CDN's. */
 export const timeouts: ReadonlySet<number> = new Set([408, 504, 524])
 
 const mirroredStatuses: ReadonlySet<number> = new Set([400, 404, 413, 415, 422])
 
 /**
- * Our status for a vendor's: its 400, 404, 413, 415 and 422 are mirrored; its 429 is a 503, since
- * 402 and 429 mean our own money to our clients; everything else is a bad gateway.
+ * The gateway's status for a vendor's status: 400, 404, 413, 415 and 422 are mirrored; 429 becomes
+ * 503, because clients of the gateway read 402 and 429 as limits of their own account; every other
+ * status becomes 502 or 504.
  */
 export const statusOfVendor = (vendorStatus: number): number => {
   if (mirroredStatuses.has(vendorStatus)) return vendorStatus
@@ -147,10 +159,10 @@ export const statusOfVendor = (vendorStatus: number): number => {
   return timeouts.has(vendorStatus) ? 504 : 502
 }
 
-/** Refusals of our own account at the vendor: wrong key, no money, not allowed. */
+/** Statuses by which a vendor refuses the gateway's account: wrong key, no money, not allowed. */
 export const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
 
-/** What a refusal is about by its status; null where the status is never one of a refusal. */
+/** The reason for a refusal, by HTTP status; null for a status that never means a refusal. */
 const knownStatuses: ReadonlyMap<number, KnownRefusal> = new Map([
   [400, "refused"],
   [401, "credentials_refused"],
@@ -166,13 +178,16 @@ const knownStatuses: ReadonlyMap<number, KnownRefusal> = new Map([
 export const knownRefusalOf = (vendorStatus: number): KnownRefusal | null =>
   knownStatuses.get(vendorStatus) ?? null
 
-/** The proof that the vendor's refusal table gives; none where the refusal names a job. */
+/** The proof that the vendor's refusal table gives; null if the refusal names a job. */
 const proofOf = (failure: VendorFailure): KnownRefusal | null =>
   failure._tag === "VendorRefused" && failure.upstreamId === undefined
     ? (failure.proof ?? null)
     : null
 
-/** Null when the vendor certainly made nothing. Only then may a client order again by itself. */
+/**
+ * The doubt that a failure leaves; null if the vendor certainly produced nothing. Only without a
+ * doubt may a client retry automatically.
+ */
 export const doubtOf = (failure: VendorFailure): Doubt | null => {
   if (failure._tag === "VendorUnreachable" || proofOf(failure) !== null) return null
   const { upstreamId = null, answer } = failure
@@ -186,8 +201,8 @@ export const doubtOf = (failure: VendorFailure): Doubt | null => {
 }
 
 /**
- * Whether another channel may be asked for the same order: this one's vendor certainly made nothing,
- * and what it refused is not what was ordered.
+ * Whether another channel may take over the order: this channel's vendor certainly produced
+ * nothing, and the cause of the refusal is not the content of the order.
  */
 export const mayFailOver = (failure: VendorFailure): boolean => {
   const proof = proofOf(failure)
@@ -197,8 +212,9 @@ export const mayFailOver = (failure: VendorFailure): boolean => {
 export type FailureKind = KnownRefusal | VendorLost["reason"] | "unreachable" | "vendor_error"
 
 /**
- * The kind of a failure, for metrics and operators. `refused` is everything that may be about what was
- * ordered: also an error in an answer of success, unless its code says otherwise.
+ * The kind of a failure, for metrics and operators. `refused` covers every refusal that may be
+ * caused by the order itself, including an error in a 2xx answer unless its error code says
+ * otherwise.
  */
 export const failureKind = (failure: VendorFailure): FailureKind => {
   if (failure._tag === "VendorUnreachable") return "unreachable"
@@ -211,10 +227,10 @@ export const failureKind = (failure: VendorFailure): FailureKind => {
   return effectiveStatus >= 500 && status >= 300 ? "vendor_error" : "refused"
 }
 
-/** Why a channel did not serve an order, as operators read it. */
+/** The reason why a channel did not serve an order, as shown to operators. */
 export interface Refusal {
   readonly reason: FailureKind
-  /** The vendor's, where it answered. */
+  /** The vendor's HTTP status; null if the vendor did not answer. */
   readonly status: number | null
 }
 
@@ -228,16 +244,19 @@ const keyRefusals: ReadonlySet<unknown> = new Set<KnownRefusal>([
   "account_empty"
 ])
 
-/** Refused for the key it was called with, and certainly not begun: another key may be taken. */
+/**
+ * Whether the vendor refused the key of the call and certainly began no job: another key may be
+ * tried.
+ */
 export const isAboutKey = (failure: VendorFailure): boolean => keyRefusals.has(proofOf(failure))
 
-/** The same of a poll, which begins nothing: its status is enough. */
+/** Whether the vendor refused the key of a poll. A poll begins no job, so its status is enough. */
 export const isKeyRefused = (failure: VendorFailure): boolean =>
   failure._tag === "VendorRefused" &&
   failure.isVerdict !== true &&
   keyRefusals.has(failureKind(failure))
 
-/** Fields of an error that contains nothing of the vendor's. */
+/** The fields of an error that discloses nothing of the vendor's answer. */
 const noUpstreamDetails = {
   upstream: { status: null, body: null },
   retryable: false,
@@ -247,7 +266,10 @@ const noUpstreamDetails = {
 const ACCOUNT_REFUSED =
   "The vendor of this model does not accept the gateway's account at the moment; the gateway's operator has to see to it"
 
-/** The error that the client gets; `retryable` is false wherever a resend could be a second paid job. */
+/**
+ * The error that the client gets; `retryable` is false if a repeated request could be a second paid
+ * job.
+ */
 export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
   const { message } = failure
   const retryable = doubtOf(failure) === null
@@ -274,17 +296,17 @@ export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
   return new UpstreamError({ message, status, upstream, retryable, retryAfterSeconds })
 }
 
-/** Where the units of a charge come from when the vendor's answer could not be read. */
+/** The basis of a charge whose vendor answer could not be read. */
 export const UNREADABLE_BASIS = "unread_answer" as const
 
-/** What an operator looks into where an unread answer is charged. */
+/** The doubt for an operator to settle about an unreadable answer that was charged. */
 export const unreadableAnswerDoubt = ({ upstreamId, answer }: VendorLost): Doubt => ({
   reason: "unread_answer",
   upstreamId: upstreamId ?? null,
   ...(answer === undefined ? {} : { answer })
 })
 
-/** The client's error where an order is charged although its answer could not be read. */
+/** The client's error for an order that is charged although its answer could not be read. */
 export const unreadableAnswerError = (
   { message, status: vendorStatus }: VendorLost,
   { receiptId, charge }: { readonly receiptId: string; readonly charge: string }
@@ -299,7 +321,7 @@ export const unreadableAnswerError = (
     status: 502
   })
 
-/** The client's error where the vendor answered after the sweep had closed the order. */
+/** The client's error if the vendor answered after the sweep had closed the order. */
 export const abandonedRequestError = () =>
   new UpstreamError({
     ...noUpstreamDetails,

@@ -1,32 +1,35 @@
 /**
- * Decides which cooldowns follow from the ends of a channel's calls. Organisations are judged one by one,
- * so that an order that makes its vendor fail harms only its sender: a cooldown for all needs a vendor that
- * still fails when any one organisation is left out.
+ * Decides which cooldowns follow from the outcomes of a channel's calls. Organisations are judged
+ * one by one, so that an order that makes its vendor fail harms only its sender: a cooldown for all
+ * organisations requires that the vendor still fails if any one organisation is left out.
  */
 
-/** Ends of one organisation's calls for one model of a channel. */
+/** The outcomes of one organisation's calls for one model of a channel. */
 export interface OrganizationEnds {
   readonly model: string
   readonly organizationId: string
   readonly succeeded: number
-  /** By the vendor's fault. */
+  /** The number of calls that failed by the vendor's fault. */
   readonly failed: number
 }
 
-/** The part of a channel that cools down, and whose orders are refused meanwhile. */
+/** The part of a channel that cools down; its orders are refused during the cooldown. */
 export interface CooldownScope {
-  /** Null is the whole channel. */
+  /** The model that cools down; null is the whole channel. */
   readonly model: string | null
-  /** Null is every organisation. */
+  /** The organisation whose orders are refused; null is every organisation. */
   readonly organizationId: string | null
 }
 
 export interface DueCooldown extends CooldownScope {
-  /** No other organisation orders there, so nothing shows that the vendor works. */
+  /**
+   * Whether no other organisation has calls in this scope, so that nothing shows that the vendor
+   * works.
+   */
   readonly isAlone: boolean
 }
 
-/** The counter of organisations without a counter of their own. */
+/** The organisation id of the counter that organisations without their own counter share. */
 export const OTHERS = "*"
 
 interface Ends {
@@ -46,15 +49,20 @@ const plus = (one: Ends, other: Ends): Ends => ({
 
 const callsOf = ({ succeeded, failed }: Ends): number => succeeded + failed
 
-/** Decides whether the vendor fails or works; with few calls, or equal numbers of both, it does neither. */
+/**
+ * Decides whether the vendor fails or works. With few calls, or with equal numbers of failures and
+ * successes, both answers are false.
+ */
 interface Rule {
   readonly isFailing: (ends: EndsByOrganization) => boolean
-  /** Takes fewer calls than a cooldown needs. */
+  /** Whether the vendor probably fails; requires fewer calls than a cooldown does. */
   readonly isLikelyFailing: (ends: EndsByOrganization) => boolean
   readonly isWorking: (ends: EndsByOrganization) => boolean
 }
 
-/** The rule for all organisations. The weight of one is at most `maxWeight`. */
+/**
+ * The rule for cooldowns of all organisations. One organisation weighs at most `maxWeight` calls.
+ */
 const ruleForAll = (minCalls: number): Rule => {
   const maxWeight = Math.ceil(minCalls / 2)
   const minFailuresOfOthers = Math.ceil(minCalls / 5)
@@ -94,7 +102,7 @@ const ruleForAll = (minCalls: number): Rule => {
   }
 }
 
-/** The rule for one organisation, from its own ends. */
+/** The rule for a cooldown of one organisation, based on its own calls. */
 const ruleForOne = (minCalls: number): Rule => {
   const minFailures = Math.ceil(minCalls / 5)
   const all = (ends: EndsByOrganization): Ends => [...ends.values()].reduce(plus, none)
@@ -114,7 +122,10 @@ const ruleForOne = (minCalls: number): Rule => {
   }
 }
 
-/** The models that need a cooldown; only null where the whole channel does, as several models fail. */
+/**
+ * The models that need a cooldown. The only entry is null if several models fail and the whole
+ * channel therefore needs a cooldown.
+ */
 const dueModels = (
   byModel: EndsByModel,
   cooled: ReadonlySet<string | null>,
@@ -186,7 +197,10 @@ export const dueCooldowns = (
   return [...ofAll, ...ofOne]
 }
 
-/** Cooldowns with `isAlone` that are wrong since another organisation's calls succeed there. */
+/**
+ * Cooldowns with `isAlone` that are contradicted by successful calls of another organisation in the
+ * same scope.
+ */
 export const contradictedCooldowns = <A extends DueCooldown>(
   ends: ReadonlyArray<OrganizationEnds>,
   current: ReadonlyArray<A>

@@ -1,10 +1,13 @@
-/** Outcomes of calls at channels, and the durations of many of them as histograms. */
+/** The outcomes of calls at channels, and histograms of their durations. */
 import { failureKind, type VendorFailure } from "./VendorOutcome.ts"
 
-/** The outcome of a call that answered what was ordered; the other outcomes are kinds of failures. */
+/** The outcome of a successful call; the other outcomes are the kinds of failures. */
 export const SUCCEEDED = "made"
 
-/** Failures that only the vendor causes: no order, key, balance or rate of ours does. */
+/**
+ * Failures that only the vendor can cause, not an order, key, balance or rate limit of the
+ * gateway's.
+ */
 const vendorsFaults: ReadonlySet<string> = new Set([
   "unreachable",
   "overloaded",
@@ -17,14 +20,14 @@ const vendorsFaults: ReadonlySet<string> = new Set([
 export const isVendorsFault = (failure: VendorFailure): boolean =>
   vendorsFaults.has(failureKind(failure))
 
-/** Whether a counter counts outcomes of calls: names of the others contain a space. */
+/** Whether a counter counts outcomes of calls: the names of all other counters contain a space. */
 export const isCallOutcome = (name: string): boolean => !name.includes(" ")
 
-/** The name of a channel's counter of something else than outcomes. */
+/** The name of a channel's counter that does not count outcomes. */
 export const countName = (what: "took" | "lag" | "estimated" | "used", of: string | number) =>
   `${what} ${of}`
 
-/** The counters of one thing, by what each counts it of. */
+/** The counters whose names begin with `what`, by the rest of the name. */
 export const countsOf = (
   counts: ReadonlyMap<string, number>,
   what: Parameters<typeof countName>[0]
@@ -35,7 +38,7 @@ export const countsOf = (
     )
   )
 
-/** Histogram buckets of durations, four per octave: a bucket is exact to a tenth. */
+/** The number of histogram buckets per octave; it makes a duration exact to about a tenth. */
 const BUCKETS_PER_OCTAVE = 4
 
 export const bucketOf = (millis: number): number =>
@@ -44,7 +47,7 @@ export const bucketOf = (millis: number): number =>
 export const bucketMillis = (bucket: string): number =>
   Math.round(2 ** (Number(bucket) / BUCKETS_PER_OCTAVE))
 
-/** The duration in milliseconds below which that share of them is; null where there are none. */
+/** The quantile of the durations in milliseconds; null if the histogram is empty. */
 export const quantile = (buckets: ReadonlyMap<string, number>, share: number): number | null => {
   const total = [...buckets.values()].reduce((sum, count) => sum + count, 0)
   let passed = 0

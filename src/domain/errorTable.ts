@@ -1,6 +1,6 @@
 /**
- * Every error the API can answer, one row a code. From it come the error classes, the answers over
- * HTTP, the OpenAPI document, the errors of the typed client, and the README's table.
+ * Every error of the API, one row per code. The table defines the error classes, the HTTP answers,
+ * the OpenAPI document, the errors of the typed client, and the table in the README.
  */
 import { Schema } from "effect"
 import { budgetPeriods, budgetScopes } from "./money/budgets.ts"
@@ -15,21 +15,25 @@ export type ErrorType =
   | "server_error"
 
 /**
- * What a client may do with the same request: `no`, it is answered the same again; `later`, when
- * `retry_after` has passed, unless that is null; `not by itself`, a person decides, and SDKs are told
- * so by `x-should-retry: false`; `by its field`, by the error's own `retryable`.
+ * Whether a client may retry the same request: `no`, the answer would be the same; `later`, after
+ * `retry_after` has passed, unless it is null; `not by itself`, a person decides, and
+ * `x-should-retry: false` stops automatic retries of SDKs; `by its field`, as the error's own field
+ * `retryable` says.
  */
 export type RetryRule = "no" | "later" | "not by itself" | "by its field"
 
 export interface ErrorRow {
-  /** HTTP status of the answer; `upstream_error` has others as well. */
+  /** The HTTP status of the answer; `upstream_error` has other statuses as well. */
   readonly status: number
   readonly type: ErrorType
   readonly meaning: string
-  /** Fields of the error beside `message`, `type`, `param` and `code`. */
+  /** The fields of the error in addition to `message`, `type`, `param` and `code`. */
   readonly fields: Schema.Struct.Fields
   readonly retry: RetryRule
-  /** Whether a vendor may have begun a paid job for the request: a repeat may then be a second one. */
+  /**
+   * Whether a vendor may have begun a paid job for the request, so that a retry could be a second
+   * job.
+   */
   readonly mayFollowPaidCall: boolean
 }
 
@@ -37,7 +41,7 @@ const text = (description: string) => Schema.String.annotate({ description })
 const decimal = (description: string) => text(`${description}, a decimal string of currency units`)
 
 const RETRY_AFTER = "Whole seconds until a repeat makes sense, as `Retry-After` says"
-/** The field is `retry_after` on the wire. */
+/** The field `retry_after` of the JSON body. */
 const retryAfterField = { retryAfterSeconds: Schema.Int.annotate({ description: RETRY_AFTER }) }
 const nullableRetryAfter = (none: string) => ({
   retryAfterSeconds: Schema.NullOr(Schema.Int).annotate({
@@ -77,7 +81,7 @@ export const errorTable = {
     ...clientError,
     status: 400,
     meaning: "The duration, the resolution or the size is not offered",
-    // They let a client correct the order without reading the message.
+    // These fields let a client correct the order without reading the message.
     fields: {
       allowed: Schema.Union([
         Schema.Struct({
@@ -147,7 +151,7 @@ export const errorTable = {
       required: decimal("What the order holds"),
       ...retryAfterField
     },
-    // The next month is a long wait for a program with no person to ask.
+    // Programs must not retry automatically: the next month may be weeks away.
     retry: "not by itself",
     mayFollowPaidCall: false
   },

@@ -1,22 +1,25 @@
 /**
- * Values as JSON, in pieces that can be made at different turns of the event loop: a medium of many
- * megabytes takes long to write at once. The pieces are the same for the same value.
+ * Serializes values to JSON in pieces, which can be made in different turns of the event loop: a
+ * medium of many megabytes takes long to serialize. Equal values yield equal pieces.
  */
 
-/** Values with less text are one piece. */
+/** The number of characters up to which a value is one piece. */
 const LARGE = 256 * 1024
-/** Characters of a piece, roughly. */
+/** The approximate number of characters of a piece. */
 const PIECE = 1024 * 1024
-/** In a large value, longer texts than this are written apart from the others. */
+/** In a large value, strings longer than this are serialized separately. */
 const LONG = 512
-/** Stands for a text that is written apart; other texts with this character are written apart too. */
+/**
+ * The placeholder of a string that is serialized separately; strings that contain this character
+ * are serialized separately too.
+ */
 const MARK = "\uE000"
-/** The mark of a value: what is followed by a colon is the name of a field. */
+/** A placeholder used as a value; before a colon it would be a field name. */
 const marks = new RegExp(`"${MARK}(\\d+)"(?!:)`)
 
 type Replace = (value: unknown) => unknown
 
-/** Characters of all texts in a value. */
+/** The number of characters of all strings in a value. */
 const textLength = (value: unknown): number => {
   if (typeof value === "string") return value.length
   if (typeof value !== "object" || value === null) return 0
@@ -27,11 +30,14 @@ const textLength = (value: unknown): number => {
   return length
 }
 
-/** What JSON may write in another way; base64 has none of it, and is not copied. */
+/** Characters that JSON may escape. Base64 contains none of them and is not copied. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const special = /["\\\u0000-\u001f\ud800-\udfff]/
 
-/** The text as JSON, without its quotes. Half a surrogate pair is escaped, so any cut is good. */
+/**
+ * A string as JSON without its quotes. Half a surrogate pair is escaped, so the string may be cut
+ * anywhere.
+ */
 function* textPieces(text: string): Generator<string> {
   for (let from = 0; from < text.length; from += PIECE) {
     const piece = text.slice(from, from + PIECE)
@@ -46,7 +52,7 @@ function* parts(value: unknown, replace: Replace): Generator<string> {
       ? `${MARK}${texts.push(inner) - 1}`
       : replace(inner)
   )
-  // What is between marks alternates with the numbers of the marks.
+  // `split` yields the text between placeholders alternating with the numbers of the placeholders.
   for (const [index, part] of outline.split(marks).entries()) {
     if (index % 2 === 0) yield part
     else {
@@ -80,6 +86,6 @@ const sortFields = (value: unknown): unknown =>
 /** JSON that does not depend on the order of an object's fields. */
 export const canonicalPieces = (value: unknown): Iterable<string> => pieces(value, sortFields)
 
-/** JSON as it is sent: of most values one text, else its pieces. */
+/** The JSON to send: one string for most values, otherwise an iterable of pieces. */
 export const jsonPieces = (value: object): string | Iterable<string> =>
   textLength(value) <= LARGE ? JSON.stringify(value) : pieces(value, (inner) => inner)

@@ -1,24 +1,30 @@
-/** Media in requests, whatever is ordered: by their addresses, or as files of the organisation's own. */
+/** Media in requests of every modality: URLs, or uploaded files of the organisation. */
 import { Schema } from "effect"
 import type { MediaKind } from "./files/mediaTypes.ts"
 
-/** Limit of one field, above those of all vendors, which refuse more by themselves. */
+/**
+ * The maximum number of media in one field, above the limits of all vendors, which enforce their
+ * own.
+ */
 export const MAX_MEDIA = 16
 
-/** One pattern for all of it would take ten times as long for large media. */
+/**
+ * Whether a text is a URL of a medium. A single pattern would take ten times as long for large
+ * media.
+ */
 const isMediaUrl = (text: string): boolean =>
   (/^https?:\/\/./i.test(text) || (/^data:/i.test(text) && text.includes(","))) && !/\s/.test(text)
 
-/** http, https or data: the gateway hands addresses on and never fetches them. */
+/** An http, https or data URL, which the gateway forwards and never fetches. */
 export const MediaUrl = Schema.String.check(
   Schema.makeFilter(isMediaUrl, {
     expected: "an http, https or data URL",
-    // Without it the description below is left out of the contract.
+    // Without `toJsonSchema` the description below would be missing in the OpenAPI document.
     toJsonSchema: () => [{}, true]
   })
 ).annotate({ description: "http, https or data URL" })
 
-/** A file that was uploaded. What looks like its id may still be none. */
+/** Whether a text has the form of the id of an uploaded file; the file may not exist. */
 export const isFileId = (text: string): boolean => /^file_[\w-]{1,64}$/.test(text)
 
 const FileId = Schema.String.check(
@@ -37,7 +43,7 @@ const MediaText = Schema.String.check(
 
 const MediaObject = Schema.Struct({ url: MediaUrl })
 const FileObject = Schema.Struct({ file_id: FileId })
-/** What a client may write for one medium, as an error says it. */
+/** The accepted forms of one medium, as errors list them. */
 export const ONE_MEDIUM = "a URL, {url}, the id of a file or {file_id}"
 export const MediaRef = Schema.Union([MediaText, MediaObject, FileObject]).annotate({
   description: "A URL, {url}, the id of a file or {file_id}",
@@ -51,19 +57,19 @@ const MediaList = Schema.Array(MediaRef).check(
 export const Media = Schema.Union([MediaRef, MediaList])
 export type Media = typeof Media.Type
 
-/** The address, or the id of a file. */
+/** The URL of a medium, or the id of its file. */
 export const urlOf = (media: MediaRef): string =>
   typeof media === "string" ? media : "url" in media ? media.url : media.file_id
 
-/** The addresses and ids in their order; none when nothing was given. */
+/** The URLs and file ids in order; empty if the field is missing. */
 export const mediaUrls = (media: Media | null | undefined): ReadonlyArray<string> =>
   [media ?? []].flat().map(urlOf)
 
-/** A file of the organisation's own in an order. */
+/** A reference to an uploaded file of the organisation in an order. */
 export interface FileReference {
-  /** Path of the field with the id, as a client would write it. */
+  /** The path of the field that contains the id, as a client would write it. */
   readonly path: string
-  /** What is expected there. */
+  /** The kind of media that the field expects. */
   readonly kind: MediaKind
   readonly id: string
 }

@@ -1,20 +1,24 @@
-/** Finds the name that a client meant: by what lenient readers take for the same name, and by spelling. */
+/**
+ * Finds the name that a client meant: by what lenient parsers treat as the same name, and by
+ * spelling.
+ */
 
 /**
- * A name without case, marks, separators, invisible characters and compatible forms of letters. Some
- * readers find the fields of JSON this way, so two names with the same key are one field to them.
+ * Normalizes a name: without case, diacritical marks, separators, invisible characters and
+ * compatibility forms of letters. Some JSON parsers match fields this way, so two names with the
+ * same key are one field to them.
  */
 export const fieldKey = (name: string): string =>
   isPlain(name)
     ? name.toLowerCase().replace(/[^a-z0-9]+/g, "")
     : withoutMarks(withoutMarks(name).toUpperCase().toLowerCase()).replace(ignoredCharacters, "")
-/** True for most names, which take far less time than others. */
+/** Whether a name is printable ASCII. Most names are, and they take far less time than others. */
 export const isPlain = (name: string): boolean => /^[ -~]*$/.test(name)
 const ignoredCharacters =
   /[!-/:-@[-`{-~\p{Default_Ignorable_Code_Point}\p{Z}\p{P}\p{Cc}\p{Cf}\p{Cs}]+/gu
 const withoutMarks = (name: string): string => name.normalize("NFKD").replace(/\p{M}/gu, "")
 
-/** Letters of other alphabets, in lower case, by the letters of ASCII that they look like. */
+/** Maps lower-case letters of other alphabets to the ASCII letters that they look like. */
 const lookAlikes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     a: "аαɑᴀӕ",
@@ -48,20 +52,23 @@ const lookAlikes: ReadonlyMap<string, string> = new Map(
   }).flatMap(([letter, others]) => [...others].map((other) => [other, letter] as const))
 )
 
-/** Words of another language, whose letters are all of one alphabet. */
+/** A word of another language: all its letters are of one alphabet. */
 const foreignWord =
   /^(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{N}]+|[\p{Script=Cyrillic}\p{N}]+|[\p{Script=Greek}\p{N}]+|[\p{Script=Armenian}\p{N}]+|[\p{Script=Georgian}\p{N}]+|[\p{Script=Hebrew}\p{N}]+|[\p{Script=Arabic}\p{N}]+|[\p{Script=Devanagari}\p{N}]+|[\p{Script=Thai}\p{N}]+)$/u
-/** A letter may look like two, as some do that were printed as one. */
+/** The maximum number of ASCII letters that one character may look like, as ligatures do. */
 const LETTERS_PER_CHARACTER = 2
 
-/** Splits a key into runs of ASCII letters, each with the most letters that may stand before it. */
+/**
+ * Splits a key into runs of ASCII letters, each with the maximum number of letters that the other
+ * characters before it may stand for.
+ */
 const nameParts = (key: string) =>
   [...key.matchAll(/([^a-z0-9]*)([a-z0-9]*)/g)].map(([, strange = "", letters = ""]) => ({
     most: [...strange].length * LETTERS_PER_CHARACTER,
     letters
   }))
 
-/** Whether the parts from `index` on can be the letters from `from` on. */
+/** Whether the parts from `index` on can match the letters from offset `from` on. */
 const matchesParts = (
   letters: string,
   parts: ReturnType<typeof nameParts>,
@@ -79,9 +86,9 @@ const matchesParts = (
 }
 
 /**
- * Finds what stands under a name by the `fieldKey` of whatever resembles it. Nobody knows every
- * letter that a reader takes for another, so one beyond ASCII may stand for any, but in a word whose
- * letters are all of one other alphabet.
+ * Finds the value of the entry whose name a key resembles. No list covers every letter that a
+ * reader may confuse with another, so a character beyond ASCII may stand for any letters, except in
+ * a word whose letters are all of one other alphabet.
  */
 export const resemblances = <A>(entries: Iterable<readonly [name: string, value: A]>) => {
   const byKey = new Map([...entries].map(([name, value]) => [fieldKey(name), value] as const))
@@ -111,22 +118,25 @@ export const resemblances = <A>(entries: Iterable<readonly [name: string, value:
 export const similarNames = (names: Iterable<string>) =>
   resemblances([...names].map((name) => [name, name] as const))
 
-/** Longer names are compared with none. */
+/** Names longer than this are not compared. */
 const MAX_LENGTH = 100
-/** One in three letters may be another, missing, too many or in its neighbour's place. */
+/** The number of letters per allowed edit (replaced, missing, extra or swapped letter). */
 const LETTERS_PER_EDIT = 3
 const MAX_EDITS = 3
-/** Names with about as many letters that are compared; further ones are ignored. */
+/** The maximum number of names of similar length that are compared; further names are ignored. */
 const MAX_COMPARED = 500
 
-/** Three rows of the table of edits, which are used in turn. */
+/** Three rows of the edit distance table, used in rotation. */
 interface EditRows {
   beforeLast: Uint8Array
   previous: Uint8Array
   current: Uint8Array
 }
 
-/** Edits between the first `row` letters of one name and the first `column` letters of the other. */
+/**
+ * The number of edits between the first `row` letters of one name and the first `column` letters of
+ * the other.
+ */
 const editsAt = (
   left: string,
   right: string,
@@ -145,8 +155,8 @@ const editsAt = (
 }
 
 /**
- * The edit distance of two names (Damerau-Levenshtein). `maxEdits + 1` stands for every greater one,
- * so letters whose places are further apart than `maxEdits` are not compared.
+ * The edit distance of two names (Damerau-Levenshtein). `maxEdits + 1` stands for every greater
+ * distance, so letters whose positions differ by more than `maxEdits` are not compared.
  */
 const editsBetween = (left: string, right: string, maxEdits: number): number => {
   const tooMany = maxEdits + 1
@@ -175,7 +185,7 @@ const editsBetween = (left: string, right: string, maxEdits: number): number => 
   return rows.previous[right.length] ?? tooMany
 }
 
-/** The name that is spelled most like it, without case; null where none is near. */
+/** The name with the smallest edit distance, ignoring case; null if no name is close enough. */
 export const nearestName = (
   misspelling: string,
   names: Iterable<string>,

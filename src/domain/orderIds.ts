@@ -1,6 +1,6 @@
-/** Ids of orders: what kind they are of, and a UUIDv7. */
+/** Order ids: a prefix for the kind of order, and a UUIDv7. */
 
-/** Each kind of order, and how its ids begin. */
+/** The id prefix of each kind of order. */
 export const orderPrefixes = { video: "vt", image: "im", text: "tx" } as const
 
 export type OrderKind = keyof typeof orderPrefixes
@@ -8,7 +8,7 @@ export type OrderKind = keyof typeof orderPrefixes
 const UUID_V7 = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 const orderId = new RegExp(`^(?:${Object.values(orderPrefixes).join("|")})_${UUID_V7}$`)
 const taskKinds = ["video", "image"] as const
-/** Orders that may run after their client was answered. */
+/** The kinds of orders that may continue after their client was answered. */
 export type TaskKind = (typeof taskKinds)[number]
 
 const taskIds = {
@@ -16,10 +16,10 @@ const taskIds = {
   image: new RegExp(`^${orderPrefixes.image}_${UUID_V7}$`)
 } satisfies Record<TaskKind, RegExp>
 
-/** True for text that can be the id of an order. */
+/** Whether a text has the form of an order id. */
 export const isOrderId = (text: string): boolean => orderId.test(text)
 
-/** What a text that can be the id of a task is of; null for any other. */
+/** The kind of task by the form of its id; null for any other text. */
 export const taskKindOf = (text: string): TaskKind | null =>
   taskKinds.find((kind) => taskIds[kind].test(text)) ?? null
 
@@ -41,7 +41,7 @@ export interface TaskName {
   readonly dialect: TaskDialect
 }
 
-/** What a client's text can name: `vt_`, `im_` or `video_` and a UUID; null for any other. */
+/** Parses a task id from a client: `vt_`, `im_` or `video_` and a UUID; null for any other text. */
 export const taskNamed = (text: string): TaskName | null => {
   const uuid = openaiId.exec(text)?.[1]
   if (uuid !== undefined) {
@@ -51,13 +51,16 @@ export const taskNamed = (text: string): TaskName | null => {
   return kind === null ? null : { kind, id: text, dialect: "own" }
 }
 
-/** When an order's id was made, in milliseconds. */
+/** The creation time in an order id, in Unix milliseconds. */
 export const millisOfId = (id: string): number => {
   const uuid = id.slice(id.indexOf("_") + 1)
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
 }
 
-/** How the UUIDs of that millisecond begin: no earlier one is greater, and no later one less. */
+/**
+ * The prefix of UUIDv7 values of a given millisecond, a lower bound for later ones and an upper
+ * bound for earlier ones.
+ */
 export const uuidBeginning = (at: Date): string => {
   const hex = Math.max(0, at.getTime()).toString(16).padStart(12, "0")
   return `${hex.slice(0, 8)}-${hex.slice(8)}`

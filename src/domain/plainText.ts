@@ -11,23 +11,26 @@ export const plainText = (maxLength = DEFAULT_LENGTH) =>
     })
   )
 
-/** Far beyond what any vendor reads; in UTF-16 units, as clients count. */
+/**
+ * The maximum length of a prompt, far beyond every vendor's limit; in UTF-16 units, as clients
+ * count.
+ */
 export const MAX_PROMPT = 100_000
 
-/** What a client asks for in its own words. */
+/** A prompt in the client's own words. */
 export const Prompt = Schema.String.check(
   Schema.isMaxLength(MAX_PROMPT, { expected: `a text of at most ${MAX_PROMPT} characters` })
 )
 
-/** The same text with what cannot be stored left out: for words that come from a vendor. */
+/** Removes what cannot be stored from a text of a vendor's. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll("\u0000", "")
 
-/** A vendor's id of a job: something that can be kept, and asked for again as a part of a path. */
+/** A vendor's job id, which can be stored and sent again as a path segment. */
 export const JobId = plainText(512).check(
   Schema.isPattern(/^(?!\.{1,2}$)/, { expected: "an id that is no step of a path" })
 )
 
-/** An address that a client can load a film or a picture from. */
+/** A URL from which a client can load a video or an image. */
 export const WebAddress = Schema.String.check(
   Schema.makeFilter((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
     expected: "an http or https URL"

@@ -1,4 +1,7 @@
-/** Fields of request bodies: those that may be left out, those of the vendor, and unknown ones. */
+/**
+ * Building blocks for request bodies: optional fields, vendor fields, and checks for unknown
+ * fields.
+ */
 import { Result, Schema, SchemaIssue } from "effect"
 import { InvalidRequest } from "./Errors.ts"
 import { fieldKey, nearestName, resemblances } from "./nearest.ts"
@@ -9,7 +12,7 @@ export interface FieldFault {
   readonly message: string
 }
 
-/** Our messages in place of the library's. */
+/** The gateway's own messages in place of the schema library's. */
 const messagesByTag: Readonly<Record<string, string>> = {
   MissingKey: "This field is required",
   UnexpectedKey: "There is no such field"
@@ -19,7 +22,7 @@ const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => messagesByTag[issue._tag] ?? SchemaIssue.defaultLeafHook(issue)
 })
 
-/** `content[0].image_url`, as a client would write it. */
+/** Formats a path as a client would write it, such as `content[0].image_url`. */
 const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
   path
     .map((segment) => (typeof segment === "object" ? segment.key : segment))
@@ -27,19 +30,21 @@ const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKe
     .join("")
     .replace(/^\./, "")
 
-/** What a schema finds wrong with a document, by path and in the words of this interface. */
+/**
+ * The faults that a schema finds in a document, with paths and messages in the form of this API.
+ */
 export const issueFaults = (issue: SchemaIssue.Issue): ReadonlyArray<FieldFault> =>
   formatIssue(issue).issues.map(({ path = [], message }) => ({ path: formatPath(path), message }))
 
-/** Names that are written as one text, with blanks between them. */
+/** Splits a whitespace-separated list of names. */
 export const nameList = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
 
-/** An error lists at most so many faults. */
+/** The maximum number of faults in an error. */
 export const MAX_FIELD_FAULTS = 20
-/** Longest name in an error, in characters. */
+/** The maximum length of a field name in an error, in characters. */
 const MAX_NAME = 100
 
-/** Fails with all faults, the first of them in front; succeeds where there are none. */
+/** Fails with all faults, with the first one as the main message; succeeds without faults. */
 export const withoutFaults = (
   faults: ReadonlyArray<FieldFault>
 ): Result.Result<void, InvalidRequest> => {
@@ -56,8 +61,8 @@ export const withoutFaults = (
 }
 
 /**
- * Faults for every field that is not one of `fields`, each with the field that it may stand for: by
- * `aliases`, by what it resembles, or by a similar spelling.
+ * Faults for every field that is not one of `fields`. Each fault suggests the field that was
+ * probably meant: by `aliases`, by a look-alike name, or by a similar spelling.
  */
 export const unknownFields = (
   value: object,
@@ -76,34 +81,34 @@ export const unknownFields = (
   })
 }
 
-/** A check of a schema that reports each fault at its field. */
+/** A schema check that reports each fault at its field. */
 export const fieldCheck = <A extends object>(faultsOf: (value: A) => ReadonlyArray<FieldFault>) =>
   Schema.makeFilter((value: A) =>
     faultsOf(value).map(({ path, message }) => ({ path: [path], issue: message }))
   )
 
-/** Further fields of an object, which belong to the vendor. */
+/** Additional fields of an object, which belong to the vendor. */
 export const anyFields = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 /**
- * A field that may be left out or null, which mean the same. `expected` is what an error says the
- * field should have been, such as "a whole number of seconds".
+ * An optional field: null and a missing field mean the same. `expected` is the description of a
+ * valid value for errors, such as "a whole number of seconds".
  */
 export const optional = <S extends Schema.Top>(schema: S, expected: string) =>
   Schema.optionalKey(Schema.NullOr(schema).annotate({ expected: `${expected}, or null` }))
 
 const MAX_CALLBACK_URL = 2048
 
-/** The field of orders that may end after they were answered. */
+/** The callback URL, for orders that may finish after the response. */
 export const CallbackUrl = optional(plainText(MAX_CALLBACK_URL), "an https URL").annotate({
   description:
     "An https URL that is told the end, signed with the organisation's callback secret; not sent to the vendor"
 })
 
-/** JSON's own `true` and `false`. */
+/** An optional boolean: JSON's `true` or `false`. */
 export const optionalBoolean = optional(Schema.Boolean, "true or false, without quotes")
 
-/** A whole number, within the bounds if any. */
+/** An optional whole number, within the given bounds if any. */
 export const optionalWholeNumber = (
   expected: string,
   bounds?: { readonly minimum: number; readonly maximum: number }

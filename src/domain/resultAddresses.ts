@@ -1,8 +1,8 @@
-/** Addresses of results, as their vendors sign them. */
+/** Signed URLs of results, as vendors issue them. */
 
 const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/
 
-/** How signatures of the same kind are called by different clouds. */
+/** The prefixes by which different clouds name the same kind of signature parameters. */
 const signers = ["x-amz", "x-tos", "x-goog", "x-oss", "x-cos"]
 
 const fromDate = (date: string, seconds: number): number | null => {
@@ -12,10 +12,13 @@ const fromDate = (date: string, seconds: number): number | null => {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) + seconds * 1000
 }
 
-/** What cannot be the time of a signature: before 2001, or seconds of the distant future. */
+/**
+ * Whether a number of milliseconds can be an expiry time: times before 2001 and in the distant
+ * future are excluded.
+ */
 const isMoment = (millis: number): boolean => millis > 1e12 && millis < 1e13
 
-/** Until when an address lives, as its own signature tells; null where it does not. */
+/** The expiry time in the signature of a URL; null if the URL states none. */
 export const expiryOf = (address: string): Date | null => {
   const query = URL.parse(address)?.searchParams
   if (query === undefined) return null

@@ -1,10 +1,10 @@
-/** A task as its owner reads it: in answers, events and webhooks. */
+/** The public form of a task, in answers, events and webhooks. */
 import { Schema } from "effect"
 import type { TaskKind } from "./orderIds.ts"
 import { expiryOf } from "./resultAddresses.ts"
 import { publicState, type TaskState } from "./taskStates.ts"
 
-/** The fields of a task that its answer needs. */
+/** The fields of a task that the answer needs. */
 interface AnsweredTask {
   readonly id: string
   readonly state: TaskState
@@ -16,12 +16,12 @@ interface AnsweredTask {
   readonly isArchived: boolean
 }
 
-/** The address of one of a task's files. */
+/** Returns the URL of the task's file number `n`. */
 export type AddressOf = (n: number) => string
 
 const isAddressed = Schema.is(Schema.Struct({ url: Schema.String }))
 
-/** The addresses of images, in their order; null where one has none. */
+/** The URLs of the images in order; null for an image without a URL. */
 export const imageAddresses = ({
   result
 }: Pick<AnsweredTask, "result">): ReadonlyArray<string | null> => {
@@ -31,7 +31,7 @@ export const imageAddresses = ({
     : []
 }
 
-/** The earliest expiry of the addresses, where one states it. */
+/** The earliest expiry time of the URLs, if any URL states one. */
 const expiryField = (addresses: ReadonlyArray<string | null>) => {
   const ends = addresses.flatMap((address) => (address === null ? [] : (expiryOf(address) ?? [])))
   const earliest = ends.toSorted((one, other) => one.getTime() - other.getTime())[0]
@@ -70,13 +70,17 @@ const imageAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
         : { data: addresses.map((_, n) => ({ url: archiveUrl(n) })) }
     return { ...task.result, id: task.id, task_status: "succeeded" as const, ...settledAt }
   }
-  // Images have no vendor's task to be rejected by: all that did not come is failed.
+  // Images have no task at the vendor that could be rejected: every image task without a result has
+  // failed.
   return task.state === "processing" || task.state === "submitting"
     ? processingAnswer(task)
     : failedAnswer(task)
 }
 
-/** `archiveUrl` gives the gateway's addresses of archived files; null keeps the vendor's addresses. */
+/**
+ * The answer for a task. `archiveUrl` returns the gateway's URLs of archived files; null keeps the
+ * vendor's URLs.
+ */
 export const taskAnswer = (
   kind: TaskKind,
   task: AnsweredTask,

@@ -1,14 +1,15 @@
 /**
- * The states of tasks. Clients see `processing`, `succeeded` and `failed`; `submitting` (the hold is taken,
- * and the vendor has not answered yet) and `rejected` (no task came of it) stay inside.
+ * The states of tasks. Clients see `processing`, `succeeded` and `failed`. Two states are internal:
+ * `submitting` (the hold is taken and the vendor has not answered yet) and `rejected` (no task was
+ * created).
  *
  *   video  submitting -> processing -> succeeded     image  submitting -> succeeded
  *               |             `-----> failed                    |-----> failed
  *               `--> rejected                                   `-----> rejected
  *
- * A video runs at its vendor and is polled there. Images come with the answer to their one call: they
- * `failed` where that answer could not be read and is charged, and are `rejected` where the hold was
- * given back.
+ * A video runs at its vendor and is polled there. Images arrive in the answer to a single call: the
+ * task is `failed` if that answer could not be read and is charged, and `rejected` if the hold was
+ * released.
  */
 import { Schema } from "effect"
 import type { TaskKind } from "./orderIds.ts"
@@ -23,8 +24,9 @@ export const TaskState = Schema.Literals([
 export type TaskState = typeof TaskState.Type
 
 /**
- * Of each kind of task, the states that may follow each state. `TaskOutcome` is made of this table, and
- * `test/contract/TaskStates.process.test.ts` compares it with the SQL and with what the stores let through.
+ * The allowed state transitions of each kind of task. `TaskOutcome` is derived from this table, and
+ * `test/contract/TaskStates.process.test.ts` compares the table with the SQL and with what the
+ * stores accept.
  */
 export const transitions = {
   video: {
@@ -42,7 +44,7 @@ export const transitions = {
   }
 } as const satisfies Record<TaskKind, Partial<Record<TaskState, ReadonlyArray<TaskState>>>>
 
-/** One type for each pair of states. */
+/** A union with one type for each pair of states. */
 type Transition<From, State> = State extends TaskState
   ? { readonly from: From; readonly state: State }
   : never
@@ -53,7 +55,7 @@ type TransitionsIn<Table extends Partial<Record<TaskState, ReadonlyArray<TaskSta
     : never
 }[keyof Table]
 
-/** A change of state that the table allows to tasks of the kind. */
+/** A state transition that the table allows for tasks of the kind. */
 export type TaskTransition<Kind extends TaskKind = TaskKind> = {
   [Each in Kind]: TransitionsIn<(typeof transitions)[Each]>
 }[Kind]
@@ -64,10 +66,13 @@ const finalStates: ReadonlySet<string> = new Set(
   TaskState.literals.filter((state) => tables.every((table) => (table[state] ?? []).length === 0))
 )
 
-/** Whether the table has no transition from the state: the hold of such a task is closed. */
+/**
+ * Whether a state is final, that is, has no transition in the table: the hold of such a task is
+ * closed.
+ */
 export const isFinal = (state: string): boolean => finalStates.has(state)
 
-/** What the API shows; null where the client must not see a task at all. */
+/** The state shown by the API; null if the client must not see the task at all. */
 export const publicState = (state: TaskState): "processing" | "succeeded" | "failed" | null => {
   switch (state) {
     case "submitting":
@@ -83,11 +88,14 @@ type PublicState = NonNullable<ReturnType<typeof publicState>>
 
 export const publicStates = ["processing", "succeeded", "failed"] as const
 
-/** Images have no vendor's task to be rejected by: all that did not come is failed. */
+/**
+ * The shown state of a task by its kind. Images have no task at the vendor that could be rejected:
+ * every image task without a result has failed.
+ */
 const shownAs = (kind: TaskKind, state: TaskState): PublicState | null =>
   kind === "image" && state === "rejected" ? "failed" : publicState(state)
 
-/** The stored states that the API shows as `shown`; null stands for every public state. */
+/** The stored states that the API shows as `shownState`; null stands for every public state. */
 export const statesShownAs = (
   kind: TaskKind,
   shownState: PublicState | null
@@ -98,16 +106,17 @@ export const statesShownAs = (
   })
 
 /**
- * The number of a state's event. It is read off the task alone, so it means the same on every
- * gateway; the two ends share the last one, since a task has only one of them.
+ * The number of the event of a state. It depends on the task alone, so it is the same on every
+ * gateway instance; the two final states share the last number, since a task reaches only one of
+ * them.
  */
 export const eventNumber = (state: PublicState): 1 | 2 => (state === "processing" ? 1 : 2)
 
 export const LAST_EVENT = 2
 
 /**
- * The number of the event a client has seen last, by what it says of it: 0 for none, for anything
- * no gateway has given out, and for the end of a task that has not ended.
+ * The number of the last event a client has seen, from its `Last-Event-ID`: 0 if the client sent
+ * none, a number that no gateway issues, or the final event of a task that has not ended.
  */
 export const seenEvent = (lastEventId: string | undefined, state: PublicState): 0 | 1 | 2 => {
   const lastSeen = lastEventId === "1" ? 1 : lastEventId === "2" ? 2 : 0

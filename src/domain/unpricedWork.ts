@@ -1,7 +1,8 @@
 /**
- * Fields of vendors' interfaces that no price of ours covers. They order more than is held for, order
- * it of another model, have it delivered past the gateway, or repeat a field of the gateway under
- * another name. Bodies that are sent on unchanged may not have them. Names match as in `resemblances`.
+ * Fields of vendors' APIs that no price of the gateway covers. They order more than is held, order
+ * from another model, have the result delivered past the gateway, or repeat a field of the gateway
+ * under another name. Bodies that are forwarded unchanged may not contain them. Names match as in
+ * `resemblances`.
  */
 import { Predicate } from "effect"
 import { type ImageDimension, imageDimensions } from "./image/imagePrices.ts"
@@ -12,9 +13,9 @@ type ValuePredicate = (value: unknown) => boolean
 
 interface UnpricedRule {
   readonly names: ReadonlyArray<string>
-  /** Values that change nothing. */
+  /** Whether a value of the field changes nothing. */
   readonly isHarmless: ValuePredicate
-  /** Second half of the error's message. */
+  /** The second half of the error message. */
   readonly advice: string
 }
 
@@ -23,7 +24,7 @@ const oneOf =
   (value) =>
     values.includes(value)
 
-/** Matches null, false and whatever is empty. */
+/** Matches null, false and empty values. */
 const noValues: ValuePredicate = (value) =>
   Predicate.isObjectOrArray(value) ? Object.keys(value).length === 0 : oneOf(null, false, "")(value)
 
@@ -87,8 +88,9 @@ const imageWork: ReadonlyArray<UnpricedRule> = [
 ]
 
 /**
- * What vendors call the dimensions that an image can be priced by. They are no other spellings, and
- * go out where the price is the same for all values of the dimension.
+ * The vendors' names for the dimensions by which an image can be priced. These are not alternative
+ * spellings of the gateway's fields, and are forwarded if the price does not depend on the
+ * dimension.
  */
 const dimensionAliases: Readonly<Record<ImageDimension, ReadonlyArray<string>>> = {
   quality: nameList(`
@@ -177,9 +179,9 @@ const rulesOf = (work: ReadonlyArray<UnpricedRule>): Rules =>
 const imageRules = rulesOf(imageWork)
 const textRules = rulesOf(textWork)
 
-/** Tools that the client runs, by their `type`; a tool without one is taken for such. */
+/** The `type` values of tools that the client runs; a tool without a type counts as such. */
 const clientTools: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"])
-/** Fields that make a tool one of the vendor's, and its type. */
+/** Fields that mark a tool as the vendor's, and the field for its type. */
 const toolFields = resemblances([
   ["type", "type"],
   ...nameList(`
@@ -188,7 +190,7 @@ const toolFields = resemblances([
   `).map((name) => [name, "tool"] as const)
 ])
 
-/** Where something stands in the place of a tool that no client runs; null where it is one. */
+/** The path of a tool that the client does not run; null if the client runs the tool. */
 const vendorToolAt = (tool: unknown, path: string): string | null => {
   if (Array.isArray(tool) || isJson(tool)) return path
   if (!Predicate.isObject(tool)) return null
@@ -203,7 +205,7 @@ const vendorToolAt = (tool: unknown, path: string): string | null => {
   return null
 }
 
-/** Where the first tool that is not the client's stands; null where there is none. */
+/** The path of the first tool that the client does not run; null if there is none. */
 const vendorToolIn = (tools: unknown, path: string): string | null => {
   if (!Array.isArray(tools)) return vendorToolAt(tools, path)
   for (const [index, tool] of tools.entries()) {
@@ -217,29 +219,35 @@ interface Field {
   readonly path: string
   readonly name: string
   readonly key: string
-  /** The key of the field it is in; null at the top. */
+  /** The key of the enclosing field; null at the top level. */
   readonly under: string | null
-  /** Whether a vendor may read it as a field of the body. */
+  /** Whether a vendor may read the field as a top-level field of the body. */
   readonly isOfBody: boolean
   readonly value: unknown
-  /** Stands for all fields that were not looked at, because there are more than any order has. */
+  /**
+   * Set on a placeholder for all fields that were not checked, because there are more than any
+   * order has.
+   */
   readonly isLimit?: boolean
 }
 
-/** Longest path in an error, in characters. */
+/** The maximum length of a path in an error, in characters. */
 const MAX_PATH = 200
 const cutPath = (path: string): string =>
   path.length > MAX_PATH ? path.slice(0, MAX_PATH).toWellFormed() : path.toWellFormed()
-/** Twice the values of any body: texts of JSON may have more in them. */
+/**
+ * The maximum number of fields that are checked, twice the number of any normal body: JSON inside
+ * strings may contain more.
+ */
 const MAX_FIELDS = 100_000
-/** Characters of a text of JSON that take as long as a field. */
+/** The number of characters of a JSON string that cost as much time as one field. */
 const CHARACTERS_PER_FIELD = 10
-/** Names in ASCII that take as long as one beyond ASCII. */
+/** The number of ASCII names that cost as much time as one name beyond ASCII. */
 const FIELDS_PER_FOREIGN_NAME = 40
 
 type Names = ReadonlySet<string>
 
-/** Objects whose fields some vendor, relay or client library takes for those of the body. */
+/** The names of objects whose fields some vendor, relay or client library merges into the body. */
 const bodyName = similarNames(
   nameList(`
     extra_body extra_fields extra_params extra_parameters extra_args extra extra_kwargs
@@ -252,7 +260,10 @@ const bodyName = similarNames(
   `)
 )
 
-/** Some vendors read a text of JSON as what it says; in a form there is no other way to nest. */
+/**
+ * Whether a value is a string of JSON. Some vendors parse such strings, which are the only way to
+ * nest fields in a form.
+ */
 const isJson = (value: unknown): value is string =>
   typeof value === "string" && /^\s*[[{]/.test(value)
 
@@ -264,18 +275,21 @@ const readJson = (text: string): unknown => {
   }
 }
 
-/** The names in a name that some vendors read as a path. */
+/** The parts of a field name that some vendors read as a path. */
 export const namesInName = (name: string): ReadonlyArray<string> =>
   name.split(/[.[\]/:]+/).filter((part) => part !== "")
 
 interface Place extends Pick<Field, "path" | "under" | "isOfBody" | "value"> {
-  /** Null where it is no field: the body itself, or an item of an array. */
+  /** The name of the field; null for the body itself and for items of an array. */
   readonly name: string | null
 }
 
 const isNested = (value: unknown): boolean => isJson(value) || Predicate.isObjectOrArray(value)
 
-/** The fields or items of a value, the last one first; of the items those in which fields can be. */
+/**
+ * The fields or items of a value, the last one first; only items that can contain fields are
+ * included.
+ */
 function* insideOf(
   { path, under, isOfBody, value }: Place,
   gatewayFields: Names | null
@@ -295,7 +309,7 @@ function* insideOf(
   }
 }
 
-/** The place of what is inside of the field that the keys lead to. */
+/** The place of the contents of the field that the keys lead to. */
 const placeInside = (place: Place, keys: ReadonlyArray<string>): Place => ({
   ...place,
   under: keys.at(-1) ?? place.under,
@@ -303,15 +317,15 @@ const placeInside = (place: Place, keys: ReadonlyArray<string>): Place => ({
 })
 
 /**
- * Every field in a value, the outer ones first, without the top-level `gatewayFields` and what is in
- * them. A name such as `extra_body.n` or `extra_body[n]` is also the field within a field that some
- * vendors read. A path that is too long is cut.
+ * Every field in a value, outer fields first, without the top-level `gatewayFields` and their
+ * contents. A name such as `extra_body.n` or `extra_body[n]` is also reported as the nested field
+ * that some vendors read. A path that is too long is cut.
  */
 export function* otherFields(body: unknown, gatewayFields: Names = new Set()): Generator<Field> {
   const places: Array<Place> = []
   let remainingFields = MAX_FIELDS
   let lastPath = ""
-  /** The next place, after what is inside of the one before. */
+  /** The next place in depth-first order. */
   const nextPlace = (place: Place, names: Names | null): Place | undefined => {
     let { value } = place
     if (isJson(value)) {
@@ -350,11 +364,14 @@ export function* otherFields(body: unknown, gatewayFields: Names = new Set()): G
   if (remainingFields <= 0) yield { ...top, path: lastPath, name: "", key: "", isLimit: true }
 }
 
-/** The fields of an order that the gateway reads, and those in which a client may write anything. */
+/**
+ * The fields of an order that the gateway reads, and the fields in which a client may write
+ * anything.
+ */
 export interface GatewayFields {
-  /** Neither these nor what is in them is looked at. */
+  /** The names of fields that are not checked, nor are their contents. */
   readonly names: Names
-  /** The field that a key resembles. */
+  /** The gateway's field that a key resembles. */
   readonly similarField: (key: string) => string | undefined
 }
 
@@ -369,7 +386,9 @@ export const gatewayFieldsOf = (
 const isTheField = (name: string): string =>
   `${name} is the field for this, at its own place and in this very spelling: a vendor may read both`
 
-/** The fields of an object that resemble others of its own, of which a vendor may read either. */
+/**
+ * Faults for fields of an object that resemble a known field: a vendor may read either of the two.
+ */
 export const otherSpellings = (
   value: object,
   { names, similarField: fieldName }: GatewayFields
@@ -385,17 +404,20 @@ export const otherSpellings = (
   return faults
 }
 
-/** Fields that ask a router for another model than the order names. */
+/** The fields that request a model from a router other than the one the order names. */
 const otherModelName = similarNames(
   nameList(`
     models fallbacks fallback_models context_window_fallbacks content_policy_fallbacks model_list
     model_id model_name engine deployment deployment_id route preset
   `)
 )
-/** Where a field begins so, some routers answer in the place of the model. */
+/** The prefix of fields by which some routers return mock answers instead of calling the model. */
 const MOCK = /^mock_/i
 
-/** Another field for the model, also where some vendors merge it into the body. */
+/**
+ * Whether a field selects another model, also inside an object that some vendors merge into the
+ * body.
+ */
 const isOtherModel = ({ name, key, under, value }: Field): boolean =>
   (under === null || under === "extrabody") &&
   (otherModelName(key) !== undefined || MOCK.test(name)) &&
@@ -425,13 +447,15 @@ const faultsOf = (
   return faults
 }
 
-/** Faults for work that an image request would order without paying for it. */
+/** Faults for fields of an image request that order unpriced work. */
 export const unpricedImageWork = (
   body: object,
   gatewayFields: GatewayFields
 ): ReadonlyArray<FieldFault> => faultsOf(imageRules, body, gatewayFields)
 
-/** Fields by which a vendor may read a dimension that the price of an image depends on. */
+/**
+ * Faults for fields from which a vendor may read a dimension that the price of an image depends on.
+ */
 export const dimensionFaults = (
   body: object,
   gatewayFields: GatewayFields,
@@ -448,7 +472,7 @@ export const dimensionFaults = (
   return faults
 }
 
-/** Faults for work that a text request would order without paying for it. */
+/** Faults for fields of a text request that order unpriced work. */
 export const unpricedTextWork = (
   body: Readonly<Record<string, unknown>>,
   gatewayFields: GatewayFields

@@ -1,4 +1,4 @@
-/** The events of webhooks, by their receivers. */
+/** The webhook events, by receiver. */
 
 /** Events of organisations. */
 export const organizationEvents = [
@@ -21,7 +21,7 @@ export const operatorEvents = [
 
 export type EventType = (typeof organizationEvents)[number] | (typeof operatorEvents)[number]
 
-/** Example data of each event, which a test of an endpoint sends. */
+/** Example data of each event, which a test delivery to an endpoint contains. */
 export const sampleData = {
   "video.completed": {
     id: "vt_00000000-0000-7000-8000-000000000000",

@@ -1,6 +1,6 @@
 /**
- * Connections to addresses that clients and vendors name. They have a pool of their own, apart from that
- * of orders, and lead to public addresses alone.
+ * Connections to addresses that clients and vendors name. They use a separate connection pool from
+ * orders, and reach only public addresses.
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
@@ -11,10 +11,12 @@ import { filteredLookup, type LookupPolicy } from "../runtime/filteredLookup.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { type AddressRules, faultOfUrl, isPublicAddress } from "./publicAddresses.ts"
 
-/** The request was not sent, or not answered; the message may be shown to the one who named the address. */
+/**
+ * The request was not sent or not answered; the message may be shown to whoever named the address.
+ */
 export class OutgoingFault extends Schema.TaggedError<OutgoingFault>()("OutgoingFault", {
   message: Schema.String,
-  /** The address is one that the gateway never calls. */
+  /** Whether the gateway refused the address, because it never calls such addresses. */
   isRefused: Schema.Boolean
 }) {}
 
@@ -23,25 +25,28 @@ export interface OutgoingRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** How long the head of the answer, or its next piece, may be waited for; absent: the caller bounds it. */
+  /**
+   * The time-out, in seconds, of the head of the answer and of each chunk; without it, the caller
+   * limits the time.
+   */
   readonly idleSeconds?: number
 }
 
 export interface OutgoingAnswer {
   readonly status: number
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-  /** May be read once. */
+  /** The body, which can be read only once. */
   readonly bytes: Stream.Stream<Uint8Array, OutgoingFault>
 }
 
-/** A header of an answer; empty where it has none. */
+/** A header of an answer; empty if the answer does not have it. */
 export const headerOf = ({ headers }: OutgoingAnswer, name: string): string => {
   const header = headers[name]
   return typeof header === "string" ? header : ""
 }
 
-/** The body of an answer, which fails when it has more than `maxBytes`. */
+/** The body of an answer; the stream fails if the body exceeds `maxBytes`. */
 export const bytesWithin = (
   maxBytes: number,
   { bytes }: OutgoingAnswer
@@ -62,8 +67,8 @@ export class OutgoingWeb extends Context.Service<
   {
     readonly rules: AddressRules
     /**
-     * Succeeds when the head of the answer has arrived; the connection is cut when the scope ends before
-     * the body does. Redirects are not followed. The caller bounds the time.
+     * Succeeds when the head of the answer has arrived. The connection is closed if the scope ends
+     * before the body does. Redirects are not followed. The caller limits the time.
      */
     open(request: OutgoingRequest): Effect.Effect<OutgoingAnswer, OutgoingFault, Scope.Scope>
   }
@@ -90,7 +95,10 @@ const errorMessages: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "the connection was cut"
 }
 
-/** Each of several addresses fails with an error of its own: the first one is reported. */
+/**
+ * Converts an error. A host with several addresses fails with one error per address; the first is
+ * reported.
+ */
 const faultOf = (cause: unknown): OutgoingFault => {
   const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
   const code = hasCode(error) ? error.code : ""
@@ -121,7 +129,8 @@ const openWith =
           }),
         catch: faultOf
       })
-      // A body that is cut before anybody reads it would otherwise crash the process with its error.
+      // Without this handler, the error of a body that is cut off before it is read would crash the
+      // process.
       answer.body.on("error", () => undefined)
       return {
         status: answer.statusCode,

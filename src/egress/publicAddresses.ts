@@ -1,4 +1,7 @@
-/** Which addresses the gateway connects to where others name them: those of the public internet alone. */
+/**
+ * The rules for addresses that clients and vendors name: the gateway connects only to the public
+ * internet.
+ */
 import { Option } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 import {
@@ -8,7 +11,10 @@ import {
   isLinkLocalHost
 } from "../domain/catalog/linkLocal.ts"
 
-/** The IPv4 networks of IANA's special-purpose registry, multicast and the reserved end. */
+/**
+ * The IPv4 networks of IANA's special-purpose registry, multicast and the reserved range at the
+ * end.
+ */
 const specialNetworks4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -29,7 +35,7 @@ const specialNetworks4 = [
   "224.0.0.0/3"
 ].map(IpNetwork.fromStringUnsafe)
 
-/** All that is allocated of IPv6 for the internet; translated and mapped addresses are not in it. */
+/** The IPv6 range allocated for the internet, which excludes translated and mapped addresses. */
 const globalUnicast6 = IpNetwork.fromStringUnsafe("2000::/3")
 const specialNetworks6 = [
   "2001::/23",
@@ -47,8 +53,9 @@ const isPublicIp = (address: NetAddress.IpAddress): boolean => {
 }
 
 /**
- * False of loopback, private, link-local, metadata, multicast and every other special address, also
- * where an IPv4 address is written as an IPv6 one: a mapped address counts as what it stands for.
+ * Whether an address is public. Loopback, private, link-local, metadata, multicast and all other
+ * special addresses are not, even if an IPv4 address is written as an IPv6 one: a mapped address
+ * counts as the IPv4 address it stands for.
  */
 export const isPublicAddress = (text: string): boolean =>
   !isLinkLocal(text) &&
@@ -57,13 +64,13 @@ export const isPublicAddress = (text: string): boolean =>
 const isLocalName = (host: string): boolean => /(^|\.)localhost\.?$/.test(host)
 
 export interface AddressRules {
-  /** Any address, and without encryption: for a machine of one's own. */
+  /** Whether any address is allowed, even without encryption: for a local machine. */
   readonly allowPrivate: boolean
 }
 
 /**
- * What is wrong with a URL by itself; null where only the connection will tell. A name is looked up
- * when the connection is made, as it may resolve to another address by then.
+ * The fault of a URL that can be seen without connecting; null if there is none. A host name is
+ * checked when the connection is made, because it may resolve to another address by then.
  */
 export const faultOfUrl = (text: string, { allowPrivate }: AddressRules): string | null => {
   const url = URL.parse(text)

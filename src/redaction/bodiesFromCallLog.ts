@@ -1,6 +1,6 @@
 /**
- * Hides what a request or an answer says from the operators who read the call log. It is an
- * allow-list: a field that is not listed shows only the size and digest of its text.
+ * Hides the content of requests and answers from the operators who read the call log. The redaction
+ * is an allow-list: a field that is not listed shows only the size and digest of its text.
  */
 
 import { hash } from "node:crypto"
@@ -16,7 +16,7 @@ import {
 import { withoutEchoes } from "./promptsFromRecords.ts"
 import { textDigest } from "./textDigest.ts"
 
-/** Fields with the status of a job or the outcome of a call. */
+/** Fields that contain the status of a job or the outcome of a call. */
 const outcomeFields: ReadonlySet<string> = new Set([
   "status",
   "task_status",
@@ -27,7 +27,10 @@ const outcomeFields: ReadonlySet<string> = new Set([
   "reason"
 ])
 
-/** Fields whose texts are ids or words of a small vocabulary; kept when they also look like one. */
+/**
+ * Fields whose values are ids or words of a small vocabulary; a value is kept only if it also looks
+ * like one.
+ */
 const tokenFields: ReadonlySet<string> = new Set([
   ...outcomeFields,
   "id",
@@ -62,7 +65,7 @@ const tokenFields: ReadonlySet<string> = new Set([
   "end_time"
 ])
 
-/** Fields with a vendor's explanation of an error. */
+/** Fields that contain a vendor's explanation of an error. */
 const messageFields: ReadonlySet<string> = new Set([
   "message",
   "msg",
@@ -78,41 +81,41 @@ const fieldName = /^[A-Za-z_][\w.-]{0,47}$/
 
 const MAX_DEPTH = 6
 const MAX_ITEMS = 20
-/** Limit of a redacted body, in characters of JSON. */
+/** The maximum length of a redacted body, in characters of JSON. */
 const MAX_LENGTH = 8 * 1024
-/** Longer texts are media, which a vendor's error does not repeat in words. */
+/** The maximum length of a text that a vendor's error may repeat; longer texts are media. */
 const MAX_TEXT = 20_000
-/** Larger media get no digest, which would block the event loop. */
+/** The maximum size of media with a digest; hashing larger media would block the event loop. */
 const MAX_DIGESTED = 256 * 1024
 
 export interface RedactOptions {
-  /** The call's credentials, which are masked wherever they stand. */
+  /** The call's credentials, which are masked wherever they occur. */
   readonly secrets: ReadonlyArray<string>
   /**
-   * Texts of the request: a vendor's explanation is kept without what it repeats of them. Null when
-   * they are not known; then an explanation is kept as size and digest alone.
+   * The texts of the request, which are masked in a vendor's explanation. If they are unknown
+   * (null), only the size and digest of an explanation are kept.
    */
   readonly requestTexts: ReadonlyArray<string> | null
-  /** Items of lists with another id than this one are left out; null keeps all. */
+  /** The id of the list item to keep; items with another id are left out. Null keeps all items. */
   readonly itemId: string | null
 }
 
 export interface Redacted {
-  /** At most 8 KiB of JSON. */
+  /** The redacted value, at most 8 KiB of JSON. */
   readonly value: unknown
-  /** The free texts of the value. */
+  /** The free texts in the value. */
   readonly texts: ReadonlyArray<string>
-  /** Values of the outcome fields, in their order. */
+  /** The values of the outcome fields in order. */
   readonly outcome: string
 }
 
 const isNamed = Schema.is(Schema.Struct({ id: Schema.String }))
 
-/** Length of the value's JSON; only a text that may need escapes is encoded to count it. */
+/** The length of the value's JSON; only a text that may need escapes is encoded to determine it. */
 const charactersOf = (value: unknown): number =>
   typeof value === "string" && token.test(value) ? value.length + 2 : JSON.stringify(value).length
 
-/** The size of a medium, and its digest where that does not take long. */
+/** The size of a medium, and its digest unless hashing would take long. */
 const describeMedium = ({ type, content, encoding }: Medium) => {
   const size = { media_type: type, bytes: Buffer.byteLength(content, encoding) }
   return size.bytes > MAX_DIGESTED
@@ -120,7 +123,7 @@ const describeMedium = ({ type, content, encoding }: Medium) => {
     : { ...size, sha256: hash("sha256", Buffer.from(content, encoding)) }
 }
 
-/** Redacts one value within the limit of its length. */
+/** Redacts one value within the length limit. */
 class Redactor {
   readonly texts: Array<string> = []
   readonly outcome: Array<string> = []
@@ -155,7 +158,7 @@ class Redactor {
     return { characters: text.length, ...(sha256 === null ? {} : { sha256 }) }
   }
 
-  /** The redacted value; undefined when the length limit is reached. */
+  /** Counts a redacted value against the length limit; undefined if the limit is exceeded. */
   private charge(redacted: unknown, extra = 0): unknown {
     this.remainingLength -= charactersOf(redacted) + extra + 1
     return this.remainingLength < 0 ? undefined : redacted
@@ -204,7 +207,7 @@ class Redactor {
   }
 }
 
-/** Redacts a decoded JSON value, or a text where the body was none. */
+/** Redacts a decoded JSON value, or a text if the body was not JSON. */
 export const redact = (value: unknown, options: RedactOptions): Redacted => {
   const redactor = new Redactor(options)
   const redacted = redactor.redactValue("", value, 0)

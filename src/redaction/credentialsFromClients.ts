@@ -1,22 +1,26 @@
-/** Hides our credentials at vendors from clients, in what a vendor echoes of them. */
+/** Hides the gateway's credentials from clients when a vendor repeats them. */
 import { Predicate, Redacted } from "effect"
 import { MASK, spellingsOf } from "./patterns.ts"
 
-/** Our credentials at a vendor. */
+/** The gateway's credentials at a vendor. */
 export interface Credentials {
   readonly apiKey: Redacted.Redacted
-  /** Application id, for the protocols that need one. */
+  /** The application id, for protocols that need one. */
   readonly appId: string | null
-  /** The address of the vendor, which identifies it. */
+  /** The base address, which would reveal the vendor. */
   readonly baseUrl: string
 }
 
-/** Shorter secrets would be found in any encoded text. */
+/**
+ * The minimum length of a secret to search for in encoded text; shorter ones would match any
+ * encoded text.
+ */
 const ENCODED_LENGTH = 8
 
 /**
- * The base64 of a secret within a longer text, such as a header. It depends on how many bytes come
- * before the secret; the characters at its ends are left out, as they encode other bytes as well.
+ * The base64 encodings of a secret within a longer text, such as a header. They depend on the
+ * number of bytes before the secret. The characters at both ends are left out, because they also
+ * encode neighbouring bytes.
  */
 const base64Spellings = (secret: string): ReadonlyArray<string> =>
   [0, 1, 2].flatMap((before) => {
@@ -26,13 +30,16 @@ const base64Spellings = (secret: string): ReadonlyArray<string> =>
     return [bytes.toString("base64").slice(from, to), bytes.toString("base64url").slice(from, to)]
   })
 
-/** A secret in plain text, in JSON that is quoted in a text, percent-encoded, and in base64. */
+/** The encodings of a secret: plain text, JSON quoted in a text, percent-encoding, and base64. */
 const spellings = (secret: string): ReadonlyArray<string> =>
   secret.length < ENCODED_LENGTH
     ? spellingsOf(secret).filter((spelling) => spelling !== "")
     : [...spellingsOf(secret), ...base64Spellings(secret)]
 
-/** The host with and without its port; a name without a dot may be any word, so it is left out. */
+/**
+ * The host with and without its port; a name without a dot is left out, because it could be any
+ * word.
+ */
 const hostsOf = (baseUrl: string): ReadonlyArray<string> => {
   const parsed = URL.parse(baseUrl)
   return parsed === null ? [] : [parsed.host, parsed.hostname].filter((host) => /[.:]/.test(host))
@@ -44,8 +51,9 @@ const secretsOf = ({ apiKey, appId, baseUrl }: Credentials): ReadonlyArray<strin
 ]
 
 /**
- * How vendors name the accounts, projects and keys of their customers; ours, as no other customer is named.
- * Some write the number of an account behind the word.
+ * Matches identifiers of accounts, projects and keys. They are the gateway's own, because vendors
+ * name no other customer. Some vendors write the number of an account after a word such as
+ * `account`.
  */
 const accountName =
   /\b(?:org-|proj_|sk-)(?=[\w*-]*\d)[\w*-]{8,}|(?<=(?:\b(?:account|user|uid)|账[号户])[\s:=#"'(]{0,3}(?:id[\s:=#"'(]{1,3})?)\d{6,}/gi
@@ -55,7 +63,10 @@ const maskSecrets = (secrets: ReadonlyArray<string>, text: string): string =>
     .reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
     .replace(accountName, MASK)
 
-/** Walks the value instead of its JSON text: a secret made of digits may stand for a number. */
+/**
+ * Masks secrets in a value. It walks the value, not its JSON text, because a secret of digits may
+ * occur as a number.
+ */
 const maskValue = (secrets: ReadonlyArray<string>, value: unknown): unknown => {
   if (typeof value === "string") return maskSecrets(secrets, value)
   if (typeof value === "number") return secrets.includes(String(value)) ? MASK : value
@@ -73,11 +84,11 @@ const maskValue = (secrets: ReadonlyArray<string>, value: unknown): unknown => {
 export const scrubText = (account: Credentials, text: string): string =>
   maskSecrets(secretsOf(account), text)
 
-/** The same JSON value without our key and application id, in keys and values at any depth. */
+/** Masks the gateway's key and application id in a JSON value, in keys and values at any depth. */
 export const scrub = (account: Credentials, value: unknown): unknown =>
   maskValue(secretsOf(account), value)
 
-/** Headers that hold no credential; every other header's value is taken for one. */
+/** Headers that contain no credential; the value of any other header counts as one. */
 const publicHeaders: ReadonlySet<string> = new Set([
   "accept",
   "content-length",
@@ -86,12 +97,15 @@ const publicHeaders: ReadonlySet<string> = new Set([
   "x-dashscope-async"
 ])
 
-/** The credentials among headers that went out, without `Bearer` and the like, in every spelling. */
+/**
+ * The credentials in the headers of a request, without prefixes such as `Bearer`, in every
+ * encoding.
+ */
 export const secretsIn = (headers: Readonly<Record<string, string>>): ReadonlyArray<string> =>
   Object.entries(headers)
     .filter(([name]) => !publicHeaders.has(name))
     .flatMap(([, value]) => {
       const token = value.slice(value.indexOf(" ") + 1)
-      // What holds the token is masked with it.
+      // Masking the token also masks it inside the whole header.
       return spellings(token === "" ? value : token)
     })

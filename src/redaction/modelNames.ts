@@ -1,4 +1,7 @@
-/** Replaces a vendor's name of a model, which reveals the vendor, by the name that the client ordered. */
+/**
+ * Replaces a vendor's name of a model, which reveals the vendor, by the name that the client
+ * ordered.
+ */
 import { RegExp as Patterns, Predicate } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 
@@ -16,7 +19,7 @@ const renameIn = (value: unknown, rename: (text: string) => string): unknown => 
     : value
 }
 
-/** The model as its client ordered it, and as it is called at the vendor. */
+/** The client's and the vendor's names of a model. */
 export interface ModelNames {
   readonly model: string
   readonly upstreamModel: string
@@ -25,7 +28,7 @@ export interface ModelNames {
 export const renameModel = ({ model, upstreamModel }: ModelNames, text: string): string =>
   text.replace(nameIn(upstreamModel), () => model)
 
-/** The same error with the client's name of the model. */
+/** Replaces the vendor's name of the model in an error. */
 export const renameModelInError = (names: ModelNames, error: UpstreamError): UpstreamError => {
   if (names.model === names.upstreamModel) return error
   const rename = (text: string) => renameModel(names, text)

@@ -1,35 +1,44 @@
-/** What a medium, an address and a credential look like in a text. */
+/** Patterns of media, addresses and credentials in a text. */
 import { Predicate } from "effect"
 
-/** Replaces a credential. */
+/** The replacement of a credential. */
 export const MASK = "[redacted]"
 
-/** A text in plain form, in JSON that is quoted in a text, and percent-encoded. */
+/** The encodings of a text: plain, JSON quoted in a text, and percent-encoded. */
 export const spellingsOf = (text: string): ReadonlyArray<string> => [
   ...new Set([text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed())])
 ]
 
 const address = /https?:\/\//i
 
-/** True for a text that begins with an address of the web. */
+/** Whether a text begins with a web address. */
 export const startsWithAddress = (text: string): boolean => text.search(address) === 0
 
-/** True for a text that contains such an address. */
+/** Whether a text contains a web address. */
 export const holdsAddress = (text: string): boolean => address.test(text)
 
 const MAX_ADDRESS = 300
 
-/** An address without user, query and fragment, in which signatures stand; null when it is none. */
+/**
+ * An address without user, query and fragment, which may contain signatures; null if it is not an
+ * address.
+ */
 export const plainAddress = (url: string): string | null => {
   const parsed = URL.parse(url)
   return parsed === null ? null : `${parsed.origin}${parsed.pathname}`.slice(0, MAX_ADDRESS)
 }
 
-/** Addresses may be signed, and long runs without a space are keys or encoded media. */
+/**
+ * Masks addresses, which may be signed, and long runs without a space, which are keys or encoded
+ * media.
+ */
 export const maskOpaqueText = (text: string, mask: string): string =>
   text.replace(/\b(?:https?|data):[^\s"'<>]+/gi, mask).replace(/[A-Za-z0-9+/_=%-]{64,}/g, mask)
 
-/** The beginning of every encoded medium; the slower `entireMedium` is tried only where it matches. */
+/**
+ * Matches the beginning of every encoded medium; the slower `entireMedium` is used only after a
+ * match.
+ */
 const medium = /data:[\w.+/-]*[^,\s]{0,100},|[A-Za-z0-9+/]{1024}/i
 const entireMedium = /(?:data:[\w.+/-]*[^,\s]{0,100},[A-Za-z0-9+/=_-]*|[A-Za-z0-9+/=]{1024,})/gi
 
@@ -39,18 +48,24 @@ export const mediaIn = (text: string): ReadonlyArray<string> =>
 
 const generatedMedium = /data:(?!image\/svg)[\w.+/-]*;base64,[\w+/=-]+|[A-Za-z0-9+/]{1024,}=*/gi
 
-/** Media that a vendor may have generated: without icons, which pages have, and texts in data URLs. */
+/**
+ * The media in a text that a vendor may have generated. Icons of web pages and text in data URLs
+ * are excluded.
+ */
 export const generatedMediaIn = (text: string): ReadonlyArray<string> =>
   text.match(generatedMedium) ?? []
 
-/** True for a text that is a medium from its first character on. */
+/** Whether a text begins with a medium. */
 export const startsWithMedium = (text: string): boolean =>
   /^data:|^[A-Za-z0-9+/_=-]{1024}/i.test(text)
 
-/** Longer texts in an answer are taken for media. */
+/** The maximum length of a text to store; longer texts in an answer count as media. */
 const MAX_STORED_TEXT = 16 * 1024
 
-/** True for JSON with text in it that the database should not keep: media, or as long as such. */
+/**
+ * Whether a JSON value contains text that the database should not store: media, or text as long as
+ * media.
+ */
 export const holdsLongText = (value: unknown): boolean => {
   if (typeof value === "string") return value.length > MAX_STORED_TEXT || medium.test(value)
   return Predicate.isObjectOrArray(value) && Object.values(value).some(holdsLongText)
@@ -63,13 +78,16 @@ const dataUrl = /^data:([\w.+/-]{0,80})[^,]{0,100}?(;base64)?,/i
 const base64Start = /^[A-Za-z0-9+/_-]{256}/
 
 export interface Medium {
-  /** Null where the text does not name it. */
+  /** The media type; null if the text does not state it. */
   readonly type: string | null
   readonly content: string
   readonly encoding: "utf8" | "base64"
 }
 
-/** The parts of a text that is a medium; a shorter run than elsewhere will do, as only a record suffers. */
+/**
+ * Parses a text that is a medium. A shorter run of base64 than elsewhere suffices, because an error
+ * would affect only a record.
+ */
 export const mediumOf = (text: string): Medium | null => {
   const data = dataUrl.exec(text)
   if (data !== null) {
@@ -80,10 +98,10 @@ export const mediumOf = (text: string): Medium | null => {
   return base64Start.test(text) ? { type: null, content: text, encoding: "base64" } : null
 }
 
-/** Replaces, in decoded JSON, a long text that was not decoded, such as a medium. */
+/** The placeholder in decoded JSON for a long text that was not decoded, such as a medium. */
 export const markOf = (bytes: number): string => `${MARK}${bytes} bytes`
 
-/** Bytes of the long text a mark stands for; null for any other text. */
+/** The number of bytes of the long text that a placeholder stands for; null for any other text. */
 export const markedBytes = (text: string): number | null => {
   const bytes = markPattern.exec(text)?.[1]
   return bytes === undefined ? null : Number(bytes)

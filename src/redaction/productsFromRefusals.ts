@@ -1,8 +1,11 @@
-/** Finds products in a vendor's error: a client must not get them, as it does not pay for the order. */
+/**
+ * Finds products in a vendor's error: a client must not receive them, because it does not pay for
+ * the failed order.
+ */
 import { Predicate } from "effect"
 import { generatedMediaIn, mediaIn } from "./patterns.ts"
 
-/** Fields that contain nothing but products. */
+/** Fields that contain only products. */
 const productFields: ReadonlySet<string> = new Set([
   "b64_json",
   "base64",
@@ -13,7 +16,10 @@ const productFields: ReadonlySet<string> = new Set([
   "output_text"
 ])
 
-/** Fields in which vendors hand over addresses of what was ordered, and others of addresses of ours. */
+/**
+ * Fields in which vendors return the addresses of products, and in which they may repeat addresses
+ * of the request.
+ */
 const addressFields: ReadonlySet<string> = new Set([
   "audio_url",
   "image",
@@ -29,19 +35,19 @@ const addressFields: ReadonlySet<string> = new Set([
   "videos"
 ])
 
-/** Fields that explain an error, also by links to a documentation. */
+/** Fields that explain an error, possibly with links to documentation. */
 const explainingFields: ReadonlySet<string> = new Set(["detail", "details", "errors", "links"])
 
-/** An address, or what may be one of a vendor's own: a path, or another scheme. */
+/** A web address, or a possible vendor-specific address: a path, or another scheme. */
 const address = /https?:\/\/|^\S*[/:]\S*$/i
 
-/** Every text and number in a JSON value, without the names of fields. */
+/** Every string and number in a JSON value, without field names. */
 const leavesOf = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string" || typeof value === "number") return [`${value}`]
   return Predicate.isObjectOrArray(value) ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** Values that can be nothing but a product. */
+/** Values that can only be products. */
 const productsIn = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") return generatedMediaIn(value)
   if (!Predicate.isObjectOrArray(value)) return []
@@ -50,13 +56,13 @@ const productsIn = (value: unknown): ReadonlyArray<string> => {
   )
 }
 
-/** Addresses in JSON that stands in a text. */
+/** Matches addresses in JSON inside a text. */
 const addressInText = new RegExp(
   `"(?:${[...addressFields].join("|")})\\\\*"\\s*:[\\s\\[{\\\\"]*(https?:[^\\s"\\\\]+)`,
   "gi"
 )
 
-/** Addresses that may be those of a product. */
+/** The addresses in a value that may lead to a product. */
 const addressesIn = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") {
     return [...value.matchAll(addressInText)].map(([, url = ""]) => url)
@@ -71,15 +77,15 @@ const addressesIn = (value: unknown): ReadonlyArray<string> => {
   })
 }
 
-/** One of the fields in JSON that stands in another text, or that is cut. */
+/** Matches a product or address field in JSON that is inside a text or truncated. */
 const fieldInText = new RegExp(
   `"(?:${[...productFields, ...addressFields].join("|")})\\\\*"\\s*:`,
   "i"
 )
 
 /**
- * Whether an error contains a product, in which case it does not reach the client; "certain" proves
- * that the product was made. A text that only repeats the request is no product.
+ * Whether an error contains a product, in which case the error does not reach the client; "certain"
+ * proves that the product was made. A text that only repeats the request is not a product.
  */
 export const productIn = (body: unknown, request: unknown): "none" | "maybe" | "certain" => {
   if (typeof body === "string") {

@@ -1,17 +1,20 @@
-/** Redacts the texts of clients that vendors repeat, before a vendor's message is stored. */
+/** Redacts clients' texts that a vendor repeats in a message, before the message is stored. */
 import { Predicate } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 import { storable } from "../domain/plainText.ts"
 import { holdsLongText, maskOpaqueText, spellingsOf, startsWithMedium } from "./patterns.ts"
 
-/** Shorter matches are words that anybody may use. */
+/** The minimum length of a match; shorter matches may be common words. */
 const MATCH_LENGTH = 12
 const MIN_TEXT_LENGTH = 6
 const MAX_STORED_LENGTH = 300
 const MAX_SEARCHED_LENGTH = 20_000
 const ECHO = "[…]"
 
-/** Length of the longest part of `requestText` that `text` repeats at `at`; 0 when none is long enough. */
+/**
+ * The length of the longest part of `requestText` that `text` repeats at offset `at`; 0 if no part
+ * is long enough.
+ */
 const echoLengthAt = (text: string, at: number, requestText: string): number => {
   let length = Math.min(MATCH_LENGTH, requestText.length)
   if (length < MIN_TEXT_LENGTH || at + length > text.length) return 0
@@ -22,8 +25,8 @@ const echoLengthAt = (text: string, at: number, requestText: string): number => 
 }
 
 /**
- * The first 300 characters of a vendor's message, with every part masked that repeats a text that was
- * sent, also JSON-quoted or percent-encoded, and with addresses and encoded data masked.
+ * The first 300 characters of a vendor's message. Parts that repeat a text of the request (plain,
+ * JSON-quoted or percent-encoded), addresses and encoded data are masked.
  */
 export const withoutEchoes = (message: string, requestTexts: ReadonlyArray<string>): string => {
   const text = maskOpaqueText(storable(message), ECHO).slice(0, MAX_STORED_LENGTH)
@@ -44,24 +47,30 @@ export const withoutEchoes = (message: string, requestTexts: ReadonlyArray<strin
   return masked.toWellFormed()
 }
 
-// A stored refusal, which answers repeats of the refused request
+// Stored refusals, which answer repeats of the refused request
 
-/** In UTF-16 units. Searching for the texts of longer requests would block the event loop. */
+/**
+ * The maximum total length of a request's texts, in UTF-16 units. Searching for longer texts would
+ * block the event loop.
+ */
 const MAX_REQUEST_TEXT = 100_000
 const MAX_SHORT_TEXTS = 200
-/** Shorter texts are compared as a whole, one by one. */
+/** The length below which texts are compared as a whole, one by one. */
 const SHORT_LENGTH = 12
-/** Characters of JSON. */
+/** The maximum length of a stored body, in characters of JSON. */
 const MAX_BODY = 2000
-/** Texts are looked for in pieces, which overlap so that none is cut where it is repeated. */
+/**
+ * The length of the pieces in which texts are searched; pieces overlap, so that a repeated part is
+ * not cut.
+ */
 const PIECE_LENGTH = 16_000
 const OVERLAP_LENGTH = 400
 
-/** Fields with names of models, roles and kinds, which are no texts of a client. */
+/** Fields with names of models, roles and types, which are not texts of a client. */
 const vocabularyFields: ReadonlySet<string> = new Set(["model", "role", "type"])
 
 const textsOf = (value: unknown): ReadonlyArray<string> => {
-  // Media is masked as such wherever it is repeated.
+  // Media are masked separately wherever they are repeated.
   if (typeof value === "string") return startsWithMedium(value) ? [] : [value]
   if (!Predicate.isObjectOrArray(value)) return []
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -74,7 +83,7 @@ const piecesOf = (text: string): ReadonlyArray<string> =>
     text.slice(index * PIECE_LENGTH, (index + 1) * PIECE_LENGTH + OVERLAP_LENGTH)
   )
 
-/** The texts of a request in pieces; null when they are too many or too long. */
+/** The texts of a request in pieces; null if there are too many or they are too long. */
 const requestTextsIn = (request: unknown): ReadonlyArray<string> | null => {
   const texts = [...new Set(textsOf(request))]
   const short = texts.filter((text) => text.length < SHORT_LENGTH)
@@ -84,7 +93,7 @@ const requestTextsIn = (request: unknown): ReadonlyArray<string> | null => {
     : [...short, ...piecesOf(long)]
 }
 
-/** Every text in a body, and the names of its fields. */
+/** Every string in a body, and the names of its fields. */
 const stringsOf = (body: unknown): ReadonlyArray<string> => {
   if (typeof body === "string") return [body]
   if (Array.isArray(body)) return body.flatMap(stringsOf)
@@ -96,7 +105,7 @@ const hasNoEcho = (body: unknown, requestTexts: ReadonlyArray<string>): boolean 
   JSON.stringify(body ?? null).length <= MAX_BODY &&
   stringsOf(body).every((text) => withoutEchoes(text, requestTexts) === text)
 
-/** The same error with another message and body. */
+/** Copies an error with another message and body. */
 const replaceMessage = (error: UpstreamError, message: string, body: unknown): UpstreamError =>
   new UpstreamError({
     message,
@@ -106,7 +115,10 @@ const replaceMessage = (error: UpstreamError, message: string, body: unknown): U
     retryAfterSeconds: error.retryAfterSeconds
   })
 
-/** A vendor may repeat the request's media; images are not stored, also not in an error. */
+/**
+ * Removes media from an error: a vendor may repeat the request's media, and images are never
+ * stored.
+ */
 export const withoutMedia = (error: UpstreamError): UpstreamError => {
   const { message, upstream } = error
   if (!holdsLongText([upstream.body, message])) return error
@@ -114,8 +126,8 @@ export const withoutMedia = (error: UpstreamError): UpstreamError => {
 }
 
 /**
- * The refusal without what it repeats of the texts of a request: pieces of its message are masked,
- * and a body that has any is left out, as is one that may be an answer that could not be read.
+ * Removes repeated texts of the request from a refusal: parts of its message are masked, and a body
+ * that repeats any text is left out, as is a body that may be an unreadable answer.
  */
 export const storableRefusal = (
   error: UpstreamError,

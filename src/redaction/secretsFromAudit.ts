@@ -1,4 +1,4 @@
-/** Hides keys, passwords and long texts of administrative writes from the audit that keeps them. */
+/** Hides the keys, passwords and long texts of administrative writes from the audit log. */
 import { Predicate } from "effect"
 import { storable } from "../domain/plainText.ts"
 
@@ -17,7 +17,7 @@ const MAX_ITEMS = 50
 /** The part of a text that the audit stores. */
 export const auditedText = (text: string): string => storable(text.slice(0, MAX_TEXT))
 
-/** Lists of objects and long lists are replaced by their length. */
+/** The stored form of a value: lists of objects and long lists are replaced by their length. */
 const auditedValue = (value: unknown): unknown => {
   if (typeof value === "string") return auditedText(value)
   if (!Predicate.isObjectOrArray(value)) return value
@@ -28,8 +28,8 @@ const auditedValue = (value: unknown): unknown => {
 }
 
 /**
- * The fields of a body that the audit stores: those that the endpoint knows and that hold no secret.
- * Any other field may hold a secret under a mistyped name.
+ * The fields of a body that the audit stores: those that the endpoint knows and that contain no
+ * secret. Any other field may contain a secret under a mistyped name.
  */
 export const auditedFields = (endpointFields: ReadonlySet<PropertyKey>, body: unknown): unknown =>
   Predicate.isObject(body)

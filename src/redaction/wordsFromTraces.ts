@@ -1,6 +1,6 @@
 /**
- * Hides secrets from traces: vendors' messages, which may repeat a prompt or contain a signed address,
- * and the tokens of links to files.
+ * Hides secrets from traces: vendors' messages, which may repeat a prompt or contain a signed
+ * address, and the tokens in links to files.
  */
 import { Effect, Exit, Layer, Predicate, References, Tracer } from "effect"
 import { UrlParams } from "effect/http"
@@ -14,7 +14,7 @@ const errorsWithVendorText: ReadonlySet<string> = new Set([
 const tagOf = (error: unknown): string =>
   Predicate.hasProperty(error, "_tag") && typeof error._tag === "string" ? error._tag : ""
 
-/** The same kind of error, with its status in place of its message. */
+/** Replaces the message of an error by its status. */
 const redactError = (error: unknown): unknown => {
   const tag = tagOf(error)
   if (!errorsWithVendorText.has(tag)) return error
@@ -24,7 +24,7 @@ const redactError = (error: unknown): unknown => {
   return redacted
 }
 
-/** The same tracer, with the vendor's text removed from the errors of spans. */
+/** Wraps a tracer and removes the vendor's text from the errors of spans. */
 const redactingTracer = (tracer: Tracer.Tracer): Tracer.Tracer => ({
   ...tracer,
   span: (options) => {
@@ -35,7 +35,7 @@ const redactingTracer = (tracer: Tracer.Tracer): Tracer.Tracer => ({
   }
 })
 
-/** Wraps the current tracer. Where spans are not exported none are created, which is cheapest. */
+/** Wraps the current tracer. If spans are not exported, none are created, which is cheapest. */
 export const layerDiscreetTracing = Layer.unwrap(
   Effect.map(Tracer.Tracer, (tracer) =>
     tracer === Tracer.nativeTracer

@@ -1,26 +1,28 @@
 /**
  * The memory budget of answers, by owner: an organisation, an operator, or the address of a client
- * without a key. Bytes count from the moment they are in memory until they have left the process or their
- * request is over, whichever comes first, so that clients that do not read hold a bounded amount. A large
- * answer of a vendor is not read before its bytes are reserved.
+ * without a key. Bytes count from the moment they are in memory until they have left the process or
+ * their request is over, whichever comes first. Clients that do not read therefore hold a bounded
+ * number of bytes. A large answer of a vendor is not read before its bytes are reserved.
  */
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "./Settings.ts"
 
-/** The part of the budget that one owner may have, so that room is left for the others. */
+/** The maximum share of the budget for one owner, so that room is left for the others. */
 const OWNER_SHARE = 0.5
-/** While the budget is used up, an owner with less than this part of it may still begin answers. */
+/**
+ * The share of the budget below which an owner may still begin answers while the budget is used up.
+ */
 const SMALL_SHARE = 1 / 64
 
 /** The bytes of one answer, reserved before it is read. */
 export interface Reservation {
-  /** Whether it waits for room. */
+  /** Whether the reservation waits for room. */
   isWaiting(): boolean
-  /** Grows to the bytes that have arrived, where they are more than was expected. */
+  /** Grows to the number of received bytes, if they exceed the expected number. */
   growTo(arrivedBytes: number): void
-  /** Begins now, whether or not there is room. */
+  /** Begins immediately, whether or not there is room. */
   begin(): void
-  /** Releases the bytes; a repeat changes nothing. */
+  /** Releases the bytes. Repeated calls have no effect. */
   release(): void
 }
 
@@ -32,15 +34,21 @@ export interface AnswerCount {
   isAssigned(): boolean
   /** Whether the owner may begin another answer. */
   hasRoom(): boolean
-  /** Whether reservations wait for room that this owner takes, so that its stalled clients are cut sooner. */
+  /**
+   * Whether reservations wait for room that this owner occupies, so that the owner's stalled
+   * clients are disconnected sooner.
+   */
   isPressed(): boolean
   grow(bytes: number): void
   shrink(bytes: number): void
-  /** Reserves bytes for the owner, beside what counts here, and calls back when there is room. */
+  /**
+   * Reserves bytes for the owner, in addition to those counted here, and calls back when there is
+   * room.
+   */
   reserve(bytes: number, begin: () => void): Reservation
-  /** Calls back when the request is over; at once where it is. */
+  /** Calls back when the request is over; immediately if it already is. */
   onClose(callback: () => void): void
-  /** Ends the request, and releases its bytes. */
+  /** Ends the request and releases its bytes. */
   close(): void
 }
 
@@ -56,7 +64,7 @@ export const makeAnswerBudget = (budgetBytes: number) => {
   const ownerBytes = Math.floor(budgetBytes * OWNER_SHARE)
   const counted = new Map<string, number>()
   const reservations = new Map<string, number>()
-  /** In the order of their arrival. */
+  /** The waiting reservations in order of arrival. */
   const waiters = new Set<Waiter>()
   let totalBytes = 0
   let reservationCount = 0
@@ -73,7 +81,7 @@ export const makeAnswerBudget = (budgetBytes: number) => {
     totalBytes += delta
     if (delta >= 0 || waiters.size === 0 || isAdmitting) return
     isAdmitting = true
-    // One pass serves all that is released in this turn of the event loop.
+    // One pass handles everything that is released in this turn of the event loop.
     setImmediate(() => {
       isAdmitting = false
       admit()
@@ -84,7 +92,7 @@ export const makeAnswerBudget = (budgetBytes: number) => {
     reservationCount += delta
   }
 
-  // The only reservation of an owner fits whatever its size, or it would wait for ever.
+  // An owner's only reservation always fits, whatever its size; otherwise it would wait forever.
   const fitsShare = (owner: string, bytes: number): boolean =>
     !reservations.has(owner) || bytesOf(owner) + bytes <= ownerBytes
   const fitsBudget = (bytes: number): boolean =>
@@ -92,7 +100,7 @@ export const makeAnswerBudget = (budgetBytes: number) => {
   const fits = (owner: string, bytes: number): boolean =>
     fitsShare(owner, bytes) && fitsBudget(bytes)
 
-  /** Lets waiting reservations begin that fit; the owner with the fewest bytes comes first. */
+  /** Starts the waiting reservations that fit; the owner with the fewest bytes comes first. */
   const admit = (): void => {
     while (true) {
       let next: Waiter | null = null
@@ -191,7 +199,7 @@ export const makeAnswerBudget = (budgetBytes: number) => {
   return {
     open,
     bytes: () => totalBytes,
-    /** Vendors' answers that wait for room. */
+    /** The number of vendors' answers that wait for room. */
     waiting: () => waiters.size
   }
 }
@@ -204,7 +212,7 @@ export const layerAnswers = Layer.effect(
   Effect.map(Settings, ({ answerBudgetBytes }) => makeAnswerBudget(answerBudgetBytes))
 )
 
-/** The answer of the request that is being handled; null where nobody waits for one. */
+/** The answer of the current request; null if no client waits for one. */
 export const CurrentAnswer = Context.Reference<AnswerCount | null>(
   "gateway/runtime/CurrentAnswer",
   {
@@ -213,8 +221,8 @@ export const CurrentAnswer = Context.Reference<AnswerCount | null>(
 )
 
 /**
- * Reserves room for an answer that arrives in pieces, until the scope closes. The function it makes takes
- * the bytes that are in memory, and waits where there is no room for them.
+ * Reserves room for an answer that arrives in chunks, until the scope closes. The returned function
+ * takes the number of bytes in memory, and waits if there is no room for them.
  */
 export const makeStreamReservation = Effect.gen(function* () {
   const answer = yield* CurrentAnswer

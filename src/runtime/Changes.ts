@@ -1,6 +1,6 @@
 /**
- * How gateways invalidate each other's caches when keys, the catalog or ended tasks change. A cache takes
- * a mark before it reads the store and one before each use, and compares them.
+ * Invalidates the caches of all gateways when keys, the catalog or ended tasks change. A cache
+ * takes one mark before it reads the store and one before each use, and compares them.
  */
 import { type Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -8,23 +8,26 @@ import { monotonicMillis, monotonicMillisOf } from "./monotonic.ts"
 import { Settings } from "./Settings.ts"
 
 /**
- * `keys`: who may call. `catalog`: the catalog and the accounts behind its channels. `tasks`: ended
- * tasks, which change when they are erased.
+ * The topics of changes. `keys`: the API keys and their permissions. `catalog`: the catalog and the
+ * accounts of its channels. `tasks`: ended tasks, which change when they are erased.
  */
 export const Topic = Schema.Literals(["keys", "catalog", "tasks"])
 export type Topic = typeof Topic.Type
 
-/** A moment before a read or a use. */
+/** The time and generation before a read or a use. */
 export interface Mark {
-  /** Time of the monotonic clock. */
+  /** The time by the monotonic clock, in milliseconds. */
   readonly atMillis: number
-  /** Number of changes of the topic that had been received. */
+  /** The number of changes of the topic received by then. */
   readonly generation: number
-  /** The greatest age of a value that may be used at this moment. */
+  /** The maximum age of a value that may be used at this time. */
   readonly maxAgeMillis: number
 }
 
-/** True when a value that was read after one mark of a topic may be used at the other. */
+/**
+ * Whether a value that was read after the mark `read` may be used at the mark `use` of the same
+ * topic.
+ */
 export const isFresh = (read: Mark, use: Mark): boolean =>
   read.generation >= use.generation && use.atMillis - read.atMillis <= use.maxAgeMillis
 
@@ -32,23 +35,23 @@ export class Changes extends Context.Service<
   Changes,
   {
     /**
-     * Makes the change in a transaction and notifies every gateway at its commit. This gateway treats it
-     * as made on every exit, because an error may hide a commit.
+     * Makes the change in a transaction and notifies every gateway at its commit. This gateway
+     * invalidates its caches on every exit, because an error may hide a commit.
      */
     changeAndNotify<A, E, R>(
       topic: Topic,
       change: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | SqlError.SqlError, R>
     mark(topic: Topic, clock: Clock.Clock): Mark
-    /** True while notifications of other gateways are known to arrive. */
+    /** Whether notifications of other gateways are known to arrive. */
     readonly isListening: Effect.Effect<boolean>
   }
 >()("gateway/runtime/Changes") {}
 
 /**
- * The marks that every implementation shares. While notifications of other gateways are known to arrive,
- * which `isListeningAt` answers for a time of the monotonic clock, a value stays fresh until its topic
- * changes; otherwise for a moment only (`unheardCacheSeconds`).
+ * The marks that all implementations share. `isListeningAt` tells whether notifications of other
+ * gateways were known to arrive at a time of the monotonic clock. While they arrive, a value stays
+ * fresh until its topic changes; otherwise only for `unheardCacheSeconds`.
  */
 export const makeMarks = Effect.fnUntraced(function* (
   isListeningAt: (atMillis: number) => boolean
@@ -70,7 +73,7 @@ export const makeMarks = Effect.fnUntraced(function* (
   return { invalidate, mark, isListening: Effect.map(monotonicMillis, isListeningAt) }
 })
 
-/** For a gateway that has its database to itself, and no other gateway to notify. */
+/** For a gateway that is the only one at its database: there is no other gateway to notify. */
 export const layerChangesAlone = Layer.effect(
   Changes,
   Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /**
- * Named steps of a paid order at which a test may stop, fail or kill the process. In production passing
- * one does nothing.
+ * Named steps of a paid order at which a test may stop, fail or kill the process. In production, a
+ * failpoint does nothing.
  */
 import { Context, Effect } from "effect"
 

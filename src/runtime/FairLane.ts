@@ -1,17 +1,17 @@
 /**
- * A fair semaphore for work that would take a shared resource from everybody if it ran on arrival: few
- * pieces run at a time, fewer still of one owner, and waiting ones are served round-robin by owner, so
- * that an owner with many waiting delays its own work and nobody else's. After its work each permit cools
- * down for as long as that took, which leaves the resource to other work for half of the time.
+ * A fair semaphore for work that would otherwise monopolize a shared resource: only a few pieces of
+ * work run concurrently, even fewer of one owner, and waiting ones are served round-robin by owner.
+ * An owner with a long queue therefore delays only its own work. After its work, each permit cools
+ * down for as long as the work took, which leaves the resource to other work for half of the time.
  */
 import { Context, Effect, identity } from "effect"
 
 interface LaneLimits {
-  /** Permits of the lane. */
+  /** The number of permits of the lane. */
   readonly total: number
-  /** Permits that one owner may have. */
+  /** The maximum number of permits of one owner. */
   readonly perOwner: number
-  /** Waiting pieces of work that one owner may have. */
+  /** The maximum number of waiting pieces of work of one owner. */
   readonly maxWaiting: number
 }
 
@@ -23,12 +23,15 @@ interface Entry {
   startedAtMillis: number
 }
 
-/** Bounds of a permit's cooldown after its work. */
+/** The minimum and maximum cooldown of a permit after its work. */
 const MIN_COOLDOWN_MILLIS = 1
 const MAX_COOLDOWN_MILLIS = 50
 
 export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
-  /** In the order of the owners' turns; an owner that has just had one goes to the end. */
+  /**
+   * The queues in the order of the owners' turns; an owner that has just been served moves to the
+   * end.
+   */
   const queues = new Map<string, Set<Entry>>()
   const running = new Map<string, number>()
   let runningTotal = 0
@@ -47,7 +50,7 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
     if (queue?.size === 0) queues.delete(entry.owner)
   }
 
-  /** Hands out the free permits. */
+  /** Assigns the free permits to waiting work. */
   const startWaiting = (): void => {
     while (runningTotal < total) {
       const next = [...queues].find(([owner]) => runningOf(owner) < perOwner)
@@ -95,14 +98,14 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
     })
 
   return {
-    /** Runs the work when its turn has come, however many wait. */
+    /** Runs the work when its turn comes, however long the queue is. */
     inTurn: <A, E, R>(owner: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.acquireUseRelease(
         Effect.sync(() => enqueue(owner)),
         (entry) => Effect.andThen(awaitTurn(entry), work),
         (entry) => Effect.sync(() => end(entry))
       ),
-    /** Whether one more of the owner may wait. */
+    /** Whether the owner may queue another piece of work. */
     hasRoom: (owner: string): boolean => (queues.get(owner)?.size ?? 0) < maxWaiting,
     count: () => ({
       running: runningTotal,
@@ -112,8 +115,8 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
 }
 
 /**
- * Runs a piece of work in the turn of whoever makes the request that is being handled; at once where
- * nobody does.
+ * Runs a piece of work in the lane of the current request's owner; immediately if there is no
+ * current request.
  */
 export const CurrentTurn = Context.Reference<
   <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

@@ -1,16 +1,17 @@
-/** A cache of reads from the store, whose entries are fresh as long as `Changes` says. */
+/** A cache of reads from the store, whose entries are fresh according to `Changes`. */
 import { Cache, Clock, Duration, Effect, identity } from "effect"
 import { makeBoundedMap } from "./boundedMap.ts"
 import { Changes, isFresh, type Mark, type Topic } from "./Changes.ts"
 
 /**
- * Answers what `lookup` reads, from memory while it is fresh. Failures are not cached. Beyond `capacity`
- * the entry that was read longest ago is evicted.
+ * Returns the result of `lookup`, from memory while it is fresh. Failures are not cached. Above
+ * `capacity`, the entry that was read longest ago is evicted.
  *
- * A caller gets nothing that may have been out of date when it called, beyond what `Changes` allows: it
- * joins a look-up that began before, but looks up again itself when a change arrived in between.
+ * A caller never gets a value that may already have been out of date when it called, beyond what
+ * `Changes` allows: it joins a look-up that began earlier, but repeats the look-up if a change
+ * arrived in between.
  *
- * `guard` wraps the look-up of a key without an entry, fresh or stale, and may refuse it.
+ * `guard` wraps the look-up of a key that has no entry, neither fresh nor stale, and may refuse it.
  */
 export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
   readonly topic: Topic

@@ -1,9 +1,9 @@
-/** Cursor pages, newest first. */
+/** Pages of a list, newest first, addressed by a cursor. */
 import { Predicate } from "effect"
 import { InvalidRequest } from "../domain/Errors.ts"
 
 export interface PageRequest {
-  /** Id of the last entry of the page before; null starts at the newest. */
+  /** The cursor: the id of the last entry of the previous page; null starts at the newest entry. */
   readonly after: string | null
   readonly limit: number
 }
@@ -13,16 +13,19 @@ export interface Page<A> {
   readonly hasMore: boolean
 }
 
-/** Makes a page of rows that were read with a limit one higher. */
+/** Makes a page from rows that were read with `limit + 1`. */
 export const cutPage = <A>(rows: ReadonlyArray<A>, limit: number): Page<A> => ({
   data: rows.slice(0, limit),
   hasMore: rows.length > limit
 })
 
-/** A page ends early where its entries have more bytes, as rows may have long texts. */
+/** The maximum number of bytes of a page, which ends early if its entries have long texts. */
 export const MAX_PAGE_BYTES = 256 * 1024
 
-/** About the bytes of a value in JSON; it may be a few too many, as separators are rounded up. */
+/**
+ * The approximate number of bytes of a value's JSON; slightly too high, because separators are
+ * rounded up.
+ */
 const jsonBytes = (value: unknown): number => {
   if (typeof value === "string") return Buffer.byteLength(value) + 3
   if (!Predicate.isObjectOrArray(value)) return 8
@@ -50,7 +53,10 @@ export const presentPage = <A, B>(
   return { data: views, hasMore }
 }
 
-/** An unknown cursor is refused, as an export that continued behind one would end silently. */
+/**
+ * The error for an unknown cursor. Without it, an export that continues from an unknown cursor
+ * would end silently.
+ */
 export const unknownCursor = new InvalidRequest({
   message: "after: Expected the id of an entry of this list",
   param: "after"

@@ -1,33 +1,37 @@
 /**
- * Token buckets of this process, one for each owner. A bucket is one number, the time at which it will be
- * full again (GCRA), and full buckets are dropped: memory is bounded by the owners of the last minute.
+ * Token buckets of this process, one per owner. A bucket is a single number, the time at which it
+ * will be full again (GCRA), and full buckets are dropped: memory is bounded by the number of
+ * owners in the last minute.
  */
 import { Effect } from "effect"
 
 /** Whether a request is allowed, and the state of its bucket. */
 export interface Rate {
   readonly allowed: boolean
-  /** Requests a minute, and the most that may come at once. */
+  /** The number of requests per minute, which is also the maximum burst. */
   readonly limit: number
-  /** Whole requests left at the moment. */
+  /** The number of requests currently left. */
   readonly remaining: number
-  /** Until the bucket is full again. */
+  /** Milliseconds until the bucket is full again. */
   readonly resetMillis: number
-  /** Until the next request is allowed; 0 where this one was. */
+  /** Milliseconds until the next request is allowed; 0 if this one was allowed. */
   readonly retryMillis: number
 }
 
-// Whole nanoseconds add up exactly, also over a process's whole life.
+// Times are whole nanoseconds, which add up exactly, even over the whole life of a process.
 const MINUTE = 60_000_000_000
 const MILLI = 1_000_000
-/** Fewer buckets than this are not swept. */
+/** The minimum number of buckets for a sweep. */
 const MIN_SWEPT = 1024
 
 export const makeRequestRates = () => {
   const fullAt = new Map<string, number>()
   let sweepAt = MIN_SWEPT
 
-  /** A sweep waits until there are twice as many buckets as the last one left, so its cost is amortised. */
+  /**
+   * Drops full buckets. A sweep waits until there are twice as many buckets as the last sweep left,
+   * so its cost is amortised.
+   */
   const dropFull = (now: number): void => {
     if (fullAt.size < sweepAt) return
     for (const [owner, full] of fullAt) {
@@ -36,7 +40,7 @@ export const makeRequestRates = () => {
     sweepAt = Math.max(MIN_SWEPT, fullAt.size * 2)
   }
 
-  /** Takes `tokens` out of the owner's bucket, or none when it is empty. */
+  /** Takes `tokens` from the owner's bucket, or none if the bucket is empty. */
   const rateOf = (owner: string, perMinute: number, tokens: 0 | 1): Effect.Effect<Rate> =>
     Effect.clockWith((clock) => {
       const now = Number(clock.monotonicTimeNanosUnsafe())
@@ -60,9 +64,12 @@ export const makeRequestRates = () => {
     })
 
   return {
-    /** Counts one request of the owner, whose bucket refills with `perMinute` (above 0) a minute. */
+    /**
+     * Counts one request of the owner, whose bucket refills with `perMinute` (above 0) tokens per
+     * minute.
+     */
     consume: (owner: string, perMinute: number) => rateOf(owner, perMinute, 1),
-    /** The same without counting the request. */
+    /** Like `consume`, without counting the request. */
     peek: (owner: string, perMinute: number) => rateOf(owner, perMinute, 0),
     bucketCount: () => fullAt.size
   }

@@ -1,210 +1,268 @@
-/** Times and limits of the service, with their defaults. */
+/**
+ * The settings of the service with their defaults. The comments become the table of variables in
+ * `src/operations/README.md`.
+ */
 import { Context } from "effect"
 
 export const defaultSettings = {
-  /** Currency of every amount; one a deployment. */
+  /** The currency of all amounts; one per deployment. */
   currency: "CNY",
-  /** IANA time zone whose calendar months bound the members' caps. */
+  /** The IANA time zone of the calendar months of members' monthly caps. */
   timeZone: "UTC",
-  /** No other gateway shares the database: all that is half done at the start was left by a crash. */
+  /**
+   * Whether no other gateway shares the database. Unfinished work found at the start was then left
+   * by a crash.
+   */
   soleGateway: false,
   /**
-   * From the hold to the moment a video order without the vendor's answer is given up. The vendor has
-   * three quarters of it, and 60 seconds at most.
+   * Deadline in seconds, counted from the hold, after which a video order without an answer from
+   * the vendor is abandoned. The vendor has three quarters of this time, but at most 60 seconds.
    */
   submitDeadlineSeconds: 120,
   /**
-   * From the hold to the moment an image order without an answer is given up. The vendor has three
-   * quarters of it, and 180 seconds at most.
+   * Deadline in seconds, counted from the hold, after which an image order without an answer is
+   * abandoned. The vendor has three quarters of this time, but at most 180 seconds.
    */
   imageDeadlineSeconds: 240,
   /**
-   * From the hold to the moment a text without an answer is given up. The vendor has three quarters of
-   * it, and 675 seconds at most, also for the first piece of a stream.
+   * Deadline in seconds, counted from the hold, after which a text order without an answer is
+   * abandoned. The vendor has three quarters of this time, but at most 675 seconds; the same limit
+   * applies to the first chunk of a stream.
    */
   textDeadlineSeconds: 900,
   /**
-   * The slowest pace at which a vendor is taken to write. A text that is answered whole and may be longer
-   * than a vendor writes in its time at this pace is refused.
+   * Assumed minimum speed of a vendor's output in tokens per hour. A text order without streaming
+   * is refused if its output may take longer at this speed than the vendor's time-out.
    */
   textTokensPerHour: 128_000,
   /**
-   * The same for a text that is answered while it is written. The vendor has three quarters of it, and
-   * may be silent for 90 seconds between two pieces.
+   * Deadline in seconds, counted from the hold, of a streamed text. The vendor has three quarters
+   * of this time, and may be silent for 90 seconds between two chunks.
    */
   textStreamDeadlineSeconds: 3600,
   /**
-   * From the hold to the moment a task is failed and refunded. Its vendor is asked once more then, and
-   * has half a minute to answer.
+   * Deadline in seconds, counted from the hold, after which a task fails and its hold is released.
+   * The vendor is then polled once more and has half a minute to answer.
    */
   taskDeadlineSeconds: 24 * 3600,
-  /** From a task's deadline to the moment it is failed without waiting for its vendor's last answer. */
+  /**
+   * Seconds after a task's deadline after which the task fails without waiting for the last poll's
+   * answer.
+   */
   lastQuestionSeconds: 30,
-  /** How long a task the vendor does not know stays open. */
+  /** Seconds that a task unknown to its vendor stays open. */
   unknownGraceSeconds: 600,
-  /** Shortest time between two questions to a vendor about one task. */
+  /** Minimum interval in seconds between two polls of one task at its vendor. */
   askIntervalSeconds: 2,
-  /** Longest time between two of the poller's questions about one task. */
+  /** Maximum interval in seconds between two polls of one task by the poller. */
   maxAskIntervalSeconds: 15,
-  /** How often the poller looks for due tasks, and the sweeper for what was left behind. */
+  /**
+   * Interval in seconds at which the poller looks for due tasks and the sweeper for abandoned
+   * orders.
+   */
   pollerSeconds: 1,
   /**
-   * How long a claimed task belongs to the gateway that claimed it. The vendor has three quarters of it
-   * to answer a question, and 20 seconds at most.
+   * Lease in seconds of a task that a gateway has claimed. The vendor has three quarters of this
+   * time to answer a poll, but at most 20 seconds.
    */
   leaseSeconds: 30,
-  /** How long an `Idempotency-Key` stands for its first request. */
+  /** Seconds that an `Idempotency-Key` is stored after its first request. */
   idempotencySeconds: 24 * 3600,
-  /** How long a request waits for its hold while the database is away or crowded. */
+  /**
+   * Maximum seconds that a request waits for its hold while the database is unavailable or
+   * overloaded.
+   */
   holdPatienceSeconds: 5,
-  /** How long what was read is kept while changes of other gateways are heard, as a safety net. */
+  /** TTL in seconds of cached reads while notifications of other gateways arrive; a safety net. */
   cacheSeconds: 60,
-  /** The same while they are not heard; with a look-up it must stay under a second. */
+  /**
+   * TTL in seconds of cached reads while notifications of other gateways do not arrive; together
+   * with a look-up it must stay under a second.
+   */
   unheardCacheSeconds: 0.5,
-  /** Questions this gateway has open at one channel's vendor at a time, at most. */
+  /** Maximum number of concurrent polls of this gateway at one channel's vendor. */
   pollsPerChannel: 64,
-  /** How often the books are audited, by one of the gateways that share them. */
+  /**
+   * Interval in seconds between audits of the ledger; each is run by one of the gateways that share
+   * it.
+   */
   auditSeconds: 60,
-  /** How often a gateway looks for months that are over and can be sealed. */
+  /** Interval in seconds at which a gateway looks for past months that can be sealed. */
   sealSeconds: 300,
-  /** How often a stream of events with nothing to tell says that it is still there. */
+  /** Interval in seconds between heartbeats of an event stream that has no events. */
   heartbeatSeconds: 15,
-  /** How often a gateway looks whether its database and its poller are well. */
+  /** Interval in seconds between health checks of the database and the poller. */
   healthSeconds: 1,
-  /** How often the totals of the database are counted for the metrics. */
+  /** Interval in seconds at which the totals of the database are counted for the metrics. */
   totalsSeconds: 5,
-  /** From SIGTERM, when readiness says so, to the end of accepting. */
+  /** Seconds between SIGTERM (readiness turns 503) and closing the listener. */
   drainSeconds: 0,
-  /** From SIGTERM to the moment whatever is unanswered is cut; the drain is part of it. */
+  /**
+   * Seconds between SIGTERM and the moment when all unanswered requests are cut off; includes the
+   * drain.
+   */
   shutdownSeconds: 28,
-  /** How long calls to vendors are kept for the operator, but for those that an order's row tells of. */
+  /**
+   * Days that the log of calls to vendors is kept for operators, except calls stored in an order's
+   * row.
+   */
   callLogDays: 30,
   /**
-   * Requests a key may send to this gateway in a minute, where it has no rate of its own
-   * (`requests_per_minute`); 0 is any number.
+   * Maximum number of requests per minute of a key at this gateway, unless the key has its own
+   * limit (`requests_per_minute`); 0: unlimited.
    */
   keyRequestsPerMinute: 600_000,
-  /** The same for its quotes. */
+  /** Maximum number of quotes per minute of a key at this gateway; 0: unlimited. */
   keyQuotesPerMinute: 600,
-  /** The same for its lists of models. */
+  /**
+   * Maximum number of requests per minute of a key for lists of models at this gateway; 0:
+   * unlimited.
+   */
   keyModelsPerMinute: 600,
-  /** The same for the files that it uploads. */
+  /** Maximum number of file uploads per minute of a key at this gateway; 0: unlimited. */
   keyUploadsPerMinute: 600,
   /**
-   * The same for orders and quotes of it that are refused for a fault of their own (not for lack of
-   * money, and not by a vendor) or left by their client.
+   * Maximum number of refused or abandoned orders and quotes per minute of a key at this gateway;
+   * 0: unlimited. Only refusals for a fault in the request count, not those for lack of money or by
+   * a vendor.
    */
   keyRefusalsPerMinute: 1200,
   /**
-   * Keys nobody has that one client address (of IPv6 its first 64 bits) may try on this gateway in a
-   * minute. Beyond them its unknown keys are looked up one after another, and 429 answers those for
-   * which 64 others wait. 0 is any number, looked up at once.
+   * Maximum number of unknown keys per minute that one client address (an IPv6 /64) may try at this
+   * gateway. Above it, further look-ups of the address run one at a time, and are answered 429 if
+   * 64 others already wait. 0: unlimited, without waiting.
    */
   addressUnknownKeysPerMinute: 600,
   /**
-   * Requests of one organisation this gateway handles at a time, and as many orders of it that run,
-   * also without their client.
+   * Maximum number of concurrent requests of one organisation at this gateway; also the maximum
+   * number of its running orders, including those whose client has disconnected.
    */
   organizationInFlight: 2048,
-  /** Requests of one organisation that only wait for a task to end. */
+  /** Maximum number of concurrent requests of one organisation that only wait for a task to end. */
   organizationWaits: 1000,
   /**
-   * Lists (every read of more than one thing by its id) this gateway makes at a time, of all
-   * organisations and operators together, who take turns; and as many look-ups. Absent: a quarter of `DATABASE_POOL`, and 1
-   * with the embedded database.
+   * Maximum number of concurrent lists (every read of more than a single object by its id) at this
+   * gateway, for all organisations and operators together, served round-robin; a separate limit of
+   * the same size applies to look-ups. Absent: a quarter of `DATABASE_POOL`, and 1 with the
+   * embedded database.
    */
   listsInFlight: 4,
-  /** Lists of one organisation that this gateway makes at a time, and as many look-ups. */
+  /**
+   * Maximum number of concurrent lists of one organisation at this gateway; a separate limit of the
+   * same size applies to look-ups.
+   */
   organizationLists: 2,
-  /** Lists of one organisation that wait for their turn, and as many look-ups; more are answered 429. */
+  /**
+   * Maximum number of queued lists of one organisation, and as many look-ups; further ones are
+   * answered 429.
+   */
   organizationListQueue: 1000,
   /**
-   * Paid calls this gateway has open at one channel's vendor at a time; one organisation has half of
-   * them at most.
+   * Maximum number of concurrent paid calls of this gateway at one channel's vendor; at most half
+   * of them for one organisation.
    */
   channelInFlight: 4096,
   /**
-   * Bytes that have arrived of all bodies whose requests are not answered yet; one organisation may
-   * have half of them. Memory may grow to about twice this.
+   * Maximum number of received bytes of the bodies of all unanswered requests; at most half of them
+   * for one organisation. Memory may grow to about twice this.
    */
   bodyBudgetBytes: 512 * 1024 * 1024,
   /**
-   * Bytes of all answers that are in memory: of vendors that were read and not passed on, and of all
-   * that clients have not taken. One organisation may have half of them; it is answered 429 while it
-   * has, before anything is ordered, and large answers of vendors are not read before there is room.
+   * Maximum number of bytes of all answers in memory: vendors' answers that are not forwarded yet,
+   * and answers that clients have not read yet. At most half of them for one organisation; above
+   * that, the organisation is answered 429 before anything is ordered, and large answers of vendors
+   * are not read until there is room.
    */
   answerBudgetBytes: 384 * 1024 * 1024,
   /**
-   * A client that takes nothing of its answer for so long is cut off, and charged all the same; while
-   * answers wait for room, after an eighth of the time.
+   * Seconds after which a client that reads nothing of its answer is disconnected; its order is
+   * still charged. While answers wait for room, an eighth of this time applies.
    */
   answerStallSeconds: 30,
   /**
-   * Calls for a model of a channel within a minute before it may cool down, because most calls of several
-   * organisations fail by its vendor's fault; as many of one organisation, half of which fail, before
-   * its own orders there are refused for a while.
+   * Minimum number of calls for a model of a channel within a minute before the model may cool
+   * down, because most calls of several organisations fail by the vendor's fault; also the minimum
+   * for one organisation, half of whose calls fail, before its own orders there are refused for a
+   * while.
    */
   breakerCalls: 10,
-  /** The first cooldown of either; each failed trial doubles it. */
+  /**
+   * First cooldown in seconds, both for a channel and for one organisation's orders there; each
+   * failed trial doubles it.
+   */
   channelCooldownSeconds: 10,
-  /** The same of a channel's key that the vendor refused. */
+  /**
+   * First cooldown in seconds of a channel's key that the vendor refused; each failed trial doubles
+   * it.
+   */
   keyCooldownSeconds: 30,
-  /** The longest cooldown of either. */
+  /** Maximum cooldown in seconds of a channel or a key. */
   maxCooldownSeconds: 600,
   /**
-   * Receivers of webhooks and the files of vendors may be at any address, also without encryption:
-   * for a machine of one's own, as the demo's is where the variable is absent.
+   * Whether webhook receivers and vendors' files may have any address, including private ones and
+   * unencrypted HTTP: for a local machine. Absent: `true` in the demo.
    */
   webhookAllowPrivate: false,
   /**
-   * Where clients reach the gateway, such as `https://media.example.com`; absent: archived files are
-   * told at the address that a request went to, and webhooks tell the vendors'.
+   * URL at which clients reach the gateway, such as `https://media.example.com`. Absent: links to
+   * archived files use the address of the request, and webhooks contain the vendors' URLs.
    */
   publicUrl: "",
-  /** There is a bucket that results of tasks are copied into. */
+  /** Whether there is a bucket that results of tasks are copied into. */
   hasArchive: false,
-  /** `1`: clients are sent to the bucket for archived files, by an address that lives for minutes. */
+  /**
+   * `1`: clients are redirected to the bucket for archived files, by a URL that is valid for
+   * minutes.
+   */
   archiveRedirect: false,
-  /** Days that archived files are kept; 0: until their owner deletes their tasks. */
+  /** Days that archived files are kept; 0: until the owner deletes the task. */
   archiveDays: 0,
-  /** Largest file of a vendor that is passed on, in bytes. */
+  /** Maximum number of bytes of a vendor's file that is proxied. */
   maxContentBytes: 4 * 1024 * 1024 * 1024,
-  /** Largest file that a client may upload, in bytes; its form has to fit into `GATEWAY_MAX_BODY_BYTES`. */
+  /**
+   * Maximum number of bytes of a file that a client may upload; its form must fit into
+   * `GATEWAY_MAX_BODY_BYTES`.
+   */
   maxFileBytes: 64 * 1024 * 1024,
-  /** Hours that uploaded files are kept, at most. */
+  /** Maximum number of hours that uploaded files are kept. */
   fileHours: 24,
-  /** Bytes of all uploaded files of one organisation. */
+  /** Maximum number of bytes of all uploaded files of one organisation. */
   organizationFileBytes: 1024 * 1024 * 1024,
-  /** Uploaded files of one organisation. */
+  /** Maximum number of uploaded files of one organisation. */
   organizationFiles: 1000,
-  /** From one attempt to deliver a webhook to the next one, before up to a fifth is added by chance. */
+  /**
+   * Backoff in seconds between the delivery attempts of a webhook, before a jitter of up to a fifth
+   * is added.
+   */
   webhookRetrySeconds: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
-  /** How long an attempt to deliver a webhook may take. */
+  /** Time-out in seconds of an attempt to deliver a webhook. */
   webhookTimeoutSeconds: 15,
-  /** How long an endpoint may fail before it is disabled. */
+  /** Days that an endpoint may fail before it is disabled. */
   webhookPatienceDays: 5,
-  /** Connections the gateway has open at a time; more are closed as soon as they are made. */
+  /** Maximum number of open connections of the gateway; further ones are closed immediately. */
   maxConnections: 16_384,
   /**
-   * Connections that one client address (of IPv6 its first 64 bits) has open at a time; more are closed
-   * as soon as they are made. 0 is any number, as it should be behind a proxy, whose address all clients
-   * have. Absent: a quarter of `GATEWAY_MAX_CONNECTIONS`.
+   * Maximum number of open connections of one client address (an IPv6 /64); further ones are closed
+   * immediately. 0: unlimited, for use behind a proxy, whose address all clients share. Absent: a
+   * quarter of `GATEWAY_MAX_CONNECTIONS`.
    */
   addressConnections: 4096,
-  /** From a request's first byte to the end of its head, before the connection is cut. */
+  /**
+   * Seconds from a request's first byte to the end of its head, after which the connection is cut.
+   */
   headSeconds: 20,
-  /** From a request's first byte to its last one, before the connection is cut. */
+  /** Seconds from a request's first byte to its last one, after which the connection is cut. */
   requestSeconds: 120,
-  /** Largest body of the ordering routes and of the catalog, in bytes. */
+  /** Maximum number of bytes of a body on the ordering routes and for the catalog. */
   maxMediaBodyBytes: 64 * 1024 * 1024,
   /**
-   * Largest answer of a vendor to an order, in bytes, beside what it repeats of the order. An order whose
-   * answer might be larger is refused.
+   * Maximum number of bytes of a vendor's answer to an order, in addition to a repetition of the
+   * order. An order whose answer might be larger is refused.
    */
   maxAnswerBytes: 256 * 1024 * 1024,
-  /** Largest usage list of a vendor, in bytes. */
+  /** Maximum number of bytes of a vendor's usage list. */
   maxListBytes: 256 * 1024 * 1024,
-  /** Largest body of every other route, in bytes. */
+  /** Maximum number of bytes of a body on every other route. */
   maxBodyBytes: 256 * 1024
 }
 

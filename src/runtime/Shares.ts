@@ -1,9 +1,9 @@
-/** A budget that several owners share, counted in this process. */
+/** A quota that several owners share, counted in this process. */
 import { Effect, Scope } from "effect"
 
 /**
- * At most `perOwner` is reserved for one owner, and `total` for all of them. An owner without a
- * reservation may have one that is larger than that.
+ * At most `perOwner` is reserved for one owner, and `total` for all of them. A reservation may
+ * exceed a limit if nothing else is reserved under that limit.
  */
 export const makeShares = (limits: { readonly perOwner: number; readonly total?: number }) => {
   const { perOwner, total = Number.POSITIVE_INFINITY } = limits
@@ -16,10 +16,10 @@ export const makeShares = (limits: { readonly perOwner: number; readonly total?:
     if (next > 0) reserved.set(owner, next)
     else reserved.delete(owner)
   }
-  /** Whether one reservation of the amount fits beside all others. */
+  /** Whether a reservation of the amount fits in addition to all others. */
   const fits = (others: number, amount: number, limit: number): boolean =>
     others === 0 || others + amount <= limit
-  /** Whether a reservation of `current` may become one of `amount`. */
+  /** Whether a reservation of `current` may be resized to `amount`. */
   const mayResize = (owner: string, current: number, amount: number): boolean =>
     fits((reserved.get(owner) ?? 0) - current, amount, perOwner) &&
     fits(reservedTotal - current, amount, total)
@@ -32,7 +32,9 @@ export const makeShares = (limits: { readonly perOwner: number; readonly total?:
   const release = (owner: string, amount = 1): void => change(owner, -amount)
 
   return {
-    /** Reserves an amount until the scope closes; false, and nothing reserved, when there is no room. */
+    /**
+     * Reserves an amount until the scope closes; false, with nothing reserved, if there is no room.
+     */
     reserve: (owner: string, amount = 1) =>
       Effect.uninterruptible(
         Effect.flatMap(Effect.scope, (scope) => {
@@ -41,10 +43,13 @@ export const makeShares = (limits: { readonly perOwner: number; readonly total?:
           return Effect.as(Scope.addFinalizer(scope, finalizer), true)
         })
       ),
-    /** The same, until `release` is called with the same. */
+    /** Reserves an amount until `release` is called with the same amount. */
     tryReserve,
     release,
-    /** A reservation of 0 that grows, for an amount not known beforehand; the scope releases it. */
+    /**
+     * Opens a reservation of 0 that can grow, for an amount not known in advance; the scope
+     * releases it.
+     */
     openReservation: Effect.fnUntraced(function* (owner: string) {
       let amount = 0
       const releaseAll = () => {
@@ -54,8 +59,8 @@ export const makeShares = (limits: { readonly perOwner: number; readonly total?:
       yield* Effect.addFinalizer(() => Effect.sync(releaseAll))
       return {
         /**
-         * Adds to the reservation. False when there is no room: what it is needed for fails then, so the
-         * whole reservation is released.
+         * Adds to the reservation. If there is no room, returns false and releases the whole
+         * reservation, because the work that needs it fails.
          */
         grow: (delta: number): boolean => {
           const hasRoom = mayResize(owner, amount, amount + delta)

@@ -1,16 +1,19 @@
-/** Whether the process shuts down, and how much time running work has left. */
+/** Tells whether the process shuts down, and how much time running work has left. */
 import { Context, Deferred, Duration, Effect, Layer } from "effect"
 import { monotonicMillis } from "./monotonic.ts"
 import { Settings } from "./Settings.ts"
 
-/** A composition without its layer never shuts down. */
+/** The state of the shutdown. Without `layerShutdown`, the process never shuts down. */
 export const Shutdown = Context.Reference<{
   readonly hasBegun: () => boolean
   /** Waits until the shutdown begins. */
   readonly awaitBegin: Effect.Effect<void>
-  /** A repeat changes nothing. */
+  /** Begins the shutdown. Repeated calls have no effect. */
   readonly begin: Effect.Effect<void>
-  /** The time until running work is interrupted; all of `shutdownSeconds` before the shutdown begins. */
+  /**
+   * The time until running work is interrupted; the whole of `shutdownSeconds` before the shutdown
+   * begins.
+   */
   readonly timeLeft: Effect.Effect<Duration.Duration>
 }>("gateway/runtime/Shutdown", {
   defaultValue: () => ({

@@ -1,20 +1,22 @@
 /**
- * Timers that share one fiber. Most are cancelled before they fire, so setting one costs an entry in a
- * set, where an effect of its own that sleeps costs a fiber and a timer.
+ * Timers that share one fiber. Most timers are cancelled before they fire. Setting one costs an
+ * entry in a set, whereas a sleeping effect would cost a fiber and a timer.
  */
 import { Clock, Effect, Latch } from "effect"
 import { monotonicMillisOf } from "./monotonic.ts"
 
 interface Alarm {
   readonly atMillis: number
-  /** Null once the alarm is cancelled. */
+  /** The callback; null once the alarm is cancelled. */
   ring: (() => void) | null
 }
 
-/** The interval between checks for due alarms, which is also the most that one rings late. */
+/** The interval between checks for due alarms, which is also the maximum delay of an alarm. */
 const CHECK_MILLIS = 250
 
-/** Makes a function that sets an alarm and returns its cancellation; no alarm outlives the scope. */
+/**
+ * Makes a function that sets an alarm and returns its cancellation; no alarm outlives the scope.
+ */
 export const makeAlarms = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const alarms = new Set<Alarm>()
@@ -39,8 +41,8 @@ export const makeAlarms = Effect.gen(function* () {
     isAnySet.openUnsafe()
     return () => {
       alarms.delete(alarm)
-      // A set that has outgrown its table keeps a deleted alarm, and all that `ring` refers to, until the
-      // next full garbage collection.
+      // A set that has outgrown its table keeps a deleted alarm, and everything that `ring` refers
+      // to, until the next full garbage collection.
       alarm.ring = null
     }
   }

@@ -1,19 +1,22 @@
-/** Work that the gateway repeats beside its requests: each job is one value, and all run the same way. */
+/**
+ * Background jobs, which the gateway repeats independently of requests: each job is one value, and
+ * all run the same way.
+ */
 import { type Cause, type Duration, Effect } from "effect"
 
 interface BackgroundJob<E, R> {
-  /** The field `job` in the log of a failed run. */
+  /** The value of the field `job` in the log of a failed run. */
   readonly name: string
-  /** From the end of one run to the start of the next. */
+  /** The time from the end of one run to the start of the next. */
   readonly interval: Duration.Input
-  /** The time before the first run, which otherwise starts at once. */
+  /** The delay before the first run; without it, the job starts immediately. */
   readonly firstDelay?: Duration.Input
-  /** Starts the next run before the interval has passed. */
+  /** Starts the next run early when this effect completes. */
   readonly wakeUp?: Effect.Effect<unknown>
   readonly run: Effect.Effect<unknown, E, R>
-  /** What becomes of a run that failed; the next one starts after the same interval. */
+  /** Handles the failure of a run; the next run starts after the same interval. */
   readonly onFailure: (cause: Cause.Cause<E>) => Effect.Effect<void>
-  /** Shows whether the job keeps up, where a metric does. */
+  /** The metric that shows whether the job keeps up, if there is one. */
   readonly metric?: { readonly id: string }
 }
 

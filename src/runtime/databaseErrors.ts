@@ -1,4 +1,4 @@
-/** Tells transient failures of the database from those of a statement. */
+/** Distinguishes transient failures of the database from failures of a statement. */
 import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { Overloaded } from "../domain/Errors.ts"
@@ -6,12 +6,12 @@ import { Overloaded } from "../domain/Errors.ts"
 const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
 
 /**
- * The server shuts down, starts or is full (the SQLSTATE classes of operator intervention and
- * insufficient resources), or it is a standby that has not been promoted yet.
+ * SQLSTATE codes of a server that shuts down, starts or is full (the classes of operator
+ * intervention and insufficient resources), or that is a standby not promoted yet.
  */
 const transientCode = /^(?:57P|53|25006)/
 
-/** True when the statement failed for a transient reason, which says nothing about the statement. */
+/** Whether a statement failed for a transient reason, which says nothing about the statement. */
 export const isTransient = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
   const { reason } = error
@@ -29,7 +29,7 @@ export const databaseUnavailable = () =>
   })
 
 /**
- * Fails with a retryable error where the database fails transiently. Only for steps before anything is
+ * Fails with a retryable error if the database fails transiently. Only for steps before anything is
  * sent to a vendor: afterwards a retry could be paid twice.
  */
 export const failAsOverloaded = <A, E, R>(

@@ -1,6 +1,7 @@
 /**
- * Look-ups of names by the connections that use them, which drop addresses that may not be called. They
- * are checked at the moment of the connection, as anyone may change what a name resolves to at any time.
+ * DNS look-ups for new connections, which drop addresses that may not be called. The addresses are
+ * checked at the moment of the connection, because a name may resolve to other addresses at any
+ * time.
  */
 import type { LookupFunction } from "node:net"
 

@@ -1,11 +1,12 @@
 /**
- * Adaptive batches: at most one call is in flight for a lane, and the next one takes all that queued
- * meanwhile. A lone caller is served at once, and a crowd pays one call.
+ * Adaptive batches: at most one call is in flight per lane, and the next call takes all items
+ * queued meanwhile. A single caller is served immediately, and many concurrent callers share one
+ * call.
  */
 import { Cause, Deferred, Effect, Exit, FiberSet, Option, Schedule, Schema } from "effect"
 import { makeAlarms } from "./alarms.ts"
 
-/** The item was withdrawn, because no answer came within the batch's patience. */
+/** The item was withdrawn, because no answer arrived within the batch's `patienceMillis`. */
 export class BatchTimeout extends Schema.TaggedError<BatchTimeout>()("BatchTimeout", {}) {}
 
 interface Entry<Item, Answer> {
@@ -22,29 +23,29 @@ const backoff = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced
 /**
  * Makes batches that end with the surrounding scope.
  *
- * A call that fails with a transient error is retried with the same items until it succeeds, so an item
- * must take effect once however often it is sent. Any other failure of several items is met by sending
- * each alone, so that one poisoned item fails alone, as a defect of its caller. A call for several lanes
- * that fails is retried lane by lane, so that no lane waits for the trouble of another.
+ * A call that fails with a transient error is retried with the same items until it succeeds, so
+ * items must be idempotent. After any other failure of a call with several items, each item is sent
+ * alone, so that one poisoned item fails alone, as a defect of its caller. A failed call for
+ * several lanes is retried lane by lane, so that no lane waits for the failure of another.
  */
 export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(options: {
   readonly maxItems: number
-  /** Answers in the order of the items, which come lane by lane. */
+  /** Makes one call; returns the answers in the order of the items, which are grouped by lane. */
   readonly run: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Answer>, E>
   readonly isTransient: (error: E) => boolean
   /**
-   * How many calls are in flight at a time; 1 when left out. While they are, lanes with new items
-   * wait, and the next call takes what all of them have.
+   * The maximum number of calls in flight; 1 if missing. While all are in flight, lanes with new
+   * items wait, and the next call takes the items of all of them.
    */
   readonly concurrency?: number
   /**
-   * How long a lane pauses after a call with at least `minItems`, for items that are not urgent: while
-   * many arrive, each call then takes more of them.
+   * The pause of a lane after a call with at least `minItems`, for items that are not urgent: while
+   * many items arrive, each call then takes more of them.
    */
   readonly cooldown?: { readonly minItems: number; readonly millis: number }
-  /** How long attempts wait. */
+  /** The time-out of `attempt`. */
   readonly patienceMillis?: number
-  /** Takes an answer whose caller has stopped waiting. */
+  /** Handles an answer whose caller has stopped waiting. */
   readonly onAbandonedAnswer?: (item: Item, answer: Answer) => Effect.Effect<void>
 }) {
   type Pending = Entry<Item, Answer>
@@ -54,7 +55,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   const fork = yield* FiberSet.makeRuntime()
   /** The queue of each lane that has items queued or in flight. */
   const lanes = new Map<string, Array<Pending>>()
-  /** Lanes with items and no call in flight, the one that waits longest first. */
+  /** Lanes with items and no call in flight, the longest-waiting lane first. */
   const readyLanes = new Set<string>()
   let queuedCount = 0
   let inFlightCount = 0
@@ -104,7 +105,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     else continueWith(Effect.sleep(cooldown.millis), () => markIdle(lane))
   }
 
-  /** Runs an effect for which no other lane waits, then frees its lane. */
+  /** Runs an effect for which no other lane waits, and then releases its lane. */
   const continueWith = (effect: Effect.Effect<void>, free: () => void): void =>
     void fork(
       Effect.map(effect, () => {
@@ -128,7 +129,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
       startCalls()
     })
 
-  /** Takes the items of the next call out of the queues. */
+  /** Takes the items of the next call from the queues. */
   const dequeue = (): ReadonlyMap<string, Batch> => {
     const batches = new Map<string, Batch>()
     let capacity = options.maxItems
@@ -159,7 +160,10 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     entry.cancelTimer()
   }
 
-  /** Adds the item to its lane; with `timeoutMillis` it is withdrawn when no answer has come by then. */
+  /**
+   * Adds the item to its lane; with `timeoutMillis`, the item is withdrawn if no answer has arrived
+   * by then.
+   */
   const enqueue = (lane: string, item: Item, timeoutMillis: number | null): Pending => {
     const answer = Deferred.makeUnsafe<Answer, BatchTimeout>()
     const timeOut = () => {
@@ -181,12 +185,16 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   }
 
   return {
-    /** Adds one item, in order of arrival within the lane, and waits for its answer however long. */
+    /**
+     * Adds one item, in order of arrival within the lane, and waits for its answer without a
+     * time-out.
+     */
     submit: (lane: string, item: Item): Effect.Effect<Answer> =>
       Effect.suspend(() => Effect.orDie(Deferred.await(enqueue(lane, item, null).answer))),
     /**
-     * The same, but withdraws the item when its caller is interrupted or `patienceMillis` have passed: an
-     * item that was not sent yet is dropped, and the answer to one that was goes to `onAbandonedAnswer`.
+     * Like `submit`, but withdraws the item if its caller is interrupted or `patienceMillis` have
+     * passed: an item that was not sent yet is dropped, and the answer to a sent item goes to
+     * `onAbandonedAnswer`.
      */
     attempt: (lane: string, item: Item): Effect.Effect<Answer, BatchTimeout> =>
       Effect.suspend(() => {
@@ -195,7 +203,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
           Effect.sync(() => withdraw(entry))
         )
       }),
-    /** Items of all lanes that no call has taken yet. */
+    /** The number of items of all lanes that no call has taken yet. */
     queuedCount: () => queuedCount
   }
 })

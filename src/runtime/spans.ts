@@ -1,4 +1,4 @@
-/** Spans of what every order does: none is created where none is collected. */
+/** Spans of the steps of every order; none are created if none are collected. */
 import { Context, Effect, References, Tracer } from "effect"
 import { makeBoundedMap } from "./boundedMap.ts"
 
@@ -6,13 +6,16 @@ type Attributes = Readonly<Record<string, string | number>>
 
 interface SpanOptions {
   readonly kind?: Tracer.SpanKind
-  /** Evaluated only where spans are collected. */
+  /** The attributes, which are evaluated only if spans are collected. */
   readonly attributes?: () => Attributes
-  /** Orders whose traces the span is linked to, as far as this gateway knows them. */
+  /** The orders to whose traces the span is linked, as far as this gateway knows them. */
   readonly orders?: () => ReadonlyArray<string>
 }
 
-/** Forgetting the span of an order loses only the link to it. */
+/**
+ * The maximum number of remembered spans. Forgetting the span of an order loses only the link to
+ * it.
+ */
 const MAX_ORDERS = 10_000
 
 /** The spans of recent orders, to which background work for them is linked. */
@@ -20,7 +23,7 @@ const OrderSpans = Context.Reference("gateway/runtime/OrderSpans", {
   defaultValue: () => makeBoundedMap<Tracer.ExternalSpan>(MAX_ORDERS)
 })
 
-/** Runs the effect in a span, where spans are collected. */
+/** Runs the effect in a span, if spans are collected. */
 export const withSpan =
   (name: string, { kind = "client", attributes, orders }: SpanOptions = {}) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -45,7 +48,7 @@ export const annotateSpan = (attributes: () => Attributes): Effect.Effect<void> 
     fiber.getRef(References.TracerEnabled) ? Effect.annotateCurrentSpan(attributes()) : Effect.void
   )
 
-/** Links later spans of the order to the span that this runs in. */
+/** Links later spans of the order to the span in which this effect runs. */
 export const linkOrderToSpan = (id: string): Effect.Effect<void> =>
   Effect.withFiber<void>((fiber) => {
     const span = fiber.cache.span

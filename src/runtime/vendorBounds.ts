@@ -1,23 +1,29 @@
-/** Limits of a vendor's time for an order and of the size of its answer. */
+/** The limits of a vendor's time for an order and of the size of its answer. */
 import type { Settings } from "./Settings.ts"
 
-/** A vendor must have answered, or be given up, well before the sweep gives up the hold. */
+/**
+ * The vendor's share of an order's deadline: the call must have ended well before the sweep
+ * releases the hold.
+ */
 export const SHARE_OF_DEADLINE = 0.75
 
-/** The longest that a text may take that is answered whole. */
+/** The maximum time-out of a text without streaming. */
 const WHOLE_TEXT_SECONDS = 675
 
-/** Seconds that the vendor of a text has, where it is answered whole. */
+/** The vendor's time-out, in seconds, for a text without streaming. */
 export const wholeTextSeconds = ({
   textDeadlineSeconds
 }: Pick<Settings, "textDeadlineSeconds">): number =>
   Math.min(WHOLE_TEXT_SECONDS, textDeadlineSeconds * SHARE_OF_DEADLINE)
 
-/** Non-Latin characters take six bytes as JSON escapes and three in UTF-8. */
+/**
+ * The maximum growth of repeated text: non-Latin characters take six bytes as JSON escapes and
+ * three in UTF-8.
+ */
 const ESCAPE_FACTOR = 2
-/** Bytes of an answer beside the order that it repeats. */
+/** The number of bytes of an answer in addition to the repeated order. */
 const FRAME_BYTES = 1024 * 1024
 
-/** The most bytes that a repetition of the order adds to a vendor's answer. */
+/** The maximum number of bytes that a repetition of the order adds to a vendor's answer. */
 export const echoBytes = ({ maxMediaBodyBytes }: Pick<Settings, "maxMediaBodyBytes">): number =>
   ESCAPE_FACTOR * maxMediaBodyBytes + FRAME_BYTES

@@ -11,17 +11,17 @@ import { standardRefusals } from "./standardErrors.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
 
-/** The request of a check, and how its answer is judged. */
+/** The request of an account check, and the reader of its answer. */
 export interface CheckDialect {
   readonly checkRequest: (account: ChannelAccount) => Outcome<VendorRequest>
-  /** Fails where the answer does not contain the requested object. */
+  /** Fails if the answer does not contain the requested object. */
   readonly readChecked: (account: ChannelAccount, answer: VendorAnswer) => Outcome<unknown>
   readonly refusals: RefusalTable
-  /** Statuses of a vendor that accepts the account but has no such object. */
+  /** Statuses that mean that the vendor accepts the account but has no such object. */
   readonly absentStatuses: ReadonlySet<number>
 }
 
-/** A task id in the most usual form that no vendor gives to a task. */
+/** A task id in the most common format that no vendor assigns to a task. */
 export const NO_TASK = "00000000-0000-0000-0000-000000000000"
 
 /** Some vendors answer 400 or 422 for an id that none of their tasks can have, instead of 404. */
@@ -38,7 +38,10 @@ export const modelsCheck: CheckDialect = {
   absentStatuses: new Set([404])
 }
 
-/** A web server's page at a wrong address has no code and no message where a vendor's error has them. */
+/**
+ * Whether an answer explains the absence. The error page of a web server at a wrong address has no
+ * code and no message where a vendor's error has them.
+ */
 const explainsAbsence = ({ body }: VendorAnswer): boolean => {
   const { code, message } = errorOf(body)
   return Predicate.isObject(body) && (code !== null || message !== null)
@@ -51,7 +54,8 @@ export const readCheck =
     const read = Result.mapError(readChecked(account, answer), (failure) =>
       judgeFailure(refusals, answer, failure)
     )
-    // A poll reads every 404 as an unknown task, even one from a wrong server, so it is judged again here.
+    // A poll reads every 404 as an unknown task, even one from a wrong server, so it is judged
+    // again here.
     const checked =
       answer.status === 404 && Result.isSuccess(read) ? Result.fail(refusal(account, answer)) : read
     const isAbsence = (failure: VendorFailure): boolean =>

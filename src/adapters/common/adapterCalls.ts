@@ -33,7 +33,7 @@ import type { GeneratedImages } from "./standardImages.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
 
-/** Writes a request; fails before anything is sent where the vendor has no field for the input. */
+/** Writes a request; fails before anything is sent if the vendor has no field for the input. */
 type Write<Input> = (account: ChannelAccount, input: Input) => Outcome<VendorRequest>
 
 /** Reads an answer, or fails with the reason why it cannot be used. */
@@ -46,7 +46,9 @@ export type Read<Asked, A> = (
 /** The table of the vendor's refusals; without a table every refusal leaves a doubt. */
 type RefusalsOf<Asked> = (input: Asked) => RefusalTable
 
-/** Reads an answer and adds to a refusal whether it proves that nothing was made. */
+/**
+ * Reads an answer; if it is a refusal, records whether it proves that the vendor produced nothing.
+ */
 export const withJudgement =
   <Asked, A>(refusalsOf: RefusalsOf<Asked>, read: Read<Asked, A>): Read<Asked, A> =>
   (account, answer, input) =>
@@ -67,7 +69,7 @@ export interface VideoDialect {
   readonly refusals?: RefusalsOf<string>
   /** The task that an account check polls, where it differs from `NO_TASK` of this protocol. */
   readonly noTask?: Partial<VideoTaskRef>
-  /** Set where one request can poll many tasks of an account. */
+  /** The combined poll; set if one request can poll many tasks of an account. */
   readonly together?: Pick<VideoPollTogether, "most" | "mayShare"> & {
     readonly pollRequest: Write<Tasks>
     readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
@@ -96,7 +98,9 @@ export const makeCheck = (
   return (account: ChannelAccount): Effect.Effect<void, VendorFailure> => call(account, undefined)
 }
 
-/** Whether an order can be written does not depend on the account. */
+/**
+ * An account for checking whether an order can be written, which does not depend on the account.
+ */
 const placeholderAccount: ChannelAccount = {
   channelId: "",
   baseUrl: "https://vendor.invalid",
@@ -151,11 +155,11 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     } satisfies VideoAdapter
   })
 
-/** The task that a vendor of images answers with while it still generates them. */
+/** The task that an image vendor returns while the images are still being generated. */
 export interface ImageTask {
   readonly taskId: string
   readonly pollRequest: VendorRequest
-  /** Null while there is no verdict: a failed poll says nothing about the images. */
+  /** Null while the task is not finished: a failed poll says nothing about the images. */
   readonly readPolled: (answer: VendorAnswer) => Outcome<GeneratedImages> | null
 }
 
@@ -163,22 +167,22 @@ export interface ImageTask {
 export interface ImageDialect {
   readonly generateRequest: Write<ImageOrder>
   readonly readGenerated: Read<ImageOrder, GeneratedImages | ImageTask>
-  /** True where a call generates one image, so that several images need as many calls. */
+  /** Whether a call generates one image only, so that several images need as many calls. */
   readonly isOneByOne?: (order: ImageOrder) => boolean
   readonly refusals?: RefusalsOf<ImageOrder>
-  /** Reads the events of a stream, where the vendor streams images. */
+  /** Reads the events of a stream, if the vendor streams images. */
   readonly readStream?: (
     account: ChannelAccount,
     order: ImageOrder,
     options: SendOptions
   ) => ImageStream
-  /** Set where the vendor has a request that creates nothing. */
+  /** The account check; set if the vendor has a request that creates nothing. */
   readonly check?: CheckDialect
 }
 
 type OnJob = NonNullable<Parameters<ImageAdapter["generate"]>[2]>
 
-/** Shorter texts in an answer are no images. */
+/** The minimum number of bytes of a text that can be an image. */
 const LONG_IMAGE_BYTES = 1024
 
 export const imageCalls = (protocol: string, dialect: ImageDialect) =>
@@ -191,7 +195,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const readGenerated = withJudgement(refusals, dialect.readGenerated)
     const makeGenerate = (options: SendOptions) => {
       const ask = makeCall(wire)(generateRequest, readGenerated, options)
-      /** A task is polled until it ends, within the time limit of the image call. */
+      /** A task is polled until it ends, within the time-out of the image call. */
       return Effect.fnUntraced(function* (
         account: ChannelAccount,
         order: ImageOrder,
@@ -215,7 +219,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
       })
     }
     const generateOnce = makeGenerate({ ...limits.image, longTextBytes: LONG_IMAGE_BYTES })
-    /** Answers that are joined are decoded fully. */
+    /** Answers that are merged are decoded fully. */
     const generateDecoded = makeGenerate(limits.image)
 
     const inSpan = withSpan(`${protocol}.generate`)
@@ -289,7 +293,7 @@ const makeImageStreaming = (
     if (failure !== null) return yield* failure
   })
 
-/** True for a result with a valid `created`. */
+/** Whether a result has a valid `created`. */
 export const hasCreationTime = ({ created }: Readonly<Record<string, unknown>>): boolean =>
   Number.isSafeInteger(created)
 

@@ -27,7 +27,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const isChatUsage = Schema.is(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count }))
 
-/** The vendor's token counts, when both are whole numbers. */
+/** The vendor's token counts; null unless both are whole numbers. */
 export const chatUsage = (usage: unknown): TokenCounts | null =>
   isChatUsage(usage)
     ? { inputTokens: BigInt(usage.prompt_tokens), outputTokens: BigInt(usage.completion_tokens) }
@@ -39,7 +39,7 @@ const choicesOf = (body: Fields): ReadonlyArray<Fields> =>
 /** Fields of a large answer that do not affect the charge. */
 export const unchargedFields: ReadonlySet<string> = new Set(["logprobs", "prompt_logprobs"])
 
-/** Fields of an answer and its choices that describe the text and contain none of it. */
+/** Fields that describe the text of an answer or a choice but contain none of it. */
 const aboutText: ReadonlySet<string> = new Set([
   "choices",
   "content_filter_results",
@@ -63,7 +63,7 @@ const aboutText: ReadonlySet<string> = new Set([
 const textBytesBeside = (fields: Fields): number =>
   writtenBytes(Object.fromEntries(Object.entries(fields).filter(([name]) => !aboutText.has(name))))
 
-/** Bytes of text in an answer or a chunk, in any of its fields. */
+/** The number of bytes of text in an answer or a chunk, in any of its fields. */
 export const textBytesIn = (body: Fields): number =>
   [body.choices]
     .flat()
@@ -73,9 +73,9 @@ export const textBytesIn = (body: Fields): number =>
       textBytesBeside(body)
     )
 
-// Pieces for the client
+// Events for the client
 
-/** Removes the usage that only the gateway asked for; null where nothing is left for the client. */
+/** Removes the usage that only the gateway requested; null if nothing remains for the client. */
 const clientEvent = (
   event: Uint8Array,
   chunk: Fields,
@@ -89,15 +89,15 @@ const clientEvent = (
 }
 
 /**
- * A chunk of an unknown form counts as text of its whole size. Data without text are passed on without
- * the event's name and comments, since those might contain text.
+ * A chunk of an unknown form counts as text with its whole size. Data without text are forwarded
+ * without the event's name and comments, which might contain text.
  */
 const unknownPiece = (event: Uint8Array, fields: Fields | null): TextPiece =>
   fields === null || textBytesIn(fields) > 0
     ? { event, usage: null, outputBytes: event.byteLength }
     : dataPiece(fields)
 
-/** Only the data of the event, counted by its text. */
+/** Forwards only the data of the event, whose text is counted. */
 const dataPiece = (fields: Fields): TextPiece => ({
   event: eventOf(JSON.stringify(fields)),
   usage: null,
@@ -107,7 +107,7 @@ const dataPiece = (fields: Fields): TextPiece => ({
 const isToolCalls = (value: unknown): value is ReadonlyArray<object> =>
   Array.isArray(value) && value.every(Predicate.isObject)
 
-/** A complete message as a delta, in which tool calls are numbered. */
+/** Converts a complete message to a delta, in which tool calls are numbered. */
 const deltaOf = (message: unknown): unknown => {
   if (!Predicate.isObject(message)) return {}
   const delta: Fields = { ...message }
@@ -116,7 +116,7 @@ const deltaOf = (message: unknown): unknown => {
     : delta
 }
 
-/** A complete answer as events, for a client that asked for a stream. */
+/** Converts a complete answer to events, for a client that requested a stream. */
 export const piecesOf = (answer: Fields, isCounted: boolean): ReadonlyArray<TextPiece> => {
   const { usage, choices: _, ...head } = answer
   const object = "chat.completion.chunk"
@@ -148,7 +148,7 @@ const parseChunk = (data: string, options: SendOptions): Fields | null => {
   return Predicate.isObject(value) ? { ...value } : null
 }
 
-/** The chunk with all fields, where some of a large one were skipped. */
+/** The chunk with all fields, including those skipped in a large chunk. */
 const parseFully = (data: string, chunk: Fields): Fields => {
   if (data.length <= LARGE_BYTES) return chunk
   const value: unknown = JSON.parse(data)
@@ -156,8 +156,8 @@ const parseFully = (data: string, chunk: Fields): Fields => {
 }
 
 /**
- * Follows a stream to know when the order is complete, also where the vendor sends no proper end, and
- * which of its counts cover the whole answer.
+ * Tracks the progress of a stream: when the order is complete, even if the vendor sends no proper
+ * end, and which token counts cover the whole answer.
  */
 const makeProgress = (choices: number) => {
   const started = new Set<unknown>()
@@ -178,7 +178,7 @@ const makeProgress = (choices: number) => {
       isCounted ||= choicesInChunk.length === 0 && usage !== null
       return { usage, outputBytes }
     },
-    /** The vendor sent the event that ends the stream. */
+    /** Records that the vendor sent the final event of the stream. */
     end: (): void => {
       isDone = true
     },
@@ -186,7 +186,7 @@ const makeProgress = (choices: number) => {
   }
 }
 
-/** How an event is handled; `piece` is null where the client gets nothing of it. */
+/** The handling of an event; `piece` is null if nothing of the event is sent to the client. */
 interface SeenEvent {
   readonly piece: TextPiece | null
   readonly isLast: boolean
@@ -202,7 +202,7 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
   let isFirst = true
   const toSeenEvent = (piece: TextPiece): SeenEvent => ({ piece, isLast: false })
 
-  /** The text that stands beside an error still reaches the client. */
+  /** Text in the same event as an error is still sent to the client. */
   const readError = (chunk: Fields, bytes: number): SeenEvent => {
     const { error: _, ...content } = chunk
     const answer = partialAnswer(eventHead, chunk, bytes)

@@ -1,4 +1,4 @@
-/** Errors of the cloud with content blocks: of vp_a, vp_b and a family of the relay. */
+/** Error codes of the cloud with content blocks: vp_a, vp_b and one family of the relay. */
 import { errorObjectShape, meanings, refusalTable } from "../wire/refusalTable.ts"
 
 /** The cloud serves images in the standard form and refuses them with the same codes. */
@@ -6,7 +6,7 @@ export const contentRates = {
   AccountRateLimitExceeded: meanings.rate,
   APIAccountRpmRateLimitExceeded: meanings.rate,
   InvalidEndpointOrModel: meanings.model,
-  // Images a minute.
+  // Images per minute.
   ModelAccountIpmRateLimitExceeded: meanings.rate,
   ModelAccountRpmRateLimitExceeded: meanings.rate,
   ModelNotOpen: meanings.model,

@@ -1,4 +1,4 @@
-/** Errors with flat bodies, `{code, message}`: of vp_e, vp_f, ip_b and the relay. */
+/** Errors with flat bodies, `{code, message}`, as in vp_e, vp_f, ip_b and the relay. */
 import { Predicate, Schema } from "effect"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorText } from "../wire/errorText.ts"
@@ -26,11 +26,14 @@ export const cloudRefusals = refusalTable([flatWordShape, errorObjectShape], {
   Throttling: meanings.rate
 })
 
-/** Reads objects only: a text is no error body but an unreadable answer. */
+/** Reads only objects: a text is not an error body but an unreadable answer. */
 const errorFieldsOf = (body: unknown) =>
   Predicate.isObject(body) ? errorText(body) : { code: null, message: null }
 
-/** The failure of an answer without a product: a refusal where it says why, else a broken answer. */
+/**
+ * The failure of an answer without a product: a refusal if the answer contains a reason, otherwise
+ * a broken answer.
+ */
 export const emptyAnswer = (account: ChannelAccount, answer: VendorAnswer) => {
   const { code, message } = errorFieldsOf(answer.body)
   return (code === null || code === "0") && message === null
@@ -40,7 +43,7 @@ export const emptyAnswer = (account: ChannelAccount, answer: VendorAnswer) => {
 
 const hasOutput = Schema.is(Schema.Struct({ output: Schema.ObjectKeyword }))
 
-/** The failure of an answer; code and message beside an output are no refusal. */
+/** The failure of an answer; a code and a message next to an output are not a refusal. */
 export const flatFailure = (account: ChannelAccount, answer: VendorAnswer) =>
   hasOutput(answer.body) ? unusableAnswer(account, answer) : emptyAnswer(account, answer)
 

@@ -27,42 +27,45 @@ import {
   omitOtherImages
 } from "./standardImages.ts"
 
-/** How an event is handled; `piece` is null where the client gets nothing of it. */
+/** The handling of an event; `piece` is null if nothing of the event is sent to the client. */
 interface SeenEvent {
   readonly piece: ImagePiece | null
   readonly isLast: boolean
 }
 
-/** Reads the events of one stream in their order. */
+/** Reads the events of one stream in order. */
 export interface ImageStream {
   readonly read: (event: Uint8Array) => SeenEvent
-  /** Turns an answer that is no stream into events, for a client that asked for events. */
+  /** Converts an answer without streaming to events, for a client that requested events. */
   readonly readWhole: (answer: VendorAnswer) => ReadonlyArray<ImagePiece> | VendorFailure
-  /** True when all ordered images are final. */
+  /** Whether all ordered images are final. */
   readonly isComplete: () => boolean
-  /** The failure of a stream that has ended; null for a success. */
+  /** The failure of a finished stream; null if it succeeded. */
   readonly failure: (answer: VendorAnswer) => VendorFailure | null
-  /** Images beyond the ordered number, which are left out. */
+  /** The number of images beyond the ordered number, which are left out. */
   readonly surplus: () => number
 }
 
 const typeOf = ({ type }: Fields): string => (typeof type === "string" ? type : "")
-/** Partial images, of which one order has many. */
+/** Whether a chunk is a partial image; one order has many. */
 const isPartial = (chunk: Fields): boolean => typeOf(chunk).endsWith(".partial_image")
-/** One image of several was refused; the others may follow. */
+/** Whether a chunk reports that one of several images was refused; the others may follow. */
 const isPartialFailure = (chunk: Fields): boolean => typeOf(chunk).endsWith(".partial_failed")
 
 const utf8 = new TextEncoder()
 const plainName = /^[\w.-]{1,64}$/
 
-/** Encodes an event named by the `type` of its data, as in the standard form. */
+/** Encodes an event whose name is the `type` of its data, as in the standard form. */
 const encodeNamedEvent = (data: Fields): Uint8Array => {
   const name = typeOf(data)
   const event = eventOf(JSON.stringify(data))
   return plainName.test(name) ? Buffer.concat([utf8.encode(`event: ${name}\n`), event]) : event
 }
 
-/** The failure that an event reports; an error that contains an image proves that it was made. */
+/**
+ * The failure that an event reports; an error that contains an image proves that the image was
+ * generated.
+ */
 const failureIn = (
   account: ChannelAccount,
   chunk: Fields,

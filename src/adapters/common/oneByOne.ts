@@ -8,16 +8,19 @@ import { listOf } from "../wire/vendorAnswer.ts"
 import { timeoutFailure } from "../wire/vendorFailures.ts"
 import type { GeneratedImages } from "./standardImages.ts"
 
-/** Calls of one order that run at the same time. */
+/** The maximum number of concurrent calls for one order. */
 const MAX_CONCURRENT_CALLS = 4
 
 type Generate = Effect.Effect<GeneratedImages, VendorFailure>
 
-/** These calls decode their answers fully, so no result is raw. */
+/** The fields of a result. These calls decode their answers fully, so no result is raw. */
 const fieldsOf = (result: ImageResult): Readonly<Record<string, unknown>> =>
   result instanceof RawAnswer ? {} : result
 
-/** Leaves out the usage of the first call, which does not cover the others. */
+/**
+ * Merges the answers. The usage of the first call is left out, because it does not cover the
+ * others.
+ */
 const joinAnswers = (answers: Arr.NonEmptyReadonlyArray<GeneratedImages>): GeneratedImages => {
   const { usage: _, ...fields } = fieldsOf(answers[0].result)
   return {
@@ -27,10 +30,10 @@ const joinAnswers = (answers: Arr.NonEmptyReadonlyArray<GeneratedImages>): Gener
 }
 
 /**
- * Generates the images by as many calls within the time limit of one order. If the first call fails, the
- * order fails and no other call is made. A first answer that is paid for but cannot be read does not
- * stop the order, because it would be charged without an image. Of the other calls, failed ones are
- * left out.
+ * Generates the images by as many calls, within the time-out of one order. If the first call fails,
+ * the order fails and no other call is made. If the first answer is paid for but cannot be read,
+ * the order continues, because otherwise it would be charged without any image. Later calls that
+ * fail are left out.
  */
 export const generateOneByOne = Effect.fnUntraced(function* (
   generateOne: Generate,

@@ -1,4 +1,6 @@
-/** The relay behind vp_c and ip_c: one host and key, its families under a first path segment. */
+/**
+ * The relay behind vp_c and ip_c: one host and one key; each family has its own first path segment.
+ */
 import type { RelayFamily } from "../../domain/video/VideoProtocol.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import {
@@ -13,15 +15,18 @@ import {
 import { rootOf } from "../wire/vendorRequest.ts"
 
 /**
- * The relay's own errors, also as a bare text. Only the status proves a refusal: its codes also occur in
- * answers of success, where it is unknown whether the vendor behind it began.
+ * The relay's own errors, including errors that are a bare text. Only the HTTP status proves a
+ * refusal: the relay's codes also occur in 2xx answers, where it is unknown whether the vendor
+ * behind the relay began.
  */
 export const relayRefusals = refusalTable([errorObjectShape, errorTextShape, flatNumberShape], {
   rate_limit_exceeded: meanings.rate,
   too_many_requests: meanings.rate
 })
 
-/** An error from the relay may be its own or that of the vendor behind it. */
+/**
+ * The refusals of a vendor behind the relay: an error may come from the relay or from that vendor.
+ */
 export const relayedRefusals = (vendor: RefusalTable): RefusalTable =>
   mergeRefusalTables(vendor, relayRefusals)
 
@@ -34,8 +39,8 @@ const segments: Readonly<Record<RelayFamily, string>> = {
 }
 
 /**
- * Paths that operators write behind the host: the version of the relay's chat interface or of a vendor
- * behind it, also with the family's segment.
+ * Paths that operators append to the host: the version of the relay's chat API or of a vendor's API
+ * behind it, with or without the family's segment.
  */
 const versions = ["", ...Object.values(segments).map((segment) => `/${segment}`)]
   .flatMap((family) => ["/api/v1", "/ent/v2", "/v1"].map((version) => `${family}${version}`))

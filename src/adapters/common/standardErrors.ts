@@ -1,4 +1,7 @@
-/** Errors in the common standard form, `{error: {message, type, param, code}}`, of all vendors that have it. */
+/**
+ * Errors in the common standard form, `{error: {message, type, param, code}}`, from all vendors
+ * that use it.
+ */
 import {
   errorObjectShape,
   meaningOf,
@@ -20,7 +23,10 @@ const rates = {
   too_many_requests: meanings.rate
 }
 
-/** Vendors use some of these codes also for work that failed half-way, with other statuses. */
+/**
+ * Codes for overload. Vendors use some of them also for work that failed half-way, with other
+ * statuses.
+ */
 const overloads = {
   engine_overloaded: meanings.overload,
   model_overloaded: meanings.overload,
@@ -32,7 +38,10 @@ const overloads = {
   slow_down: meanings.overload
 }
 
-/** Moderation of inputs and outputs, which the cloud reports for each image in its place. */
+/**
+ * Moderation verdicts on inputs and outputs, which the cloud reports for each image in place of the
+ * image.
+ */
 const contentVerdicts = {
   InputImageSensitiveContentDetected: meanings.order,
   InputTextSensitiveContentDetected: meanings.order,
@@ -44,7 +53,9 @@ const contentVerdicts = {
 const codes = { ...contentVerdicts, ...contentRates, ...rates, ...overloads }
 const codeTable = refusalTable([errorObjectShape], codes)
 
-/** Images that were all refused, each in its own place, with codes of one meaning. */
+/**
+ * Matches an answer in which every image was refused in its own place, with codes of one meaning.
+ */
 const refusedImages: Shape = (body) => {
   const codesByImage = isAnswer(body) ? body.data.map(errorObjectShape) : []
   if (!codesByImage.every((codes) => codes !== null)) return null

@@ -1,4 +1,7 @@
-/** Images in the common standard form: their place in an answer, and the fields allowed beside them. */
+/**
+ * Images in the common standard form: their place in an answer, and the fields allowed next to
+ * them.
+ */
 import { Predicate, Schema } from "effect"
 import { WebAddress } from "../../domain/plainText.ts"
 import { anyFields } from "../../domain/requestFields.ts"
@@ -14,7 +17,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export const isAnswer = Schema.is(
   Schema.StructWithRest(Schema.Struct({ data: Schema.Array(Schema.Unknown) }), anyFields)
 )
-/** Some vendors put the image itself into the address. */
+/** The address of an image; some vendors put the image itself into it as a data URL. */
 const Address = Schema.Union([
   WebAddress,
   Schema.String.check(Schema.isPattern(/^data:image\//i, { expected: "an image as a data URL" }))
@@ -26,12 +29,12 @@ export const isImage = Schema.is(
   ])
 )
 
-/** Fields that contain the image, each as one text. */
+/** Fields that contain the image as a single string. */
 const imageFields: ReadonlySet<string> = new Set(["url", "b64_json"])
 export const isImageField = (name: string, value: unknown): boolean =>
   imageFields.has(name) && typeof value === "string"
 
-/** True for a value that can contain no image: it has no address and no encoded data. */
+/** Whether a value can contain no image: it has no address and no encoded data. */
 export const isFreeOfImages = (value: unknown): boolean => {
   if (typeof value === "string") {
     return !holdsAddress(value) && mediaIn(value).length === 0 && markedBytes(value) === null
@@ -40,7 +43,7 @@ export const isFreeOfImages = (value: unknown): boolean => {
   return !Predicate.isObject(value) || Object.values(value).every(isFreeOfImages)
 }
 
-/** Removes fields that could contain unpaid images; returns `fields` itself where there are none. */
+/** Removes fields that could contain unpaid images; returns `fields` itself if there are none. */
 export const omitOtherImages = (
   fields: Fields,
   keeps: (name: string, value: unknown) => boolean
@@ -53,20 +56,20 @@ export const omitOtherImages = (
 
 /** The images of an order. */
 export interface GeneratedImages {
-  /** In the standard form; `created` is filled in where the vendor leaves it out. */
+  /** The answer in the standard form; `created` is filled in if the vendor leaves it out. */
   readonly result: ImageResult
-  /** Images beyond the ordered number, which are left out. */
+  /** The number of images beyond the ordered number, which are left out. */
   readonly surplus: number
 }
 
 interface StandardImages {
   readonly result: Fields
   readonly surplus: number
-  /** True where the result equals the answer. */
+  /** Whether the result equals the answer. */
   readonly isUnchanged: boolean
 }
 
-/** The images of an answer, at most as many as were ordered, with the other fields of the answer. */
+/** The images of an answer, at most the ordered number, with the other fields of the answer. */
 export const imagesIn = (
   { status, body }: VendorAnswer,
   orderedImages: number
@@ -89,8 +92,8 @@ export const imagesIn = (
 }
 
 /**
- * The failure of an answer without images. Where every image was refused on its own, the order fails with
- * the error of the first.
+ * The failure of an answer without images. If every image was refused separately, the order fails
+ * with the error of the first.
  */
 export const imagesFailure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure => {
   const refusedImage = isAnswer(answer.body) ? answer.body.data.find(saysError) : undefined

@@ -9,10 +9,10 @@ import { brokenAnswer } from "../wire/vendorFailures.ts"
 
 type Status = Result.Result<VideoStatus, VendorLost>
 
-/** The vendor does not know the task (any more). */
+/** The vendor does not know the task, or has deleted it. */
 export const unknownTask: Status = Result.succeed({ _tag: "Unknown" })
 
-/** Messages for failed tasks whose vendor gives none. */
+/** Default messages for failed tasks whose vendor gives none. */
 const failures = {
   failed: "The vendor failed to make the video",
   cancelled: "The vendor cancelled the task",
@@ -26,12 +26,12 @@ export type StatusNames = {
   readonly [Meaning in (typeof meanings)[number]]?: ReadonlyArray<string>
 }
 
-/** What a vendor reports of a task; `taskStatus` reads only the fields that belong to the status. */
+/** A vendor's report on a task; `taskStatus` reads only the fields that belong to the status. */
 interface TaskReport {
   readonly status: string
   readonly videoUrl: string | undefined
   readonly usage?: VideoUsage
-  /** The status name itself when null or left out. */
+  /** The error code; if it is null or missing, the status name is used. */
   readonly code?: string | null
   readonly message: string | null
 }
@@ -39,7 +39,7 @@ interface TaskReport {
 const noUsage: VideoUsage = { completionTokens: null, outputSeconds: null }
 
 /**
- * The status of a task. An unknown status name never ends a task; it is passed on, so that operators
+ * The status of a task. An unknown status name never ends a task; it is reported, so that operators
  * learn of a vendor's new status.
  */
 export const taskStatus = (

@@ -1,4 +1,7 @@
-/** The relay's family d: the older interface of vp_d's vendor, one path for text, one for an image. */
+/**
+ * The relay's family d: the older API of vp_d's vendor, with one path for text and one for an
+ * image.
+ */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../../domain/plainText.ts"
 import type { Resolution } from "../../domain/video/tiers.ts"
@@ -29,7 +32,7 @@ const isText = Schema.is(Schema.NonEmptyString)
 
 const videosUrl = (account: ChannelAccount): string => `${rootOf(account)}/v1/videos`
 
-/** A resolution is sent as a quality mode; tiers without a mode are refused. */
+/** The quality modes, in which resolutions are sent; a resolution without a mode is refused. */
 const modes: Readonly<Partial<Record<Resolution, string>>> = {
   "720p": "std",
   "1080p": "pro",
@@ -50,7 +53,7 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   if (videos > 0) return refuse("Video input is not supported")
   if (images.length > 1) return refuse("Only one image is supported")
   if (image?.role === "last_frame") return refuse("A last frame is not supported")
-  // The path has one field for a picture, the first frame.
+  // The path has a single image field, the first frame.
   if (image?.role === "reference_image") {
     return refuse("A reference image is not supported, only a first frame")
   }
@@ -67,7 +70,10 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   return Result.succeed(post(`${videosUrl(account)}/${pathOf(order)}`, bearer(account), body))
 }
 
-/** A task exists only on the path of its order, so the stored id includes it, such as `text2video/8601`. */
+/**
+ * Polls a task. A task exists only on the path of its order, so the stored id includes the path, as
+ * in `text2video/8601`.
+ */
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
   const [, path, id] = /^(text2video|image2video)\/(.*)$/s.exec(upstreamId) ?? []
   const task = `${path ?? "text2video"}/${encodeURIComponent(id ?? upstreamId)}`

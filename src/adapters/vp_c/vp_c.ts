@@ -1,4 +1,7 @@
-/** vp_c: a relay of other vendors; it uses the form of the protocol under which the catalog lists a model. */
+/**
+ * vp_c: a relay to other vendors, which uses the form of the protocol under which the catalog lists
+ * a model.
+ */
 import { Effect, Result } from "effect"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
 import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
@@ -27,7 +30,7 @@ const families: Readonly<Record<RelayFamily, VideoDialect>> = {
   a: familyA,
   d: familyD,
   e: vpE,
-  // Bodies and answers of vp_f on other paths.
+  // The bodies and answers of vp_f, on other paths.
   f: {
     ...vpF,
     submitRequest: (account, order) => {
@@ -41,7 +44,10 @@ const families: Readonly<Record<RelayFamily, VideoDialect>> = {
   }
 }
 
-/** Fails for a protocol without a family; such orders are refused earlier, so nothing was sent for them. */
+/**
+ * The family of a protocol. Fails for a protocol without a family; orders for it are refused
+ * earlier, so nothing was sent.
+ */
 const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
   const family = video.get(listedProtocol)?.relayFamily ?? null
   const message = `The relay serves no model listed as ${listedProtocol}`
@@ -83,7 +89,7 @@ const tables: Readonly<Record<RelayFamily, RefusalTable>> = {
 const makeReaders = (
   protocols: ProtocolTables
 ): Pick<VideoDialect, "readSubmitted" | "readPolled" | "refusals"> => ({
-  // The relay's own refusals may come with HTTP 200, beside other fields of the body.
+  // The relay's own refusals may come with HTTP 200, next to other fields of the body.
   readSubmitted: (account, answer, order) =>
     saysError(answer.body)
       ? Result.fail(refusal(account, answer))

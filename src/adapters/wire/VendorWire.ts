@@ -1,6 +1,6 @@
 /**
- * The connections to vendors. Requests go to `undici` straight from an effect, without an HTTP client
- * of effect's own, because every layer between socket and adapter costs CPU time on every order.
+ * The connections to vendors. Requests go directly to `undici`, without effect's HTTP client,
+ * because every layer between socket and adapter costs CPU time on every order.
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
@@ -18,44 +18,46 @@ const HeaderValue = Schema.Union([Schema.String, Schema.Array(Schema.String), Sc
 
 const WireHead = Schema.Struct({
   status: Schema.Int,
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   headers: Schema.Record(Schema.String, HeaderValue)
 })
 export type WireHead = typeof WireHead.Type
 
-/** What had arrived of an answer that was not read to its end. */
+/** The part of an answer that arrived before reading stopped. */
 const PartialAnswer = Schema.Struct({ head: WireHead, bytes: Schema.Int })
 export type PartialAnswer = typeof PartialAnswer.Type
 
-/** Null where nothing had arrived. */
+/** The received part of the answer; null if nothing arrived. */
 const partial = Schema.NullOr(PartialAnswer)
 
-/** The request was not sent, or its answer was not read to the end; `cause` tells which. */
+/**
+ * The request was not sent, or its answer was not read to the end; `cause` distinguishes the two.
+ */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
   cause: Schema.Unknown,
   partial,
-  /** True where a connection existed and the request was on its way. */
+  /** Whether a connection existed and the request was being sent. */
   isSent: Schema.optionalKey(Schema.Boolean)
 }) {}
 
-/** The answer did not arrive before its time limit. */
+/** The answer did not arrive within the time-out. */
 export class WireLate extends Schema.TaggedError<WireLate>()("WireLate", { partial }) {}
 
 export interface WireLimits {
-  /** Time for the whole answer, counted from the call. */
+  /** The time-out of the whole answer, counted from the call. */
   readonly timeout: Duration.Duration
-  /** Bytes after this limit are not read. */
+  /** The maximum number of bytes; further bytes are not read. */
   readonly maxBytes: number
 }
 
 export interface WireAnswer extends WireHead {
   readonly raw: RawAnswer
-  /** False when the answer is longer than `maxBytes`, so that only its beginning was read. */
+  /** False if the answer is longer than `maxBytes`, so that only its beginning was read. */
   readonly isComplete: boolean
 }
 
 export interface OpenAnswer extends WireHead {
-  /** The next bytes, or null at the end. One reader may call it at a time. */
+  /** Returns the next bytes, or null at the end. Only one reader may call it at a time. */
   read(timeout: Duration.Duration): Effect.Effect<Uint8Array | null, WireFault | WireLate>
 }
 
@@ -68,9 +70,9 @@ export class VendorWire extends Context.Service<
       limits: WireLimits
     ): Effect.Effect<WireAnswer, WireFault | WireLate>
     /**
-     * Sends the request and succeeds when the head of the answer has arrived. When the scope ends with
-     * success, an unread body gets a moment to end, so that the connection can be reused; after a
-     * failure the connection is closed.
+     * Sends the request and succeeds when the head of the answer has arrived. If the scope ends
+     * with success, an unread body gets a short time to end, so that the connection can be reused;
+     * after a failure the connection is closed.
      */
     open(
       request: VendorRequest,
@@ -79,30 +81,47 @@ export class VendorWire extends Context.Service<
   }
 >()("gateway/adapters/VendorWire") {}
 
-/** Unread bytes of an open answer above which reading from the socket pauses. */
+/**
+ * The maximum number of unread bytes of an open answer; above it, reading from the socket pauses.
+ */
 const MAX_UNREAD_BYTES = 256 * 1024
 
-/** How long an unread end of an answer may take before its connection is closed. */
+/** The maximum wait for the unread end of an answer, before its connection is closed. */
 const END_WAIT_MILLIS = 250
 
-/** Smaller answers reserve no memory budget: all that can be under way at once fit into memory. */
+/**
+ * The size above which an answer reserves memory budget; all smaller concurrent answers fit into
+ * memory.
+ */
 const RESERVED_BYTES = 64 * 1024
-/** Smaller answers do not queue: all that a process has open fit into its memory. */
+/** The size above which an answer is queued; all smaller concurrent answers fit into memory. */
 const LARGE_BYTES = 512 * 1024
-/** The expected length of a large answer without `content-length`: an image of the usual size. */
+/**
+ * The expected length of a large answer without `content-length`: that of an image of the usual
+ * size.
+ */
 const EXPECTED_BYTES = 4 * 1024 * 1024
-/** Sixteen such images keep a core busy where clients read as fast as the vendor sends. */
+/**
+ * The byte budget of the queue. Sixteen images of the expected size keep a core busy if clients
+ * read as fast as the vendor sends.
+ */
 const LARGE_BUDGET_BYTES = 64 * 1024 * 1024
-/** An image to a slow client takes longer than this; the memory budget covers those. */
+/**
+ * The maximum wait in the queue. Delivery to a slow client takes longer; the memory budget covers
+ * such answers.
+ */
 const LARGE_WAIT_MILLIS = 1000
-/** The share of its remaining time that an answer may wait in the queue of large answers. */
+/** The maximum wait in the queue of large answers, as a share of the answer's remaining time. */
 const WAIT_SHARE = 0.1
 
-/** Bytes of the whole answer by its `content-length`; no more than `maxBytes` are ever read. */
+/**
+ * The expected number of bytes of the whole answer, from its `content-length`; at most `maxBytes`
+ * are ever read.
+ */
 const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
   Math.min(maxBytes, Number(headers["content-length"]) || EXPECTED_BYTES)
 
-/** A callback that fails when it takes too long; `partialOf` tells what had arrived by then. */
+/** A callback with a time-out; `partialOf` returns the part of the answer received by then. */
 const callbackWithTimeout = <A, E>(
   setAlarm: SetAlarm,
   timeout: Duration.Duration,
@@ -125,8 +144,8 @@ const callbackWithTimeout = <A, E>(
   })
 
 /**
- * Admits one answer to memory: its bytes count in the budget of the client that waits for it, and a
- * large answer takes its turn in the queue. The connection is paused while either has to wait.
+ * Admits one answer to memory: its bytes count in the memory budget of the waiting client, and a
+ * large answer waits for its turn in the queue. The connection is paused while either has to wait.
  */
 const makeAdmission = (
   answer: (typeof CurrentAnswer)["Service"],
@@ -142,7 +161,7 @@ const makeAdmission = (
       const expected = Math.max(length, Number(head.headers["content-length"]) || 0)
       let isPaused = false
       reservation = answer.reserve(Math.min(expected, bounds.maxBytes), () => {
-        // A running HTTP parser must not be asked to read from another connection.
+        // While an HTTP parser runs, reading from another connection must not start.
         queueMicrotask(() => {
           if (isPaused && large?.isReading() !== false) controller.resume()
         })
@@ -160,12 +179,12 @@ const makeAdmission = (
       const resume = () => {
         if (reservation?.isWaiting() !== true) controller.resume()
       }
-      // A short wait in the queue keeps most of the time that is left for the vendor.
+      // A short wait in the queue leaves most of the remaining time to the vendor.
       const maxWaitMillis = bounds.remainingMillis() * WAIT_SHARE
       large = largeAnswers.enter(expectedBytes(head, bounds.maxBytes), resume, maxWaitMillis)
       if (!large.isReading()) controller.pause()
     },
-    /** The answer has arrived; true where it holds memory that has to be released. */
+    /** Records that the answer has arrived; true if it holds memory that must be released. */
     end: (): boolean => {
       large?.end()
       reservation?.begin()
@@ -219,7 +238,8 @@ const makeExchange =
           },
           onResponseEnd: () => {
             const isReserved = admission.end()
-            // Once the client's connection has closed, the order needs the answer only for a moment.
+            // Once the client's connection has closed, the order needs the answer only for a short
+            // time.
             if (isReserved) answer?.onClose(() => setTimeout(release, LARGE_WAIT_MILLIS).unref())
             const raw = new RawAnswer(chunks, isReserved ? release : undefined)
             resume(Effect.succeed({ ...head, raw, isComplete: true }))
@@ -255,7 +275,7 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
     const body = yield* encodeBody(request)
     const head = yield* callbackWithTimeout<WireHead, WireFault>(setAlarm, timeout, (resume) => {
       const fail = (cause: unknown, isSent: boolean) => {
-        // The reader of an open answer has its head already, and counts the bytes itself.
+        // The reader of an open answer already has its head, and counts the bytes itself.
         const failure = Effect.fail(new WireFault({ cause, partial: null, isSent }))
         end = failure
         resume(failure)
@@ -302,8 +322,8 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
   })
 
 /**
- * The catalog takes link-local addresses only where they stand in a base address themselves, so names
- * may not resolve to them.
+ * Refuses host names that resolve to link-local addresses: the catalog accepts such an address only
+ * if it is written in the base address itself.
  */
 const withoutLinkLocal: LookupPolicy = {
   isAllowed: (address) => !isLinkLocal(address),
@@ -311,8 +331,8 @@ const withoutLinkLocal: LookupPolicy = {
 }
 
 /**
- * Connections are kept open between requests. The caller sets all time limits, except for the queue of
- * large answers.
+ * Connections are kept open between requests. The caller sets all time-outs, except for the queue
+ * of large answers.
  */
 export const layerVendorWireWith = (
   makeQueue: () => LargeAnswers,
@@ -332,7 +352,8 @@ export const layerVendorWireWith = (
         ),
         (agent) => Effect.promise(() => agent.destroy())
       )
-      // Some vendors compress without `accept-encoding`; the decompressed size is bounded while it is read.
+      // Some vendors compress without `accept-encoding`; the decompressed size is limited while it
+      // is read.
       const reader = agent.compose(interceptors.decompress({ skipErrorResponses: false }))
       const setAlarm = yield* makeAlarms
       return VendorWire.of({

@@ -1,4 +1,4 @@
-/** Reads code and message of a vendor's error in any of the usual shapes. */
+/** Reads the code and message of a vendor's error in any of the usual shapes. */
 import { Predicate, Schema } from "effect"
 
 const isErrorFields = Schema.is(
@@ -9,7 +9,7 @@ const isErrorFields = Schema.is(
 )
 const isErrorHolder = Schema.is(Schema.Struct({ error: Schema.Unknown }))
 
-/** A non-empty text, or a number as text; null for everything else. */
+/** A non-empty string, or a number as a string; null for any other value. */
 const nonEmptyText = (value: unknown): string | null => {
   if (typeof value === "string") return value === "" ? null : value
   return typeof value === "number" ? String(value) : null
@@ -20,7 +20,7 @@ interface ErrorText {
   readonly message: string | null
 }
 
-/** Code and message of an error object, or of an error that is a bare text. */
+/** The code and message of an error object, or of an error that is a bare text. */
 export const errorText = (error: unknown): ErrorText => {
   if (typeof error === "string") return { code: null, message: nonEmptyText(error) }
   return isErrorFields(error)
@@ -28,21 +28,29 @@ export const errorText = (error: unknown): ErrorText => {
     : { code: null, message: null }
 }
 
-/** True when `error` has a code or a message; null, an empty text, an empty object and a code 0 are no error. */
+/**
+ * Whether a body contains an error: `error` has a code or a message. Null, an empty text, an empty
+ * object and code 0 are not errors.
+ */
 export const saysError = (body: unknown): boolean => {
   if (!isErrorHolder(body)) return false
   const { code, message } = errorText(body.error)
   return (code !== null && code !== "0") || message !== null
 }
 
-/** Names of fields in which vendors and their web frameworks explain a refusal. */
+/** The names of fields in which vendors and their web frameworks explain a refusal. */
 const explanationNames =
   /^(?:code|details?|err_code|errors?|error_(?:code|message|msg)|message|msg|reason|title)$/i
 
-/** Longest flat JSON that counts as an explanation although no field has a usual name. */
+/**
+ * The maximum length of flat JSON that counts as an explanation although no field has a usual name.
+ */
 const MAX_SHORT_LENGTH = 300
 
-/** True for short flat JSON, for JSON with a field that explains, and for anything that is no object. */
+/**
+ * Whether a body explains an error: short flat JSON, JSON with an explaining field, or anything
+ * that is not an object.
+ */
 export const isExplained = (body: unknown): boolean => {
   if (Array.isArray(body)) return body.every(isExplained)
   if (!Predicate.isObject(body)) return true
@@ -53,7 +61,7 @@ export const isExplained = (body: unknown): boolean => {
   )
 }
 
-/** Code and message of `{error: {code, message}}`, `{error: "text"}` or `{code, message}`. */
+/** The code and message of `{error: {code, message}}`, `{error: "text"}` or `{code, message}`. */
 export const errorOf = (body: unknown): ErrorText => {
   const inner = errorText(isErrorHolder(body) ? body.error : null)
   const outer = isErrorFields(body) ? errorText(body) : inner

@@ -1,29 +1,38 @@
-/** Server-sent events as bytes: split at empty lines, so that they can be passed on unchanged. */
+/** Server-sent events as bytes, split at empty lines, so that they can be forwarded unchanged. */
 
 /** Lines end with CR, LF or both. */
 const emptyLine = /(?<=^|\n|\r(?!\n))(?:\r\n?|\n)/g
 const byteOrderMark = /^\xef\xbb\xbf/
 
-/** A longer unfinished event is stored in parts, so that its beginning is not searched again. */
+/**
+ * The length above which an unfinished event is stored in parts, so that its beginning is not
+ * searched again.
+ */
 const MAX_PENDING = 64 * 1024
-/** The number of last characters that can be part of an empty line. */
+/** The maximum number of trailing characters that can be part of an empty line. */
 const TAIL = 4
 
 /**
- * Reads bytes as Latin-1 characters, which keeps every byte unchanged. Events are at most `maxBytes`
- * long.
+ * Splits a byte stream into events of at most `maxBytes` bytes. Bytes are read as Latin-1
+ * characters, which preserves every byte.
  */
 export const makeEventReader = (maxBytes: number) => {
-  /** The bytes after the last empty line: the beginning of a long event in parts, then `pending`. */
+  /**
+   * The bytes after the last empty line: the beginning of a long event in parts, then `pending`.
+   */
   let longEventParts: Array<string> = []
   let longEventLength = 0
   let pending = ""
-  /** True when the bytes ended with the CR of an empty line: its LF may come next. */
+  /**
+   * True if the last bytes ended with the CR of an empty line: its LF may follow in the next chunk.
+   */
   let isSplit = false
   const bytesOf = (text: string) => Buffer.from(text.replace(byteOrderMark, ""), "latin1")
 
   return {
-    /** The events that these bytes complete, each with its empty line; null when an event is too long. */
+    /**
+     * The events that these bytes complete, each with its empty line; null if an event is too long.
+     */
     push: (bytes: Uint8Array): ReadonlyArray<Uint8Array> | null => {
       const { buffer, byteOffset, byteLength } = bytes
       const text = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
@@ -49,9 +58,9 @@ export const makeEventReader = (maxBytes: number) => {
       const isTooLong = events.some(({ length }) => length > maxBytes)
       return isTooLong || longEventLength + pending.length > maxBytes ? null : events
     },
-    /** Bytes of an incomplete event. */
+    /** The number of bytes of an incomplete event. */
     pendingBytes: (): number => longEventLength + pending.length,
-    /** The bytes after the last empty line, as an event of their own. */
+    /** The bytes after the last empty line, as a separate event. */
     remainder: (): ReadonlyArray<Uint8Array> => {
       const last = [...longEventParts, pending].join("")
       return last === "" ? [] : [bytesOf(`${last}\n\n`)]
@@ -61,7 +70,7 @@ export const makeEventReader = (maxBytes: number) => {
 
 const fieldStart = /^(?:data|event|id|retry)?:/
 
-/** True for the beginning of an event stream, whatever the content type says. */
+/** Whether a text begins like an event stream, regardless of the content type. */
 export const startsEvents = (text: string): boolean => fieldStart.test(text.trimStart())
 
 const isData = (line: string): boolean => line === "data" || line.startsWith("data:")
@@ -76,19 +85,19 @@ export const readEvent = (event: Uint8Array) => {
   const data = lines.filter(isData).map((line) => line.slice(5).replace(/^ /, ""))
   const names = lines.filter((line) => plainName.test(line))
   return {
-    /** Null for comments and other events without data. */
+    /** The data of the event; null for comments and other events without data. */
     data: data.length === 0 ? null : data.join("\n"),
-    /** True when the event has only data lines: no name, no comment. */
+    /** Whether the event has only data lines: no name, no comment. */
     isDataOnly: data.length === lines.length,
-    /** True when the event has only data lines and a plain name. */
+    /** Whether the event has only data lines and a plain name. */
     isPlain: data.length + names.length === lines.length
   }
 }
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** An event of one line of data. */
+/** Encodes an event with one line of data. */
 export const eventOf = (data: string): Uint8Array => utf8(`data: ${data}\n\n`)
 
-/** A comment that keeps the connection open, without the vendor's text in it. */
+/** A heartbeat comment that keeps the connection open; it contains no text of the vendor's. */
 export const heartbeat = utf8(":\n\n")

@@ -1,13 +1,13 @@
 /**
- * Signs of a job in an answer: an id in its body or headers, or an address of a job. A refusal with
- * any of them may be about a running job, so it proves nothing.
+ * Detects signs of a job in an answer: an id in the body or headers, or the address of a job. A
+ * refusal with such a sign may be about a running job, so it proves nothing.
  */
 import { Predicate, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import type { VendorAnswer } from "./vendorAnswer.ts"
 
 interface JobMark {
-  /** Null where the value is no valid id. */
+  /** The job's id; null if the value is not a valid id. */
   readonly upstreamId: string | null
 }
 
@@ -16,7 +16,7 @@ const isJobId = Schema.is(JobId)
 const jobNouns =
   "(?:creation|execution|generation|job|operation|prediction|queue|render|run|task|video)"
 
-/** Field names in lower case, without underscores and hyphens. */
+/** Patterns of field names in lower case, without underscores and hyphens. */
 const jobId = new RegExp(`^${jobNouns}s?ids?$`)
 const jobAddress = /^(?:job|polling|poll|result|status|task)ur[il]$/
 const requestId = /^(?:log|request|trace)id$/
@@ -32,7 +32,7 @@ const addressHeaders = [
 
 const normalizedName = (name: string): string => name.toLowerCase().replace(/[_-]/g, "")
 
-/** Non-empty texts and numbers other than 0, also those in a list. */
+/** The non-empty strings and nonzero numbers in a value or in a list. */
 const valuesOf = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") return value === "" ? [] : [value]
   if (typeof value === "number") return value === 0 ? [] : [String(value)]
@@ -49,7 +49,7 @@ const idOfAddress = (address: string): string | null => {
   return isJobId(step) && /\d/.test(step) ? step : null
 }
 
-/** Values by the kind of their field's name; a field named just `id` may identify anything. */
+/** The values by the kind of field name; a field named just `id` may identify anything. */
 interface FieldsByKind {
   readonly job: ReadonlyArray<string>
   readonly id: ReadonlyArray<string>
@@ -65,7 +65,10 @@ const kindOf = (name: string): keyof FieldsByKind | null => {
   return requestId.test(plain) ? "request" : null
 }
 
-/** Outer fields come before inner ones, because they describe the whole answer. */
+/**
+ * Collects the fields of a body by kind. Outer fields come before inner ones, because they describe
+ * the whole answer.
+ */
 const fieldsOf = (body: unknown): FieldsByKind => {
   const fields: Record<keyof FieldsByKind, Array<string>> = {
     job: [],
@@ -84,7 +87,10 @@ const fieldsOf = (body: unknown): FieldsByKind => {
   return fields
 }
 
-/** Null where the answer mentions no job. Ids of the request itself are in nearly every refusal and do not count. */
+/**
+ * The sign of a job in an answer; null if the answer mentions no job. Ids of the request itself are
+ * in nearly every refusal and do not count.
+ */
 export const jobMarkOf = ({
   body,
   headers,

@@ -1,10 +1,10 @@
 /**
- * A queue of large answers with a budget of bytes. Vendors answer many orders at the same pace, so all
- * images would be in memory at once; read a few at a time, the first are delivered to their clients
- * before the last are read from their sockets.
+ * A queue of large answers with a byte budget. Vendors answer many orders at the same pace, so
+ * without the queue all images would be in memory at the same time. With only a few being read, the
+ * first are delivered to their clients before the last are read from their sockets.
  */
 
-/** One large answer, from the moment its size passes the limit. */
+/** A large answer in the queue, which it enters when its size exceeds the limit. */
 export type LargeAnswer = ReturnType<LargeAnswers["enter"]>
 
 export type LargeAnswers = ReturnType<typeof makeLargeAnswers>
@@ -14,14 +14,14 @@ export const makeLargeAnswers = ({
   maxWaitMillis
 }: {
   /**
-   * Bytes of the answers that are read at once. A single answer is read whatever its size, and to its
-   * end, so that no two answers wait for each other.
+   * The maximum number of bytes of the answers that are read at the same time. A single answer is
+   * always read, whatever its size, and to its end, so that no two answers wait for each other.
    */
   readonly budgetBytes: number
-  /** The longest time that an answer waits in the queue, and that it counts after its end. */
+  /** The maximum time that an answer waits in the queue, and that its bytes count after its end. */
   readonly maxWaitMillis: number
 }) => {
-  /** In order of arrival. */
+  /** The waiting answers in order of arrival. */
   const waiting = new Set<{ readonly bytes: () => number; readonly begin: () => void }>()
   let readingBytes = 0
 
@@ -36,15 +36,15 @@ export const makeLargeAnswers = ({
   }
 
   /**
-   * Queues an answer of `expectedBytes`, which waits no longer than `ownWaitMillis` and the queue's own
-   * limit. It may be read at once, or when `resume` is called: never before this returns, nor from
-   * within another answer's calls.
+   * Queues an answer of `expectedBytes`, which waits at most `ownWaitMillis` and the queue's own
+   * limit. The answer may be read immediately, or when `resume` is called. `resume` is never called
+   * before `enter` returns, nor from within the calls of another answer.
    */
   const enter = (expectedBytes: number, resume: () => void, ownWaitMillis = maxWaitMillis) => {
     let bytes = expectedBytes
     let state: "waiting" | "reading" | "released" = "waiting"
     let timer: NodeJS.Timeout | undefined
-    /** Dropped as soon as possible, because its closure holds a large answer. */
+    /** The callback is dropped as soon as possible, because its closure holds a large answer. */
     let pendingResume: (() => void) | null = resume
     const stopWaiting = (): void => {
       clearTimeout(timer)
@@ -59,7 +59,7 @@ export const makeLargeAnswers = ({
       bytes: () => bytes,
       begin: () => {
         begin()
-        // A running HTTP parser must not be asked to read from another connection.
+        // While an HTTP parser runs, reading from another connection must not start.
         queueMicrotask(() => {
           if (state === "reading") pendingResume?.()
           pendingResume = null
@@ -84,21 +84,24 @@ export const makeLargeAnswers = ({
       startTimer(ownWaitMillis, entry.begin)
     }
     return {
-      /** False while it waits in the queue. */
+      /** Whether the answer may be read; false while it waits in the queue. */
       isReading: () => state === "reading",
-      /** Counts arrived bytes beyond the expected ones. */
+      /** Counts received bytes beyond the expected ones. */
       noteArrived: (arrivedBytes: number): void => {
         const extraBytes = Math.max(0, arrivedBytes - bytes)
         bytes += extraBytes
         if (state === "reading") readingBytes += extraBytes
       },
-      /** The answer was read to its end; it counts until it is released, but at most `maxWaitMillis`. */
+      /**
+       * Records that the answer was read to its end; its bytes count until `release`, but at most
+       * `maxWaitMillis`.
+       */
       end: (): void => {
         if (state === "released") return
         if (state === "waiting") begin()
         startTimer(maxWaitMillis, release)
       },
-      /** Frees its bytes in the budget. May be called again. */
+      /** Releases the bytes of the answer in the budget. Repeated calls are allowed. */
       release
     }
   }

@@ -1,4 +1,4 @@
-/** Time limits and size limits of calls to vendors. */
+/** Time-outs and size limits of calls to vendors. */
 import { Context, Duration, Effect, Layer } from "effect"
 import { defaultSettings, Settings } from "../../runtime/Settings.ts"
 import { echoBytes, SHARE_OF_DEADLINE, wholeTextSeconds } from "../../runtime/vendorBounds.ts"
@@ -9,28 +9,37 @@ export interface VendorLimits {
   readonly submit: SendOptions
   readonly poll: SendOptions
   readonly image: SendOptions
-  /** Images that arrive while they are generated. */
+  /** Streamed images. */
   readonly imageStream: StreamOptions
-  /** A text in one answer. */
+  /** A text without streaming. */
   readonly text: SendOptions
-  /** A text that is streamed. */
+  /** A streamed text. */
   readonly stream: StreamOptions
 }
 
 const MEBIBYTE = 1024 * 1024
 
-/** Vectors outside the usual field are decoded, up to this many numbers. */
+/** The maximum number of numbers in vectors outside the usual field, which are decoded. */
 const VECTOR_NUMBERS = 8_000_000
-/** Values besides vectors and log probabilities; a vendor may split a text into many. */
+/**
+ * The maximum number of values in addition to vectors and log probabilities; a vendor may split a
+ * text into many values.
+ */
 const TEXT_VALUES = 1_000_000
-/** Longer texts in an answer about a task repeat the order and are no result addresses. */
+/**
+ * The maximum length of a text that can be a result address in an answer about a task; longer texts
+ * repeat the order.
+ */
 const LONG_ECHO_BYTES = 64 * 1024
-/** One image, partial or final, in base64 with its other fields. */
+/**
+ * The maximum number of bytes of an event with one image, partial or final, in base64 with its
+ * other fields.
+ */
 const IMAGE_EVENT_BYTES = 128 * MEBIBYTE
 
 /**
- * Image and text calls are synchronous at the vendor and may last minutes. Answers about a task are
- * short, except from vendors that repeat the order in them.
+ * The limits for given settings. Image and text calls are synchronous at the vendor and may take
+ * minutes. Answers about a task are short, except from vendors that repeat the order in them.
  */
 const limitsOf = (settings: Settings): VendorLimits => {
   const echoLimit = echoBytes(settings)
@@ -67,8 +76,8 @@ export const VendorLimits = Context.Reference<VendorLimits>("gateway/adapters/Ve
 })
 
 /**
- * The limits, shortened to fit the deadlines of the settings. A stream may use its whole deadline; the
- * limit until its first bytes is that of a text in one answer.
+ * The limits, shortened to fit the deadlines of the settings. A stream may use its whole deadline;
+ * the time-out of its first bytes is that of a text without streaming.
  */
 export const layerVendorLimits = Layer.effect(
   VendorLimits,

@@ -1,20 +1,20 @@
 /** Bodies of `multipart/form-data`, encoded piece by piece. */
 import { mediumOf } from "../../redaction/patterns.ts"
 
-/** A list becomes several fields of one name; null is left out. */
+/** The fields of a form. A list becomes several fields with the same name; null is left out. */
 export type FormFields = Readonly<Record<string, unknown>>
 
 export interface FormShape {
-  /** The separator of the parts, which occurs in none of them. */
+  /** The delimiter of the parts, which occurs in none of them. */
   readonly boundary: string
-  /** Fields whose texts are data URLs in base64, sent as files. */
+  /** The fields whose values are base64 data URLs, sent as files. */
   readonly files: ReadonlySet<string>
 }
 
-/** Base64 is decoded in pieces of this many characters, a multiple of four. */
+/** The chunk size of base64 decoding in characters, a multiple of four. */
 const PIECE = 1024 * 1024
 
-/** Escapes quotes and line breaks, which would end the name in the head of a part. */
+/** Escapes quotes and line breaks, which would end the name in the header of a part. */
 const quotedName = (name: string): string =>
   `"${name.replace(/["\r\n]/g, (character) => encodeURIComponent(character))}"`
 
@@ -39,13 +39,13 @@ function* filePieces(name: string, index: number, url: string): Generator<string
   }
 }
 
-/** True for a data URL that can be a file of a form. */
+/** Whether a URL is a data URL that can be sent as a file of a form. */
 export const isFileUrl = (url: string): boolean => /^data:[^,]{0,200};base64,/i.test(url)
 
 const isScalar = (value: unknown): value is string | number | boolean =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean"
 
-/** True for a value that a form can hold: a text, a number, a flag, or null. */
+/** Whether a form can contain a value: a string, a number, a boolean, or null. */
 export const isFormValue = (value: unknown): boolean => value == null || isScalar(value)
 
 export function* formPieces(

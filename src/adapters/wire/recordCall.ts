@@ -17,14 +17,17 @@ type Answer = Pick<VendorAnswer, "status" | "body" | "bytes" | "requestId">
 
 type CallExit = Exit.Exit<Answer, VendorLost | VendorUnreachable>
 
-/** Characters of text in a body, roughly. */
+/** The approximate number of characters of text in a body. */
 const weigh = (value: unknown): number => {
   if (typeof value === "string") return value.length
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + weigh(item), 0)
   return Predicate.isObject(value) ? weigh(Object.values(value)) : 8
 }
 
-/** How the call ended: the vendor's status, if an answer came, and the kind of failure, if it failed. */
+/**
+ * The outcome of the call: the vendor's status, if an answer came, and the kind of failure, if it
+ * failed.
+ */
 const endOf = (exit: CallExit): Pick<VendorCall, "status" | "failure"> => {
   if (Exit.isSuccess(exit)) return { status: exit.value.status, failure: null }
   const failure = Option.getOrNull(Cause.findErrorOption(exit.cause))
@@ -50,7 +53,7 @@ const describeCall = (
   exit: CallExit,
   startedAt: number,
   endedAt: number,
-  /** Of an answer about several jobs, only the entry of this job is recorded. */
+  /** If the answer is about several jobs, only the entry of this job is recorded. */
   upstreamId: string | null
 ): VendorCall => {
   const secrets = secretsIn(request.headers)

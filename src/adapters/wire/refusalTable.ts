@@ -1,6 +1,7 @@
 /**
- * How vendors refuse. Only a vendor's table proves that it made nothing: the error must be in the
- * vendor's own shape, have a status and a code that the vendor refuses with, and mention no job.
+ * The refusals of vendors. Only a vendor's table proves that the vendor produced nothing: the error
+ * must have the vendor's own shape, a status and a code with which the vendor refuses, and must
+ * mention no job.
  */
 import { Schema } from "effect"
 import {
@@ -16,13 +17,13 @@ import { errorOf } from "./errorText.ts"
 import { jobMarkOf } from "./jobMarks.ts"
 import type { VendorAnswer } from "./vendorAnswer.ts"
 
-/** What an error code of a vendor means. */
+/** The meaning of a vendor's error code. */
 export interface Meaning {
-  /** The HTTP status it stands for; null keeps the status of the answer. */
+  /** The HTTP status that the code stands for; null keeps the status of the answer. */
   readonly status: number | null
-  /** Null where the vendor may have begun. */
+  /** The proof that nothing was produced; null if the vendor may have begun. */
   readonly proof: KnownRefusal | null
-  /** The code has this meaning only in an answer with this status. */
+  /** The HTTP status with which the code has this meaning; any status if missing. */
   readonly at?: number
 }
 
@@ -31,30 +32,38 @@ export const meanings = {
   credentials: { status: 401, proof: "credentials_refused" },
   access: { status: 403, proof: "credentials_refused" },
   balance: { status: 402, proof: "account_empty" },
-  /** The catalog has the model, so our account may not call it under this name; the key works for other models. */
+  /**
+   * The catalog has the model, so the gateway's account may not call it under this name; the key
+   * works for other models.
+   */
   model: { status: 403, proof: "model_unknown" },
   rate: { status: 429, proof: "rate_limited" },
   maintenance: { status: 503, proof: "overloaded" },
-  /** Vendors use these codes also for work that failed half-way, with another status than 503. */
+  /** Vendors use these codes also for work that failed half-way, with a status other than 503. */
   overload: { status: 503, proof: "overloaded", at: 503 },
   failure: { status: 500, proof: null },
   timeout: { status: 504, proof: null },
   uncertain: { status: null, proof: null }
 } as const satisfies Record<string, Meaning>
 
-/** Reads the codes of an error in one shape, the most specific first; null for a body of another shape. */
+/**
+ * Reads the codes of an error in one shape, the most specific first; null for a body of another
+ * shape.
+ */
 export type Shape = (body: unknown) => ReadonlyArray<string> | null
 
-/** Codes as the vendor spells them; `Throttling` also covers `Throttling.User`, up to the first dot. */
+/**
+ * Codes as the vendor spells them; `Throttling` also covers `Throttling.User`, up to the first dot.
+ */
 export type Codes = Readonly<Record<string, Meaning>>
 
 export interface RefusalTable {
   readonly shapes: ReadonlyArray<Shape>
-  /** By codes in lower case. */
+  /** The meanings by code in lower case. */
   readonly codes: ReadonlyMap<string, Meaning>
 }
 
-/** Codes of all vendors that mean that our account there is empty, closed or not allowed. */
+/** Codes of all vendors that mean that the gateway's account is empty, closed or not allowed. */
 const accountCodes: Codes = {
   account_deactivated: meanings.credentials,
   account_overdue_error: meanings.balance,
@@ -78,7 +87,10 @@ export const refusalTable = (shapes: ReadonlyArray<Shape>, codes: Codes): Refusa
   )
 })
 
-/** The table of a vendor behind a relay: either may refuse, and the codes of `one` take precedence. */
+/**
+ * The table of a vendor behind a relay: either of the two may refuse, and the codes of `one` take
+ * precedence.
+ */
 export const mergeRefusalTables = (one: RefusalTable, other: RefusalTable): RefusalTable => ({
   shapes: [...one.shapes, ...other.shapes],
   codes: new Map([...other.codes, ...one.codes])
@@ -100,37 +112,42 @@ const isErrorObject = Schema.is(
 )
 const isCode = Schema.is(Code)
 
-/** `{error: {message, type, code}}`, in which type and code may be empty. */
+/** The shape `{error: {message, type, code}}`, in which type and code may be empty. */
 export const errorObjectShape: Shape = (body) =>
   isErrorObject(body) ? [body.error.code, body.error.type].filter(isCode).map(String) : null
 
-/** `{error: "text"}`, which has no code. */
+/** The shape `{error: "text"}`, which has no code. */
 const isErrorText = Schema.is(Schema.Struct({ error: Text }))
 export const errorTextShape: Shape = (body) => (isErrorText(body) ? [] : null)
 
 const isFlatWord = Schema.is(Schema.Struct({ code: Text, message: Text }))
-/** `{code: "Word", message}`; with an `output` beside it the answer is not only an error. */
+/**
+ * The shape `{code: "Word", message}`; an answer that also has an `output` is not only an error.
+ */
 export const flatWordShape: Shape = (body) =>
   isFlatWord(body) && !("output" in body) ? [body.code] : null
 
 const FourDigits = Schema.Int.check(Schema.isBetween({ minimum: 1000, maximum: 9999 }))
 const isFlatNumber = Schema.is(Schema.Struct({ code: FourDigits }))
-/** `{code: 1201, message}`; a smaller number is an HTTP status, which proxies write into errors as well. */
+/**
+ * The shape `{code: 1201, message}`; a smaller number is an HTTP status, which proxies also write
+ * into errors.
+ */
 export const flatNumberShape: Shape = (body) => (isFlatNumber(body) ? [String(body.code)] : null)
 
 const isReason = Schema.is(Schema.Struct({ reason: Text, message: Text }))
-/** `{reason: "Word", message}`. */
+/** The shape `{reason: "Word", message}`. */
 export const flatReasonShape: Shape = (body) => (isReason(body) ? [body.reason] : null)
 
 // Judging
 
-/** Errors with these statuses come before any work, unless the code says otherwise. */
+/** Statuses of errors that occur before any work, unless the code says otherwise. */
 const refusalStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 415, 422])
 
-/** Proxies in front of a vendor answer these statuses as well, so the code must be in the table. */
+/** Statuses that also come from proxies in front of a vendor, so the code must be in the table. */
 const busyStatuses: ReadonlySet<number> = new Set([429, 503])
 
-/** The meaning of the first code that the table has. */
+/** The meaning of the first code that is in the table. */
 export const meaningOf = (
   { codes }: Pick<RefusalTable, "codes">,
   answerCodes: ReadonlyArray<string>,
@@ -151,7 +168,10 @@ interface Verdict {
   readonly proof: KnownRefusal | null
 }
 
-/** The status of an error about our account, which must not reach clients in any shape or status. */
+/**
+ * The status of an error about the gateway's account, which must not reach clients in any shape or
+ * status.
+ */
 const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer) => {
   const { code } = errorOf(body)
   const statusOfCode = code === null ? null : (meaningOf({ codes }, [code], status)?.status ?? null)
@@ -160,7 +180,10 @@ const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer
     : null
 }
 
-/** Whether the meaning of a code decides: below 300 always, else beside a fitting status and as a proof. */
+/**
+ * Whether the meaning of a code decides: always with a 2xx status, otherwise only with a matching
+ * status and as a proof.
+ */
 const isDecisive = (meaning: Meaning | null, status: number): meaning is Meaning =>
   meaning !== null &&
   (status < 300 ||
@@ -169,7 +192,8 @@ const isDecisive = (meaning: Meaning | null, status: number): meaning is Meaning
 const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
   const { status, body } = answer
   const answeredStatus = status < 300 ? 502 : status
-  // A time-out status comes from a proxy that stopped waiting, so a vendor's code beside it proves nothing.
+  // A time-out status comes from a proxy that stopped waiting, so a vendor's code in the same
+  // answer proves nothing.
   if (timeouts.has(status)) return { effectiveStatus: answeredStatus, proof: null }
   const unprovenVerdict = {
     effectiveStatus: accountStatusOf(table, answer) ?? answeredStatus,
@@ -182,7 +206,7 @@ const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
     return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
   }
   if (!isDecisive(meaning, status)) return unprovenVerdict
-  // Where status and code both mean too much load, clients get the status.
+  // If both the status and the code mean overload, clients get the status.
   if (busyStatuses.has(status) && busyStatuses.has(meaning.status ?? 0)) {
     return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
   }
@@ -190,7 +214,7 @@ const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
   return { effectiveStatus, proof: meaning.proof }
 }
 
-/** Adds to the failure the table's verdict, and the id of the job that the answer mentions. */
+/** Adds the table's verdict to the failure, and the id of the job that the answer mentions. */
 export const judgeFailure = (
   table: RefusalTable,
   answer: VendorAnswer,
@@ -212,8 +236,8 @@ export const judgeFailure = (
 }
 
 /**
- * Judges an error in a stream. As the first event it is judged like a whole answer; after other events
- * it proves nothing, because the vendor had begun to work.
+ * Judges an error in a stream. As the first event, the error is judged like a whole answer; after
+ * other events it proves nothing, because the vendor had begun to work.
  */
 export const judgeStreamFailure = (
   table: RefusalTable,

@@ -1,4 +1,4 @@
-/** Reads a vendor's answer: bounded and decoded, except for long texts. */
+/** Reads a vendor's answer: limits its size and decodes it, except for long texts. */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { RawAnswer } from "../../domain/RawAnswer.ts"
@@ -8,20 +8,22 @@ import { cutMedia, isWithin, type JsonBounds, walkJson } from "../../runtime/tex
 import type { WireHead, WireLimits } from "./VendorWire.ts"
 
 export interface VendorAnswer extends AnswerHead {
-  /** The body of the request; null where it had none, or where only a part of the answer is known. */
+  /** The body of the request; null if there was none, or if only a part of the answer is known. */
   readonly requestBody: object | null
   /**
-   * Decoded JSON; the text itself where it is not JSON; null where it exceeds the limits of depth or of
-   * the number of values.
+   * The decoded JSON; the text itself if it is not JSON; null if it exceeds the limits of depth or
+   * of the number of values.
    */
   readonly body: unknown
-  /** Length of the body as received. */
+  /** The length of the body as received, in bytes. */
   readonly bytes: number
-  /** SHA-256 of the body as received, in hex; null where it is too long or was not read to its end. */
+  /**
+   * The SHA-256 of the body as received, in hex; null if it is too long or was not read to its end.
+   */
   readonly digest: () => string | null
   /**
-   * Set where a large answer was not decoded fully: in `body`, long texts are marks and skipped fields
-   * are null.
+   * Set if a large answer was not decoded fully: in `body`, long texts are replaced by marks and
+   * skipped fields are null.
    */
   readonly large?: {
     /** The answer as received. */
@@ -44,7 +46,7 @@ export const partialAnswer = (head: AnswerHead, body: unknown, bytes: number): V
 export interface AnswerHead {
   readonly status: number
   readonly retryAfterSeconds: number | null
-  /** The vendor's id of the request, where it gives one. */
+  /** The vendor's id of the request, if the answer has one. */
   readonly requestId: string | null
   readonly headers: WireHead["headers"]
 }
@@ -58,25 +60,30 @@ export const eventHead: AnswerHead = {
 }
 
 export interface SendOptions extends WireLimits {
-  /** Most numbers in arrays, such as vectors; nothing walks over them one by one. */
+  /**
+   * The maximum number of numbers in arrays, such as vectors, which no code walks over one by one.
+   */
   readonly arrayNumbers?: number
-  /** Most values of every kind; `MAX_VALUES` when left out. */
+  /** The maximum number of values of every kind; `MAX_VALUES` if missing. */
   readonly values?: number
-  /** Longer texts of a large answer are not decoded, where that saves time. */
+  /** The length above which texts of a large answer are not decoded, if that saves time. */
   readonly longTextBytes?: number
   /**
-   * Fields of a large answer that do not affect the charge: they are not decoded and are null in the
-   * body.
+   * Fields of a large answer that do not affect the charge: they are not decoded and are null in
+   * the body.
    */
   readonly skippedFields?: ReadonlySet<string>
 }
 
-/** Functions that walk over an answer recurse once for each level. */
+/** The maximum depth of an answer, because recursive functions walk over it. */
 const MAX_LEVELS = 64
-/** An answer about a job, images or a text has some hundreds of values, or thousands with its tokens. */
+/**
+ * The maximum number of values. An answer about a job, images or a text has some hundreds of
+ * values, or thousands with its tokens.
+ */
 const MAX_VALUES = 100_000
 
-/** Limits of what is decoded of an answer: a walk over more would block the process. */
+/** The limits of decoding an answer: a walk over more values would block the process. */
 export const boundsOf = ({
   maxBytes,
   arrayNumbers = 0,
@@ -88,16 +95,19 @@ export const boundsOf = ({
   otherBytes: maxBytes
 })
 
-/** The longest `Retry-After` that is respected. */
+/** The maximum `Retry-After` that is respected. */
 const MAX_RETRY_AFTER_SECONDS = 3600
 
-/** Seconds only: a date would need the vendor's clock to agree with ours. */
+/**
+ * Reads a `Retry-After` in seconds; a date would require the vendor's clock to agree with the
+ * gateway's.
+ */
 const parseRetryAfter = (header: WireHead["headers"][string]): number | null =>
   typeof header === "string" && /^\d{1,9}$/.test(header)
     ? Math.min(Number(header), MAX_RETRY_AFTER_SECONDS)
     : null
 
-/** Headers in which vendors give their id of the request. */
+/** The headers that contain the vendor's id of the request. */
 const requestIdHeaders = ["x-request-id", "request-id", "x-tt-logid", "x-dashscope-request-id"]
 const plainId = /^[\x21-\x7e]{1,200}$/
 
@@ -113,7 +123,9 @@ export const headOf = ({ status, headers }: WireHead): AnswerHead => {
 
 const decoder = new TextDecoder()
 
-/** The JSON of a body within the bounds; its text where it is no JSON; null where it exceeds the bounds. */
+/**
+ * The JSON of a body within the bounds; the text if it is not JSON; null if it exceeds the bounds.
+ */
 export const parseBody = (bytes: Buffer, bounds: JsonBounds): unknown => {
   if (!isWithin(bytes, bounds)) return null
   const text = decoder.decode(bytes)
@@ -124,7 +136,7 @@ export const parseBody = (bytes: Buffer, bounds: JsonBounds): unknown => {
   }
 }
 
-/** Hashing a longer body would block the process. */
+/** The maximum number of bytes of a body to hash; hashing a longer one would block the process. */
 const MAX_DIGESTED_BYTES = 16 * 1024 * 1024
 
 const digestOf =
@@ -139,15 +151,18 @@ const digestOf =
 const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-/** A backslash, and control characters that a broken encoder leaves in a text. */
+/**
+ * Characters that need decoding: a backslash, and control characters that a broken encoder leaves
+ * in a text.
+ */
 const NOT_PLAIN = [0x5c, 0x00, 0x09, 0x0a, 0x0d]
 
-/** An answer with more bytes besides its long texts is decoded fully instead. */
+/** The maximum number of bytes outside long texts; an answer with more is decoded fully. */
 const MAX_REST = 256 * 1024
 
 /**
- * The JSON in the pieces with a mark for each long text; null where it has no long text, is no JSON, or
- * has escapes in a long text.
+ * The JSON of the chunks with a mark in place of each long text; null if it has no long text, is
+ * not JSON, or has escapes in a long text.
  */
 export const outlineOf = (
   chunks: ReadonlyArray<Uint8Array>,
@@ -168,13 +183,16 @@ export const outlineOf = (
   }
 }
 
-/** Smaller answers are decoded faster than their long texts are found. */
+/**
+ * The size above which an answer is large. Smaller answers are decoded faster than their long texts
+ * are found.
+ */
 export const LARGE_BYTES = 64 * 1024
 
-/** Bytes that are scanned before other fibers may run. */
+/** The number of bytes that are scanned before other fibers may run. */
 const TURN_BYTES = 4 * 1024 * 1024
 
-/** The JSON of a text without the skipped fields; null where it is no JSON or exceeds the bounds. */
+/** The JSON of a text without the skipped fields; null if it is not JSON or exceeds the bounds. */
 export const parsePruned = (
   text: string,
   names: ReadonlySet<string>,
@@ -186,7 +204,7 @@ export const parsePruned = (
   return typeof body === "string" ? null : body
 }
 
-/** Does the same for an answer in chunks, so that other fibers run in between. */
+/** Like `parsePruned`, for an answer in chunks, so that other fibers can run in between. */
 const parsePrunedChunks = Effect.fnUntraced(function* (
   chunks: ReadonlyArray<Uint8Array>,
   names: ReadonlySet<string>,
@@ -234,10 +252,10 @@ export const readBody = Effect.fnUntraced(function* (
     : { ...digested, body, large: { raw, decode } }
 })
 
-/** Decodes the whole answer, also its long texts and skipped fields. */
+/** Decodes the whole answer, including its long texts and skipped fields. */
 export const decodeFully = ({ large, ...answer }: VendorAnswer): VendorAnswer =>
   large === undefined ? answer : { ...answer, body: large.decode() }
 
-/** The items of a list; none where the value is no list. */
+/** The items of a list; empty if the value is not a list. */
 export const listOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : []

@@ -1,4 +1,4 @@
-/** Failures of vendor calls: the vendor refused, or its product is lost. */
+/** The failures of vendor calls: the vendor refused, or its product is lost. */
 import { Duration, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import { type AnswerTrace, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
@@ -20,7 +20,7 @@ const traceOf = (answer: VendorAnswer): AnswerTrace => ({
 
 const isRequest = Schema.is(Schema.Struct({ request_id: JobId }))
 
-/** The vendor's id of the job, or of the request where the answer mentions no job. */
+/** The vendor's id of the job, or of the request if the answer mentions no job. */
 const upstreamIdIn = (answer: VendorAnswer): string | null =>
   jobMarkOf(answer)?.upstreamId ?? (isRequest(answer.body) ? answer.body.request_id : null)
 
@@ -36,7 +36,7 @@ const lostAnswer = (reason: VendorLost["reason"], message: string, answer?: Vend
   })
 }
 
-/** The connection broke after something was sent; `partial` is what had arrived of the answer. */
+/** The connection broke after something was sent; `partial` is the received part of the answer. */
 export const lostConnection = (partial?: VendorAnswer) =>
   lostAnswer(
     "connection_lost",
@@ -44,7 +44,7 @@ export const lostConnection = (partial?: VendorAnswer) =>
     partial
   )
 
-/** The answer did not arrive completely within its time limit. */
+/** The answer did not arrive completely within the time-out. */
 export const timeoutFailure = (limit: Duration.Duration, partial?: VendorAnswer) =>
   lostAnswer(
     "timeout",
@@ -52,29 +52,29 @@ export const timeoutFailure = (limit: Duration.Duration, partial?: VendorAnswer)
     partial
   )
 
-/** The answer is longer than the limit; `bytes` is how much was read. */
+/** The answer is longer than the limit; `bytes` is the number of bytes read. */
 export const oversizedAnswer = (head: AnswerHead, bytes: number) =>
   lostAnswer("broken_answer", "The vendor's answer is too large", partialAnswer(head, null, bytes))
 
 interface RefusalText {
-  /** Set where the body has the message in an unusual place. */
+  /** The message, if the body has it in an unusual place. */
   readonly message?: string | null
   /** The status that the vendor's code of a failed job stands for. */
   readonly effectiveStatus?: number | null
-  /** True where the vendor's error says that the job itself failed. */
+  /** Set if the vendor's error says that the job itself failed. */
   readonly isVerdict?: true
 }
 
-/** Longer error bodies are not passed on to clients. */
+/** The maximum number of bytes of an error body that is forwarded to clients. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 
-/** The beginning of an object or a list; a text with it is JSON that was cut or malformed. */
+/** The beginning of an object or a list; a text that begins so is truncated or malformed JSON. */
 const brokenJson = /^\s*[[{]/
 
 /**
- * The body as the client gets it, without our credentials: only that of a 4xx or 5xx, none that may
- * contain a product, and no JSON without an explanation, since that may be a product in fields that we
- * do not know.
+ * The error body for the client, without the gateway's credentials. Only the body of a 4xx or 5xx
+ * is forwarded, no body that may contain a product, and no JSON without an explanation, since it
+ * may contain a product in unknown fields.
  */
 const clientBody = (
   account: ChannelAccount,
@@ -88,7 +88,10 @@ const clientBody = (
     ? null
     : scrub(account, body)
 
-/** The vendor's message: unchanged in a refusal, and without addresses and data where it may contain a product. */
+/**
+ * The vendor's message: unchanged in a refusal, and without addresses and data if it may contain a
+ * product.
+ */
 const clientMessage = (
   account: ChannelAccount,
   { status, requestBody: sent }: VendorAnswer,
@@ -99,9 +102,10 @@ const clientMessage = (
 }
 
 /**
- * A vendor's error, its body unchanged except for our credentials. An error in an HTTP 200 counts as a
- * bad gateway. An error that contains the product proves that it was made, so it counts as lost. Only
- * `judgeFailure` decides whether a refusal proves that nothing was made.
+ * A vendor's error, whose body is unchanged except for the gateway's credentials. An error with
+ * HTTP 200 counts as a bad gateway. An error that contains the product proves that the product was
+ * made, so it counts as lost. Only `judgeFailure` decides whether a refusal proves that nothing was
+ * produced.
  */
 export const refusal = (
   account: ChannelAccount,
@@ -129,11 +133,13 @@ export const refusal = (
   })
 }
 
-/** An answer without the required fields: the job may exist all the same. */
+/** An answer without the required fields: the job may still exist. */
 export const brokenAnswer = (answer: VendorAnswer) =>
   lostAnswer("broken_answer", "The vendor's answer could not be read", answer)
 
-/** The failure of an unusable answer: a refusal where it contains an error, else a broken answer. */
+/**
+ * The failure of an unusable answer: a refusal if it contains an error, otherwise a broken answer.
+ */
 export const unusableAnswer = (
   account: ChannelAccount,
   answer: VendorAnswer
@@ -141,8 +147,9 @@ export const unusableAnswer = (
   answer.status >= 300 || saysError(answer.body) ? refusal(account, answer) : brokenAnswer(answer)
 
 /**
- * A refusal by the adapter itself, in the vendor's form, of an input for which the interface has no
- * field. Leaving the input out would produce another video than the ordered one, so nothing is sent.
+ * A refusal by the adapter itself, in the vendor's form, of an input for which the API has no
+ * field. Leaving out the input would produce another video than the ordered one, so nothing is
+ * sent.
  */
 export const localRefusal = (
   message: string,

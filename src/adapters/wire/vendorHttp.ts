@@ -1,4 +1,6 @@
-/** Sends a request to a vendor and separates requests that never left from answers that were lost. */
+/**
+ * Sends a request to a vendor and separates requests that never left from answers that were lost.
+ */
 import { type Duration, Effect, Schema } from "effect"
 import { type VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
@@ -14,17 +16,18 @@ import {
 import { lostConnection, oversizedAnswer, timeoutFailure } from "./vendorFailures.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
-// Codes such as EHOSTUNREACH also end open connections, so the system call decides.
+// The system calls that precede a connection. Codes such as EHOSTUNREACH also end open connections,
+// so the system call decides.
 const connectCalls: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
 
-/** The request was invalid, or no connection was established. */
+/** Error codes that mean that the request was invalid or that no connection was established. */
 const unsentCodes: ReadonlySet<string> = new Set([
   "ERR_INVALID_URL",
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_INVALID_ARG"
 ])
 
-/** The TLS handshake failed, which comes before the request. */
+/** Error codes of a failed TLS handshake, which precedes the request. */
 const insecureCodes: ReadonlySet<string> = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -63,7 +66,7 @@ const unreachable = (cause: unknown) =>
     : new VendorUnreachable({ message: "The vendor could not be reached" })
 
 /**
- * True when the fault proves that no byte of the request reached the vendor. A host with several
+ * Whether the fault proves that no byte of the request reached the vendor. A host with several
  * addresses fails with one error per address.
  */
 const isBeforeSending = (cause: unknown): boolean => {
@@ -76,7 +79,7 @@ const isBeforeSending = (cause: unknown): boolean => {
   )
 }
 
-/** Decodes the body of an answer that was read to its end; fails for one that was too long. */
+/** Decodes the body of an answer that was read to its end; fails if the answer was too long. */
 export const completeAnswer = (
   answer: WireAnswer,
   requestBody: VendorAnswer["requestBody"],
@@ -90,7 +93,10 @@ export const completeAnswer = (
       }))
     : Effect.fail(oversizedAnswer(headOf(answer), answer.raw.bytes))
 
-/** Separates an unreachable vendor from a lost answer. `receivedByReader` is what a stream's reader has of it. */
+/**
+ * Distinguishes an unreachable vendor from a lost answer. `receivedByReader` is the part of the
+ * answer that the reader of a stream has.
+ */
 export const toVendorFailure =
   (timeout: Duration.Duration, receivedByReader: PartialAnswer | null = null) =>
   (failure: WireFault | WireLate): Effect.Effect<never, VendorLost | VendorUnreachable> => {
@@ -105,9 +111,9 @@ export const toVendorFailure =
   }
 
 /**
- * Sends one request and reads the whole answer, with any status. Fails with
- * `VendorUnreachable` when nothing was sent, and with `VendorLost` when the answer did not come,
- * was cut or outgrew `maxBytes`. Redirects are not followed.
+ * Sends one request and reads the whole answer, with any status. Fails with `VendorUnreachable` if
+ * nothing was sent, and with `VendorLost` if the answer did not arrive, was cut off or exceeded
+ * `maxBytes`. Redirects are not followed.
  */
 export const send = (
   wire: VendorWire["Service"],

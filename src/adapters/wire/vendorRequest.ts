@@ -1,4 +1,4 @@
-/** Requests to vendors: address, headers and body. No header of a client is passed on. */
+/** Requests to vendors: address, headers and body. No header of a client is forwarded. */
 import { randomUUID } from "node:crypto"
 import { Readable } from "node:stream"
 import { Effect, Redacted } from "effect"
@@ -10,9 +10,9 @@ import { type FormFields, type FormShape, formPieces } from "./multipartBody.ts"
 export interface VendorRequest {
   readonly method: "GET" | "POST"
   readonly url: string
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Encoded as JSON or as a form when it is sent; null where there is no body. */
+  /** The body, which is encoded as JSON or as a form when it is sent; null if there is none. */
   readonly body: object | null
   readonly form?: FormShape
 }
@@ -22,9 +22,9 @@ type Headers = VendorRequest["headers"]
 const withoutSlashes = (base: string): string => base.replace(/\/+$/, "")
 
 /**
- * Where a vendor's paths begin: the operator's base address without slashes at its end. Vendors'
- * documents write the version of the interface into the base address, so the first of `versions` that
- * the base ends with is removed as well.
+ * The root of a vendor's paths: the operator's base address without trailing slashes. Vendors'
+ * documents write the API version into the base address, so the first of `versions` with which the
+ * base ends is removed as well.
  */
 export const rootOf = ({ baseUrl }: ChannelAccount, ...versions: ReadonlyArray<string>): string => {
   const base = withoutSlashes(baseUrl)
@@ -33,8 +33,8 @@ export const rootOf = ({ baseUrl }: ChannelAccount, ...versions: ReadonlyArray<s
 }
 
 /**
- * An address of the common standard form. The base contains the version segment; a base without any
- * path gets `/v1`.
+ * A URL of the common standard form. The base contains the version segment; a base without any path
+ * gets `/v1`.
  */
 export const standardUrl = (account: ChannelAccount, path: string): string => {
   const base = rootOf(account)
@@ -60,7 +60,10 @@ export const post = (url: string, headers: Headers, body: object): VendorRequest
   body
 })
 
-/** A request with a multipart form: texts, numbers and flags, and the fields in `files` as files. */
+/**
+ * A request with a multipart form: strings, numbers and booleans, and the fields in `files` as
+ * files.
+ */
 export const postForm = (
   url: string,
   headers: Headers,
@@ -77,18 +80,21 @@ export const postForm = (
   }
 }
 
-/** Leaves out null, undefined and empty texts, so that the vendor uses its defaults. */
+/** Omits null, undefined and empty values, so that the vendor uses its defaults. */
 export const omitEmpty = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? "") !== ""))
 
-/** Vendors write -1 for a length that the model chooses. */
+/** The seconds in the vendors' form, in which -1 is a duration chosen by the model. */
 export const secondsOf = ({ seconds }: VideoOrder): number => (seconds === "smart" ? -1 : seconds)
 
 // On the wire
 
 type EncodedBody = string | Array<Buffer> | null
 
-/** Removes each piece when it is sent, because nothing needs it while the answer is awaited. */
+/**
+ * Removes each piece when it is sent, because nothing needs it while the gateway waits for the
+ * answer.
+ */
 function* drainPieces(pieces: Array<Buffer>): Generator<Buffer> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
 }
@@ -103,7 +109,7 @@ const collectPieces = (source: Iterable<string | Buffer>) =>
     return pieces
   })
 
-/** Encodes the body; a large one piece by piece, so that other fibers run in between. */
+/** Encodes the body; a large body piece by piece, so that other fibers can run in between. */
 export const encodeBody = ({ body, form }: VendorRequest): Effect.Effect<EncodedBody> => {
   if (body !== null && form !== undefined) return collectPieces(formPieces({ ...body }, form))
   const json = body === null ? null : jsonPieces(body)
@@ -111,7 +117,7 @@ export const encodeBody = ({ body, form }: VendorRequest): Effect.Effect<Encoded
   return collectPieces(json)
 }
 
-/** The request in the form that `undici` takes. */
+/** The request in `undici`'s form. */
 const optionsOf = (
   { method, url, headers }: VendorRequest,
   body: EncodedBody
@@ -129,7 +135,10 @@ const optionsOf = (
 
 const abortReason = new Error("the answer is not wanted any more")
 
-/** Sends the request and returns a function that aborts it. `handler` gets the events of the answer. */
+/**
+ * Sends the request and returns a function that aborts it. `handler` receives the events of the
+ * answer.
+ */
 export const dispatch = (
   agent: Dispatcher,
   request: VendorRequest,

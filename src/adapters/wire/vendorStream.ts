@@ -13,22 +13,25 @@ import { oversizedAnswer } from "./vendorFailures.ts"
 import { completeAnswer, toVendorFailure } from "./vendorHttp.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
-/** For a stream, `body` has only the number of events and bytes: no content and no digest. */
+/**
+ * An answer that may be a stream. For a stream, `body` contains only the number of events and
+ * bytes: no content and no digest.
+ */
 interface StreamedAnswer extends VendorAnswer {
   readonly isStream: boolean
 }
 
-/** The time limits count only waits for the vendor, not for the client. */
+/** The options of a stream. The time-outs count only waits for the vendor, not for the client. */
 export interface StreamOptions extends SendOptions {
-  /** Until the first bytes of a stream, or the end of an answer that is none. */
+  /** The time-out of the first bytes of a stream, or of the whole answer if it is not a stream. */
   readonly firstBytesTimeout: Duration.Duration
-  /** Between two chunks. */
+  /** The time-out between two chunks. */
   readonly idleTimeout: Duration.Duration
-  /** Most bytes of one event; those of the whole answer when left out. */
+  /** The maximum number of bytes of one event; the limit of the whole answer if missing. */
   readonly eventBytes?: number
 }
 
-/** The remaining time of a limit; only waits for the vendor use it up. */
+/** The remaining time of a time-out, which is used up only by waits for the vendor. */
 const makeTimeBudget = (limit: Duration.Duration) => ({
   limit,
   leftMillis: Duration.toMillis(limit)
@@ -59,14 +62,14 @@ const waitFor = <A, R>(
 const isEventStream = (contentType: unknown): boolean =>
   typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType)
 
-/** The length of the longest field name of events, with its colon. */
+/** The length of the longest field name of an event, with its colon. */
 const FIELD_NAME_BYTES = 6
-/** More whitespace than this at the beginning counts as an empty beginning. */
+/** The maximum number of leading whitespace bytes; more count as an empty beginning. */
 const MAX_BLANKS = 4096
 
 /**
- * True when an answer is read event by event. Its first bytes decide, because vendors omit or confuse
- * the content type: JSON is no stream, and fields of events are one. Null while too few bytes have
+ * Whether an answer is read event by event. Its first bytes decide, because vendors omit or confuse
+ * the content type: JSON is not a stream, and event fields are one. Null while too few bytes have
  * arrived.
  */
 const startsStream = (
@@ -80,12 +83,16 @@ const startsStream = (
   return isEventStream(contentType) ? !/^[{[]/.test(text) : startsEvents(text)
 }
 
-/** Shorter events reserve no memory budget: those of all streams fit into memory. */
+/**
+ * The size above which an incomplete event reserves memory budget; smaller events of all streams
+ * fit into memory.
+ */
 const COUNTED_BYTES = 256 * 1024
 
 /**
- * Makes a long incomplete event wait for memory budget. It waits at most as long as its vendor may be
- * idle and is then read on in any case: by that time clients that read nothing are disconnected.
+ * Makes a long incomplete event wait for memory budget. The event waits at most as long as its
+ * vendor may be idle, and is then read in any case: by that time, clients that read nothing are
+ * disconnected.
  */
 const makeEventRoom = Effect.map(
   makeStreamReservation,
@@ -96,7 +103,7 @@ const makeEventRoom = Effect.map(
         : awaitRoom(0)
 )
 
-/** Reads the body of an answer chunk by chunk, null at its end, and counts the bytes. */
+/** Reads the body of an answer chunk by chunk, with null at its end, and counts the bytes. */
 const makeBodyReader = (response: OpenAnswer, total: TimeBudget) => {
   let bytes = 0
   return {
@@ -132,7 +139,10 @@ const readBeginning = Effect.fnUntraced(function* (
   return { firstChunks, isStream }
 })
 
-/** Adds the remaining chunks; false where the answer is larger than `maxBytes` and was not read to its end. */
+/**
+ * Adds the remaining chunks; false if the answer is larger than `maxBytes` and was not read to its
+ * end.
+ */
 const readToEnd = Effect.fnUntraced(function* (
   chunks: Array<Uint8Array>,
   body: BodyReader,
@@ -189,9 +199,10 @@ const exchange = Effect.fnUntraced(function* (
 })
 
 /**
- * Sends one request and passes every event of its answer to `take` as it arrives, until `take` answers
- * true for the last one. An answer that is an error or no stream is read to its end and not passed on.
- * `timeout` limits the sum of all waits for the vendor. Fails like `send`, also in mid-stream.
+ * Sends one request and passes every event of its answer to `take` as it arrives, until `take`
+ * returns true for the last one. An answer that is an error or not a stream is read to its end and
+ * not passed to `take`. `timeout` limits the sum of all waits for the vendor. Fails like `send`,
+ * also in mid-stream.
  */
 export const sendForEvents = (
   wire: VendorWire["Service"],

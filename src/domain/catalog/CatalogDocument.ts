@@ -11,7 +11,7 @@ const Id = Schema.String.check(
   })
 )
 
-/** A protocol's name. One the gateway has no adapter for is kept, and refused when it is called. */
+/** The name of a protocol. A protocol without an adapter is stored, and calls to it are refused. */
 const ProtocolName = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,31}$/, { expected: "a protocol such as vp_a or ip_b" })
 )
@@ -30,7 +30,9 @@ const BaseUrl = Schema.String.check(
   })
 )
 
-/** What can be sent in a header of HTTP: a line of Latin-1, without blanks at its ends. */
+/**
+ * Text that can be an HTTP header value: one line of Latin-1 without leading or trailing blanks.
+ */
 const headerText = (maxLength: number) =>
   Schema.String.check(
     Schema.isPattern(
@@ -50,7 +52,7 @@ const orNull = <S extends Schema.Top>(schema: S, description: string) =>
     .annotate({ description })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 
-/** What a vendor is called with, as far as `text` and `address` let it be written. */
+/** The call parameters of a vendor, checked by the schemas `address` and `text`. */
 const callFields = (address: Schema.String, text: Schema.String) => ({
   base_url: address.annotate({
     description: "The vendor's base address, as its documentation gives it"
@@ -93,8 +95,9 @@ const API_KEYS =
   "The keys that orders take in turn, where there are several; one that is not listed is forgotten"
 
 /**
- * A channel as it is stored and read back: without the values of its keys. One that was stored under other rules is
- * read too and cannot be called, so that the gateway starts and the operator can correct it.
+ * A channel as stored and read back, without the values of its keys. A channel that was stored
+ * under older rules can still be read, though not called, so that the gateway starts and the
+ * operator can correct it.
  */
 export const Channel = Schema.Struct({
   ...channelFields,
@@ -103,7 +106,7 @@ export const Channel = Schema.Struct({
 })
 export type Channel = typeof Channel.Type
 
-/** A channel as it is written: a key without a value keeps the stored one. */
+/** A channel as written by operators: a key without a value keeps the stored value. */
 export const ChannelWrite = Schema.Struct({
   ...channelFields,
   ...callFields(BaseUrl, headerText(200)),
@@ -170,7 +173,7 @@ export const CatalogDocument = Schema.Struct({
 }).annotate({ identifier: "Catalog", description: "The whole catalog" })
 export type CatalogDocument = typeof CatalogDocument.Type
 
-/** The catalog as `PUT /admin/v1/catalog` takes it. */
+/** The request body of `PUT /admin/v1/catalog`. */
 export const CatalogWrite = Schema.Struct({
   channels: Schema.Array(ChannelWrite).annotate({ description: "Vendor accounts" }),
   ...tables

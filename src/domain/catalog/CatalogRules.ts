@@ -1,4 +1,4 @@
-/** Contradictions a catalog may hold, and what changed between two of them. */
+/** Checks a catalog for contradictions, and compares two versions of a catalog. */
 import { Equal, Struct } from "effect"
 import type { FieldFault } from "../requestFields.ts"
 import { canServe } from "../video/VideoProtocol.ts"
@@ -10,17 +10,17 @@ import type { ModelLimits } from "./ModelLimits.ts"
 import type { Prices } from "./Prices.ts"
 import type { ProtocolTables } from "./ProtocolTables.ts"
 
-/** Each with its place in the document, such as `mounts[2].channel`. */
+/** Faults with their paths in the document, such as `mounts[2].channel`. */
 type Faults = Generator<FieldFault, void>
 
 const quoted = (text: string): string => JSON.stringify(text)
 
 interface ModalityRules {
-  /** What a model of it may be priced by. */
+  /** The price kinds that a model of the modality may have. */
   readonly prices: ReadonlyArray<Prices["kind"]>
-  /** The limits that have a meaning for it. */
+  /** The limits that apply to models of the modality. */
   readonly limits?: ReadonlyArray<keyof ModelLimits>
-  /** The protocols it may be called by; null where there are none yet. */
+  /** The protocol table of the modality; null if the gateway has no protocol for it. */
   readonly protocols: keyof ProtocolTables | null
 }
 
@@ -42,11 +42,11 @@ const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
   omni: { prices: [], protocols: null }
 }
 
-/** What a model of the modality may be priced by. */
+/** The price kinds that a model of the modality may have. */
 export const priceKindsOf = (modality: Modality): ReadonlyArray<Prices["kind"]> =>
   rulesOf[modality].prices
 
-/** The names of the protocols that a model of the modality may be called by here. */
+/** The names of the gateway's protocols for a modality. */
 export const protocolNamesOf = (
   modality: Modality,
   protocols: ProtocolTables
@@ -59,7 +59,7 @@ export const protocolNamesOf = (
 export const mountProtocol = (model: Model, mount: Mount): string =>
   mount.protocol ?? model.protocol
 
-/** The protocols a model is called by: those of its mounts, or its own where it has none. */
+/** The protocols of a model: those of its mounts, or its own if it has no mount. */
 export const protocolsOf = (
   model: Model,
   mounts: ReadonlyArray<Mount> = []
@@ -76,7 +76,10 @@ function* duplicates(list: string, entries: ReadonlyArray<{ readonly id: string 
   }
 }
 
-/** A mistaken or planted address would hand what the cloud tells this machine to anyone who reads errors. */
+/**
+ * Refuses link-local and metadata addresses: through such an address, the cloud's secrets for this
+ * machine could appear in vendor errors, where others can read them.
+ */
 function* addressFaults(channels: ReadonlyArray<Channel>): Faults {
   for (const [index, { allow_private, base_url }] of channels.entries()) {
     if (allow_private === true || !isLinkLocalHost(base_url)) continue
@@ -89,8 +92,8 @@ function* addressFaults(channels: ReadonlyArray<Channel>): Faults {
 }
 
 /**
- * A video protocol that has one way of billing takes no price of another. A protocol of another
- * modality is no matter of price: calling it answers that the protocol is not supported.
+ * Checks that a video protocol with a fixed way of billing has prices of that kind. A protocol of
+ * another modality is not a price fault: a call to it answers that the protocol is not supported.
  */
 function* billingFaults(
   { video }: ProtocolTables,
@@ -103,7 +106,7 @@ function* billingFaults(
   yield { path, message: `${protocol} is billed by ${billing}, but the price is ${kind}` }
 }
 
-/** A text model cannot speak what images or videos are ordered by. */
+/** Refuses image and video protocols for text models. */
 function* textFaults(
   { video, image }: ProtocolTables,
   modality: Modality,
@@ -116,7 +119,9 @@ function* textFaults(
   yield { path, message: `${protocol} is a protocol of ${other} models, not of ${modality} models` }
 }
 
-/** Checks the kind of a model's prices or of a mount's cost: both are price tables of its modality. */
+/**
+ * Checks the kind of a model's prices or of a mount's cost: both are price tables of its modality.
+ */
 function* kindFaults(
   protocols: ProtocolTables,
   path: string,
@@ -137,7 +142,7 @@ function* priceFaults(protocols: ProtocolTables, models: ReadonlyArray<Model>): 
   }
 }
 
-/** A limit that says nothing of models of its modality is a mistaken one. */
+/** Refuses limits that do not apply to the model's modality, because they are mistakes. */
 function* limitFaults(models: ReadonlyArray<Model>): Faults {
   for (const [index, { modality, limits = {} }] of models.entries()) {
     const allowedLimits = rulesOf[modality].limits ?? []
@@ -191,7 +196,7 @@ function* mountFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faul
   }
 }
 
-/** Where orders go by weight, some mount must have one. */
+/** Among the enabled mounts of a model with equal priority, at least one needs a weight above 0. */
 function* weightFaults({ mounts }: CatalogDocument): Faults {
   const indexedMounts = mounts.map((mount, index) => ({ ...mount, index }))
   const mountsOfEqualPriority = Map.groupBy(
@@ -207,7 +212,7 @@ function* weightFaults({ mounts }: CatalogDocument): Faults {
   }
 }
 
-/** A mount at which nothing can be ordered that the model has a price for. */
+/** Finds mounts whose protocol offers none of the resolutions that the model has prices for. */
 function* offerFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocument): Faults {
   const modelsById = new Map(models.map((model) => [model.id, model]))
   for (const [index, mount] of mounts.entries()) {
@@ -225,7 +230,7 @@ function* offerFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocu
   }
 }
 
-/** Every contradiction by path; an empty list is a sound catalog. */
+/** Every contradiction with its path; the list is empty for a consistent catalog. */
 export const findFaults = (
   catalog: CatalogDocument,
   protocols: ProtocolTables
@@ -274,7 +279,7 @@ function* mountWarnings(protocols: ProtocolTables, catalog: CatalogDocument): Fa
   }
 }
 
-/** Things an operator should hear about although the catalog is sound. */
+/** Warnings for the operator about a catalog that is consistent. */
 export const findWarnings = (
   catalog: CatalogDocument,
   protocols: ProtocolTables,

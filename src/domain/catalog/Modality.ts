@@ -2,7 +2,7 @@
 import { Schema, Struct } from "effect"
 
 interface Row {
-  /** Short name accepted by `GET /v1/models?modality=`; null where there is none. */
+  /** The short name that `GET /v1/models?modality=` accepts; null if there is none. */
   readonly filter: string | null
   readonly endpoint: string | null
   readonly status: "open" | "coming_soon" | "planned"
@@ -25,10 +25,10 @@ export const Modality = Schema.Literals(Struct.keys(modalities)).annotate({
 })
 export type Modality = typeof Modality.Type
 
-/** A reserved placeholder: calling it answers `modality_not_ready`. */
+/** Whether the modality is a reserved placeholder, whose calls answer `modality_not_ready`. */
 export const isReserved = (modality: Modality): boolean => modalities[modality].status !== "open"
 
-/** Every value `?modality=` takes: the modalities themselves and their filter short names. */
+/** Every value that `?modality=` accepts: the modalities and their short names. */
 export const modalityFilters: ReadonlyMap<string, Modality> = new Map(
   Struct.keys(modalities).flatMap((modality) =>
     [modality, modalities[modality].filter ?? modality].map((name) => [name, modality] as const)

@@ -1,4 +1,4 @@
-/** The largest inputs and outputs a model takes, where its vendor states others than the usual ones. */
+/** The largest inputs and outputs of a model, if its vendor's limits differ from the defaults. */
 import { Schema } from "effect"
 
 const wholeNumber = (minimum: number, maximum: number, description: string) =>
@@ -11,7 +11,7 @@ const wholeNumber = (minimum: number, maximum: number, description: string) =>
     ).annotate({ description })
   )
 
-/** What is assumed where a model states no limit of its own. */
+/** The default limits of a model. */
 export const usualLimits = {
   input_video_seconds: 15,
   input_tokens: 1_000_000,
@@ -54,7 +54,7 @@ export const ModelLimits = Schema.Struct({
 })
 export type ModelLimits = typeof ModelLimits.Type
 
-/** Each limit, the model's own or the usual one. */
+/** Every limit, either the model's own or the default. */
 export type Limits = Readonly<Record<keyof ModelLimits, number>>
 
 export const limitsOf = ({ limits }: { readonly limits?: ModelLimits }): Limits =>

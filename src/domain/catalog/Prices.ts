@@ -1,5 +1,5 @@
 /**
- * Prices as the catalog states them. Each may be missing: a request that needs a missing one ends
+ * The prices in the catalog. Each price may be missing: a request that needs a missing price ends
  * as `billing_unavailable`, never as a charge of zero.
  */
 import { Schema } from "effect"
@@ -11,7 +11,7 @@ const positivePerMillion = PerMillionTokens.check(
   Schema.isGreaterThanBigInt(0n, { expected: "a price greater than 0" })
 )
 
-/** Nano-units per token, without and with a reference video in the order. */
+/** Prices in nano-units per token, without and with a reference video in the order. */
 const TokenTierPrice = Schema.Struct({
   without_video: Schema.optionalKey(positivePerMillion),
   with_video: Schema.optionalKey(positivePerMillion)
@@ -20,7 +20,10 @@ const TokenTierPrice = Schema.Struct({
 const priceKind = <K extends string>(kind: K) =>
   Schema.Literal(kind).annotate({ description: "What is counted" })
 
-/** Several resolutions share `base`, and one whose own tier has no price falls back to it. */
+/**
+ * Token prices of videos. Several resolutions share the tier `base`, which is also the fallback for
+ * a resolution whose own tier has no price.
+ */
 export const TokenVideoPrices = Schema.Struct({
   kind: priceKind("token_video"),
   per_million_tokens: Schema.Record(PriceTier, Schema.optionalKey(TokenTierPrice)).annotate({
@@ -29,7 +32,7 @@ export const TokenVideoPrices = Schema.Struct({
 }).annotate({ identifier: "TokenVideoPrices", description: "Video billed by completion tokens" })
 export type TokenVideoPrices = typeof TokenVideoPrices.Type
 
-/** Nano-units per output second, by resolution. */
+/** Prices in nano-units per output second, by resolution. */
 export const SecondVideoPrices = Schema.Struct({
   kind: priceKind("second_video"),
   per_second: Schema.Record(Resolution, Schema.optionalKey(PositiveAmount)).annotate({
@@ -48,7 +51,7 @@ export const ImagePrices = Schema.Struct({
 }).annotate({ identifier: "ImagePrices", description: "Images, billed by their number" })
 export type ImagePrices = typeof ImagePrices.Type
 
-/** Nano-units per token, input and output apart. */
+/** Prices in nano-units per token, separate for input and output. */
 export const TokenPrices = Schema.Struct({
   kind: priceKind("tokens"),
   per_million_input: Schema.optionalKey(positivePerMillion),

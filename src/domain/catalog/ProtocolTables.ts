@@ -1,10 +1,10 @@
-/** The protocols a gateway knows, by name. */
+/** The protocols that the gateway knows, by name. */
 import { type ImageProtocolRow, imageProtocols } from "../image/ImageProtocol.ts"
 import { type VideoProtocolRow, videoProtocols } from "../video/VideoProtocol.ts"
 
-/** What a protocol of chat, image understanding and embedding models offers. */
+/** The features of a protocol for chat, image understanding and embedding models. */
 interface TextProtocolRow {
-  /** False: the protocol has no embeddings. */
+  /** Whether the protocol offers embeddings. */
   readonly embeddings: boolean
 }
 

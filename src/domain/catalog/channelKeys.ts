@@ -1,4 +1,4 @@
-/** The keys a channel has at its vendor. */
+/** The API keys of a channel at its vendor. */
 import type { FieldFault } from "../requestFields.ts"
 import type {
   CatalogDocument,
@@ -15,13 +15,13 @@ type Faults = Generator<FieldFault, void>
 /** The name of a channel's `api_key` among its keys. */
 export const DEFAULT_KEY = "default"
 
-/** The key of a channel that lists none. */
+/** The only key of a channel that lists no keys. */
 const defaultChannelKey = { name: DEFAULT_KEY, enabled: true }
 
 export const keysOf = ({ api_keys = [] }: Channel): ReadonlyArray<ChannelKey> =>
   api_keys.length === 0 ? [defaultChannelKey] : api_keys
 
-/** All keys of a channel that is written: its `api_key` is one of them. */
+/** All keys of a channel that is being written, including its `api_key`. */
 export const writtenKeys = ({
   api_key = null,
   api_keys = []
@@ -30,7 +30,10 @@ export const writtenKeys = ({
     ? [{ ...defaultChannelKey, api_key }, ...api_keys]
     : api_keys
 
-/** Two keys of one name at a channel: turns, rests and running tasks tell keys by their names. */
+/**
+ * Refuses two keys with the same name in one channel: key rotation, cooldowns and running tasks
+ * identify keys by name.
+ */
 export function* keyFaults({ channels }: CatalogWrite): Faults {
   for (const [index, { api_key = null, api_keys = [] }] of channels.entries()) {
     const seen = new Set(api_key === null ? [] : [DEFAULT_KEY])
@@ -49,17 +52,17 @@ export function* keyFaults({ channels }: CatalogWrite): Faults {
 }
 
 interface ChannelStoredKeys {
-  /** The origin of the base address that the keys are for; null where it has none. */
+  /** The origin of the base address that the keys were stored for; null if the address has none. */
   readonly origin: string | null
   readonly names: ReadonlySet<string>
 }
 
-/** The keys that are stored, by channel. */
+/** The stored keys, by channel id. */
 export type StoredKeys = ReadonlyMap<string, ChannelStoredKeys>
 
 /**
- * Keys that would go to another origin than the one they were given for: whoever may write the catalog
- * could read them there. Another path of the same origin is the same vendor's.
+ * Refuses a new origin for a stored key: whoever may write the catalog could read the key at that
+ * origin. Another path of the same origin belongs to the same vendor.
  */
 export function* originFaults({ channels }: CatalogWrite, storedKeys: StoredKeys): Faults {
   for (const [index, { id, base_url, api_key = null, api_keys = [] }] of channels.entries()) {
@@ -79,7 +82,7 @@ export function* originFaults({ channels }: CatalogWrite, storedKeys: StoredKeys
   }
 }
 
-/** Keys that orders would need and that are not there. */
+/** Warns of keys that orders need and that are not stored or not enabled. */
 export function* keyWarnings({ channels }: CatalogDocument, storedKeys: StoredKeys): Faults {
   for (const [index, channel] of channels.entries()) {
     const path = `channels[${index}].api_key`

@@ -1,4 +1,7 @@
-/** Addresses where clouds tell machines their secrets, which no vendor has. */
+/**
+ * Link-local addresses and the metadata services of clouds, which hold a machine's secrets. No
+ * vendor has such an address.
+ */
 import { Option, Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
@@ -15,7 +18,10 @@ const names: ReadonlySet<string> = new Set([
   "rancher-metadata"
 ])
 
-/** Link-local networks, and metadata services elsewhere: of Alibaba, Azure, Oracle, Amazon and Google. */
+/**
+ * Link-local networks, and the metadata addresses of Alibaba, Azure, Oracle, Amazon and Google
+ * outside them.
+ */
 const linkLocalNetworks = [
   "169.254.0.0/16",
   "fe80::/10",
@@ -26,7 +32,7 @@ const linkLocalNetworks = [
   "fd20:ce::254/128"
 ].map(IpNetwork.fromStringUnsafe)
 
-/** In these networks the last 32 bits are an IPv4 address: compatible, mapped and translated. */
+/** IPv6 networks whose last 32 bits are an IPv4 address: compatible, mapped and translated. */
 const embeddingNetworks = ["::/96", "::ffff:0:0/96", "64:ff9b::/96"].map(IpNetwork.fromStringUnsafe)
 
 const isInAny = (
@@ -43,17 +49,17 @@ const isLinkLocalAddress = (address: NetAddress.IpAddress): boolean =>
       NetAddress.ipv4FromBytesUnsafe(Uint8Array.from(NetAddress.ipv6ToOctets(address).slice(12)))
     ))
 
-/** An IP address, which may name its zone (`fe80::1%eth0`); none for any other text. */
+/** Parses an IP address, with or without a zone (`fe80::1%eth0`); none for any other text. */
 export const ipAddressOf = (text: string): Option.Option<NetAddress.IpAddress> =>
   Result.getSuccess(NetAddress.ipFromString(text.split("%", 1).join()))
 
-/** The IP address that is the host of a URL; none where the host is a name. */
+/** The IP address in the host of a URL; none if the host is a name. */
 export const ipAddressOfHost = (host: string): Option.Option<NetAddress.IpAddress> =>
   ipAddressOf(host.startsWith("[") ? host.slice(1, -1) : host)
 
 /**
- * True when the host of a URL is a link-local address or one of a metadata service, in any spelling
- * that URLs have for it, or a known name of such a service.
+ * Whether the host of a URL is a link-local address or that of a metadata service, in any spelling
+ * that URLs allow, or a known host name of such a service.
  */
 export const isLinkLocalHost = (url: string): boolean => {
   const host = URL.parse(url)?.hostname ?? ""
@@ -63,6 +69,8 @@ export const isLinkLocalHost = (url: string): boolean => {
   })
 }
 
-/** The same for an address that a name resolves to. */
+/**
+ * Whether an IP address to which a host name resolves is link-local or that of a metadata service.
+ */
 export const isLinkLocal = (address: string): boolean =>
   Option.exists(ipAddressOf(address), isLinkLocalAddress)

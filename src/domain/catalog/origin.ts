@@ -1,8 +1,8 @@
 /**
- * Where a base address leads: scheme, host and port, as the browser's rules for addresses write them, so
- * that other spellings of the same place (capitals, a default port, an internationalised name) are equal.
- * A host with a dot at its end is another one: resolvers may tell the two apart.
+ * The origin of a base address: scheme, host and port, normalized as browsers do. Other spellings
+ * of the same origin (capitals, a default port, an internationalised name) are therefore equal. A
+ * host with a dot at its end is a different origin: resolvers may distinguish the two.
  */
 
-/** Null for an address that leads nowhere. */
+/** The origin of a base address; null if the address cannot be parsed. */
 export const originOf = (baseUrl: string): string | null => URL.parse(baseUrl)?.origin ?? null

@@ -1,6 +1,6 @@
 /**
- * Fields of a vendor's own that clients may add to an order. Each protocol's row lists those it has;
- * none of them changes what the vendor bills.
+ * Vendor-specific fields that clients may add to an order. The row of each protocol lists its own
+ * fields; none of them changes what the vendor bills.
  */
 import { Schema } from "effect"
 import type { FieldFault } from "../requestFields.ts"
@@ -10,7 +10,7 @@ const description = Schema.String.annotate({ description: "What it does" })
 const kind = <K extends string>(name: K) =>
   Schema.Literal(name).annotate({ description: "The kind of its values" })
 
-/** What one of them may be. */
+/** The type and the allowed values of one vendor field. */
 export const VendorParameter = Schema.Union([
   Schema.Struct({
     type: kind("boolean"),
@@ -44,19 +44,22 @@ export const VendorParameter = Schema.Union([
 ]).annotate({ identifier: "VendorParameter", description: "A field of the vendor's own" })
 export type VendorParameter = typeof VendorParameter.Type
 
-/** By the name of the field. */
+/** The vendor parameters, by field name. */
 export type VendorParameters = Readonly<Record<string, VendorParameter>>
 
-/** What an order says of them; a field that is missing or null says nothing. */
+/** The values of the vendor fields in an order, without missing and null fields. */
 export type VendorValues = Readonly<Record<string, boolean | number | string>>
 
-/** What an order depends on is kept with its price, and PostgreSQL takes no NUL. */
+/**
+ * Whether a text can be stored: the values that an order depends on are stored with its price, and
+ * PostgreSQL takes no NUL.
+ */
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000")
 
 const isWithin = (value: number, { minimum, maximum }: { minimum: number; maximum: number }) =>
   value >= minimum && value <= maximum
 
-/** What the value should have been; null where it is that. */
+/** A description of the expected value; null if the value is valid. */
 const expectedOf = (parameter: VendorParameter, value: unknown): string | null => {
   switch (parameter.type) {
     case "boolean":
@@ -83,7 +86,7 @@ const expectedOf = (parameter: VendorParameter, value: unknown): string | null =
   }
 }
 
-/** Every field of the body that is one of the parameters and is not what it may be. */
+/** The faults of every field of the body that is a vendor parameter with an invalid value. */
 export const parameterFaults = (
   body: Readonly<Record<string, unknown>>,
   parameters: VendorParameters

@@ -1,4 +1,4 @@
-/** The purposes of a file in OpenAI's API; none of them changes how a file is treated here. */
+/** The purposes of a file in OpenAI's API; no purpose changes how the gateway treats a file. */
 export const filePurposes = [
   "user_data",
   "vision",

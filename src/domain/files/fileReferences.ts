@@ -1,4 +1,4 @@
-/** Where an order refers to files of the organisation's own, and what is sent in their place. */
+/** Finds references to uploaded files in an order, and replaces the file ids by addresses. */
 import type { ImageRequest } from "../image/ImageRequest.ts"
 import {
   type FileReference,
@@ -11,7 +11,7 @@ import {
 import type { ContentBlock, VideoBody } from "../video/VideoBody.ts"
 import type { VideoBlock } from "../video/VideoInput.ts"
 
-/** Addresses of files by their ids: a URL, or the bytes as a data URL. */
+/** The addresses of files by file id: a URL, or the bytes as a data URL. */
 export type FileAddresses = ReadonlyMap<string, string>
 
 const blockReferences = (block: ContentBlock, index: number): ReadonlyArray<FileReference> => {
@@ -32,7 +32,9 @@ const imageFields = ["images", "image", "image_url"] as const
 const audioFields = ["audio", "audio_url", "audios"] as const
 const videoFields = ["video", "video_url", "videos"] as const
 
-/** The files of a video order; top-level media beside `content` are ignored. */
+/**
+ * The files of a video order; if the order has `content`, its top-level media fields are ignored.
+ */
 export const videoReferences = (body: VideoBody): ReadonlyArray<FileReference> =>
   body.content === null || body.content === undefined
     ? [
@@ -42,13 +44,15 @@ export const videoReferences = (body: VideoBody): ReadonlyArray<FileReference> =
       ]
     : body.content.flatMap(blockReferences)
 
-/** Those of an edit are known by the fields its pictures came in. */
+/**
+ * The files of an image order. An edit carries its own references, with the fields they came in.
+ */
 export const imageReferences = ({ body, edit }: ImageRequest): ReadonlyArray<FileReference> => [
   ...imageFields.flatMap((field) => filesIn(field, "image", body[field])),
   ...(edit?.files ?? [])
 ]
 
-/** Each block with the address of its file. */
+/** The blocks with file ids replaced by addresses. */
 export const withAddresses = (
   blocks: ReadonlyArray<VideoBlock>,
   addresses: FileAddresses
@@ -60,7 +64,7 @@ export const withAddresses = (
 const withAddress = (media: MediaRef, addresses: FileAddresses): MediaRef =>
   addresses.get(urlOf(media)) ?? media
 
-/** The request as its vendor gets it: ids are replaced by addresses, and all else stays as it came. */
+/** The request to the vendor: file ids are replaced by addresses; everything else is unchanged. */
 export const withImageAddresses = <R extends ImageRequest>(
   request: R,
   addresses: FileAddresses

@@ -1,12 +1,15 @@
-/** What a file is, told by how it begins, and as what files of vendors and clients may be served. */
+/**
+ * Detects the media type of a file from its first bytes, and decides under which type files of
+ * vendors and clients are served.
+ */
 
 const mediaKinds = ["image", "audio", "video"] as const
 export type MediaKind = (typeof mediaKinds)[number]
 
-/** Bytes at the beginning of a file that decide its type. */
+/** The number of leading bytes that decide the type of a file. */
 const HEAD_BYTES = 64
 
-/** How files begin, in bytes as Latin letters; the first that fits is the one. */
+/** File signatures over bytes read as Latin-1; the first match counts. */
 const fileSignatures: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\x89PNG\r\n\p{Cc}\n/u, "image/png"],
   [/^\xff\xd8\xff/, "image/jpeg"],
@@ -29,7 +32,7 @@ const fileSignatures: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\p{Cc}E\xdf\xa3/u, "video/x-matroska"]
 ]
 
-/** Its media type; null where it is no picture, sound or film that is known here. */
+/** The media type of a file; null if it is no image, audio or video format known to the gateway. */
 export const mediaTypeOf = (bytes: Uint8Array): string | null => {
   const head = Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString("latin1")
   return fileSignatures.find(([signature]) => signature.test(head))?.[1] ?? null
@@ -42,8 +45,9 @@ export const mediaKindOf = (type: string): MediaKind =>
 export const DOWNLOAD_TYPE = "application/octet-stream"
 
 /**
- * The types that a browser shows and cannot run. Vendors choose the type of what is served under the
- * gateway's origin, so it has to be one of these, whole: a pattern would let an active one through.
+ * The media types that a browser displays but cannot execute. Vendors choose the type of files that
+ * are served under the gateway's origin, so the whole type has to be in this list: a pattern could
+ * let an executable type through.
  */
 const inlineTypes: ReadonlySet<string> = new Set([
   ...fileSignatures.map(([, type]) => type),
@@ -58,12 +62,12 @@ const inlineTypes: ReadonlySet<string> = new Set([
   "video/x-m4v"
 ])
 
-/** The type that a file is served as: one that is shown, or that of a download. */
+/** The type under which a file is served: one that browsers display, or the download type. */
 export const servedType = (type: string): string => {
   const essence = (type.split(";", 1)[0] ?? "").replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase()
   return inlineTypes.has(essence) ? essence : DOWNLOAD_TYPE
 }
 
-/** How a file of that type is to be opened; undefined where it is shown. */
+/** The `Content-Disposition` for a media type; undefined if the browser displays the type. */
 export const dispositionOf = (mediaType: string): "attachment" | undefined =>
   mediaType === DOWNLOAD_TYPE ? "attachment" : undefined

@@ -1,4 +1,4 @@
-/** What a client may write in an edit of images, as JSON or as a form. */
+/** The request body of an image edit, as JSON or as a form. */
 import { Schema } from "effect"
 import { type FileReference, filesIn, MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
 import { fieldKey, similarNames } from "../nearest.ts"
@@ -14,7 +14,7 @@ import { standardOptions } from "./ImageProtocol.ts"
 import { type ImageRequest, MASK, orderFields, partialImagesCheck } from "./ImageRequest.ts"
 import { imageDimensions } from "./imagePrices.ts"
 
-/** Images in one edit: more than any vendor takes. */
+/** The maximum number of images in one edit, above the limit of every vendor. */
 const MAX_REFERENCES = 16
 
 const REFERENCE_FORMS = "a URL, {url}, {image_url}, the id of a file or {file_id}"
@@ -68,10 +68,13 @@ const similarField = similarNames([
   ...standardOptions
 ])
 
-/** How a form writes a quote or the end of a line in a name. */
+/** The escapes that forms use for quotes and line ends in a field name. */
 const escapes = /%(?:0[ad]|22)/gi
 
-/** A form reads brackets in a name as a field within a field, and may leave out what it has to write so. */
+/**
+ * Refuses field names that a form cannot carry: brackets would mean nested fields, and characters
+ * that need an escape may be lost.
+ */
 const nameFaults = (body: object): ReadonlyArray<FieldFault> =>
   Object.keys(body)
     .filter((name) => /[[\]]/.test(name) || name.search(escapes) >= 0)
@@ -90,7 +93,7 @@ const nameFaults = (body: object): ReadonlyArray<FieldFault> =>
 
 const MAX_NAME = 100
 
-/** Body of `POST /v1/images/edits`; further fields are those of an order of new images. */
+/** The body of `POST /v1/images/edits`; the other fields are those of an order of new images. */
 export const ImageEditBody = Schema.StructWithRest(EditFields, anyFields)
   .check(partialImagesCheck, fieldCheck(countFaults), fieldCheck(nameFaults))
   .annotate({

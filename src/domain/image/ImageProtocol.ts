@@ -1,40 +1,50 @@
 /** The image protocols. */
 import type { VendorParameters } from "../catalog/vendorParameters.ts"
 
-/** What the upstream models of one kind take and do. */
+/** The features of a family of upstream models. */
 export interface ImageFamily {
-  /** What their names are like; the first family of a protocol that fits counts. */
+  /**
+   * A pattern of the models' names; the first family of a protocol whose pattern matches counts.
+   */
   readonly models: RegExp
-  /** Whether the vendor also gets the fields the gateway does not know. */
+  /** Whether fields that the gateway does not know are forwarded to the vendor. */
   readonly passesOn: boolean
-  /** Fields of the vendor's own. */
+  /** The vendor-specific fields. */
   readonly parameters: VendorParameters
-  /** Reference images of an edit, and whether one of them may have a mask; null: there are no edits. */
+  /**
+   * The maximum number of reference images of an edit, and whether the first may have a mask; null
+   * if the family has no edits.
+   */
   readonly references: { readonly max: number; readonly mask: boolean } | null
-  /** Whether images can come while they are made. */
+  /** Whether images can be streamed while they are generated. */
   readonly streams: boolean
-  /** Whether `auto` is a size that can be sent. */
+  /** Whether the vendor accepts the size `auto`. */
   readonly hasAutoSize: boolean
-  /** Whether a call makes one image, so that several are as many calls. */
+  /**
+   * Whether a call makes only one image, so that an order of several images needs as many calls.
+   */
   readonly isOneByOne?: boolean
-  /** Where the pictures of an edit go: to a path of its own, or as a field of an order of new images. */
+  /**
+   * The place of an edit's images in the vendor's API: a separate path, or a field of a generation
+   * request.
+   */
   readonly edits?: "path" | "field"
 }
 
-/** What one protocol offers; a new vendor begins with such a row. */
+/** The features of one protocol. Support for a new vendor begins with such a row. */
 export interface ImageProtocolRow {
   readonly families: ReadonlyArray<ImageFamily>
 }
 
-/** The relay's models that take images in the common standard form. */
+/** The relay's models that accept the common standard form. */
 export const relayedStandardModels = /^doubao/
 
 const anyModel = /^/
 
-/** Longest name of a quality. */
+/** The maximum length of the name of a quality. */
 const MAX_WORD = 64
 
-/** The options of the common standard form; vendors have words of their own for quality. */
+/** The options of the common standard form. Vendors have their own names of qualities. */
 const standardParameters = {
   quality: {
     type: "text",
@@ -69,7 +79,10 @@ const standardParameters = {
   }
 } as const satisfies VendorParameters
 
-/** Where a model has no field for one of them, only `auto` may be said of it. A style is of any form. */
+/**
+ * The names of the standard options, including `style`, whose values are not checked. A model that
+ * lacks an option accepts only `auto` for it.
+ */
 export const standardOptions: ReadonlyArray<string> = [...Object.keys(standardParameters), "style"]
 
 const standardFamily = {
@@ -100,7 +113,7 @@ const messagesFamily = {
   hasAutoSize: false
 } as const satisfies ImageFamily
 
-/** The cloud's own models: one image a call, and no path for edits. */
+/** The cloud's own models, which make one image per call and have no path for edits. */
 const seedreamFamily = {
   ...standardFamily,
   models: /seed(?:ream|edit)/i,
@@ -139,11 +152,11 @@ const unknownFamily: ImageFamily = {
   hasAutoSize: false
 }
 
-/** What the upstream model takes and does: nothing but the plain order where no family is its own. */
+/** The family of an upstream model. A model that matches no family takes only the basic order. */
 export const imageFamilyOf = ({ families }: ImageProtocolRow, upstreamModel: string): ImageFamily =>
   families.find(({ models }) => models.test(upstreamModel)) ?? unknownFamily
 
-/** Number of images a request may ask for. */
+/** The minimum, maximum and default number of images in a request. */
 export const MIN_IMAGES = 1
 export const MAX_IMAGES = 10
 export const DEFAULT_IMAGES = 1

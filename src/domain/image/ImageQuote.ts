@@ -1,4 +1,6 @@
-/** What an image request costs: requested count times the price of an image, exact. */
+/**
+ * The exact price of an image request: the requested number of images times the price of an image.
+ */
 import { Result, Schema } from "effect"
 import type { ImagePrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
@@ -9,17 +11,17 @@ export const ImageQuote = Schema.Struct({
   images: Schema.Int,
   nanoPerImage: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString,
-  /** The ordered quality and size, by which the order is priced under another table. */
+  /** The ordered quality and size, with which the order can be priced by another price table. */
   quality: Schema.optionalKey(Schema.String),
   size: Schema.optionalKey(Schema.String),
-  /** Where the prices are a table: the names in it whose price this is. */
+  /** The names of the applied price in a price table; missing if the model has a single price. */
   tier: Schema.optionalKey(Schema.Struct({ quality: Schema.String, size: Schema.String }))
 })
 export type ImageQuote = typeof ImageQuote.Type
 
 const unspecifiedTier: ImageTier = { quality: null, size: null }
 
-/** One price is for every quality and size. */
+/** The price of an image. A single price applies to every quality and size. */
 export const imagePrice = (
   { per_image: prices }: ImagePrices,
   requestedTier: ImageTier
@@ -37,7 +39,10 @@ export const imagePrice = (
     : tierPrice(prices, requestedTier)
 }
 
-/** `images` is the request's `n`; what the vendor returns changes nothing. */
+/**
+ * Computes the quote of an order. `images` is the request's `n`; the number of images that the
+ * vendor returns does not matter.
+ */
 export const quoteImages = (
   prices: ImagePrices,
   images: number,

@@ -1,4 +1,4 @@
-/** What a client may write in an image request. */
+/** The request body of an image order. */
 import { type Result, Schema } from "effect"
 import { parameterFaults } from "../catalog/vendorParameters.ts"
 import type { InvalidRequest } from "../Errors.ts"
@@ -32,7 +32,7 @@ const media = optional(Media, `${ONE_MEDIUM}, or an array of them`).annotate({
 
 const MAX_PARTIAL_IMAGES = 3
 
-/** What an order of images says, however it is sent. */
+/** The fields of an image order, both as JSON and as a form. */
 export const orderFields = {
   model: plainText().annotate({ description: "A model of modality image" }),
   prompt: Prompt.check(Schema.isNonEmpty()).annotate({ description: "What is to be seen" }),
@@ -61,7 +61,7 @@ interface Streamed {
   readonly partial_images?: number | null | undefined
 }
 
-/** Unfinished images come in a stream alone. */
+/** Refuses partial images without a stream. */
 export const partialImagesCheck = fieldCheck(({ stream, partial_images: partial }: Streamed) =>
   stream !== true && (partial ?? 0) > 0
     ? [{ path: "partial_images", message: "Expected 0, or stream: true beside it" }]
@@ -76,8 +76,9 @@ const ImageFields = Schema.Struct({
 })
 
 /**
- * Body of `POST /v1/images/generations`. Fields not named here belong to the vendor: `ip_a` and
- * the standard form behind `ip_c` pass them on, the others send only those they know.
+ * The body of `POST /v1/images/generations`. Fields that are not listed belong to the vendor:
+ * `ip_a` and the standard form behind `ip_c` forward them, the other protocols send only the fields
+ * they know.
  */
 export const ImageBody = Schema.StructWithRest(ImageFields, anyFields)
   .check(partialImagesCheck)
@@ -87,43 +88,45 @@ export const ImageBody = Schema.StructWithRest(ImageFields, anyFields)
       "Further fields belong to the vendor: ip_a and the standard form behind ip_c pass them on, but for those that would have more images made than n says, have them delivered elsewhere, or resemble one of the fields above: each has one spelling and one place"
   })
 /**
- * Without the vendor's fields, so that only what has its one spelling can be read by name. What a price
- * depends on may be one of them.
+ * The body without the vendor's fields, so that only fields with a single known spelling can be
+ * read by name. The fields that a price depends on may be vendor fields.
  */
 export type ImageBody = typeof ImageFields.Type & Readonly<Partial<Record<ImageDimension, unknown>>>
 
-/** The pictures an edit is made from. */
+/** The input images of an edit. */
 export interface ImageEdit {
-  /** http, https or data URLs, or ids of files, in their order. */
+  /** The http, https or data URLs or file ids of the images, in order. */
   readonly references: ReadonlyArray<string>
-  /** Where the first of them is to change. */
+  /** The mask: the area of the first image that is to change. */
   readonly mask: string | null
-  /** Those of them that are files of the organisation's own. */
+  /** The references that are uploaded files of the organisation. */
   readonly files: ReadonlyArray<FileReference>
 }
 
-/** What is ordered: new images, or with `edit` others of those it has. */
+/** An image order: new images, or changed versions of the images in `edit`. */
 export interface ImageRequest {
   readonly body: ImageBody
   readonly edit: ImageEdit | null
 }
 
-/** The number ordered and billed, whatever number comes back. */
+/** The number of images ordered and billed, regardless of how many the vendor returns. */
 export const imageCount = (body: ImageBody): number => body.n ?? DEFAULT_IMAGES
 
-/** Addresses of the reference images, those of `image` first, then `images`, then `image_url`. */
+/**
+ * The addresses of the reference images: first those of `image`, then `images`, then `image_url`.
+ */
 export const referenceImages = (body: ImageBody): ReadonlyArray<string> =>
   [body.image, body.images, body.image_url].flatMap(mediaUrls)
 
-/** A field of edits alone. */
+/** A field that only edits have. */
 export const MASK = "mask"
-/** Nothing is ordered by them, whatever stands in them. */
+/** Fields that are mere labels: no value of them orders anything. */
 const labels = ["user"]
 
 const orderNames = [...Object.keys(ImageFields.fields), MASK, ...imageDimensions]
 const gatewayFieldsByFamily = new WeakMap<ImageFamily["parameters"], GatewayFields>()
 
-/** The fields that the gateway reads of an order of the family's models, and of an edit. */
+/** The fields that the gateway reads in orders and edits for the models of a family. */
 export const gatewayImageFields = ({
   parameters
 }: Pick<ImageFamily, "parameters">): GatewayFields => {
@@ -135,10 +138,10 @@ export const gatewayImageFields = ({
 }
 
 /**
- * Refuses what the upstream models of a family do not take: values of their parameters that they do
- * not have, options of the standard form that they have no field for, references and streams. A body
- * that is passed on may have no fields by which a vendor would make more than is paid for, or deliver
- * it elsewhere, and none that resembles a field of the gateway's own.
+ * Refuses fields that the upstream models of a family do not support: invalid values of their
+ * parameters, options of the standard form that they lack, references and streams. A body that is
+ * forwarded may not contain fields that make a vendor produce more than is paid for or deliver
+ * elsewhere, nor fields that resemble one of the gateway's.
  */
 export const checkImages = (
   { body, edit }: ImageRequest,

@@ -1,4 +1,7 @@
-/** The largest answer that an order of images allows: what would be longer than is read is refused. */
+/**
+ * The largest answer that an image order may have. An order whose answer could exceed the read
+ * limit is refused.
+ */
 import type { Result } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
 import { withoutFaults } from "../requestFields.ts"
@@ -7,16 +10,19 @@ import { type ImageBody, imageCount } from "./ImageRequest.ts"
 
 const MEBIBYTE = 1024 * 1024
 
-/** What the images of usual sizes come to in base64, whether it was asked for or not. */
+/**
+ * The maximum number of bytes of an image of a usual size in base64, whether or not base64 was
+ * requested.
+ */
 const USUAL_IMAGE_BYTES = 16 * MEBIBYTE
-/** Three bytes that nothing could compress, in base64. */
+/** The bytes of an incompressible pixel: three bytes in base64. */
 const PIXEL_BYTES = 4
-/** Pixels of a side per K, in a size such as 4K. */
+/** The number of pixels of a side per K, in a size such as 4K. */
 const PIXELS_PER_K = 1024
-/** Bytes of an answer beside its images. */
+/** The maximum number of bytes of an answer outside its images. */
 const FRAME_BYTES = 64 * 1024
 
-/** Pixels of a size such as 1024x1024 or 4K; 0 where it says none. */
+/** The number of pixels of a size such as 1024x1024 or 4K; 0 if the text is no size. */
 const pixelsOf = (size: string): number => {
   const [, width, height] = /^(\d{1,6})[x*](\d{1,6})$/i.exec(size) ?? []
   if (width !== undefined && height !== undefined) return Number(width) * Number(height)
@@ -29,11 +35,14 @@ const imageBytes = ({ response_format: format, size }: ImageBody): number =>
     ? Math.max(USUAL_IMAGE_BYTES, pixelsOf(size) * PIXEL_BYTES)
     : USUAL_IMAGE_BYTES
 
-/** The largest answer to an order of images in base64. */
+/** The maximum number of bytes of an answer with images in base64. */
 export const imageAnswerBytes = (body: ImageBody): number =>
   FRAME_BYTES + imageCount(body) * imageBytes(body)
 
-/** Families that take no fields of others answer with addresses alone; a stream is passed on as it comes. */
+/**
+ * Refuses an order whose answer could exceed the limit. Families that do not forward unknown fields
+ * answer only with addresses, and a stream is proxied event by event, so neither is checked.
+ */
 export const checkImageAnswer = (
   body: ImageBody,
   { passesOn }: ImageFamily,

@@ -1,18 +1,24 @@
-/** Which price of a table by quality and size an image has, and what must be sent for it to be true. */
+/**
+ * Looks up an image's price in a table by quality and size, and determines the values that must be
+ * sent to the vendor so that the price is correct.
+ */
 import { Result, Schema } from "effect"
 import { BillingUnavailable } from "../Errors.ts"
 import { PositiveAmount } from "../money/Money.ts"
 import { plainText } from "../plainText.ts"
 import { type FieldFault, fieldCheck } from "../requestFields.ts"
 
-/** A row or column for everything that has no other. */
+/** The name of the fallback row or column. */
 const ANY = "*"
-/** The value that leaves a choice to the vendor. */
+/** The value that leaves the choice to the vendor. */
 export const AUTO = "auto"
 
 const MAX_ENTRIES = 64
 
-/** One spelling for the sizes that a vendor takes for the same: `1024*1024` and `01024X1024` are `1024x1024`. */
+/**
+ * Normalizes the spellings of a size that vendors treat as equal: `1024*1024` and `01024X1024`
+ * become `1024x1024`.
+ */
 const normalizedName = (name: string): string => {
   const word = name.trim()
   const [, width, height] = /^0*(\d+)\s*[x*×]\s*0*(\d+)$/i.exec(word) ?? []
@@ -20,7 +26,7 @@ const normalizedName = (name: string): string => {
 }
 const tierKey = (name: string): string => normalizedName(name).toLowerCase()
 
-/** Names that are empty or mean the same, and tables without a price. */
+/** Faults of the names in a table: names that are invalid or that mean the same as another. */
 const namesFaults = (names: ReadonlyArray<string>): ReadonlyArray<FieldFault> => {
   const namesByKey = new Map<string, string>()
   return names.flatMap((name) => {
@@ -44,7 +50,7 @@ const Sizes = Schema.Record(Schema.String, PositiveAmount)
   .check(hasPrice, maxEntries, fieldCheck(distinctNames))
   .annotate({ description: "Prices by size, such as 1024x1024; * is for every other" })
 
-/** Nano-units an image, by quality and then by size. */
+/** Prices in nano-units per image, by quality and then by size. */
 export const ImageTable = Schema.Record(Schema.String, Sizes)
   .check(hasPrice, maxEntries, fieldCheck(distinctNames))
   .annotate({
@@ -54,7 +60,7 @@ export const ImageTable = Schema.Record(Schema.String, Sizes)
   })
 export type ImageTable = typeof ImageTable.Type
 
-/** Every price of a table with what it is for, whatever amounts are written as. */
+/** Every price of a table with its quality and size, for any representation of amounts. */
 export const imageAmounts = <A>(table: Readonly<Record<string, Readonly<Record<string, A>>>>) =>
   Object.entries(table).flatMap(([quality, sizes]) =>
     Object.entries(sizes).map(([size, amount]) => ({ quality, size, amount }))
@@ -66,7 +72,7 @@ export type ImageDimension = (typeof imageDimensions)[number]
 
 const isNamed = (table: object): boolean => Object.keys(table).some((name) => name !== ANY)
 
-/** Those that have prices of their own, whatever an order says of the others. */
+/** The fields that a price table distinguishes. */
 export const pricedDimensions = (
   prices: bigint | ImageTable | undefined
 ): ReadonlySet<ImageDimension> => {
@@ -78,18 +84,18 @@ export const pricedDimensions = (
   return new Set(imageDimensions.filter((dimension) => isPriced[dimension]))
 }
 
-/** The quality and size of an order; null where it names none. */
+/** The quality and size of an order; null if the order does not name one. */
 export type ImageTier = Readonly<Record<ImageDimension, string | null>>
 
 export interface TierPrice {
   readonly nanoPerImage: bigint
-  /** The names in the table whose price it is. */
+  /** The names of the applied price in the table. */
   readonly tier: Readonly<Record<ImageDimension, string>>
-  /** The values that must be sent to the vendor; null where the price does not depend on one. */
+  /** The values that must be sent to the vendor; null if the price does not depend on the field. */
   readonly vendorTier: ImageTier
 }
 
-/** The entry for the requested name, with its name in the table. */
+/** The table entry for the requested name, with its name in the table. */
 const entryOf = <A>(table: Readonly<Record<string, A>>, requested: string | null) => {
   const requestedKey = tierKey(requested ?? AUTO)
   const entries = Object.entries(table)
@@ -100,7 +106,7 @@ const entryOf = <A>(table: Readonly<Record<string, A>>, requested: string | null
   )
 }
 
-/** The name in the vendor's spelling, which is that of the table. */
+/** The name to send to the vendor, in the spelling of the table. */
 const vendorNameOf = (table: object, name: string, requested: string | null): string | null => {
   if (!isNamed(table)) return null
   return name === ANY ? normalizedName(requested ?? AUTO) : name

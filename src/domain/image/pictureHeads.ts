@@ -1,8 +1,11 @@
-/** How large a picture is, by its first bytes. */
+/** Reads the dimensions of an image from its first bytes. */
 import { mediaTypeOf } from "../files/mediaTypes.ts"
 import type { Sides } from "../video/sizes.ts"
 
-/** Enough for a JPEG with a preview in front; what needs more is not known. */
+/**
+ * The number of leading bytes that are read: enough for a JPEG that begins with a preview.
+ * Dimensions further back remain unknown.
+ */
 const HEAD_BYTES = 96 * 1024
 
 const latin = (bytes: Buffer, start: number, end: number) => bytes.toString("latin1", start, end)
@@ -10,13 +13,16 @@ const latin = (bytes: Buffer, start: number, end: number) => bytes.toString("lat
 const sidesIfPositive = (width: number, height: number): Sides | null =>
   width > 0 && height > 0 ? [width, height] : null
 
-/** Of markers that begin a frame: SOF0 to SOF15, without those of tables. */
+/** Whether a JPEG marker begins a frame: SOF0 to SOF15, without the markers of tables. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
 const APP1 = 0xe1
 
-/** Cameras note in Exif how a picture is to be turned, and not every reader does. */
+/**
+ * The dimensions of a JPEG; null if it has Exif data: cameras store the rotation there, and not
+ * every reader applies it.
+ */
 const jpegSides = (bytes: Buffer): Sides | null => {
   let offset = 2
   while (offset + 9 < bytes.length && bytes[offset] === 0xff) {
@@ -45,7 +51,10 @@ const webpSides = (bytes: Buffer): Sides | null => {
   }
 }
 
-/** Null where they do not stand at the beginning, or where readers may turn the picture. */
+/**
+ * The dimensions of an image; null if they are not in the first bytes, or if readers may rotate the
+ * image.
+ */
 const sidesOf = (bytes: Buffer): Sides | null => {
   switch (mediaTypeOf(bytes)) {
     case "image/png":
@@ -67,7 +76,7 @@ const sidesOf = (bytes: Buffer): Sides | null => {
 
 const inline = /^data:[^,]{0,256};base64,/i
 
-/** The sides of a picture that came inline; unknown of all others. */
+/** The dimensions of an image in a data URL; unknown for every other URL. */
 export const sidesOfUrl = (url: string): Sides | "unknown" => {
   const head = inline.exec(url.slice(0, 300))?.[0]
   if (head === undefined) return "unknown"

@@ -1,4 +1,4 @@
-/** An order of images with its price, and with what the price depends on written into it. */
+/** Prices an image order, and writes the values that the price depends on into the request. */
 import { Result } from "effect"
 import type { ImagePrices } from "../catalog/Prices.ts"
 import { BillingUnavailable, type InvalidRequest } from "../Errors.ts"
@@ -18,15 +18,21 @@ interface PricedImages {
   readonly quote: ImageQuote
   /** The ordered quality and size, which are looked up in every price table. */
   readonly requestedTier: ImageTier
-  /** The request as the vendor gets it, except for the model's name. */
+  /** The request to the vendor, except for the model's name. */
   readonly request: ImageRequest
 }
 
-/** Null where the client leaves the value to the vendor, also by `auto`. */
+/**
+ * The value that the client chose; null if the client left the choice to the vendor, also by
+ * `auto`.
+ */
 const explicitValue = (value: unknown): string | null =>
   typeof value === "string" && value !== "" && value.toLowerCase() !== AUTO ? value : null
 
-/** A size that has a price of its own may not be left to a vendor that has no `auto`. */
+/**
+ * The error for an order without a size, if the price depends on the size and the vendor has no
+ * `auto`.
+ */
 const missingSize = () =>
   new BillingUnavailable({
     message:
@@ -35,8 +41,9 @@ const missingSize = () =>
   })
 
 /**
- * Prices an order by its quality and size. Where the price depends on one of them, the vendor is sent it
- * even if the client left it out, and no other field may set it at a vendor that reads unknown fields.
+ * Prices an order by its quality and size. If the price depends on one of them, its value is sent
+ * to the vendor even if the client left it out, and no other field may set it at a vendor that
+ * reads unknown fields.
  */
 export const priceImages = (
   prices: ImagePrices,

@@ -1,13 +1,16 @@
 /**
- * Exact money. Every amount is a `bigint` of 10^-9 currency units ("nano"); the edge speaks decimal
- * strings. Nothing here rounds: a decimal that does not fit is refused.
+ * Exact money. Every amount is a `bigint` of 10^-9 currency units ("nano-units"); the API uses
+ * decimal strings. Nothing is rounded: a decimal with too many digits is refused.
  */
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 const NANO_DIGITS = 9
 export const NANO_PER_UNIT = 10n ** BigInt(NANO_DIGITS)
 
-/** Largest amount a single field may carry: far above any pool, far below PostgreSQL's bigint. */
+/**
+ * The largest amount of a single field: far above any balance, far below the maximum of
+ * PostgreSQL's bigint.
+ */
 export const MAX_AMOUNT_NANO = 1_000_000_000n * NANO_PER_UNIT
 
 const decimal = /^(0|[1-9]\d{0,9})(?:\.(\d{1,9}))?$/
@@ -38,7 +41,7 @@ export const parseNano = (text: string): Result.Result<bigint, string> => {
 
 const expected = (what: string) => new SchemaIssue.InvalidValue({ message: `Expected ${what}` })
 
-/** Non-negative decimal string at the edge, nano-units inside. */
+/** A non-negative amount: a decimal string in the API, nano-units in the code. */
 export const Amount = Schema.String.annotate({
   description: "Decimal string of currency units with at most nine decimals",
   examples: ["4.968"]
@@ -52,7 +55,7 @@ export const Amount = Schema.String.annotate({
   )
 )
 
-/** An amount that must move something: greater than zero. */
+/** An amount greater than zero. */
 export const PositiveAmount = Amount.check(
   Schema.isGreaterThanBigInt(0n, { expected: "an amount greater than 0" })
 )
@@ -60,7 +63,7 @@ export const PositiveAmount = Amount.check(
 const TOKENS_PER_QUOTE = 1_000_000n
 
 /**
- * Price per million tokens at the edge, nano-units per single token inside. A price whose
+ * A price per million tokens in the API, nano-units per single token in the code. A price whose
  * per-token value is not a whole number of nano-units (more than three decimals) is refused, so
  * that price times tokens is always exact.
  */

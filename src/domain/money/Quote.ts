@@ -1,4 +1,4 @@
-/** What all kinds of quotes have in common, and how each was reckoned. */
+/** The union of all quotes, and the formulas by which they were calculated. */
 import { Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
 import { costOf, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
@@ -6,15 +6,18 @@ import { type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
 import type { ChargeUnit } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 
-/** Frozen with the hold, in this form. */
+/** A quote in the form in which it is stored, unchanged, with the hold. */
 export const Quote = Schema.Union([VideoQuote, ImageQuote, TextQuote])
 export type Quote = typeof Quote.Type
 
-/** The most that an order can come to: its hold, unless its size is not known when it is ordered. */
+/**
+ * The maximum possible charge of an order: its hold, unless the size of the order is unknown in
+ * advance.
+ */
 export const exposureOf = (quote: Quote): bigint =>
   quote.kind === "token_video" ? (quote.exposureNano ?? quote.holdNano) : quote.holdNano
 
-/** What is counted, and its price; text counts two things and has two prices. */
+/** The unit that is counted, and its price. Text is excluded: it has two units and two prices. */
 export const unitOf = (
   quote: Exclude<Quote, TextQuote>
 ): { readonly unit: ChargeUnit; readonly unitPriceNano: bigint } => {
@@ -31,7 +34,9 @@ export const unitOf = (
 export const countOf = (count: number | bigint, one: string): string =>
   `${count} ${one}${BigInt(count) === 1n ? "" : "s"}`
 
-/** The estimate for a length in seconds, such as `(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968`. */
+/**
+ * The formula for a duration in seconds, such as `(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968`.
+ */
 export const tokenFormula = (quote: TokenVideoQuote, outputSeconds: number): string => {
   const tokens = BigInt(quote.inputSeconds + outputSeconds) * quote.tokensPerSecond
   return (
@@ -40,7 +45,10 @@ export const tokenFormula = (quote: TokenVideoQuote, outputSeconds: number): str
   )
 }
 
-/** The price of a text's tokens, such as `12 input tokens x 0.000002 + 34 output tokens x 0.000008 = 0.000296`. */
+/**
+ * The formula of a text, such as `12 input tokens x 0.000002 + 34 output tokens x 0.000008 =
+ * 0.000296`.
+ */
 export const textFormula = (quote: TextQuote, used: TokenCounts): string => {
   const of = (count: bigint, kind: string, nanoPerToken: bigint) =>
     `${countOf(count, `${kind} token`)} x ${formatNano(nanoPerToken)}`
@@ -51,11 +59,11 @@ export const textFormula = (quote: TextQuote, used: TokenCounts): string => {
   return `${of(used.inputTokens, "input", quote.nanoPerInputToken)}${output} = ${formatNano(costOf(quote, used))}`
 }
 
-/** Which price of a table it is, such as ` (quality high, size 1024x1024)`. */
+/** The names of the applied price in a table, such as ` (quality high, size 1024x1024)`. */
 const tierOf = ({ tier }: ImageQuote): string =>
   tier === undefined ? "" : ` (quality ${tier.quality}, size ${tier.size})`
 
-/** How the hold was reckoned, in one line. */
+/** The formula of the hold, in one line. */
 export const formulaOf = (quote: Quote): string => {
   const hold = formatNano(quote.holdNano)
   switch (quote.kind) {

@@ -1,28 +1,31 @@
-/** What may be spent in some time, and what it is told of. */
+/** Budgets: the scopes, the periods and the alert thresholds. */
 import { Schema } from "effect"
 
-/** Whose orders count: the narrower one comes first. */
+/** The scopes of a budget, that is, whose orders count; the narrower scope comes first. */
 export const budgetScopes = ["key", "member", "organization"] as const
 export type BudgetScope = (typeof budgetScopes)[number]
 
-/** The calendar's, in the deployment's zone; the shorter one comes first. */
+/**
+ * The periods of a budget, by the calendar of the deployment's time zone; the shorter period comes
+ * first.
+ */
 export const budgetPeriods = ["day", "month", "total"] as const
 export type BudgetPeriod = (typeof budgetPeriods)[number]
 
-/** Percents of the amount. */
+/** The default alert thresholds, in per cent of the amount. */
 export const usualThresholds: ReadonlyArray<number> = [50, 80, 100]
 
-/** A budget that refuses an order, and what it was decided by. Amounts are nano-units. */
+/** A budget that refuses an order, and the figures behind the decision. Amounts are nano-units. */
 export const SpentBudget = Schema.Struct({
   id: Schema.String,
   scope: Schema.Literals(budgetScopes),
   period: Schema.Literals(budgetPeriods),
-  /** The member's monthly cap. */
+  /** Whether the budget is the member's monthly cap. */
   isCap: Schema.Boolean,
   amountNano: Schema.BigIntFromString,
-  /** What the period has held and charged. */
+  /** The sum of holds and charges in the period. */
   usedNano: Schema.BigIntFromString,
-  /** When the next period begins; null is never. */
+  /** The time at which the next period begins; null if there is none. */
   resetsAt: Schema.NullOr(Schema.DateFromString)
 })
 export type SpentBudget = typeof SpentBudget.Type

@@ -1,4 +1,4 @@
-/** Why an order was charged what it was charged, in words a customer can check. */
+/** Explains a charge in words that a customer can check. */
 
 import { UNREADABLE_BASIS } from "../VendorOutcome.ts"
 import { tiers } from "../video/tiers.ts"
@@ -8,11 +8,11 @@ import { formatNano } from "./Money.ts"
 import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quote.ts"
 
 interface SettledCharge {
-  /** Frozen with the hold: every price in the reason is its. */
+  /** The quote that was stored with the hold: every price in the explanation comes from it. */
   readonly quote: Quote
   /** Input tokens charged for text; 0 for everything else. */
   readonly inputUnits: bigint
-  /** Tokens, seconds or images charged; of text, the output tokens. */
+  /** The number of tokens, seconds or images charged; for text, the output tokens. */
   readonly units: bigint
   readonly basis: ChargeBasis
   readonly chargeNano: bigint
@@ -27,7 +27,7 @@ const comparedWithHold = (holdNano: bigint, chargeNano: bigint): string => {
     : `${hold} was held, so ${formatNano(holdNano - chargeNano)} less was charged than held`
 }
 
-/** Which price counted, where it is not the plain one of the resolution. */
+/** The price per token, with a remark if it is not the regular price of the resolution. */
 const priceOf = (quote: TokenVideoQuote, currency: string): string => {
   const { nanoPerToken, resolution, tier, withVideo } = quote
   const fellBack = tier !== tiers[resolution].price
@@ -38,7 +38,7 @@ const priceOf = (quote: TokenVideoQuote, currency: string): string => {
   )
 }
 
-/** The seconds the formula was applied to: what was rendered, where the model chose the length. */
+/** The seconds in the formula: the rendered duration, if the model chose the length. */
 const formulaSeconds = (quote: TokenVideoQuote, units: bigint): number =>
   Number(units / quote.tokensPerSecond) - quote.inputSeconds
 

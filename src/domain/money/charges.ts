@@ -1,11 +1,12 @@
-/** What charges count, and where the counts come from. */
+/** The units that charges count, and the sources of the counts. */
 
 export const chargeUnits = ["token", "second", "image"] as const
 export type ChargeUnit = (typeof chargeUnits)[number]
 
 /**
- * How the units of a charge were found: `unread_answer` where the vendor answered with success and the
- * answer could not be read, `largest_plausible` where it reported more than such an order can have.
+ * The basis of a charge, that is, the source of its units: `unread_answer` if the vendor answered
+ * with success and the answer could not be read, `largest_plausible` if the vendor reported more
+ * than the order can have.
  */
 export const chargeBases = [
   "upstream_usage",

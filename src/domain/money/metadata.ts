@@ -1,4 +1,4 @@
-/** What a client notes with an order, to find its usage by and to sum it up. */
+/** Metadata that a client stores with an order, to filter and group its usage. */
 import { Schema } from "effect"
 import { plainText, storable } from "../plainText.ts"
 import { optional } from "../requestFields.ts"
@@ -16,7 +16,7 @@ const Value = Schema.String.check(
   })
 )
 
-/** Names and texts; null and nothing at all are no pairs. */
+/** The metadata field of a request; null and a missing field mean no metadata. */
 export const MetadataField = optional(
   Schema.Record(Schema.String, Value).check(
     Schema.makeFilter((pairs) => Object.keys(pairs).length <= MAX_PAIRS, {
@@ -34,13 +34,13 @@ export const MetadataField = optional(
 
 export type Metadata = Readonly<Record<string, string>>
 
-/** One pair, as a list is asked for it. */
+/** One name and value, as a filter of a list. */
 export interface Tag {
   readonly name: string
   readonly value: string
 }
 
-/** Null where there is no pair. */
+/** The metadata of a request; null if it has no pairs. */
 export const metadataOf = (body: { readonly metadata?: Metadata | null }): Metadata | null => {
   const { metadata = null } = body
   return metadata === null || Object.keys(metadata).length === 0 ? null : metadata

@@ -1,13 +1,19 @@
-/** Money that moves without an order: deposits, and adjustments, each by an operator with a reason. */
+/**
+ * Money that moves without an order: deposits and adjustments, which an operator makes with a
+ * reason.
+ */
 
-/** `credit` gives, `withdrawal` takes, and `correction` gives a charge back, or a part of it. */
+/**
+ * The kinds of adjustments: `credit` adds money, `withdrawal` takes money, and `correction` refunds
+ * a charge or a part of it.
+ */
 export const adjustmentKinds = ["credit", "withdrawal", "correction"] as const
 export type AdjustmentKind = (typeof adjustmentKinds)[number]
 
 export const transferKinds = ["deposit", ...adjustmentKinds] as const
 export type TransferKind = (typeof transferKinds)[number]
 
-/** Where money comes from and goes to. */
+/** The debited and the credited account of each kind of transfer. */
 export const transferAccounts = {
   deposit: { debit: "external", credit: "pool" },
   credit: { debit: "adjustments", credit: "pool" },
@@ -15,5 +21,7 @@ export const transferAccounts = {
   correction: { debit: "revenue", credit: "pool" }
 } as const satisfies Record<TransferKind, { debit: string; credit: string }>
 
-/** How the ids of transfers begin, which are their journal entries' ids as well; a UUIDv7 follows. */
+/**
+ * The prefix of transfer ids, which are also the ids of their journal entries; a UUIDv7 follows.
+ */
 export const transferPrefix = "tr_"

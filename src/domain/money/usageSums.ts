@@ -1,10 +1,10 @@
-/** How usage is summed up: in what steps of time, and what sums are told apart by. */
+/** Aggregation of usage: the time intervals and the grouping keys. */
 
-/** Hours, days and months of the deployment's zone. */
+/** The time intervals, by the calendar of the deployment's time zone. */
 export const sumSteps = ["hour", "day", "month"] as const
 export type SumStep = (typeof sumSteps)[number]
 
-/** `tag` takes the texts of one name. */
+/** The grouping keys; `tag` groups by the values of one metadata name. */
 export const sumGroups = [
   "model",
   "modality",

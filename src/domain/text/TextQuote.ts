@@ -1,4 +1,4 @@
-/** What text costs: input and output tokens, each at its own price. */
+/** The price of text: input and output tokens, each at its own price. */
 import { Result, Schema } from "effect"
 import type { TokenPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
@@ -10,7 +10,10 @@ export const TextQuote = Schema.Struct({
   kind: Schema.Literal("tokens"),
   inputTokens: Schema.BigIntFromString,
   outputTokens: Schema.BigIntFromString,
-  /** What a vendor's count has to lie within; output has no least, since nothing is written yet. */
+  /**
+   * The plausible range of the vendor's count; output has no lower bound, since nothing is written
+   * yet.
+   */
   leastInput: Schema.BigIntFromString,
   mostInput: Schema.BigIntFromString,
   mostOutput: Schema.BigIntFromString,
@@ -25,13 +28,15 @@ export interface TokenCounts {
   readonly outputTokens: bigint
 }
 
-/** The tokens of an order as they are held for, and what a vendor may count at least and at most. */
+/**
+ * The token counts for which an order is held, and the range in which the vendor's count must lie.
+ */
 export type ExpectedTokens = TokenCounts &
   Pick<TextQuote, "leastInput" | "mostInput" | "mostOutput">
 
 type TextPrices = Pick<TextQuote, "nanoPerInputToken" | "nanoPerOutputToken">
 
-/** An output price may be missing only where no output is billed. */
+/** The token prices of a model. The output price may be missing only if no output is billed. */
 export const textPrices = (
   prices: TokenPrices,
   billsOutput: boolean
@@ -50,7 +55,7 @@ export const textPrices = (
   return Result.succeed({ nanoPerInputToken, nanoPerOutputToken })
 }
 
-/** Holds for the expected tokens. */
+/** The quote of an order, with a hold for the expected tokens. */
 export const quoteText = (
   prices: TokenPrices,
   expected: ExpectedTokens
@@ -62,20 +67,23 @@ export const quoteText = (
     holdNano: costOf(paid, expected)
   }))
 
-/** The charge for the tokens really used, at the prices of the quote. */
+/** The price of the tokens used, at the prices of the quote. */
 export const costOf = (quote: TextPrices, used: TokenCounts): bigint =>
   used.inputTokens * quote.nanoPerInputToken + used.outputTokens * quote.nanoPerOutputToken
 
 interface TextCharge extends TokenCounts {
   readonly chargeNano: bigint
   readonly basis: "upstream_usage" | "largest_plausible" | "formula"
-  /** What the vendor counted, where no such order can have that; null where it is charged as counted. */
+  /**
+   * The usage that the vendor reported, if no such order can have it; null if the charge follows
+   * the report.
+   */
   readonly implausible: ReportedUsage | null
 }
 
 const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
-/** Fewer tokens where all of them would cost more than the books can hold. */
+/** Reduces the token counts if their price would exceed the maximum amount in the ledger. */
 const limitTokens = (quote: TextQuote, used: TokenCounts): TokenCounts => {
   const { nanoPerInputToken, nanoPerOutputToken } = quote
   const inputTokens = smaller(used.inputTokens, MAX_AMOUNT_NANO / nanoPerInputToken)
@@ -87,19 +95,19 @@ const limitTokens = (quote: TextQuote, used: TokenCounts): TokenCounts => {
   }
 }
 
-/** What an order came to by its size, which is also what a vendor's count is held against. */
+/** The measured size of an answer, which is also compared with the vendor's count. */
 export interface WrittenText {
-  /** Bytes of the received text. */
+  /** The number of bytes of the received text. */
   readonly outputBytes: number
-  /** Tokens of the part of the answer that could not be read. */
+  /** The estimated tokens of the part of the answer that could not be read. */
   readonly unreadTokens?: bigint
 }
 
 /**
- * The charge of an answered order: by the vendor's count, also above the hold. Of a count that no such
- * order can have, the most that one can have is charged; one that is too small for what was sent and
- * came, and none at all, are replaced by the formula. What was written counts beyond the client's
- * bounds, since it came.
+ * The charge of an answered order: by the vendor's count, even above the hold. A count above the
+ * plausible maximum is charged at that maximum. A count that is too small for the text sent and
+ * received, and a missing count, are replaced by the formula. All received text is charged, even
+ * beyond the client's limits.
  */
 export const chargeText = (
   quote: TextQuote,

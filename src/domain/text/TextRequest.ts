@@ -1,6 +1,6 @@
 /**
- * What a client may write in a chat or embeddings request. Everything is handed on; only what the gateway
- * relies on is looked at.
+ * The request bodies of chat and embeddings. All fields are forwarded; only those that the gateway
+ * relies on are checked.
  */
 import { Schema } from "effect"
 import { MediaUrl } from "../mediaUrls.ts"
@@ -24,7 +24,10 @@ import { partFields } from "./textSize.ts"
 export const MAX_OUTPUT_TOKENS = 10_000_000
 const MAX_CHOICES = 128
 
-/** An object within a body: it is handed on with all its fields, each of its own in one spelling. */
+/**
+ * An object within a body. The object is forwarded with all its fields; each known field may have
+ * only one spelling.
+ */
 const openObject = <Fields extends Schema.Struct.Fields>(
   fields: Fields,
   others: Iterable<string> = []
@@ -41,7 +44,7 @@ const address = optional(Address, "an http, https or data URL, or {url}").annota
   examples: [{ url: "https://media.example/lighthouse.png" }]
 })
 
-/** Addresses are handed on and never fetched. */
+/** A content part. Its URLs are forwarded and never fetched by the gateway. */
 const ContentPart = openObject(
   {
     type: Schema.String.annotate({
@@ -115,7 +118,9 @@ const ChatFields = Schema.Struct({
   metadata: MetadataField
 })
 
-/** Fields in which any name may stand: a client's own words, the forms of its tools, and schemas. */
+/**
+ * Fields that may contain any names: a client's own text, the parameters of its tools, and schemas.
+ */
 const wordFields = nameList(`
   tool_choice functions function_call response_format prediction logit_bias user stop guided_json
   guided_regex guided_grammar guided_choice structured_outputs json_schema format grammar
@@ -126,11 +131,14 @@ const pricedWork = (own: GatewayFields) =>
   fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
 
 /**
- * Body of `POST /v1/chat/completions`. Fields not named here belong to the vendor, but for those
- * that ask it for work which no price covers, and those that resemble one named here.
+ * The body of `POST /v1/chat/completions`. Fields that are not listed belong to the vendor, except
+ * fields that order work without a price and fields that resemble a listed one.
  */
 export const ChatBody = Schema.StructWithRest(ChatFields, anyFields).check(pricedWork(chatFields))
-/** Without the vendor's fields, so that only what has its one spelling can be read by name. */
+/**
+ * The body without the vendor's fields, so that only fields with a single known spelling can be
+ * read by name.
+ */
 export type ChatBody = typeof ChatFields.Type
 
 const Token = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -158,7 +166,7 @@ const EmbeddingFields = Schema.Struct({
 })
 export const embeddingFields = gatewayFieldsOf(Object.keys(EmbeddingFields.fields), ["user"])
 
-/** Body of `POST /v1/embeddings`. Fields not named here belong to the vendor. */
+/** The body of `POST /v1/embeddings`. Fields that are not listed belong to the vendor. */
 export const EmbeddingBody = Schema.StructWithRest(EmbeddingFields, anyFields).check(
   pricedWork(embeddingFields)
 )

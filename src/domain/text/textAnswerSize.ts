@@ -1,6 +1,7 @@
 /**
- * The largest answer that an order of text allows, computed as its price is: what would be longer than is
- * read, or written later than is waited for, is refused before anything is held.
+ * The maximum size of the answer to a text order, computed from the same token counts as its price.
+ * An order whose answer could exceed the size limit or the time-out is refused before a hold is
+ * taken.
  */
 import { Result } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
@@ -11,45 +12,48 @@ import type { TokenCounts } from "./TextQuote.ts"
 import { type ChatBody, chatFields, type EmbeddingBody, embeddingFields } from "./TextRequest.ts"
 import type { ChatOutput } from "./textEstimate.ts"
 
-/** What is read of an answer, and waited for. */
+/** The limits of an answer: its size and its duration. */
 export interface AnswerBounds {
   readonly maxAnswerBytes: number
-  /** Seconds that a vendor has for a text which comes whole. */
+  /** The time-out, in seconds, of an answer that is not streamed. */
   readonly wholeTextSeconds: number
-  /** The slowest pace at which a vendor is taken to write. */
+  /** The assumed minimum speed of a vendor's output. */
   readonly textTokensPerHour: number
 }
 
-/** A field that allows more than there may be. */
+/** A field whose value allows too large an answer. */
 interface Excess extends FieldFault {
-  /** What would be taken of it. */
+  /** The maximum accepted value of the field. */
   readonly maximum: number
 }
 
 export interface TextSize {
   readonly bytes: number
-  /** What must be less, where the answer may have no more than so many bytes. */
+  /** The field to reduce if the answer may have at most `maxBytes` bytes. */
   readonly excess: (maxBytes: number) => Excess
 }
 
-/** Bytes of an answer beside its tokens or vectors. */
+/** The maximum number of bytes of an answer outside its tokens or vectors. */
 const FRAME_BYTES = 64 * 1024
-/** A long word, with its characters as escapes. */
+/** The maximum number of bytes per token: a long word with all its characters escaped. */
 const TOKEN_BYTES = 64
-/** One token that might stand in a place, with its likelihood and its bytes as numbers. */
+/**
+ * The maximum number of bytes of an alternative token, with its log probability and its bytes as
+ * numbers.
+ */
 const CANDIDATE_BYTES = 160
 
 const likelihoodKeys: ReadonlySet<string> = new Set(["logprobs", "top_logprobs"].map(fieldKey))
 const inputLikelihoodKeys: ReadonlySet<string> = new Set(["prompt_logprobs"].map(fieldKey))
-/** The names that vendors have for the numbers of a vector. */
+/** The field names by which vendors accept the number of dimensions of a vector. */
 const dimensionKeys: ReadonlySet<string> = new Set(
   ["dimensions", "dimension", "output_dimension", "output_dimensionality"].map(fieldKey)
 )
 
-/** More than any vendor has of anything that is counted here. */
+/** An upper bound for every number that is counted here. */
 const MANY = 1_000_000_000
 
-/** A number, also where it is written as a text; 1 where something is asked for without one. */
+/** Reads a number, also from a string; `true` counts as 1. */
 const numberOf = (value: unknown): number => {
   if (value === true) return 1
   const number = typeof value === "number" || typeof value === "string" ? Number(value) : 0
@@ -58,7 +62,10 @@ const numberOf = (value: unknown): number => {
 
 const mebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`
 
-/** A choice is as long as its tokens, each with those that might stand in its place. */
+/**
+ * The maximum size of a chat answer: each choice consists of its tokens and, for each token, its
+ * alternatives.
+ */
 export const chatAnswerSize = (
   body: ChatBody,
   { tokens, choices, boundBy }: ChatOutput,
@@ -92,13 +99,13 @@ export const chatAnswerSize = (
   }
 }
 
-/** Numbers of a vector where the order does not say how many. */
+/** The number of dimensions of a vector if the order does not state one. */
 const USUAL_DIMENSIONS = 4096
-/** A number with all the digits it may have, and its comma. */
+/** The maximum number of bytes of a number with its comma. */
 const NUMBER_BYTES = 24
-/** Four bytes in base64. */
+/** The number of bytes of a 4-byte number in base64. */
 const PACKED_BYTES = 6
-/** Bytes of a vector beside its numbers. */
+/** The maximum number of bytes of a vector outside its numbers. */
 const VECTOR_BYTES = 256
 
 const inputsOf = (input: EmbeddingBody["input"]): number =>
@@ -129,7 +136,10 @@ export const embeddingAnswerSize = (body: EmbeddingBody): TextSize => {
 
 const SECONDS_PER_HOUR = 3600
 
-/** A text that comes whole has to be written in the time there is, so far as its order bounds it. */
+/**
+ * The excess of an answer without streaming that may take longer than the time-out; null if the
+ * answer is in time, or if the order sets no token limit.
+ */
 const lateExcess = (
   { tokens, boundBy }: ChatOutput,
   { wholeTextSeconds, textTokensPerHour }: AnswerBounds
@@ -145,7 +155,7 @@ const lateExcess = (
 const largeExcess = ({ bytes, excess }: TextSize, maxBytes: number): Excess | null =>
   bytes > maxBytes ? excess(maxBytes) : null
 
-/** Each field is told of once, by the least that is taken of it. */
+/** One fault per field, the one with the smallest maximum. */
 const faultsOf = (...excesses: ReadonlyArray<Excess | null>): ReadonlyArray<FieldFault> => {
   const least = new Map<string, FieldFault>()
   const bounds = excesses
@@ -157,7 +167,10 @@ const faultsOf = (...excesses: ReadonlyArray<Excess | null>): ReadonlyArray<Fiel
   return [...least.values()]
 }
 
-/** Refuses a chat that may be answered later or longer than is read; a stream is passed on as it comes. */
+/**
+ * Refuses a chat whose answer may be too late or too long. A stream is proxied event by event and
+ * is not checked.
+ */
 export const checkChatAnswer = (
   body: ChatBody,
   output: ChatOutput,

@@ -1,6 +1,7 @@
 /**
- * How many tokens an order of text is held for, and what a vendor may count of it at least and at most. It
- * stands apart from the bodies, which clients read as well.
+ * Estimates the tokens for which a text order is held, and the range in which the vendor's count
+ * must lie. This file is separate from the request bodies, because client code imports the bodies
+ * as well.
  */
 import { Predicate } from "effect"
 import { type Limits, usualLimits } from "../catalog/ModelLimits.ts"
@@ -11,18 +12,24 @@ import { type ChatBody, chatFields, type EmbeddingBody, MAX_OUTPUT_TOKENS } from
 import { bytesIn, bytesOf, contentSize, fieldBytes } from "./textSize.ts"
 import { leastTokensOf, MOST_BYTES_PER_TOKEN, tokensOfBytes } from "./tokenSize.ts"
 
-/** What every message costs beside its text: its role and its borders. */
+/** The tokens of a message in addition to its text: the role and the delimiters. */
 const TOKENS_PER_MESSAGE = 4
-/** The most that a vendor counts for one image. */
+/** The maximum number of tokens that a vendor counts for one image. */
 const MOST_TOKENS_PER_IMAGE = 16_384
-/** What a vendor may put before a request: a template, or how its tools are called. */
+/**
+ * The maximum number of tokens that a vendor may add to a request, such as a template or
+ * instructions for tools.
+ */
 const VENDOR_TOKENS = 1024
-/** What a vendor may add to each message, and to each choice. */
+/** The maximum number of tokens that a vendor may add to each message and to each choice. */
 const VENDOR_TOKENS_EACH = 16
-/** Where the client sets no bound, vendors go on to their model's own, which is 128k at most today. */
+/**
+ * The maximum ratio of output to held tokens if the client sets no limit. Vendors then stop at the
+ * model's own limit, which is 128k at most.
+ */
 const UNBOUNDED_TIMES = 32
 
-/** Fields whose value is a setting and no text for the model. */
+/** Fields whose value is a setting, not text for the model. */
 const settingFields: ReadonlySet<string> = new Set([
   ...chatFields.names,
   "temperature",
@@ -56,7 +63,7 @@ const roles: ReadonlySet<string> = new Set([
   "function"
 ])
 
-/** Other names of bounds of the output; a vendor may keep to any of them. */
+/** The names of output limits; a vendor may follow any of them. */
 const outputBound = similarNames([
   "max_tokens",
   "max_completion_tokens",
@@ -75,7 +82,7 @@ const outputBound = similarNames([
   "min_completion_tokens",
   "min_length"
 ])
-/** What may be thought beside the answer; vendors bill it as output. */
+/** The names of limits for reasoning tokens beyond the answer; vendors bill these as output. */
 const thoughtBound = similarNames([
   "thinking_budget",
   "budget_tokens",
@@ -84,9 +91,9 @@ const thoughtBound = similarNames([
 ])
 
 interface InputSize {
-  /** Tokens that are held for, without media of unknown size. */
+  /** The tokens for which the order is held, without media of unknown size. */
   readonly tokens: bigint
-  /** The most that a vendor may count, without media of unknown size. */
+  /** The maximum number of tokens that a vendor may count, without media of unknown size. */
   readonly mostTokens: number
   readonly plainBytes: number
   readonly unsized: number
@@ -109,7 +116,7 @@ const messageSize = (message: ChatBody["messages"][number], imageTokens: number)
   }
 }
 
-/** Bytes of all that is sent beside `model` and the messages or the input. */
+/** The number of bytes of all fields except `model`, the messages and the input. */
 const otherBytes = (body: object): number =>
   Object.entries(body).reduce((sum, [name, value]) => {
     if (name === "model" || name === "messages" || name === "input") return sum
@@ -121,24 +128,26 @@ const otherBytes = (body: object): number =>
     return isObject || typeof value === "string" ? sum + bytesIn(value) : sum
   }, 0)
 
-/** A number of tokens, also where it is written as a text; 0 for anything else. */
+/** Reads a number of tokens, also from a string; 0 for any other value. */
 const tokenNumber = (value: unknown): number => {
   const tokens = typeof value === "number" || typeof value === "string" ? Number(value) : 0
   return tokens > 0 ? Math.ceil(Math.min(tokens, MAX_OUTPUT_TOKENS)) : 0
 }
 
-/** How much a vendor may write for a chat. */
+/** The maximum output of a chat. */
 export interface ChatOutput {
-  /** Output tokens of one choice, with the thoughts beside it. */
+  /** The output tokens of one choice, including separate reasoning tokens. */
   readonly tokens: number
   readonly choices: number
-  /** The field that allows the most of it; null where the client sets no bound. */
+  /** The field with the largest limit; null if the client sets no limit. */
   readonly boundBy: string | null
-  /** Whether a bound of the answer came, and not of the thoughts alone. */
+  /** Whether the client limits the answer itself, not only its reasoning tokens. */
   readonly isBounded: boolean
 }
 
-/** The larger of the two bounds that the gateway knows; no field where there is none. */
+/**
+ * The larger of the two limits that the gateway knows; the field is null if the client set neither.
+ */
 const namedBound = (body: ChatBody) => {
   const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens } = body
   const tokens = Math.max(maxTokens ?? 0, maxCompletionTokens ?? 0)
@@ -146,7 +155,10 @@ const namedBound = (body: ChatBody) => {
   return { tokens, field: tokens === 0 ? null : field }
 }
 
-/** All bounds are handed on and a vendor may keep to any, so the largest one counts. */
+/**
+ * The maximum output of a chat. All limits are forwarded and a vendor may follow any of them, so
+ * the largest counts.
+ */
 export const chatOutput = (body: ChatBody, limits: Limits = usualLimits): ChatOutput => {
   const named = namedBound(body)
   let isBounded = named.tokens > 0
@@ -173,7 +185,7 @@ export const chatOutput = (body: ChatBody, limits: Limits = usualLimits): ChatOu
 const largest = (one: bigint, maxCompletionTokens: bigint): bigint =>
   one > maxCompletionTokens ? one : maxCompletionTokens
 
-/** What is held for the output, and the most of it that a vendor may count. */
+/** The output tokens to hold, and the maximum that a vendor may count. */
 const expectedOutput = (
   { tokens, choices, isBounded }: ChatOutput,
   { thought_tokens }: Limits
@@ -187,12 +199,14 @@ const expectedOutput = (
 }
 
 /**
- * The tokens a chat request is held for. Input, by size: one token for 3 bytes of UTF-8 of all text
- * in it (of the fields the gateway does not know with their names, numbers and the like), 4 for
- * each message, and 1500 for each image in a content part, whatever its size, beside the text that
- * stands with it. Other files count their bytes as well, as far as the model's largest input; where
- * they are not in the request, that is what is held. Output: all the client allows, by the largest of
- * its bounds and what may be thought beside the answer, for every choice.
+ * The tokens for which a chat request is held.
+ * Input, by size: one token per 3 bytes of UTF-8 of all text (including the names, numbers and
+ * other values of fields that the gateway does not know), 4 tokens for each message, and 1500 (or
+ * the model's limit) for each image in a content part, whatever its size, in addition to the text
+ * in the same part. Other files in the request count by their bytes; if a file is not in the
+ * request, the model's largest input is held.
+ * Output: all that the client allows, by the largest of its limits plus separate reasoning tokens,
+ * for every choice.
  */
 export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): ExpectedTokens => {
   const otherFieldBytes = otherBytes(body)
@@ -217,7 +231,10 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
   }
 }
 
-/** No vendor reads more than the model's largest input, as far as the gateway knows that rightly. */
+/**
+ * The plausible maximum of input tokens: a vendor cannot read more than the model's largest input,
+ * provided that the catalog states it correctly.
+ */
 const mostInputOf = (maxTokens: bigint, heldTokens: bigint, largestInput: bigint): bigint =>
   maxTokens < largestInput ? maxTokens : largest(heldTokens, largestInput)
 
@@ -233,7 +250,7 @@ const inputSize = (input: EmbeddingBody["input"]): InputSize => {
     return sizeOf(tokensOfBytes(bytes), bytes, bytes + VENDOR_TOKENS_EACH)
   }
   const ofTokens = (count: number) =>
-    // As many tokens are no fewer than half of them, also where another model counts.
+    // Another model's tokenizer may count these tokens differently, but at least half as many.
     sizeOf(BigInt(count), (count * MOST_BYTES_PER_TOKEN) / 2, 2 * count + VENDOR_TOKENS_EACH)
   if (typeof input === "string") return ofText(input)
   let [tokens, plainBytes, mostTokens] = [0n, 0, 0]
@@ -248,8 +265,8 @@ const inputSize = (input: EmbeddingBody["input"]): InputSize => {
 }
 
 /**
- * Texts and other fields by their size as in `estimateChat`, tokens by their number; there is no
- * output.
+ * The tokens for which an embeddings request is held: texts and other fields by their size as in
+ * `estimateChat`, token arrays by their length. There is no output.
  */
 export const estimateEmbedding = (
   body: EmbeddingBody,
@@ -259,7 +276,7 @@ export const estimateEmbedding = (
   const otherFieldBytes = otherBytes(body)
   const inputTokens = tokens + tokensOfBytes(otherFieldBytes)
   const maxTokens = BigInt(VENDOR_TOKENS + mostTokens + otherFieldBytes)
-  // Of a list, each text may be as large as the model takes.
+  // Each text of a list may be as large as the model's input limit.
   const texts = Array.isArray(body.input) ? BigInt(body.input.length) : 1n
   return {
     inputTokens,

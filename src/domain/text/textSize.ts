@@ -1,40 +1,40 @@
-/** How much text a request contains beside its media, read from its JSON. */
+/** Measures the text and the media of a request from its JSON. */
 import { Predicate } from "effect"
 import { nameList } from "../requestFields.ts"
 
-/** Content parts that carry an image have it under one of these. */
+/** The field names under which a content part contains an image. */
 const imageFields: ReadonlySet<string> = new Set(["image_url", "input_image", "image"])
 
-/** Content parts that carry a file have it under one of these. */
+/** The field names under which a content part contains a file. */
 const mediaFields: ReadonlySet<string> = new Set([
   ...imageFields,
   ...nameList("video_url audio_url file_url input_video input_audio input_file video audio file")
 ])
 
-/** Kinds of content parts that a vendor reads the text of, and fetches nothing for. */
+/** The types of content parts whose text a vendor reads and for which it fetches nothing. */
 const textTypes: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text", "refusal"])
 
-/** Kinds of content parts, which are no text. */
+/** The types of content parts; the type name itself is not text for the model. */
 const partTypes: ReadonlySet<unknown> = new Set([...mediaFields, "text", "input_text", "refusal"])
 
 /** The fields of a content part that the gateway reads. */
 export const partFields: ReadonlyArray<string> = ["text", ...mediaFields]
 
-/** Fields of a medium whose names are no text for a model. */
+/** Fields of a medium whose names are not text for a model. */
 const mediumFields: ReadonlySet<string> = new Set(
   nameList("url data format detail filename file_data file_id mime_type media_type")
 )
 
 export interface TextSize {
-  /** Bytes of text in UTF-8. */
+  /** The number of bytes of text in UTF-8. */
   readonly bytes: number
-  /** The part of `bytes` that is certainly read by the model. */
+  /** The part of `bytes` that the model certainly reads. */
   readonly plainBytes: number
-  /** Images, and other files that are in the request. */
+  /** The number of images, and of other files contained in the request. */
   readonly media: number
-  /** Bytes of those that are no images. */
+  /** The number of bytes of files in the request that are not images. */
   readonly inlineBytes: number
-  /** Films, sounds and documents that are elsewhere: nobody here knows how large they are. */
+  /** The number of remote videos, sounds and documents, whose size the gateway cannot know. */
   readonly unsized: number
 }
 
@@ -47,7 +47,7 @@ const readableText = (text: string): TextSize => {
   return { ...emptySize, bytes, plainBytes: bytes }
 }
 
-/** Length of `[]` and `{}`. */
+/** The number of bytes of `[]` and `{}`. */
 const EMPTY_BYTES = 2
 
 export const bytesOf = (text: string): number => Buffer.byteLength(text, "utf8")
@@ -63,7 +63,10 @@ const addUp = (sizes: ReadonlyArray<TextSize>): TextSize => ({
   unsized: sum(sizes, ({ unsized }) => unsized)
 })
 
-/** Bytes of the fields of an object with their names, but for those that `skipped` says. */
+/**
+ * The number of bytes of an object's fields with their names, except the fields for which
+ * `isSkipped` returns true.
+ */
 export const fieldBytes = (
   fields: object,
   isSkipped: (name: string, value: unknown) => boolean = () => false
@@ -72,7 +75,9 @@ export const fieldBytes = (
     isSkipped(name, value) ? 0 : bytesOf(name) + bytesIn(value)
   )
 
-/** Bytes of all texts in a value, of the names of its fields, and of its numbers and the like. */
+/**
+ * The number of bytes of all strings in a value, its field names, its numbers and its other values.
+ */
 export const bytesIn = (value: unknown): number => {
   if (typeof value === "string") return bytesOf(value)
   if (!Predicate.isObjectOrArray(value)) return String(value).length
@@ -80,10 +85,10 @@ export const bytesIn = (value: unknown): number => {
   return Math.max(inner, EMPTY_BYTES)
 }
 
-/** A model's text may stand in any field but these, which name or number it. */
+/** The fields of a message that never contain the model's text; any other field may. */
 const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
 
-/** Bytes of text in a message, or in a piece of one, that a model wrote. */
+/** The number of bytes of text that a model wrote, in a message or in a chunk of one. */
 export const writtenBytes = (message: unknown): number => {
   if (typeof message === "string") return bytesOf(message)
   if (!Predicate.isObjectOrArray(message)) return 0
@@ -92,17 +97,23 @@ export const writtenBytes = (message: unknown): number => {
   )
 }
 
-/** What a vendor may read as a document of text, an SVG too, is none of these. */
+/**
+ * The header of a base64 data URL with a medium. Text documents, which a vendor may read as text,
+ * do not match, nor do SVG images.
+ */
 const mediumUrl = /^data:(?:image\/(?!svg)|audio\/|video\/|application\/pdf)[^,]{0,200};base64,/i
-/** A data URL without a media type may hold text as well. */
+/** The header of a base64 data URL without a media type, which may contain text as well. */
 const untypedUrl = /^data:(?:application\/octet-stream)?(?:;[^,]{0,200})?;base64,/i
-/** Longer ones are more text than address. */
+/** The maximum number of bytes of a URL; further bytes count as text. */
 const MAX_ADDRESS_BYTES = 2048
-/** How files begin in base64: PNG, JPEG, GIF, RIFF, MP4, WebM, Ogg, FLAC, MP3, AMR and PDF. */
+/** The file signatures in base64: PNG, JPEG, GIF, RIFF, MP4, WebM, Ogg, FLAC, MP3, AMR and PDF. */
 const fileSignature =
   /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|AAAA..Z0eXB|GkXfo|T2dnUw|ZkxhQw|SUQz|IyFBTVI|JVBERi0)/
 
-/** A pattern for all of it would go back over a large text whose end is wrong; so for base64. */
+/**
+ * Whether a text is a web address. One pattern for the whole text would backtrack over a large text
+ * with an invalid end; the same applies to base64 below.
+ */
 const isWebAddress = (text: string): boolean => /^https?:\/\/\S/i.test(text) && !/\s/.test(text)
 
 const isBase64 = (text: string): boolean => {
@@ -112,12 +123,13 @@ const isBase64 = (text: string): boolean => {
 }
 
 const imageUrl = /^data:image\//i
-/** How images begin in base64: PNG, JPEG and GIF. */
+/** The image signatures in base64: PNG, JPEG and GIF. */
 const imageSignature = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD)/
 
 /**
- * The bytes of an image, sound, film or PDF, which are no text; null for a text. `trusted` needs no known
- * beginning, and `isImage` is what the field of it says.
+ * The size of a text that is an image, sound, video or PDF in base64; null for real text.
+ * `isTrusted` skips the check of the signature, and `isImage` states whether the field is one for
+ * images.
  */
 const fileSize = (text: string, isTrusted: boolean, isImage: boolean): TextSize | null => {
   const [mediaHeader] = mediumUrl.exec(text) ?? []
@@ -131,7 +143,9 @@ const fileSize = (text: string, isTrusted: boolean, isImage: boolean): TextSize 
   return { ...emptySize, media: 1, inlineBytes }
 }
 
-/** Names of films, sounds and documents, also where a field says that they are images. */
+/**
+ * File extensions of videos, sounds and documents, which count as such even in a field for images.
+ */
 const otherName =
   /\.(?:mp4|m4v|mov|webm|mkv|avi|mp3|wav|m4a|aac|ogg|flac|pdf|docx?|pptx?|xlsx?|csv|txt|md|html?)$/i
 
@@ -141,23 +155,23 @@ const addressSize = (address: string, isImage: boolean): TextSize => {
   return { ...emptySize, bytes, ...(isOfImage ? { media: 1 } : { unsized: 1 }) }
 }
 
-/** Fields of a medium that hold its data or describe it. */
+/** Fields of a medium that contain its data or describe it. */
 const descriptiveFields: ReadonlySet<string> = new Set(
   nameList("data file_data filename format detail mime_type media_type")
 )
 
-/** What a vendor knows a file by, such as `file-1` or `gs://films/1`, is one word. */
+/** Whether a text can be a vendor's file id, such as `file-1` or `gs://films/1`: a single word. */
 const isFileName = (text: string): boolean => /^(?!data:)\S{1,512}$/i.test(text)
 
 interface MediumPlace {
-  /** The name of the innermost field with the medium. */
+  /** The name of the innermost field that contains the medium. */
   readonly name: string
   readonly isTrusted: boolean
-  /** Whether its field is one of images. */
+  /** Whether the field is one for images. */
   readonly isImage: boolean
 }
 
-/** The media under one field, and the text that stands with them. */
+/** The size of the media in one field, and of the text in the same field. */
 const mediumSize = (value: unknown, place: MediumPlace): TextSize => {
   const { name, isTrusted, isImage } = place
   if (typeof value === "string") {
@@ -185,22 +199,23 @@ const mediumSize = (value: unknown, place: MediumPlace): TextSize => {
   )
 }
 
-/** The size of a field of media, which counts as one medium at least. */
+/** The size of a media field, which counts as at least one medium. */
 const mediaOf = (name: string, value: unknown): TextSize => {
   const place = { name, isTrusted: name === "input_audio", isImage: imageFields.has(name) }
   const size = mediumSize(value, place)
   return size.media + size.unsized > 0 ? size : { ...size, media: 1 }
 }
 
-/** Web addresses anywhere in a value. */
+/** The number of web addresses anywhere in a value. */
 const countAddresses = (value: unknown): number => {
   if (typeof value === "string") return isWebAddress(value) ? 1 : 0
   return Predicate.isObjectOrArray(value) ? sum(Object.values(value), countAddresses) : 0
 }
 
-/** A content part: its text, its media, each of them, and what stands beside them. */
+/** The size of a content part: its text, its media, and its other fields. */
 const partSize = (part: object): TextSize => {
-  // What a part of another kind points to may be fetched, under whatever name it stands.
+  // For part types that are not text, a vendor may fetch any address, whatever the name of the
+  // field.
   const isText = "type" in part && textTypes.has(part.type)
   return addUp(
     Object.entries(part).map(([name, value]) => {
@@ -214,7 +229,7 @@ const partSize = (part: object): TextSize => {
   )
 }
 
-/** The content of a message: a text, or its parts. */
+/** The size of a message's content: a text, or content parts. */
 export const contentSize = (
   content: string | ReadonlyArray<object> | null | undefined
 ): TextSize =>

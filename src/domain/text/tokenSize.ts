@@ -1,13 +1,15 @@
-/** How many tokens a text is taken to be before, or without, a vendor's count. */
+/** Estimates the tokens of a text, before or without a vendor's count. */
 
 const BYTES_PER_TOKEN = 3
 
-/** No text has fewer tokens than one for so many of its bytes. */
+/**
+ * The maximum number of bytes per token: no text has fewer tokens than its bytes divided by this.
+ */
 export const MOST_BYTES_PER_TOKEN = 32
 
-/** One for each 3 bytes of UTF-8, begun ones count. */
+/** One token per 3 bytes of UTF-8, rounded up. */
 export const tokensOfBytes = (bytes: number): bigint => BigInt(Math.ceil(bytes / BYTES_PER_TOKEN))
 
-/** A count below this is none of a text of so many bytes. */
+/** The minimum plausible token count of a text with this number of bytes. */
 export const leastTokensOf = (textBytes: number): bigint =>
   BigInt(Math.floor(textBytes / MOST_BYTES_PER_TOKEN))

@@ -1,4 +1,4 @@
-/** What a client may write in an order of OpenAI's videos, and the order that it comes down to. */
+/** The request body of OpenAI's video API, and its translation into a gateway order. */
 import { Schema } from "effect"
 import { BillingUnavailable, InvalidRequest, VideoSkuInvalid } from "../Errors.ts"
 import { sidesOfUrl } from "../image/pictureHeads.ts"
@@ -41,7 +41,7 @@ const Fields = Schema.Struct({
   callback_url: CallbackUrl
 })
 
-/** What the gateway's own orders and others call the fields of this one. */
+/** The names of these fields in the gateway's own API and in other APIs. */
 const fieldAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     seconds: ["duration", "duration_seconds", "length"],
@@ -51,7 +51,7 @@ const fieldAliases: ReadonlyMap<string, string> = new Map(
   }).flatMap(([field, others]) => others.map((other) => [other, field] as const))
 )
 
-/** Body of `POST /v1/videos`, as JSON or as a form. */
+/** The body of `POST /v1/videos`, as JSON or as a form. */
 export const OpenaiVideoBody: Schema.Codec<typeof Fields.Type, typeof Fields.Encoded> =
   Schema.StructWithRest(Fields, anyFields)
     .check(fieldCheck((body) => unknownFields(body, Fields.fields, fieldAliases)))
@@ -61,19 +61,19 @@ export const OpenaiVideoBody: Schema.Codec<typeof Fields.Type, typeof Fields.Enc
     })
 export type OpenaiVideoBody = typeof OpenaiVideoBody.Type
 
-/** An order in those words: the picture is an address, or the id of a file. */
+/** An order in OpenAI's form; the image is a URL or a file id. */
 export interface OpenaiVideoOrder {
   readonly model: string
   readonly prompt: string | null
   readonly image: string | null
-  /** A string is what is no whole number. */
+  /** The requested duration; a string if it is not a whole number. */
   readonly seconds: number | string | null
   readonly size: string | null
   readonly metadata: Metadata | null
   readonly callbackUrl: string | null
 }
 
-/** What an order says in these words alone. */
+/** The options that only OpenAI's form has. */
 export type OpenaiOptions = Pick<OpenaiVideoOrder, "seconds" | "size">
 
 const wholeNumber = /^-?\d{1,9}$/
@@ -94,10 +94,12 @@ export const openaiOrder = (body: OpenaiVideoBody): OpenaiVideoOrder => {
   }
 }
 
-/** The shape of what is made from a text alone, where nothing says another. */
+/** The default aspect ratio of a video made from text alone. */
 const DEFAULT_RATIO = "16:9"
 
-/** The input with what the order wishes; flags in the text count where it wishes nothing. */
+/**
+ * Applies the order's options to the input; flags in the prompt count for options that are missing.
+ */
 export const applyOpenaiOptions = (
   input: VideoInput,
   { seconds, size }: OpenaiOptions
@@ -114,7 +116,7 @@ export const applyOpenaiOptions = (
 
 const INPUT_REFERENCE = "input_reference"
 
-/** A refusal that names its field as these orders do. */
+/** Renames the field in an error to its name in OpenAI's form. */
 export const openaiErrorOf = <E>(
   error: E
 ): E | VideoSkuInvalid | BillingUnavailable | InvalidRequest => {
@@ -138,7 +140,7 @@ export const openaiErrorOf = <E>(
   return error
 }
 
-/** What has to be checked of its size; null where it says none. */
+/** The size to be checked; null if the order states none. */
 export const sizeRequestOf = (
   { blocks }: VideoInput,
   { size }: OpenaiOptions
@@ -148,7 +150,10 @@ export const sizeRequestOf = (
   return { size, picture: image === undefined ? null : sidesOfUrl(image.url) }
 }
 
-/** The size as it is answered: as it was ordered, and of a picture's shape the resolution alone. */
+/**
+ * The size shown in answers: the ordered size, or only the resolution if an image decides the
+ * shape.
+ */
 export const orderedSizeOf = (
   input: VideoInput,
   { size }: OpenaiOptions,

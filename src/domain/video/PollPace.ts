@@ -1,22 +1,25 @@
-/** When to ask a vendor about a task again. */
+/** The poll intervals of tasks, for the vendor and for clients. */
 
 export interface PollPace {
-  /** Shortest time between two questions about one task. */
+  /** The minimum interval between two polls of one task. */
   readonly askIntervalSeconds: number
-  /** Longest time between two of the poller's questions about one task. */
+  /** The maximum interval between two polls of one task by the poller. */
   readonly maxAskIntervalSeconds: number
 }
 
-/** A question every tenth of the task's age. */
+/** The poll interval as a share of the task's age. */
 const SHARE_OF_AGE = 0.1
-/** The youngest tasks' pace, in ask intervals: above 1, so that they too can be spread. */
+/**
+ * The first interval of a task, as a multiple of the minimum interval. It is above 1, so that
+ * jitter applies to young tasks too.
+ */
 const FIRST_PACE = 1.25
-/** The part of a pace that chance may take away. */
+/** The maximum jitter, as a share of the interval. */
 const JITTER = 0.2
 
 /**
- * Seconds until the next question, within both bounds of the pace. The older the task, the longer;
- * `chance`, from 0 up to 1, spreads tasks that began together.
+ * Seconds until the next poll, within both bounds of the pace. The interval grows with the age of
+ * the task; `chance`, from 0 up to 1, is the random jitter that spreads tasks which began together.
  */
 export const nextPollSeconds = (pace: PollPace, ageSeconds: number, chance: number): number => {
   const { askIntervalSeconds, maxAskIntervalSeconds } = pace
@@ -25,13 +28,13 @@ export const nextPollSeconds = (pace: PollPace, ageSeconds: number, chance: numb
   return Math.max(askIntervalSeconds, jittered)
 }
 
-/** No client is sent away for longer, however long a task usually takes. */
+/** The maximum `Retry-After` of clients in seconds, however long a task usually takes. */
 const LONGEST_ABSENCE_SECONDS = 60
 
 /**
- * Milliseconds after which a client should ask about a running task again: when tasks of its kind
- * usually end, and once that has passed or is not known (`usualSeconds` null), a share of its age.
- * Never sooner than the vendor is asked again.
+ * Milliseconds after which a client should poll a running task again: the remaining usual duration
+ * of tasks of its kind or, if that has passed or is unknown (`usualSeconds` null), a share of the
+ * task's age. The delay is never shorter than the vendor's poll interval.
  */
 export const clientPollMillis = (
   { askIntervalSeconds }: Pick<PollPace, "askIntervalSeconds">,
@@ -46,9 +49,12 @@ export const clientPollMillis = (
   return Math.ceil(boundedSeconds * 1000)
 }
 
-/** A vendor may ask for silence, but not for so long that its return goes unnoticed. */
+/**
+ * The maximum pause that a vendor's `Retry-After` can impose, so that a recovered vendor is
+ * noticed.
+ */
 const LONGEST_PAUSE_SECONDS = 300
 
-/** Seconds a channel is left alone for a vendor's `Retry-After`; 0 when it named none. */
+/** Seconds for which a channel pauses after a vendor's `Retry-After`; 0 without such a header. */
 export const pauseSeconds = (retryAfterSeconds: number | null | undefined): number =>
   Math.min(retryAfterSeconds ?? 0, LONGEST_PAUSE_SECONDS)

@@ -1,22 +1,24 @@
 /**
- * Flags a client may write inside the text: `--duration 8`, `--rs=1080p`, `黄昏--ratio 16:9`. They
- * are read once and taken out, because some upstream models would read them again and render
- * another length or tier than the one billed. Which flags there are is `flagTable.ts`.
+ * Flags that a client may write inside the text: `--duration 8`, `--rs=1080p`, `黄昏--ratio 16:9`.
+ * Flags are read once and removed from the text, because some upstream models would read them again
+ * and render another duration or tier than the billed one. `flagTable.ts` lists the flags.
  *
- * A flag begins at two dashes with a known name right behind them, unless a letter from A to Z, a
- * digit or a hyphen stands right before them: `well--duration` and `---duration` stay. Dashes of
- * every script count, and a single dash that is longer than a hyphen counts as two, since phones
- * write `--` so. Between name and value may stand spaces, line breaks, invisible characters, `=`
- * and `:`; the value ends before punctuation and before every letter outside A to Z.
+ * A flag begins with two dashes directly followed by a known name. A letter from A to Z, a digit or
+ * a hyphen directly before the dashes means that they begin no flag: `well--duration` and
+ * `---duration` stay in the text. Dashes of every script count, and a single dash that is longer
+ * than a hyphen counts as two, since phones write `--` so. Spaces, line breaks, invisible
+ * characters, `=` and `:` may stand between name and value; the value ends before punctuation and
+ * before every letter outside A to Z.
  *
- * What still looks like a flag afterwards is refused, never sent: a name in full-width letters or
- * with invisible characters in it, `-- duration 8`, and what only two blocks make together.
+ * Text that still looks like a flag afterwards is refused, never sent: a name in full-width letters
+ * or with invisible characters in it, `-- duration 8`, and a flag that only two adjacent blocks
+ * form together.
  */
 import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
 import { type FlagField, meaningOf, namePattern } from "./flagTable.ts"
 
-/** The values of flags, as written; an empty string is a flag without a value. */
+/** The values of flags as written; an empty string is a flag without a value. */
 export type FlagValues = Readonly<Partial<Record<FlagField, string>>>
 
 interface TextBlock {
@@ -28,48 +30,60 @@ const isText = (block: { readonly type: string }): block is TextBlock => block.t
 
 const DASH = "\\p{Pd}\\u2212"
 const LONG_DASH = "\\u2013-\\u2015\\u2e3a\\u2e3b\\ufe58"
-/** Spaces and line breaks of every kind, and what is not visible. */
+/** Whitespace of every kind, and invisible characters. */
 const BLANK = "\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}"
 const BETWEEN = `[${BLANK}=:＝：]*`
 /** Half a surrogate pair belongs to a value, which is then refused. */
 const WORD = "[0-9a-z０-９ａ-ｚ\\p{Cs}]"
 
 const NEW_WORD = "(?<![0-9a-z-])"
-/** Dashes are one run, in which a reader that knows hyphens alone sees only the last two. */
+/**
+ * The start of a flag. A run of dashes counts as one; a parser that knows only hyphens sees just
+ * the last two.
+ */
 const BEGINS = `(?=[${DASH}])(?:${NEW_WORD}(?=--[a-z])|(?<![0-9a-z${DASH}]))`
 /** Three hyphens begin no flag. */
 const DASHES = `(?!---)(?:[${DASH}]{2,}|[${LONG_DASH}])`
 const VALUE = `[-－−+]?${WORD}+(?:[.:：*×/_-]${WORD}+)*`
 const FLAG = `${DASHES}(${namePattern})${BETWEEN}(${VALUE})?`
 
-/** Each part ends where the next must differ from it, so a text of one kind takes linear time. */
+/**
+ * Each part ends at a character that cannot belong to the next part, so the match takes linear
+ * time.
+ */
 const flag = new RegExp(FLAG, "giu")
-/** Flags that follow each other at once: behind the first, what stands before them is a value. */
+/**
+ * A run of adjacent flags: from the second one on, the character before a flag is the end of a
+ * value.
+ */
 const flags = new RegExp(`${BEGINS}(?:${FLAG})+`, "giu")
 
 const SPACED = `${NEW_WORD}--[${BLANK}]+(${namePattern})(?=${BETWEEN}(?:[-+]?\\p{Nd}|true|false))`
 const leftover = new RegExp(`${BEGINS}${DASHES}(${namePattern})|${SPACED}`, "iu")
 
-/** All that is invisible and no space. */
+/** Invisible characters that are not whitespace. */
 const invisible = /(?![\t-\r\u0085])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
 const dash = new RegExp(`[${DASH}]`, "u")
 
-/** Other forms of Latin letters, digits and punctuation; the plain ones of other scripts stay. */
+/**
+ * Compatibility forms of Latin letters, digits and punctuation; plain characters of other scripts
+ * are unchanged.
+ */
 const lookAlikes =
   /[\u00aa-\u00ba\u017f\u02b0-\u02e3\u1d2c-\u1dbf\u2070-\u24ff\ufb00-\ufb06\ufe50-\uff5e\u{1d400}-\u{1f1ff}]+/gu
 
 const toPlainForms = (text: string): string =>
   text.replace(lookAlikes, (match) => match.normalize("NFKC"))
 
-/** The texts a reader may take for this one: without invisible characters, in their plain forms. */
+/** The readings of a text: without invisible characters, and in plain forms of its letters. */
 const readings = (text: string): ReadonlySet<string> => {
   if (!dash.test(text)) return new Set()
   const visible = text.replace(invisible, "")
   return new Set([text, visible, toPlainForms(text), toPlainForms(visible)])
 }
 
-/** The name of a flag that some reader may see in the text; null where none does. */
+/** The name of a flag that some vendor's parser may see in the text; null if there is none. */
 const flagIn = (text: string): string | null => {
   for (const reading of readings(text)) {
     const match = leftover.exec(reading)
@@ -80,7 +94,10 @@ const flagIn = (text: string): string | null => {
 
 const plainValue = (flagText: string): string => flagText.normalize("NFKC").replace("\u2212", "-")
 
-/** The text between the flags, and their values; fails on the first flag that is refused. */
+/**
+ * The pieces of text between the flags, and the values of the flags; fails on the first refused
+ * flag.
+ */
 const cutFlags = (
   text: string
 ): Result.Result<
@@ -101,7 +118,9 @@ const cutFlags = (
     return { pieces: [...pieces, text.slice(end)], flagValues: values }
   })
 
-/** What holds two pieces together: the line break that stood around the flag, or a space. */
+/**
+ * The separator of two pieces of text: a line break if one was next to the flag, otherwise a space.
+ */
 const gapBetween = (left: string, right: string): string => {
   const trailingSpace = left.slice(left.trimEnd().length)
   const leadingSpace = right.slice(0, right.length - right.trimStart().length)
@@ -119,7 +138,10 @@ const joinPieces = (pieces: ReadonlyArray<string>): string =>
     .join("")
     .trim()
 
-/** Vendors put the texts of an order together with a line break or with nothing between them. */
+/**
+ * Refuses texts that still contain a disguised flag. Vendors join the texts of an order with a line
+ * break or with nothing.
+ */
 const refuseDisguised = (texts: ReadonlyArray<string>): Result.Result<void, InvalidRequest> => {
   const name = flagIn(texts.join("\n")) ?? (texts.length > 1 ? flagIn(texts.join("")) : null)
   if (name === null) return Result.void
@@ -128,8 +150,9 @@ const refuseDisguised = (texts: ReadonlyArray<string>): Result.Result<void, Inva
 }
 
 /**
- * Takes the flags out of every text block; a block that held nothing else disappears. The last flag
- * of a field counts. Fails on a flag that is not taken, and on what looks like one afterwards.
+ * Removes the flags from every text block, and drops blocks that contained nothing else. The last
+ * flag of a field counts. Fails on a flag that is not accepted, and on text that still looks like a
+ * flag afterwards.
  */
 export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
   blocks: ReadonlyArray<Block>
@@ -157,7 +180,7 @@ export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
     return { blocks: remainingBlocks, flagValues: values }
   })
 
-/** Whether a text holds flags, or what a vendor could read as one. */
+/** Whether a text contains flags, or text that a vendor could read as a flag. */
 export const holdsFlags = (text: string): boolean =>
   Result.match(takeFlags([{ type: "text", text }]), {
     onFailure: () => true,

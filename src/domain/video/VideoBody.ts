@@ -1,4 +1,4 @@
-/** What a client may write in a video request. What it comes down to is `VideoInput.ts`. */
+/** The request body of a video order. `VideoInput.ts` normalizes it. */
 
 import { Schema } from "effect"
 import type { VendorParameters } from "../catalog/vendorParameters.ts"
@@ -17,7 +17,10 @@ import {
   unknownFields
 } from "../requestFields.ts"
 
-/** More than any vendor takes; each has limits of its own, which it tells itself. */
+/**
+ * The maximum number of content blocks, above the limit of every vendor. Vendors enforce their own
+ * limits.
+ */
 const MAX_BLOCKS = 64
 
 const ImageRole = Schema.Literals(["reference_image", "first_frame", "last_frame"])
@@ -61,7 +64,7 @@ const closedBlock = <Fields extends Schema.Struct.Fields>(block: Schema.Struct<F
 const OpenBlock = Schema.Union([TextBlock, ImageBlock, AudioBlock, ReferenceVideoBlock])
 export type ContentBlock = typeof OpenBlock.Type
 
-/** A field that a block does not have is refused: it would order nothing. */
+/** A content block. Unknown fields of a block are refused, because they would have no effect. */
 const ContentBlock: Schema.Codec<ContentBlock, typeof OpenBlock.Encoded> = Schema.Union([
   closedBlock(TextBlock),
   closedBlock(ImageBlock),
@@ -74,7 +77,10 @@ const media = (what: string) =>
     description: `${what}: ${ONE_MEDIUM}, or an array of them; ignored beside content`
   })
 
-/** Handed to the upstream unchanged. Without dashes, as resellers may write it into the text. */
+/**
+ * An aspect ratio, forwarded unchanged. Dashes are refused, because resellers may write the ratio
+ * into the prompt.
+ */
 const Ratio = Schema.String.check(
   Schema.isPattern(/^[^\p{Cc}\p{Cs}\p{Pd}\u2212]{1,32}$/u, {
     expected: "an aspect ratio such as 16:9"
@@ -125,7 +131,7 @@ const VideoFields = Schema.Struct({
   callback_url: CallbackUrl
 })
 
-/** What other interfaces call the fields of this one. */
+/** The names of these fields in other APIs. */
 const fieldAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     duration: nameList(`
@@ -156,7 +162,7 @@ const VENDOR_FIELD =
 const vendorText = optional(Schema.String, "a text").annotate({ description: VENDOR_FIELD })
 const vendorBoolean = optionalBoolean.annotate({ description: VENDOR_FIELD })
 
-/** Those of the built-in protocols; a protocol that is added may have more. */
+/** The vendor fields of the built-in protocols; an added protocol may have more. */
 const ParameterFields = Schema.Struct({
   seed: optionalWholeNumber("a whole number").annotate({ description: VENDOR_FIELD }),
   negative_prompt: vendorText,
@@ -170,8 +176,8 @@ const ParameterFields = Schema.Struct({
 const BodyFields = Schema.Struct({ ...VideoFields.fields, ...ParameterFields.fields })
 
 /**
- * Body of `POST /v1/videos/generations`. Other fields than these are kept: the model decides which of
- * them it has, and `unknownVideoFields` tells of the others.
+ * The body of `POST /v1/videos/generations`. Unknown fields are accepted here: which of them are
+ * valid depends on the model, and `unknownVideoFields` reports the others.
  */
 export const VideoBody: Schema.Codec<typeof BodyFields.Type, typeof BodyFields.Encoded> =
   Schema.StructWithRest(BodyFields, anyFields).annotate({
@@ -184,7 +190,7 @@ export type VideoBody = typeof VideoBody.Type
 /** The fields that every video order may have. */
 export const videoFieldNames: ReadonlyArray<string> = Object.keys(VideoFields.fields)
 
-/** The other fields of an order that say something. */
+/** The vendor fields of an order with a value other than null. */
 export const vendorFieldsOf = (body: VideoBody): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(body).filter(
@@ -192,7 +198,10 @@ export const vendorFieldsOf = (body: VideoBody): Readonly<Record<string, unknown
     )
   )
 
-/** Every field that is neither of all orders nor one of the parameters; null says nothing in these. */
+/**
+ * Faults for every field that is neither a common field nor one of the parameters, including null
+ * fields.
+ */
 export const unknownVideoFields = (
   body: VideoBody,
   parameters: VendorParameters

@@ -1,6 +1,6 @@
 /**
- * The one order that a video request comes down to. Nothing here knows a protocol: bounds and
- * defaults are `VideoSku.ts`.
+ * Normalizes a video request to a single order. This file is independent of protocols: bounds and
+ * defaults are in `VideoSku.ts`.
  */
 import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
@@ -16,24 +16,27 @@ import {
   vendorFieldsOf
 } from "./VideoBody.ts"
 
-/** The role of an image is null where the client wrote none: the model decides then. */
+/** An input block. The role of an image is null if the client gave none: the model then decides. */
 export type VideoBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly role: ImageRole | null; readonly url: string }
   | { readonly type: "audio"; readonly url: string }
   | { readonly type: "video"; readonly url: string }
 
-/** One request, each value in exactly one place. `null` means the client did not say. */
+/**
+ * A normalized request, each value in exactly one place. `null` means that the client gave no
+ * value.
+ */
 export interface VideoInput {
   readonly blocks: ReadonlyArray<VideoBlock>
-  /** A string is what a flag said where a whole number was expected. */
+  /** The requested seconds; a string if a flag's value was not a whole number. */
   readonly seconds: number | string | null
   readonly resolution: string | null
   readonly ratio: string | null
   readonly generateAudio: boolean | null
-  /** Fields of the vendor's own, as they came: what each may be is up to the model. */
+  /** The vendor fields as received: the valid values depend on the model. */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** Those of them that a flag said. */
+  /** The names of the vendor fields that a prompt flag set. */
   readonly flagged: ReadonlyArray<string>
 }
 
@@ -67,7 +70,10 @@ const liftMedia = (body: VideoBody): ReadonlyArray<ContentBlock> => [
     .map((video_url): ContentBlock => ({ type: "video_url", video_url }))
 ]
 
-/** `content` wins over top-level media; a top-level prompt joins it when it holds no text. */
+/**
+ * The blocks of an order. `content` takes precedence over top-level media; a top-level prompt is
+ * added if `content` contains no text.
+ */
 const gatherBlocks = (body: VideoBody): ReadonlyArray<VideoBlock> => {
   const blocks = (body.content ?? liftMedia(body)).map(toBlock)
   return typeof body.prompt !== "string" || blocks.some(({ type }) => type === "text")
@@ -80,14 +86,14 @@ const wholeNumberText = /^-?\d{1,9}$/
 const secondsOfFlag = (flag: string | undefined): number | string | null =>
   flag === undefined ? null : wholeNumberText.test(flag) ? Number(flag) : flag
 
-/** The vendors end at 32 bits. */
+/** Whether a flag's value can be a seed; vendors limit seeds to 32 bits. */
 const isSeed = (flag: string) => /^-?\d{1,10}$/.test(flag)
 
 const isBoolean = (flag: string) => /^(?:true|false)$/i.test(flag)
 
 const isTrue = (flag: string) => flag.toLowerCase() === "true"
 
-/** What a flag's value has to be, where anything else is refused; the others are the SKU's. */
+/** The checks of flag values that the SKU does not check. */
 const flagChecks = [
   ["ratio", isRatio, "an aspect ratio such as 16:9", "ratio"],
   ["generateAudio", isBoolean, "true or false", "generate_audio"],
@@ -109,7 +115,7 @@ const checkFlags = (flagValues: FlagValues): Result.Result<void, InvalidRequest>
   return Result.void
 }
 
-/** The vendor's fields that flags stand for, where the body does not say them. */
+/** The vendor fields set by flags, except those that the body sets. */
 const parametersOfFlags = (flagValues: FlagValues, fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     parameterFlags.flatMap((name) => {
@@ -120,8 +126,8 @@ const parametersOfFlags = (flagValues: FlagValues, fields: Readonly<Record<strin
   )
 
 /**
- * Brings a body to its one meaning. Body fields win over prompt flags; flags never stay in the
- * text. Fails on a flag that is not taken, and when nothing is left to make a video from.
+ * Normalizes a body. Body fields take precedence over prompt flags, and flags are removed from the
+ * text. Fails on a flag that is not accepted, and if nothing is left to make a video from.
  */
 export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, InvalidRequest> =>
   Result.gen(function* () {
@@ -162,6 +168,8 @@ export const countInputs = (blocks: ReadonlyArray<VideoBlock>) => {
   return { images: count("image"), audios: count("audio"), videos: count("video") }
 }
 
-/** The order's text: all text blocks in their order, joined by line breaks; empty when none. */
+/**
+ * The text of an order: all text blocks in order, joined by line breaks; empty if there is none.
+ */
 export const textOf = (blocks: ReadonlyArray<VideoBlock>): string =>
   blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")

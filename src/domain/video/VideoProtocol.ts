@@ -1,4 +1,4 @@
-/** The video protocols: what a client may order and how it is billed. */
+/** The video protocols: what a client may order from each, and how it is billed. */
 import type { VideoFamily } from "./families/VideoFamily.ts"
 import { contentFamilies } from "./families/vp_a.ts"
 import { unifiedFamilies } from "./families/vp_d.ts"
@@ -17,30 +17,45 @@ import {
 
 export type VideoBilling = "token_video" | "second_video"
 
-/** A way the relay speaks; vp_a and vp_b share one, the others are named after their protocol. */
+/**
+ * The API variants of the relay; vp_a and vp_b share one, the others are named after their
+ * protocol.
+ */
 export type RelayFamily = "a" | "d" | "e" | "f"
 
-/** What one protocol offers; a new vendor begins with such a row. */
+/** The features of one protocol. Support for a new vendor begins with such a row. */
 export interface VideoProtocolRow extends VideoParameters {
-  /** What is known of its vendor's models, the first that an id fits; others go by their inputs alone. */
+  /**
+   * The known model families of the vendor. The first family whose pattern matches the model id
+   * applies; unknown models are called by their inputs alone.
+   */
   readonly families?: ReadonlyArray<VideoFamily>
-  /** Closed interval of whole seconds. */
+  /** The closed interval of allowed durations, in whole seconds. */
   readonly seconds: readonly [min: number, max: number]
-  /** Who may ask for -1, the length the model chooses itself. */
+  /** The orders that may use -1, with which the model chooses the duration. */
   readonly smart: "never" | "always" | "token_billed"
-  /** Whitelist in the protocol's spelling. Empty: the upstream takes none, and any value is accepted. */
+  /**
+   * The allowed resolutions in the protocol's spelling. If empty, the vendor accepts no resolution
+   * and the gateway accepts any value.
+   */
   readonly resolutions: ReadonlyArray<Resolution>
-  /** The ratios its vendor has sizes for, of those in `sizes.ts`; all of them when left out. */
+  /** The ratios of `sizes.ts` that the vendor supports; all of them if missing. */
   readonly ratios?: ReadonlyArray<Ratio>
-  /** A picture that is given decides the shape, and no ratio is sent beside it. */
+  /** Whether an input image decides the shape, so that no ratio is sent with it. */
   readonly isShapedByImage?: boolean
-  /** `null`: the mounted catalog model decides. */
+  /** The unit of billing; null if the catalog model decides. */
   readonly billing: VideoBilling | null
-  /** The channel must hold an application id. */
+  /** Whether the channel must have an application id. */
   readonly needsAppId: boolean
-  /** It speaks by the family of the protocol a model is listed under, and serves no other model. */
+  /**
+   * Whether the protocol is a relay: it uses the family of the protocol under which a model is
+   * listed, and serves no other models.
+   */
   readonly relays: boolean
-  /** How a relay serves models listed under this protocol; `null`: it does not. */
+  /**
+   * The family with which a relay serves models listed under this protocol; null if relays do not
+   * serve them.
+   */
   readonly relayFamily: RelayFamily | null
 }
 
@@ -119,18 +134,21 @@ export const videoProtocols = {
 
 export type VideoProtocol = keyof typeof videoProtocols
 
-/** Whether a protocol can call a model listed under another: a relay needs a family for it. */
+/**
+ * Whether a protocol can call a model that is listed under another protocol: a relay needs a family
+ * for that protocol.
+ */
 export const canServe = (row: VideoProtocolRow, listed: VideoProtocolRow | undefined): boolean =>
   !row.relays || (listed !== undefined && listed.relayFamily !== null)
 
-/** The default tier: used when a request leaves duration or resolution out. */
+/** The default duration and resolution of an order. */
 export const DEFAULT_SECONDS = 5
 export const DEFAULT_RESOLUTION: Resolution = "720p"
 
-/** The default length, or the nearest the protocol offers. */
+/** The default duration, or the nearest one that the protocol offers. */
 export const defaultSecondsOf = ({
   seconds: [min, max]
 }: Pick<VideoProtocolRow, "seconds">): number => Math.min(Math.max(DEFAULT_SECONDS, min), max)
 
-/** Client spelling of the length the model chooses itself. */
+/** The API's value for a duration chosen by the model. */
 export const SMART_SECONDS = -1

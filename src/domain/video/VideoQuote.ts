@@ -1,6 +1,6 @@
 /**
- * What a video costs: the hold before the vendor is called and the charge when it is done. One
- * quote, frozen with the hold, prices both.
+ * The price of a video: the hold before the vendor is called, and the charge when the video is
+ * done. A single quote, stored unchanged with the hold, prices both.
  */
 import { Result, Schema } from "effect"
 import type { SecondVideoPrices, TokenVideoPrices } from "../catalog/Prices.ts"
@@ -9,16 +9,16 @@ import type { ReportedUsage } from "../VendorOutcome.ts"
 import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
-/** Input seconds assumed for a reference video whose length is unknown or shorter. */
+/** The minimum input seconds, for a reference video whose duration is unknown or shorter. */
 const MIN_INPUT_VIDEO_SECONDS = 4
 
-/** Output seconds prepaid when the model chooses the length. */
+/** The output seconds that are held if the model chooses the duration. */
 const SMART_PREPAID_SECONDS = 15
 
 export const TokenVideoQuote = Schema.Struct({
   kind: Schema.Literal("token_video"),
   resolution: Resolution,
-  /** The price row used; a tier without a price of its own uses `base`. */
+  /** The price tier applied; a tier without its own price uses `base`. */
   tier: PriceTier,
   withVideo: Schema.Boolean,
   inputSeconds: Schema.Int,
@@ -28,7 +28,10 @@ export const TokenVideoQuote = Schema.Struct({
   nanoPerToken: Schema.BigIntFromString,
   estimatedTokens: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString,
-  /** The most the order can come to; left out where the hold is reckoned from all of its size. */
+  /**
+   * The maximum possible charge; missing if the whole size of the order is known and the hold
+   * covers it.
+   */
   exposureNano: Schema.optionalKey(Schema.BigIntFromString)
 })
 export type TokenVideoQuote = typeof TokenVideoQuote.Type
@@ -63,15 +66,18 @@ const noPrice = (
   )
 
 export interface VideoInputs {
-  /** Reference videos in the order; any of them turns the whole order to the with-video price. */
+  /**
+   * The number of reference videos in the order; a single one switches the whole order to the
+   * with-video price.
+   */
   readonly videos: number
-  /** The total length of those whose length is known; null where there is none. */
+  /** The total duration of the videos with a known duration; null if there is none. */
   readonly videoSeconds: number | null
-  /** What all of them together can be at most, where the length of any is not known. */
+  /** The maximum total duration of all videos, if the duration of any is unknown. */
   readonly longestSeconds?: number
 }
 
-/** The price of a token, and whose it is: a tier without a price of its own takes that of `base`. */
+/** The price of a token, and its tier: a tier without its own price uses the price of `base`. */
 export const videoTokenPrice = (
   prices: TokenVideoPrices,
   resolution: Resolution,
@@ -83,7 +89,7 @@ export const videoTokenPrice = (
   const tier = ownPrice === undefined ? "base" : priceTier
   const nanoPerToken = ownPrice ?? prices.per_million_tokens.base?.[field]
   if (nanoPerToken === undefined) {
-    // Without a base price only the tiers with one of their own are left.
+    // Without a base price, only tiers with their own price are available.
     const pricedResolutions = Resolution.literals.filter((other) => {
       const tier = tiers[other].price
       return tier !== "base" && prices.per_million_tokens[tier]?.[field] !== undefined
@@ -109,12 +115,13 @@ export const videoSecondPrice = (
 }
 
 /**
- * Of vendors that count the frames of other sizes than the formula's: a second of 720p in another ratio
- * has up to 4.4 % more pixels, and a video one frame more than its seconds.
+ * A safety margin over the formula, for vendors that count the frames of other sizes: a second of
+ * 720p in another ratio has up to 4.4 % more pixels, and a video has one frame more than its
+ * seconds.
  */
 const EXPOSURE_PERCENT = 110n
 
-/** The most tokens of an order whose input cannot be measured before it is sent. */
+/** The maximum number of tokens of an order whose input cannot be measured in advance. */
 const exposedTokens = (seconds: number, resolution: Resolution): bigint =>
   (BigInt(seconds) * tokensPerSecond[resolution] * EXPOSURE_PERCENT) / 100n
 
@@ -169,7 +176,7 @@ const quoteBySeconds = (
   }))
 }
 
-/** The hold and everything it was computed from. */
+/** The quote of an order: the hold and all figures it was computed from. */
 export const quoteVideo = (
   prices: TokenVideoPrices | SecondVideoPrices,
   sku: VideoSku,
@@ -179,47 +186,59 @@ export const quoteVideo = (
 
 interface VideoCharge {
   readonly chargeNano: bigint
-  /** Tokens or seconds charged. */
+  /** The number of tokens or seconds charged. */
   readonly units: bigint
   readonly basis: "upstream_usage" | "largest_plausible" | "formula" | "ordered_seconds"
-  /** What the vendor counted, where no such order can have that; null where it is charged as counted. */
+  /**
+   * The usage that the vendor reported, if no such order can have it; null if the charge follows
+   * the report.
+   */
   readonly implausible: ReportedUsage | null
 }
 
-/** What the vendor reported when the task was done; null where it said nothing usable. */
+/** The usage reported with the finished task; null values were missing or unusable. */
 export interface VideoUsage {
   readonly completionTokens: bigint | null
-  /** Length rendered, where the vendor tells it: matters only when it chose the length. */
+  /**
+   * The rendered duration, if the vendor reports it. It is used only if the model chose the
+   * duration.
+   */
   readonly outputSeconds: number | null
 }
 
 /**
- * Of orders whose size is known: a vendor may render another size than the one assumed, as where its
- * interface takes no resolution.
+ * The maximum plausible ratio of reported to estimated tokens, for orders whose size is known: a
+ * vendor may render another size than assumed, for example if its API accepts no resolution.
  */
 const PLAUSIBLE_TIMES = 2n
 
-/** Vendors bill drafts at 0.6 and more of the frames that are ordered. */
+/**
+ * The divisor for the minimum plausible token count: vendors bill drafts at 0.6 or more of the
+ * ordered frames.
+ */
 const LEAST_SHARE = 2n
 
-/** The shortest video of a vendor that chooses the length. */
+/** The minimum duration of a video whose model chooses the duration. */
 const SHORTEST_SECONDS = 2
 
-/** The most tokens that are charged for an order, whatever its vendor reports. */
+/** The maximum number of tokens charged for an order, whatever the vendor reports. */
 const mostTokens = (quote: TokenVideoQuote): bigint =>
   quote.exposureNano === undefined
     ? quote.estimatedTokens * PLAUSIBLE_TIMES
     : quote.exposureNano / quote.nanoPerToken
 
-/** The fewest tokens that are believed: some vendors count no input, but all count what they rendered. */
+/**
+ * The minimum plausible number of tokens: some vendors count no input, but all count the rendered
+ * output.
+ */
 export const leastTokens = (quote: TokenVideoQuote): bigint =>
   (BigInt(quote.smart ? SHORTEST_SECONDS : quote.outputSeconds) * quote.tokensPerSecond) /
   LEAST_SHARE
 
 /**
- * The charge of a finished task. Seconds are charged as ordered; tokens by the vendor's count, also
- * above the hold. A count that no such order can have is charged at the most that one can have, and one
- * that is too small for it by the formula, as where there is none.
+ * The charge of a finished task. Seconds are charged as ordered; tokens by the vendor's count, even
+ * above the hold. A count above the plausible maximum is charged at that maximum. A count below the
+ * plausible minimum, and a missing count, are replaced by the formula.
  */
 export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge => {
   if (quote.kind === "second_video") {
@@ -252,10 +271,10 @@ export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge =
   )
 }
 
-/** What takes about as long as another of the same kind. */
+/** The kind of a video: videos of the same kind take about the same time. */
 export const VideoKind = Schema.Struct({
   model: Schema.String,
-  /** Output seconds; `"smart"` where the model chooses. */
+  /** The output seconds; `"smart"` if the model chooses. */
   seconds: Schema.Union([Schema.Finite, Schema.Literal("smart")]),
   /** The resolution that is billed. */
   resolution: Schema.String

@@ -1,4 +1,7 @@
-/** Checks an order against its protocol and fills in the defaults, once, for wire and bill alike. */
+/**
+ * Checks an order against its protocol and fills in the defaults once, for both the vendor request
+ * and the price.
+ */
 import { Array as Arr, Result } from "effect"
 import type { Prices } from "../catalog/Prices.ts"
 import { VideoSkuInvalid } from "../Errors.ts"
@@ -13,15 +16,18 @@ import {
 } from "./VideoProtocol.ts"
 
 export interface VideoSku {
-  /** Output seconds; `"smart"` lets the model choose. */
+  /** The output seconds; `"smart"` lets the model choose. */
   readonly seconds: number | "smart"
-  /** What is sent upstream, in the protocol's spelling; null where the protocol takes none. */
+  /**
+   * The resolution sent to the vendor, in the protocol's spelling; null if the protocol accepts
+   * none.
+   */
   readonly resolution: Resolution | null
-  /** What is billed: the sent resolution, or 720p where none is sent. */
+  /** The billed resolution: the one sent, or 720p if none is sent. */
   readonly billedResolution: Resolution
 }
 
-/** The part of a protocol's row that says what can be ordered. */
+/** The fields of a protocol's row that define what can be ordered. */
 type VideoOffer = Pick<VideoProtocolRow, "seconds" | "smart" | "resolutions">
 
 const smartness = ["always", "token_billed", "never"] as const
@@ -58,7 +64,10 @@ const checkSeconds = (
   )
 }
 
-/** Rows of pixels a wish speaks of: `1080p` and `1080` are 1080, `8k` is 4320; null when none. */
+/**
+ * The number of pixel rows in a requested resolution: `1080p` and `1080` are 1080, `8k` is 4320;
+ * null if the text is no resolution.
+ */
 const rowsIn = (requested: string): number | null => {
   const match = /^(\d{1,5})\s*([pk])?$/i.exec(requested.trim())
   if (match === null) return null
@@ -107,8 +116,9 @@ const checkResolution = (
 }
 
 /**
- * The SKU an input orders under a protocol's row. Duration is any whole number in the row's closed
- * interval; resolution is matched without case. Fails with the set that is offered and its nearest.
+ * Resolves the SKU of an input for a protocol's row. The duration may be any whole number in the
+ * row's closed interval; the resolution is matched ignoring case. Fails with the offered values and
+ * the nearest one.
  */
 export const resolveSku = (
   row: VideoOffer,
@@ -122,8 +132,8 @@ export const resolveSku = (
   })
 
 /**
- * What several protocols offer together, where each may lack something of it: the widest interval,
- * and every resolution. A protocol that takes any resolution makes all of them take any.
+ * The union of several offers, although each protocol may lack a part of it: the widest interval
+ * and every resolution. If one protocol accepts any resolution, the union accepts any.
  */
 export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): VideoOffer => {
   const takesAny = offers.some(({ resolutions }) => resolutions.length === 0)
@@ -140,8 +150,9 @@ export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): 
 }
 
 /**
- * What is answered where none of several protocols offers the input: what those that make its
- * resolution offer together. Null where only together they would offer it.
+ * The error if no single protocol offers the input: it lists the union of the offers of those
+ * protocols that support its resolution. Null if only the union, but no single protocol, offers the
+ * input.
  */
 export const notOffered = (
   offers: Arr.NonEmptyReadonlyArray<VideoOffer>,

@@ -1,6 +1,6 @@
 /**
- * The flags that some vendor's model may read in a prompt, and what becomes of each. A word behind
- * `--` that is not listed is no vendor's flag and stays in the text as it was written.
+ * The flags that some vendor's model may read in a prompt, and how the gateway treats each. A word
+ * after `--` that is not listed is no vendor's flag and stays in the text unchanged.
  */
 import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
@@ -8,7 +8,7 @@ import { InvalidRequest } from "../Errors.ts"
 /** The field of the order that an accepted flag sets. */
 export type FlagField = "duration" | "resolution" | "ratio" | "generateAudio" | ParameterFlag
 
-/** Flags of vendors' own, by the name of the field that says the same. */
+/** Vendor-specific flags, by the name of the equivalent field. */
 export const parameterFlags = ["seed", "camera_fixed", "watermark"] as const
 type ParameterFlag = (typeof parameterFlags)[number]
 
@@ -16,11 +16,11 @@ export const isParameterFlag = (name: string): name is ParameterFlag =>
   parameterFlags.some((flag) => flag === name)
 
 interface FlagRow {
-  /** The long name first. `_` stands for `_`, `-` or nothing. */
+  /** The names of the flag, the long name first. `_` stands for `_`, `-` or nothing. */
   readonly names: readonly [string, ...ReadonlyArray<string>]
-  /** Set where the flag is accepted and removed from the text; the last one of a field counts. */
+  /** Set if the flag is accepted and removed from the text; the last flag of a field counts. */
   readonly field?: FlagField
-  /** Set where the flag is refused: the `param` of the error, and what the client is to do. */
+  /** Set if the flag is refused: the `param` of the error, and advice for the client. */
   readonly refused?: readonly [param: string, advice: string]
 }
 
@@ -64,7 +64,10 @@ const flagTable: ReadonlyArray<FlagRow> = [
   }
 ]
 
-/** Flags and gateway write the same word in several ways, such as `camerafixed` and `camera_fixed`. */
+/**
+ * Normalizes a flag name: the same name has several spellings, such as `camerafixed` and
+ * `camera_fixed`.
+ */
 const plainName = (flagName: string): string =>
   flagName.normalize("NFKC").toLowerCase().replace(/[-_]/g, "")
 
@@ -72,7 +75,7 @@ const rows: ReadonlyMap<string, FlagRow> = new Map(
   flagTable.flatMap((row) => row.names.map((name) => [plainName(name), row] as const))
 )
 
-/** The field a name stands for, or why a flag of that name is refused. */
+/** The field of a flag name, or the error if the flag is refused. */
 export const meaningOf = (flagName: string): Result.Result<FlagField, InvalidRequest> => {
   const { field, refused: [param, advice] = leaveOut } = rows.get(plainName(flagName)) ?? {}
   const message = `The flag --${flagName} in the text is not taken: ${advice}`
@@ -81,11 +84,11 @@ export const meaningOf = (flagName: string): Result.Result<FlagField, InvalidReq
     : Result.succeed(field)
 }
 
-/** The long name of a field's flag, for messages. */
+/** The long flag name of a field, for messages. */
 export const flagOf = (field: FlagField): string =>
   `--${flagTable.find((row) => row.field === field)?.names[0]}`
 
-/** Any name of the table as a whole word; digits may follow at once, as in `--dur5`. */
+/** A pattern of every flag name as a whole word; digits may follow directly, as in `--dur5`. */
 export const namePattern = `(?:${flagTable
   .flatMap(({ names }) => names)
   .toSorted((a, b) => b.length - a.length)

@@ -13,10 +13,10 @@ interface VideoTask {
   readonly model: string
   readonly state: TaskState
   readonly finishedAt: Date | null
-  /** Null where the order does not determine it. */
+  /** The kind of the video; null if the order does not determine it. */
   readonly kind: VideoKind | null
   readonly ratio: string | null
-  /** The ordered size, where the video was ordered by OpenAI's API. */
+  /** The ordered size, if the video was ordered through OpenAI's API. */
   readonly size: string | null
 }
 
@@ -34,8 +34,8 @@ const statusOf = (state: TaskState, answer: Answer) => {
 }
 
 /**
- * What both views of a list have. The progress is 0 until it is done, as vendors do not tell it; of the
- * prompt nothing is kept that could be told.
+ * The fields that both list formats share. The progress is 0 until the task is done, because
+ * vendors do not report it; the prompt is null, because it is not stored.
  */
 export const openaiFields = (task: VideoTask, answer: Answer) => {
   const { kind, size, ratio, finishedAt } = task
@@ -54,7 +54,7 @@ export const openaiFields = (task: VideoTask, answer: Answer) => {
   }
 }
 
-/** OpenAI's object, with what the gateway's own answer has beside it. */
+/** OpenAI's video object, with the fields of the gateway's own answer in addition. */
 export const openaiVideo = (task: VideoTask, answer: Answer) => ({
   ...answer,
   ...openaiFields(task, answer),

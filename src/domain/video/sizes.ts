@@ -1,12 +1,15 @@
 /**
- * Sizes as `WxH`. Each names one resolution at one ratio, which is what vendors are told: the pictures
- * of one generation of models differ by a few rows from those of another.
+ * Sizes as `WxH`. Each size stands for one resolution and one ratio, which are sent to vendors:
+ * different generations of models differ by a few pixel rows in the frames they render.
  */
 import { Result } from "effect"
 import { VideoSkuInvalid } from "../Errors.ts"
 import { Resolution } from "./tiers.ts"
 
-/** The size that a resolution is called by at each ratio, and others that vendors render for it. */
+/**
+ * The sizes of each resolution by ratio: first the one shown by the API, then others that vendors
+ * render.
+ */
 const landscapeSizes: Readonly<
   Record<Resolution, Readonly<Record<string, ReadonlyArray<string>>>>
 > = {
@@ -35,7 +38,7 @@ const landscapeSizes: Readonly<
 const ratios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] as const
 export type Ratio = (typeof ratios)[number]
 
-/** Ratios of pictures that stand upright, as those that lie on their side. */
+/** Maps portrait ratios to their landscape ratios. */
 const landscapeRatios: Readonly<Partial<Record<Ratio, Ratio>>> = { "9:16": "16:9", "3:4": "4:3" }
 
 const swapSides = (size: string): string => size.split("x").toReversed().join("x")
@@ -44,7 +47,7 @@ interface Size {
   readonly name: string
   readonly resolution: Resolution
   readonly ratio: Ratio
-  /** It is what the resolution is called by at this ratio. */
+  /** Whether the API shows this size for the resolution at this ratio. */
   readonly isFirst: boolean
 }
 
@@ -63,40 +66,46 @@ const sizes: ReadonlyArray<Size> = Resolution.literals.flatMap((resolution) =>
 
 const byName = new Map(sizes.map((size) => [size.name, size]))
 
-/** What a size orders; null for a text that names nothing. */
+/** The resolution and the ratio of a requested size. */
 export interface Frame {
   readonly resolution: Resolution
-  /** Null where the text is a resolution alone. */
+  /** The ratio; null if the text is only a resolution. */
   readonly ratio: Ratio | null
 }
 
-/** `WxH`, or a resolution alone, both without case. */
+/** Parses `WxH` or a resolution alone, ignoring case; null for any other text. */
 export const frameOf = (requested: string): Frame | null => {
   const name = requested.trim().toLowerCase()
   const resolution = Resolution.literals.find((size) => size.toLowerCase() === name)
   return resolution === undefined ? (byName.get(name) ?? null) : { resolution, ratio: null }
 }
 
-/** What a resolution is called by at this ratio: its own name where the shape is not known. */
+/**
+ * The size that the API shows for a resolution at this ratio; the resolution itself if the ratio is
+ * unknown.
+ */
 export const sizeNamed = (resolution: string, ratio: string | null): string =>
   sizes.find((size) => size.isFirst && size.resolution === resolution && size.ratio === ratio)
     ?.name ?? resolution
 
-/** The part of a protocol's row that says which sizes can be ordered. */
+/** The fields of a protocol's row that define which sizes can be ordered. */
 interface SizeOffer {
-  /** Empty where the vendor takes none and renders `rendered`. */
+  /** The resolutions; empty if the vendor accepts none and renders the default one. */
   readonly resolutions: ReadonlyArray<Resolution>
   readonly ratios?: ReadonlyArray<Ratio>
   readonly isShapedByImage?: boolean
 }
 
-/** What a protocol's row offers; a relay speaks as the vendor whose protocol the model is listed under. */
+/**
+ * The sizes that a protocol offers; a relay offers those of the protocol under which the model is
+ * listed.
+ */
 export const sizeOfferOf = (
   row: SizeOffer & { readonly relays: boolean },
   listed: SizeOffer | undefined
 ): SizeOffer => ({ ...(row.relays ? listed : row), resolutions: row.resolutions })
 
-/** Width by height, of a size or of a picture. */
+/** The width and height of a size or of an image. */
 export type Sides = readonly [width: number, height: number]
 
 const sidesOf = (name: string): Sides | null => {
@@ -105,7 +114,7 @@ const sidesOf = (name: string): Sides | null => {
   return [Number(match[1]), Number(match[2])]
 }
 
-/** How far two sizes lie apart, 0 for the same: their shape counts for more than how large they are. */
+/** The distance of two sizes, 0 if they are equal: the ratio weighs more than the absolute size. */
 const distance = ([width, height]: Sides, [otherWidth, otherHeight]: Sides): number => {
   const [wider, higher] = [Math.log(width / otherWidth), Math.log(height / otherHeight)]
   return 2 * Math.abs(wider - higher) + Math.abs(wider + higher)
@@ -123,7 +132,9 @@ const nearestTo = (requested: string, offeredNames: ReadonlyArray<string>): stri
   )
 }
 
-/** Sides that differ by no more than this have the same shape: sizes are rounded to whole blocks. */
+/**
+ * The maximum difference between equal ratios, as a logarithm: sizes are rounded to whole blocks.
+ */
 const SAME_SHAPE = 0.06
 
 const hasShape = ([width, height]: Sides, name: string): boolean => {
@@ -131,10 +142,13 @@ const hasShape = ([width, height]: Sides, name: string): boolean => {
   return Math.abs(Math.log(width / height / (wide / high))) <= SAME_SHAPE
 }
 
-/** What an order with a size says of its pictures. */
+/** The requested size, and the dimensions of the input image. */
 export interface SizeRequest {
   readonly size: string
-  /** Sides of the picture that the video is made from: null without one, unknown where it is unreadable. */
+  /**
+   * The dimensions of the image that the video is made from: null without an image, unknown if
+   * unreadable.
+   */
   readonly picture: Sides | "unknown" | null
 }
 
@@ -142,8 +156,8 @@ const refuse = (message: string, allowed: ReadonlyArray<string>, nearest: string
   Result.fail(new VideoSkuInvalid({ message, param: "size", allowed, nearest }))
 
 /**
- * Whether one of the offers makes exactly this size: fails with what they offer, and with the nearest
- * of it. Where a picture decides the shape, a size has to have the shape of the picture.
+ * Checks that one of the offers supports exactly this size; fails with the offered sizes and the
+ * nearest one. If an image decides the shape, the size must have the shape of the image.
  */
 export const checkSize = (
   { size, picture }: SizeRequest,

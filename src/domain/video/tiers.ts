@@ -1,13 +1,14 @@
 /**
- * The resolutions of videos, each with what it is billed by. The whitelists of protocols, the prices
- * of the catalog, the estimates and the contract all take their resolutions from this table.
+ * The resolutions of videos, with the parameters of their prices. The allowed resolutions of
+ * protocols, the prices in the catalog, the estimates and the API contract all derive from this
+ * table.
  */
 import { Record as EffectRecord, Schema, Struct } from "effect"
 
 interface Tier {
-  /** Which price per token it has; `base` also serves where a tier lacks a price of its own. */
+  /** The price tier; `base` is also the fallback for a tier without its own price. */
   readonly price: string
-  /** Pixels of a picture at 16:9. */
+  /** The dimensions of a frame at 16:9, in pixels. */
   readonly width: number
   readonly height: number
 }
@@ -33,7 +34,10 @@ export const PriceTier = Schema.Literals([
 const FRAMES_PER_SECOND = 24
 const PIXELS_PER_TOKEN = 1024
 
-/** Tokens of one second at 16:9. A tier that has no whole number of them fails when this is loaded. */
+/**
+ * The tokens of one second at 16:9. A tier without a whole number of tokens fails when this module
+ * is loaded.
+ */
 export const tokensPerSecond: Readonly<Record<Resolution, bigint>> = EffectRecord.map(
   tiers,
   ({ width, height }) => BigInt((width * height * FRAMES_PER_SECOND) / PIXELS_PER_TOKEN)

@@ -1,4 +1,7 @@
-/** Whether the fields of an order are such as its model has, and what they may be. */
+/**
+ * Checks the vendor fields of an order: whether the model has them, and whether their values are
+ * valid.
+ */
 import { Result } from "effect"
 import type { Model, Mount } from "../catalog/CatalogDocument.ts"
 import { mountProtocol } from "../catalog/CatalogRules.ts"
@@ -26,7 +29,7 @@ import {
 
 type Rows = ReadonlyMap<string, VideoProtocolRow>
 
-/** A relay hands on what the vendors of each family take. */
+/** The fields that a relay forwards to the vendors of each family. */
 export const relayedParameters: Readonly<Record<RelayFamily, VideoParameters>> = {
   a: blockParameters,
   d: noParameters,
@@ -35,8 +38,8 @@ export const relayedParameters: Readonly<Record<RelayFamily, VideoParameters>> =
 }
 
 /**
- * What is known of the vendor's models. A relay has them as the protocol does that a model is listed
- * under, but for family d, which it calls by an older interface.
+ * The known model families. A relay has the families of the protocol under which a model is listed,
+ * except family d, which the relay calls through an older API.
  */
 export const familiesOf = (
   row: VideoProtocolRow,
@@ -46,7 +49,10 @@ export const familiesOf = (
   return listed === undefined || listed.relayFamily === "d" ? [] : (listed.families ?? [])
 }
 
-/** What an order may say, by the protocol that calls the model and the one it is listed under. */
+/**
+ * The vendor fields that an order may have, by the protocol that calls the model and the protocol
+ * under which the model is listed.
+ */
 export const parametersOf = (
   row: VideoProtocolRow,
   listed: VideoProtocolRow | undefined,
@@ -63,18 +69,18 @@ export const parametersOf = (
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => isSupported(name)))
 }
 
-/** Every field that a protocol has for some model. */
+/** Every field that a protocol has for any model. */
 const allOf = ({ relays, parameters }: VideoProtocolRow): VendorParameters =>
   parametersTogether([
     parameters,
     ...(relays ? Object.values(relayedParameters).map((family) => family.parameters) : [])
   ])
 
-/** What the protocols of all models take together. */
+/** The union of the fields of all protocols. */
 export const parametersAnywhere = (rows: Rows): VendorParameters =>
   parametersTogether([...rows.values()].map(allOf))
 
-/** What the mounts of a model take together, or its own protocol where it has none. */
+/** The union of the fields of a model's mounts, or those of its own protocol if it has no mount. */
 export const offeredParameters = (
   rows: Rows,
   model: Model,
@@ -108,8 +114,8 @@ const failWith = (faults: ReadonlyArray<FieldFault>, suffix = "") => {
 }
 
 /**
- * Refuses fields that no mount of the model has, as they would order nothing: each is named in
- * `faults`, and the message lists those that are taken. The model is null where it is not known.
+ * Refuses fields that no mount of the model has, because they would have no effect: `faults` names
+ * each of them, and the message lists the accepted fields. The model is null if it is not known.
  */
 export const checkFields = (
   body: VideoBody,
@@ -124,7 +130,7 @@ export const checkFields = (
   const fields = new Map(Object.entries(body))
   const faults = [
     ...unknownFieldFaults
-      // Null says nothing in a field that other models have.
+      // A null value of a field that other models have is accepted.
       .filter(({ path }) => fields.get(path) !== null || !Object.hasOwn(otherModelsFields, path))
       .map(({ path, message }) =>
         Object.hasOwn(otherModelsFields, path)
@@ -147,7 +153,7 @@ export const checkFields = (
   )
 }
 
-/** The names of those that a protocol has no field for, as an order says them. */
+/** Faults for the fields of an order that a protocol does not have. */
 const lackedFaults = (
   { parameters, flagged }: Pick<VideoInput, "parameters" | "flagged">,
   table: VendorParameters,
@@ -160,7 +166,10 @@ const lackedFaults = (
       message: `${protocol}, which calls this model, has no field for ${name} beside the others`
     }))
 
-/** A vendor may read flags in any text, and these would not be held for. */
+/**
+ * Faults for flags in field values: a vendor may read flags in any text, and the hold would not
+ * cover them.
+ */
 const flagFaults = (values: VendorValues): ReadonlyArray<FieldFault> =>
   Object.entries(values)
     .filter(([, value]) => typeof value === "string" && holdsFlags(value))
@@ -170,8 +179,8 @@ const isValue = (entry: readonly [string, unknown]): entry is [string, VendorVal
   ["boolean", "number", "string"].includes(typeof entry[1])
 
 /**
- * What is ordered of the vendor's own fields under one protocol. Fails where it lacks one of them, or
- * where one is not what it may be there.
+ * Reads the values of the vendor fields for one protocol. Fails if the protocol lacks one of the
+ * fields or does not accept its value.
  */
 export const readParameters = (
   input: Pick<VideoInput, "parameters" | "flagged">,
@@ -191,7 +200,7 @@ export const readParameters = (
   return flags.length > 0 ? failWith(flags) : Result.succeed(values)
 }
 
-/** Whether a protocol has all the fields that an order says, whatever they may be. */
+/** Whether a protocol has all vendor fields of an order, whatever their values. */
 export const hasFields = (
   { parameters }: Pick<VideoInput, "parameters">,
   table: VendorParameters

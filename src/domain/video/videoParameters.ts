@@ -1,14 +1,14 @@
 /**
- * Fields of their own that vendors of videos take with an order. What changes the bill is not among
- * them, and neither is what has the video delivered elsewhere or at another time.
+ * Vendor-specific fields of video orders. Fields that change the price are excluded, as are fields
+ * that have the video delivered elsewhere or at another time.
  */
 import type { VendorParameter, VendorParameters } from "../catalog/vendorParameters.ts"
 
-/** Part of a protocol's row. */
+/** The vendor fields of a protocol's row. */
 export interface VideoParameters {
   /** The parameters by their names in the API. */
   readonly parameters: VendorParameters
-  /** Patterns of the ids of models that have a parameter, where only some models of the vendor have it. */
+  /** Patterns of the model ids that have a parameter, for parameters that only some models have. */
   readonly modelsWith?: Readonly<Record<string, RegExp>>
 }
 
@@ -64,7 +64,7 @@ export const cloudParameters: VideoParameters = {
 
 export const noParameters: VideoParameters = { parameters: {} }
 
-/** The wider of two; where their types differ, the first. */
+/** Merges two parameters into the wider one; the first, if their types differ. */
 const widest = (one: VendorParameter, other: VendorParameter): VendorParameter => {
   if (
     (one.type === "integer" && other.type === "integer") ||
@@ -81,7 +81,7 @@ const widest = (one: VendorParameter, other: VendorParameter): VendorParameter =
     : one
 }
 
-/** What several mounts take together, where each may lack some of it. */
+/** The union of the fields of several mounts, although each mount may lack some of them. */
 export const parametersTogether = (tables: ReadonlyArray<VendorParameters>): VendorParameters => {
   const merged: Record<string, VendorParameter> = {}
   for (const [name, parameter] of tables.flatMap((table) => Object.entries(table))) {

@@ -1,15 +1,15 @@
-/** Rows as CSV (RFC 4180), for people's spreadsheets and programs alike. */
+/** Encodes rows as CSV (RFC 4180), for spreadsheets and programs. */
 import { Predicate, Stream } from "effect"
 import { Csv } from "effect/encoding"
 
 type Cell = string | number | null | undefined | Readonly<Record<string, string>>
 export type Row = Readonly<Record<string, Cell>>
 
-/** A spreadsheet runs a text that begins like this; a plain number is what it looks like. */
+/** A text that a spreadsheet would run as a formula, unless it is a plain number. */
 const formula = /^[=+\-@\t\r]/
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 
-/** Nothing where nothing stands in it. */
+/** The JSON of an object; empty for an empty object. */
 const jsonOf = (value: object): string =>
   Object.keys(value).length === 0 ? "" : JSON.stringify(value)
 
@@ -18,7 +18,7 @@ const cellOf = (value: Cell): string => {
   return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text
 }
 
-/** A header row, then one row an entry; texts that would run as formulas get a `'` before them. */
+/** A header row, then one row per entry; texts that would run as formulas get the prefix `'`. */
 export const csvText =
   (columns: ReadonlyArray<string>) =>
   <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<string, E, R> =>

@@ -1,4 +1,4 @@
-/** Bytes of JSON's syntax, for scanners that read it before it is parsed. */
+/** The bytes of JSON's syntax, for scanners that run before parsing. */
 
 export const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -8,10 +8,10 @@ export const OPEN_ARRAY = 0x5b
 export const CLOSE_ARRAY = 0x5d
 export const OPEN_OBJECT = 0x7b
 export const CLOSE_OBJECT = 0x7d
-/** Bytes up to this are whitespace and control characters, which separate no values. */
+/** The largest byte of whitespace and control characters, which separate no values. */
 export const SPACE = 0x20
 
-/** Backslashes that stand before `end` without anything between them, back to `from`. */
+/** The number of consecutive backslashes directly before `end`, at most back to `from`. */
 export const backslashesBefore = (bytes: Buffer, from: number, end: number): number => {
   let start = end
   while (start > from && bytes[start - 1] === BACKSLASH) start--

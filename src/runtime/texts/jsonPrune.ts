@@ -1,6 +1,6 @@
 /**
- * Removes the values of some fields from JSON as its bytes arrive, so that the large parts of an answer,
- * such as vectors and likelihoods, need not be decoded to read the others.
+ * Removes the values of some fields from JSON as its bytes arrive, so that large parts of an
+ * answer, such as vectors and log probabilities, need not be decoded.
  */
 import {
   backslashesBefore,
@@ -14,18 +14,18 @@ import {
   SPACE
 } from "./jsonBytes.ts"
 
-/** Replaces a removed value. */
+/** The replacement of a removed value. */
 const NULL = Buffer.from("null")
 
-/** Longer names of fields are compared by this many characters. */
+/** The number of characters of a field name after which further chunks of the name are ignored. */
 const MAX_NAME = 64
 
-/** Skips a string that comes in chunks, from behind its opening quote. */
+/** Skips a string that arrives in chunks, starting after its opening quote. */
 const makeStringSkipper = () => {
   /** Whether a backslash escapes the next byte. */
   let isEscaped = false
   return {
-    /** Where the closing quote stands, or -1 where the text goes on after these bytes. */
+    /** The offset of the closing quote, or -1 if the string continues after these bytes. */
     end: (bytes: Buffer, from: number): number => {
       const start = isEscaped ? from + 1 : from
       let end = bytes.indexOf(QUOTE, start)
@@ -39,14 +39,14 @@ const makeStringSkipper = () => {
   }
 }
 
-/** Skips one value of any type that comes in chunks. */
+/** Skips one value of any type that arrives in chunks. */
 const makeValueSkipper = () => {
   const text = makeStringSkipper()
   let isInText = false
   let depth = 0
   let hasBegun = false
 
-  /** Where nothing but numbers stands up to the end of an array, or of the bytes, there. */
+  /** The end of an array, or of the bytes, if only numbers come before it; otherwise `from`. */
   const endOfNumbers = (bytes: Buffer, from: number): number => {
     const close = bytes.indexOf(CLOSE_ARRAY, from)
     const to = close < 0 ? bytes.length : close
@@ -57,7 +57,9 @@ const makeValueSkipper = () => {
   }
 
   return {
-    /** The first byte after the value, or -1 where it goes on after these bytes. */
+    /**
+     * The offset of the first byte after the value, or -1 if the value continues after these bytes.
+     */
     // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop over bytes, whose speed bounds large answers
     end: (bytes: Buffer, from: number): number => {
       let index = from
@@ -91,14 +93,17 @@ const makeValueSkipper = () => {
   }
 }
 
-/** The time is linear. Bytes that are not JSON come out as something that is not JSON either. */
+/**
+ * Makes a pruner for the fields in `names`, which takes linear time. Bytes that are not JSON yield
+ * a result that is not JSON either.
+ */
 export const pruneJson = (names: ReadonlySet<string>) => {
   const output: Array<Buffer> = []
-  /** The open arrays and objects, from outside to inside: true for an object. */
+  /** The open arrays and objects, from the outermost to the innermost: true for an object. */
   const open: Array<boolean> = []
   const text = makeStringSkipper()
   let isInText = false
-  /** Whether a text that comes next is the name of a field. */
+  /** Whether the next string is the name of a field. */
   let isNameNext = false
   let name = ""
   let skipper: ReturnType<typeof makeValueSkipper> | null = null

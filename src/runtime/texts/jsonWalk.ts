@@ -1,6 +1,6 @@
 /**
- * Scans JSON as its bytes arrive, before it is parsed: how deep it is nested, how many values it has, and
- * where its large media are.
+ * Scans JSON as its bytes arrive, before it is parsed: the depth of nesting, the number of values,
+ * and the positions of large media.
  */
 import { isAscii } from "node:buffer"
 import {
@@ -19,7 +19,7 @@ const MINUS = 0x2d
 const ZERO = 0x30
 const NINE = 0x39
 
-/** Strings up to this length are cheaper to scan byte by byte than by `indexOf`. */
+/** The maximum length of a string that is cheaper to scan byte by byte than by `indexOf`. */
 const SHORT = 64
 /** The default size in bytes above which a string may be a large medium. */
 const LARGE_BYTES = 1024
@@ -28,13 +28,13 @@ const UTF16_ESCAPE = "\\u"
 const UTF16_LETTER = 0x75
 
 export interface JsonBounds {
-  /** Arrays and objects within each other. */
+  /** The maximum depth of nested arrays and objects. */
   readonly levels: number
-  /** Values of every kind, each array and object among them. */
+  /** The maximum number of values of every kind, including arrays and objects. */
   readonly values: number
-  /** Numbers in arrays beyond which such numbers count among the values. */
+  /** The number of numbers in arrays that do not count as values; further ones do. */
   readonly arrayNumbers: number
-  /** All bytes but those of large media; the names of fields are among them. */
+  /** The maximum number of bytes outside large media; field names are included. */
   readonly otherBytes: number
 }
 
@@ -42,8 +42,8 @@ export interface JsonBounds {
 export type ExceededLimit = keyof Omit<JsonBounds, "arrayNumbers">
 
 /**
- * A large text that may be a medium, such as an image in base64: of ASCII alone, and without escapes
- * of other characters. Offsets are from the start of the body, without its quotes.
+ * A large string that may be a medium, such as an image in base64: only ASCII, without unicode
+ * escapes. Offsets count from the start of the body and exclude the quotes.
  */
 interface LargeMedium {
   readonly from: number
@@ -59,8 +59,8 @@ const nextQuote = (bytes: Buffer, from: number): number => {
 }
 
 /**
- * Strings of more than `largeBytes` may be media. Bytes that are not JSON get some result, too. The time is
- * linear, and long strings cost next to nothing.
+ * Makes a scanner. Strings of more than `largeBytes` may be media. Bytes that are not JSON yield an
+ * arbitrary result. The time is linear, and long strings cost almost nothing.
  */
 export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
   const media: Array<LargeMedium> = []
@@ -74,7 +74,7 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
   let textFrom: number | null = null
   /** Whether a backslash escapes the next byte of the open string. */
   let isEscaped = false
-  /** Whether a value comes next, or the name of one, which is counted in its place. */
+  /** Whether a value comes next, or a field name, which is counted in place of its value. */
   let isValueNext = true
   /** Whether the open string may be a medium. */
   let maybeMedium = false
@@ -95,7 +95,10 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     mediaBytes += to - from
   }
 
-  /** Where the text ends that is open at `from`; the end of the bytes where it goes on. */
+  /**
+   * The offset of the end of the string that is open at `from`; the end of the bytes if the string
+   * continues.
+   */
   const endOfText = (bytes: Buffer, from: number): number => {
     const start = isEscaped ? from + 1 : from
     let end = nextQuote(bytes, start)
@@ -110,14 +113,17 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     return end
   }
 
-  /** Numbers in arrays are free up to their bound. */
+  /** Counts a value; numbers in arrays do not count up to their bound. */
   const countValue = (byte: number): void => {
     const isNumber = byte === MINUS || (byte >= ZERO && byte <= NINE)
     if (isNumber) numbers++
     if (!isNumber || numbers > bounds.arrayNumbers) values++
   }
 
-  /** Handles a structural byte, outside strings and whitespace; a string is represented by its opening quote. */
+  /**
+   * Handles a structural byte, outside strings and whitespace; a string is represented by its
+   * opening quote.
+   */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: called for each byte outside strings, so calls within it cost time
   const visit = (byte: number): ExceededLimit | null => {
     const isEnd = byte === CLOSE_ARRAY || byte === CLOSE_OBJECT
@@ -162,7 +168,7 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
   return {
     /** Scans the next bytes; returns the limit that they exceed, or null. */
     push,
-    /** The large media so far, in their order. */
+    /** The large media so far, in order. */
     media,
     /** Whether a string, an array or an object is unterminated: such bytes are not JSON. */
     isOpen: () => textFrom !== null || depth !== 0

@@ -1,8 +1,8 @@
 /**
- * What the models of a vendor take, family by family. A row tells which path or mode of the vendor's
- * interface each combination of inputs goes by, so that a new model of a known vendor is a new row.
- * What a row has no form for has no place at the vendor and is refused before anything is held;
- * whatever has a place is handed on, and the vendor's own refusal is the answer.
+ * The inputs of a vendor's models, by family. A row states which path or mode of the vendor's API
+ * serves each combination of inputs, so that a new model of a known vendor needs only a new row. A
+ * combination without a form has no place in the vendor's API and is refused before a hold is
+ * taken; every other combination is forwarded, and the vendor may refuse it.
  */
 import { Result } from "effect"
 import type { Resolution } from "../tiers.ts"
@@ -16,57 +16,66 @@ export const inputRoles = [
   "reference_video",
   "reference_audio"
 ] as const
-/** What a medium is for. */
+/** The role of a medium. */
 export type InputRole = (typeof inputRoles)[number]
 
-/** One way of ordering from a model. */
+/** One form in which a model can be ordered. */
 export interface VideoForm<Mode extends string = string> {
-  /** The vendor's name of the path or of the shape. */
+  /** The vendor's name of the path or of the mode. */
   readonly mode: Mode
-  /** The media it has a place for, with the most of each that the vendor takes: a hint, as the vendor counts itself. */
+  /**
+   * The accepted roles, with the vendor's maximum number of media for each. The numbers are hints,
+   * as the vendor itself enforces them.
+   */
   readonly takes: Readonly<Partial<Record<InputRole, number>>>
-  /** Roles of which at least one is required; none when left out. */
+  /** The roles of which at least one is required; missing if none is. */
   readonly needs?: ReadonlyArray<InputRole>
-  /** A picture is a first frame here only where its client calls it so. */
+  /** Whether an image is a first frame only if the client names it so. */
   readonly hasNamedFrames?: boolean
 }
 
-/** Whether a model makes sound: as it is told to, always, never, or by itself in a way nobody can set. */
+/**
+ * The sound behaviour of a model: by a switch, always, never, or by its own choice that no field
+ * can set.
+ */
 export type SoundOfModel = "switch" | "always" | "never" | "unset"
 
-/** Whether an order's sound can be had: a wish that no field has must not be dropped, as it orders another video. */
+/**
+ * Whether a model can satisfy the order's choice of sound. A choice that no field can carry must
+ * not be dropped, because the result would be another video.
+ */
 export const canSound = (sound: SoundOfModel, hasSound: boolean | null): boolean =>
   hasSound === null || sound === "switch" || sound === (hasSound ? "always" : "never")
 
 export interface VideoFamily<Mode extends string = string> {
   /** The vendor's public name of the family. */
   readonly name: string
-  /** The vendor's ids of its models, with what relays put around them. */
+  /** A pattern of the vendor's model ids, with the prefixes and suffixes that relays add. */
   readonly ids: RegExp
-  /** The first one that has a place for all media of an order is the one it goes by. */
+  /** The forms; an order uses the first form that accepts all of its media. */
   readonly forms: ReadonlyArray<VideoForm<Mode>>
-  /** Whole seconds, from the least to the most. */
+  /** The minimum and maximum of whole seconds. */
   readonly seconds: readonly [min: number, max: number]
-  /** Where only some of them may be ordered. */
+  /** The allowed seconds, if only some values can be ordered. */
   readonly onlySeconds?: ReadonlyArray<number>
-  /** Whether the model chooses its own length, which is -1 on the wire. */
+  /** Whether the model can choose the duration, which is -1 in the vendor's API. */
   readonly isSmart?: boolean
   readonly resolutions: ReadonlyArray<Resolution>
   readonly sound: SoundOfModel
-  /** The protocol's parameters that the family has. */
+  /** The names of the protocol's parameters that the family supports. */
   readonly parameters: ReadonlyArray<string>
 }
 
-/** The family of a model; null where no row knows it. */
+/** The family of a model; null if no row matches. */
 export const familyOf = <Family extends VideoFamily>(
   families: ReadonlyArray<Family>,
   upstreamModel: string
 ): Family | null => families.find(({ ids }) => ids.test(upstreamModel)) ?? null
 
-/** A medium with what it is for; a picture without a role of its client's has the one it gets here. */
+/** A medium with its role; an image without a role from the client is assigned one. */
 interface PlacedMedium {
   readonly role: InputRole
-  /** What the client wrote; null where the place was found by the model. */
+  /** The role that the client gave; null if the role was assigned. */
   readonly ordered: ImageRole | null
   readonly url: string
 }
@@ -103,9 +112,10 @@ const formFor = <Mode extends string>(
 }
 
 /**
- * Where the media of an order go. One picture without a role is the first frame where the model has
- * one beside what else is ordered and the client names no other, else a reference; several without a
- * role are references. Fails where the model has no form for them.
+ * Assigns roles to the media of an order. A single image without a role becomes the first frame, if
+ * the model accepts one together with the other media and the client names no other first frame;
+ * otherwise it becomes a reference. Several images without a role become references. Fails if the
+ * model has no form for the media.
  */
 export const placeMedia = <Mode extends string>(
   { forms }: Pick<VideoFamily<Mode>, "forms">,
@@ -143,6 +153,9 @@ const formInWords = ({ takes }: VideoForm): string => {
   return media.length === 0 ? "a text alone" : media.join(", ")
 }
 
-/** What a family takes, in words: each of its forms, with the most media of each kind. */
+/**
+ * Describes the inputs of a family: each of its forms, with the maximum number of media of each
+ * kind.
+ */
 export const describeInputs = ({ forms }: Pick<VideoFamily, "forms">): string =>
   [...new Set(forms.map(formInWords))].join("; or ")

@@ -1,6 +1,6 @@
 /**
- * vp_a: the families of its vendor. All inputs go out as content blocks, which have a place for every
- * role, so nothing is refused by these rows: they tell clients what a model takes.
+ * The model families of vp_a's vendor. All inputs are sent as content blocks, which accept every
+ * role, so these rows refuse nothing: they only tell clients which inputs a model accepts.
  */
 import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
 
@@ -26,7 +26,7 @@ const secondGeneration = {
   parameters: common
 } satisfies Partial<ContentFamily>
 
-/** The vendor refuses a sound as the only reference. */
+/** The vendor refuses an audio file as the only reference. */
 const references: ContentForm = {
   mode: "content",
   takes: { reference_image: 9, reference_video: 3, reference_audio: 3 },

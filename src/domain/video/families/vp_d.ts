@@ -1,4 +1,7 @@
-/** The models of vp_d. Its paths end in the model's name, and most models have some of the paths only. */
+/**
+ * The models of vp_d. The vendor's paths end in the name of the model, and most models have only
+ * some of the paths.
+ */
 import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
 
 export type UnifiedMode = "text-to-video" | "image-to-video" | "omni-video"
@@ -13,7 +16,7 @@ const omni: Form = {
   takes: { first_frame: 1, last_frame: 1, reference_image: 7, reference_video: 1 }
 }
 
-/** The vendor's own ids and the relays' spellings: `kling-3.0-turbo`, `kling-v3-turbo-cn`. */
+/** Matches the vendor's ids and the spellings of relays: `kling-3.0-turbo`, `kling-v3-turbo-cn`. */
 const idsOf = (model: string): RegExp => new RegExp(`(?:^|[^a-z0-9])${model}(?:-cn|-glb)?$`, "i")
 
 export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
@@ -75,7 +78,10 @@ export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
   }
 ]
 
-/** A model that no row knows: what is ordered decides the path, and the vendor refuses what it lacks. */
+/**
+ * The fallback for unknown models: the inputs decide the path, and the vendor refuses unsupported
+ * ones.
+ */
 export const unknownUnified: Pick<VideoFamily<UnifiedMode>, "forms" | "sound"> = {
   forms: [text, frames, { ...omni, takes: { ...omni.takes, reference_audio: 1 } }],
   sound: "switch"

@@ -1,4 +1,7 @@
-/** The models of vp_e. Each has some of its four paths, and a path is for pictures of one role. */
+/**
+ * The models of vp_e. Each model has some of the vendor's four paths, and each path accepts images
+ * of one role.
+ */
 import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
 
 export type TierMode = "text2video" | "img2video" | "start-end2video" | "reference2video"
@@ -41,7 +44,10 @@ export const tierFamilies: ReadonlyArray<VideoFamily<TierMode>> = [
   tier("viduq3-turbo", { forms: everyPath })
 ]
 
-/** A model that no row knows: the pictures decide the path, and the vendor refuses what it lacks. */
+/**
+ * The fallback for unknown models: the images decide the path, and the vendor refuses unsupported
+ * ones.
+ */
 export const unknownTier: Pick<VideoFamily<TierMode>, "forms"> = {
   forms: everyPath
 }

@@ -1,16 +1,21 @@
 /**
- * The models of vp_f's vendor. One generation writes its orders otherwise than the next, and up to the
- * third each kind of order has a model of its own.
+ * The models of vp_f's vendor. Generations differ in the format of their orders, and up to the
+ * third generation each kind of order has its own model.
  */
 import type { VideoFamily } from "./VideoFamily.ts"
 
-/** Where in `input` the media stand: in a field for each kind, as bare addresses, or as items with a type. */
+/**
+ * The form of the media in `input`: in a field for each kind, as plain URLs, or as items with a
+ * type.
+ */
 export type CloudMode = "fields" | "reference_urls" | "media"
 
 export interface CloudFamily extends VideoFamily<CloudMode> {
-  /** How the picture is ordered; a resolution alone leaves its shape to the first frame. */
+  /**
+   * The fields that define the frame; with the resolution alone, the first frame decides the shape.
+   */
   readonly picture: "size" | "resolution" | "resolution_and_ratio"
-  /** The type of a sound among `media`. */
+  /** The item type of audio in `media`. */
   readonly soundItem?: "driving_audio" | "reference_audio"
 }
 
@@ -94,13 +99,14 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
   },
   {
     name: "wan 3.0",
-    // The faster `wan3.0-video-prime` as well.
+    // The pattern also matches the faster `wan3.0-video-prime`.
     ids: /wan-?3\.0-video(?![a-z0-9])/i,
     forms: [
       textAlone,
       { mode: "media", takes: frames },
       { mode: "media", takes: moreReferences },
-      // The list has a place for both; that they do not go together is the vendor's to say.
+      // The list accepts both kinds of media; the vendor refuses combinations that it does not
+      // support.
       { mode: "media", takes: { ...frames, ...moreReferences }, hasNamedFrames: true }
     ],
     seconds: [2, 30],

@@ -1,21 +1,21 @@
-/** A file of which only the parts that are asked for are read. */
+/** A file with random access, of which only the requested ranges are read. */
 
-/** How much may still be read, of one file or of several. */
+/** The remaining read quota, for one file or for several. */
 export interface ReadBounds {
   reads: number
   bytes: number
 }
 
 export interface FileBytes {
-  /** Bytes of the whole file. */
+  /** The number of bytes of the whole file. */
   readonly length: number
-  /** The bytes from `start` to `start + length`; null where the file or the bounds end before. */
+  /** The bytes from `start` to `start + length`; null if the file or the quota ends before. */
   read(start: number, length: number): Buffer | null
-  /** True when something was not read because of the bounds. */
+  /** Whether a read failed because of the quota. */
   isCutOff(): boolean
 }
 
-/** `at` gives the bytes of a part that the file has. */
+/** A file with a read quota. `at` returns a range of bytes that the file contains. */
 const boundedFile = (
   length: number,
   bounds: ReadBounds,
@@ -39,12 +39,12 @@ const boundedFile = (
   }
 }
 
-/** The file whose base64 text begins at `from`. */
+/** A file in base64, which begins at offset `from` of the text. */
 export const fileBytes = (text: string, from: number, bounds: ReadBounds): FileBytes => {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
   const length = Math.floor(((text.length - padding - from) * 3) / 4)
   return boundedFile(length, bounds, (start, count) => {
-    // Four characters are three bytes.
+    // Four base64 characters encode three bytes.
     const group = Math.floor(start / 3)
     const lastGroup = Math.ceil((start + count) / 3)
     const decoded = Buffer.from(text.slice(from + 4 * group, from + 4 * lastGroup), "base64")
@@ -53,6 +53,6 @@ export const fileBytes = (text: string, from: number, bounds: ReadBounds): FileB
   })
 }
 
-/** The file that is in memory. */
+/** A file in memory. */
 export const bufferBytes = (bytes: Buffer, bounds: ReadBounds): FileBytes =>
   boundedFile(bytes.length, bounds, (start, count) => bytes.subarray(start, start + count))

@@ -1,20 +1,20 @@
-/** Lengths that several parts of a file give for the same film. */
+/** Compares the durations that several parts of a file state for the same video. */
 
 /**
- * Parts round to units of their own, a sound may end a little after its picture, and encoders count a
- * frame more or less.
+ * The tolerated difference: parts round to different units, the audio may end slightly after the
+ * picture, and encoders count one frame more or less.
  */
 const TOLERANCE_SECONDS = 1
 const TOLERANCE_SHARE = 0.05
 
-/** By how much others may differ from a length of so many seconds. */
+/** The tolerated difference from a duration in seconds. */
 export const toleranceOf = (seconds: number): number =>
   Math.max(TOLERANCE_SECONDS, seconds * TOLERANCE_SHARE)
 
-/** The longest of them; 0 where there is none. */
+/** The longest duration; 0 if there is none. */
 export const longestOf = (claims: Iterable<number>): number => Math.max(0, ...claims)
 
-/** Whether those that give a length at all, which is more than 0, give the same one. */
+/** Whether all stated durations agree; 0 means that a part states none. */
 export const areAlike = (claims: ReadonlyArray<number>): boolean => {
   const statedLengths = claims.filter((seconds) => seconds !== 0)
   const longest = longestOf(statedLengths)

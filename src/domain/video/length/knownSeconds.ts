@@ -1,40 +1,45 @@
 /**
- * What the gateway can know of the length of a client's reference videos before it asks a vendor. A
- * handful of numbers in the file's headers is read, wherever they stand, and the rest is passed over,
- * so that it costs the same for quotes and orders, and no client's file keeps others waiting.
+ * Measures the duration of a client's reference videos before the vendor is called. Only a few
+ * numbers in the headers of a file are read, wherever they are located. Quotes and orders therefore
+ * cost the same, and no client's file blocks others.
  */
 import type { VideoBlock } from "../VideoInput.ts"
 import { bufferBytes, type FileBytes, fileBytes, type ReadBounds } from "./FileBytes.ts"
 import { mp4Seconds } from "./mp4.ts"
 import { webmSeconds } from "./webm.ts"
 
-/** Longer than anything a vendor takes; a header that claims more is not believed. */
+/** The maximum plausible duration in seconds, longer than any vendor accepts. */
 const MAX_SECONDS = 3600
 
 /**
- * Of all videos of an order together, some 10 milliseconds at most: enough for 20 minutes in fragments
- * of a second, and for 3 minutes of a live recording in WebM. A usual file needs 30 reads.
+ * The read quota of all videos of an order together, about 10 milliseconds at most: enough for 20
+ * minutes in fragments of one second, and for 3 minutes of a live recording in WebM. A usual file
+ * needs 30 reads.
  */
 const MAX_READS = 20_000
 const MAX_BYTES = 1024 * 1024
 
-/** A data URL's words before its data are no longer than this. */
+/** The maximum length of the header of a data URL. */
 const MAX_HEAD = 256
 const inlineVideo = /^data:[^,]*;base64,/i
 
 const isPlausible = (seconds: number): boolean =>
   Number.isFinite(seconds) && seconds > 0 && seconds <= MAX_SECONDS
 
-/** Null for a file that was read in part, because its other frames were not counted. */
+/**
+ * The duration of a file; null if the file was read only in part, because some frames were not
+ * counted.
+ */
 const fileSeconds = (file: FileBytes): number | null => {
   const seconds = mp4Seconds(file) ?? webmSeconds(file)
   return seconds === null || !isPlausible(seconds) || file.isCutOff() ? null : seconds
 }
 
 /**
- * Seconds of the longest film that a player could show of an inline MP4, QuickTime, WebM or Matroska
- * file. Null when it is none of these, its parts give different lengths, it cannot be read, or it would
- * need more than the bounds: nobody is priced by a short header of a long film.
+ * The longest duration, in seconds, that a player could show for an inline MP4, QuickTime, WebM or
+ * Matroska file. Null if the file is of another type, its parts state different durations, it
+ * cannot be read, or reading it would exceed the quota: a short duration in the header must not
+ * lower the price of a long video.
  */
 export const videoSeconds = (url: string, bounds: ReadBounds): number | null => {
   const head = inlineVideo.exec(url.slice(0, MAX_HEAD))
@@ -43,21 +48,21 @@ export const videoSeconds = (url: string, bounds: ReadBounds): number | null => 
 
 const orderBounds = (): ReadBounds => ({ reads: MAX_READS, bytes: MAX_BYTES })
 
-/** The same of a file in memory, as its length is found when it comes inline as the only one. */
+/** The duration of a file in memory, measured like that of a single inline video. */
 export const uploadedSeconds = (bytes: Buffer): number | null =>
   fileSeconds(bufferBytes(bytes, orderBounds()))
 
-/** The lengths of an order's reference videos, as far as the gateway can tell them. */
+/** The durations of an order's reference videos, as far as the gateway can measure them. */
 interface MeasuredLengths {
-  /** Total of those whose length is known; null where there is none. */
+  /** The total of all known durations; null if none is known. */
   readonly seconds: number | null
-  /** Whether there is one whose length is not. */
+  /** Whether the duration of any video is unknown. */
   readonly hasUnknown: boolean
 }
 
 /**
- * Measures the reference videos that came inline and can be read, and takes the lengths of those of
- * `uploaded` by their ids. Remote ones are never fetched.
+ * Measures inline reference videos, and takes the durations of uploaded files from `uploaded` by
+ * file id. Remote videos are never fetched.
  */
 export const measureLengths = (
   blocks: ReadonlyArray<VideoBlock>,

@@ -1,28 +1,29 @@
 /**
- * The length of MP4 and QuickTime files (ISO/IEC 14496-12), read from their boxes. Players differ in
- * what they go by: headers of the movie and of its tracks, lists of edits, tables of frames, fragments
- * and their index. A client's file may say another length in each of them, so all are compared. Frames
- * are never listed: their tables say how many have which length, so a claim of any number costs the same.
+ * Reads the duration of MP4 and QuickTime files (ISO/IEC 14496-12) from their boxes. Players use
+ * different sources: the headers of the movie and its tracks, edit lists, sample tables, fragments
+ * and their index. A client's file may state another duration in each of them, so all are compared.
+ * Samples are not enumerated: the tables state how many samples have which duration, so the cost
+ * does not depend on the number of samples.
  */
 import { areAlike, longestOf, toleranceOf } from "./claims.ts"
 import type { FileBytes } from "./FileBytes.ts"
 
 interface Box {
-  /** Empty for the file itself, which holds boxes as they do. */
+  /** The type of the box; empty for the file itself, which contains boxes like a box does. */
   readonly type: string
-  /** Where its content begins and ends in the file. */
+  /** The offsets of the content's start and end in the file. */
   readonly start: number
   readonly end: number
 }
 
 const HEAD_BYTES = 8
-/** What a header says of a length that it does not know, by the bytes of its field. */
+/** The value of an unknown duration in a header, by the width of the field in bytes. */
 const UNKNOWN_UNITS = { 4: 2 ** 32 - 1, 8: 2 ** 64 - 1 }
 
-/** A film that a player may take from elsewhere: packed, or in another file. */
+/** Boxes with which a player may read the video from elsewhere: compressed, or in another file. */
 const externalTypes: ReadonlySet<string> = new Set(["cmov", "rmra"])
 
-/** Reads boxes, and remembers whether the file is one that players may read in different ways. */
+/** Reads boxes, and records whether players may read the file in different ways. */
 class BoxReader {
   private readonly file: FileBytes
   /** Whether players may read the file in different ways. */
@@ -37,14 +38,14 @@ class BoxReader {
     return null
   }
 
-  /** The box that begins at an offset; null where it does not fit before `end`. */
+  /** The box at an offset; null if the box does not fit before `end`. */
   private boxAt(at: number, end: number): Box | null {
     const head = this.file.read(at, HEAD_BYTES)
     if (head === null) return null
     const statedSize = head.readUInt32BE(0)
     const longSize = statedSize === 1 ? this.file.read(at + HEAD_BYTES, 8) : null
     const headBytes = longSize === null ? HEAD_BYTES : HEAD_BYTES + 8
-    // A box of no size reaches to the end.
+    // A box with size 0 extends to the end.
     const size = longSize === null ? statedSize || end - at : Number(longSize.readBigUInt64BE())
     if (size < headBytes || at + size > end) return this.markDoubtful()
     const type = head.toString("latin1", 4, 8)
@@ -52,7 +53,10 @@ class BoxReader {
     return { type, start: at + headBytes, end: at + size }
   }
 
-  /** The boxes in a box. What does not fit there is read by some players and by others not. */
+  /**
+   * The child boxes of a box. A child that does not fit in its parent makes the file ambiguous:
+   * some players read it and others do not.
+   */
   childrenOf(parent: Box | null): ReadonlyArray<Box> {
     const children: Array<Box> = []
     if (parent === null) return children
@@ -70,18 +74,18 @@ class BoxReader {
     return boxes.filter((box) => box.type === type)
   }
 
-  /** The box of a type of which there is one at most: of two, players take either. */
+  /** The box of a type that may occur only once: if there are two, players may take either. */
   singleBox(boxes: ReadonlyArray<Box>, type: string): Box | null {
     const [first = null, second] = this.ofType(boxes, type)
     return second === undefined ? first : this.markDoubtful()
   }
 
-  /** The only box of a type in another. */
+  /** The only child box of a type. */
   childOf(parent: Box | null, type: string): Box | null {
     return this.singleBox(this.childrenOf(parent), type)
   }
 
-  /** A number within a box; null where there is none, or it ends before. */
+  /** A number within a box; null if the box is missing or too short. */
   numberAt(box: Box | null, offset: number, bytes: 4 | 8 = 4): number | null {
     if (box === null || box.start + offset + bytes > box.end) return null
     const content = this.file.read(box.start + offset, bytes)
@@ -89,12 +93,12 @@ class BoxReader {
     return bytes === 4 ? content.readUInt32BE(0) : Number(content.readBigUInt64BE(0))
   }
 
-  /** Whether the times in a box have 8 bytes, by its version. */
+  /** Whether times in a box have 8 bytes, according to the version of the box. */
   isLong(box: Box | null): boolean {
     return (this.numberAt(box, 0) ?? 0) >>> 24 === 1
   }
 
-  /** A length in a header; 0 where it has none or does not know it. */
+  /** The duration in a header; 0 if it is missing or unknown. */
   unitsAt(box: Box | null, shortOffset: number, longOffset: number): number {
     const [offset, bytes] = this.isLong(box)
       ? ([longOffset, 8] as const)
@@ -103,7 +107,7 @@ class BoxReader {
     return units === UNKNOWN_UNITS[bytes] ? 0 : units
   }
 
-  /** A table of `count` entries; null where it does not fit in its box. */
+  /** A table of `count` entries; null if the table does not fit in its box. */
   tableAt({ start, end }: Box, offset: number, count: number, entryBytes: number): Buffer | null {
     const length = count * entryBytes
     return start + offset + length > end
@@ -118,7 +122,7 @@ const secondsOf = (units: number, unitsPerSecond: number): number =>
 const sumOf = (numbers: ReadonlyArray<number>): number =>
   numbers.reduce((sum, number) => sum + number, 0)
 
-/** What the entries of a table come to; 0 where there is none. */
+/** Reduces the entries of a table to a number; 0 if there is no table. */
 const foldTable = (
   table: Buffer | null,
   entryBytes: number,
@@ -130,7 +134,7 @@ const foldTable = (
   return sum
 }
 
-/** The length of all edits in units of the movie. */
+/** The total duration of all edits, in time units of the movie. */
 const editUnits = (reader: BoxReader, list: Box | null): number => {
   if (list === null) return 0
   const isLong = reader.isLong(list)
@@ -143,11 +147,14 @@ const editUnits = (reader: BoxReader, list: Box | null): number => {
   )
 }
 
-/** How long after its turn a frame is shown, at most; signed in one version and not in the other. */
+/**
+ * The maximum composition offset of a sample. The offset is signed in one version and unsigned in
+ * the other, so the absolute value is used.
+ */
 const longerDelay = (longest: number, bytes: Buffer, at: number): number =>
   Math.max(longest, Math.abs(bytes.readInt32BE(at)))
 
-/** Units of all frames, by the table of how many have which length. */
+/** The total duration of all samples in time units, from the tables of sample durations. */
 const tableUnits = (
   reader: BoxReader,
   frames: ReadonlyArray<Box>,
@@ -158,7 +165,8 @@ const tableUnits = (
     return table === null ? null : reader.tableAt(table, 8, reader.numberAt(table, 4) ?? 0, 8)
   }
   const lengths = pairsOf("stts")
-  // Frames without a length get one from their player, and a delay may lead past the last frame.
+  // Players invent a duration for samples without one, and a composition offset may extend past the
+  // last sample.
   const sizes = reader.singleBox(frames, "stsz") ?? reader.singleBox(frames, "stz2")
   const listedFrames = foldTable(lengths, 8, (sum, bytes, at) => sum + bytes.readUInt32BE(at))
   if ((reader.numberAt(sizes, 8) ?? 0) > listedFrames && listedFrames > 0) reader.markDoubtful()
@@ -175,9 +183,9 @@ const tableUnits = (
 
 interface Track {
   readonly unitsPerSecond: number
-  /** Units of its frames in the movie itself. */
+  /** The total duration of the samples in the movie itself, in time units. */
   readonly frames: number
-  /** Lengths in seconds as parts of the track state them; 0 where a part states none. */
+  /** The durations in seconds that parts of the track state; 0 if a part states none. */
   readonly claims: ReadonlyArray<number>
 }
 
@@ -205,12 +213,12 @@ const readTrack = (
 }
 
 interface Movie {
-  /** Length by the header of the movie; 0 where it states none. */
+  /** The duration in the movie header; 0 if it is missing. */
   readonly statedSeconds: number
   readonly tracks: ReadonlyMap<number, Track>
-  /** Lengths in seconds with all fragments, as the movie states them. */
+  /** The durations in seconds, including all fragments, that the movie states. */
   readonly withFragments: ReadonlyArray<number>
-  /** Units a frame of a track lasts in fragments that do not say. */
+  /** The default sample duration of each track, for fragments that state none. */
   readonly frameUnits: ReadonlyMap<number, number>
 }
 
@@ -223,7 +231,7 @@ const readMovie = (reader: BoxReader, moov: Box): Movie => {
     .ofType(children, "trak")
     .map((track) => readTrack(reader, track, unitsPerSecond))
   const byId = new Map(tracks)
-  // Fragments of tracks of the same number belong to either.
+  // If two tracks share an id, their fragments may belong to either.
   if (byId.size < tracks.length) reader.markDoubtful()
   return {
     statedSeconds: secondsOf(reader.unitsAt(header, 16, 24), unitsPerSecond),
@@ -239,7 +247,7 @@ const readMovie = (reader: BoxReader, moov: Box): Movie => {
   }
 }
 
-/** Which optional fields stand in a `tfhd` and a `trun`. */
+/** Flags of the optional fields in a `tfhd` and a `trun`. */
 const HAS_BASE_OFFSET = 0x1
 const HAS_DESCRIPTION = 0x2
 const HAS_FRAME_UNITS = 0x8
@@ -249,10 +257,10 @@ const HAS_OWN_UNITS = 0x100
 const HAS_DELAY = 0x800
 const ENTRY_FIELDS = [HAS_OWN_UNITS, 0x200, 0x400, HAS_DELAY]
 
-/** Flags of a box, which stand behind its version. */
+/** The flags of a box, which follow its version. */
 const flagsOf = (reader: BoxReader, box: Box): number => (reader.numberAt(box, 0) ?? 0) & 0xffffff
 
-/** Units of the frames of a run, and the longest that one of them is shown after its turn. */
+/** The total duration of the samples of a run in time units, and its maximum composition offset. */
 const readRun = (reader: BoxReader, run: Box, frameUnits: number) => {
   const flags = flagsOf(reader, run)
   const has = (flag: number): boolean => (flags & flag) !== 0
@@ -273,7 +281,10 @@ const readRun = (reader: BoxReader, run: Box, frameUnits: number) => {
   }
 }
 
-/** The track a fragment is of, when it begins where it says so, and the units of its frames. */
+/**
+ * The track id of a fragment, its stated start, and the total duration of its samples in time
+ * units.
+ */
 const readFragment = (reader: BoxReader, movie: Movie, fragment: Box) => {
   const children = reader.childrenOf(fragment)
   const header = reader.singleBox(children, "tfhd")
@@ -296,7 +307,10 @@ const readFragment = (reader: BoxReader, movie: Movie, fragment: Box) => {
   }
 }
 
-/** Seconds of the longest track: by all its frames, and by the end of its last fragment. */
+/**
+ * The duration of the longest track in seconds: by all its samples, and by the end of its last
+ * fragment.
+ */
 const fragmentClaims = (
   reader: BoxReader,
   movie: Movie,
@@ -320,7 +334,7 @@ const fragmentClaims = (
   return [longest(units), longest(ends)]
 }
 
-/** Seconds to the end of what the index of segments lists. */
+/** The end, in seconds, of the last segment listed in the index. */
 const indexSeconds = (reader: BoxReader, index: Box): number => {
   const isLong = reader.isLong(index)
   const offset = isLong ? 28 : 20
@@ -331,9 +345,9 @@ const indexSeconds = (reader: BoxReader, index: Box): number => {
 }
 
 /**
- * Seconds of the longest film that a player could show; null where players may differ by more than
- * rounding, where the file is of another kind, and where it states none. Any number may come of a
- * hostile file.
+ * The longest duration, in seconds, that a player could show; null if players may differ by more
+ * than rounding, if the file is of another type, and if it states no duration. A hostile file may
+ * yield any number.
  */
 export const mp4Seconds = (file: FileBytes): number | null => {
   const reader = new BoxReader(file)
@@ -345,7 +359,7 @@ export const mp4Seconds = (file: FileBytes): number | null => {
   const totals = [
     ...movie.withFragments,
     ...fragmentClaims(reader, movie, reader.ofType(boxes, "moof")),
-    // Of several indexes each is of a part.
+    // Each of several indexes covers only a part of the file.
     longestOf(reader.ofType(boxes, "sidx").map((index) => indexSeconds(reader, index)))
   ]
   const ofTracks = longestOf(tracks.map(({ claims }) => longestOf(claims)))

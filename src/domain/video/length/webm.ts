@@ -1,6 +1,6 @@
 /**
- * The length of WebM and Matroska files (RFC 9559), read from their elements. Some players go by what
- * the file states and some by the times of its blocks, so both are compared.
+ * Reads the duration of WebM and Matroska files (RFC 9559) from their elements. Some players use
+ * the stated duration and some the timestamps of the blocks, so both are compared.
  */
 import { areAlike, longestOf } from "./claims.ts"
 import type { FileBytes } from "./FileBytes.ts"
@@ -20,9 +20,12 @@ const BLOCK = 0xa1
 const BLOCK_DURATION = 0x9b
 const SIMPLE_BLOCK = 0xa3
 
-/** What is inside these comes next in the file, so their ends need not be known. */
+/**
+ * Container elements. Their children follow directly in the file, so the end of the container need
+ * not be known.
+ */
 const containerIds = new Set([SEGMENT, INFO, TRACKS, TRACK, CLUSTER, BLOCK_GROUP])
-/** Elements that may occur once: of two, players take either, or add them up. */
+/** Elements that may occur only once: if there are two, players may take either or add them up. */
 const uniqueIds = new Set([EBML, SEGMENT, TIMESTAMP_SCALE, DURATION])
 
 const DEFAULT_NANOS_PER_TICK = 1_000_000
@@ -30,21 +33,27 @@ const NANOS_PER_SECOND = 1e9
 
 interface Element {
   readonly id: number
-  /** Where its content begins. */
+  /** The offset of the content. */
   readonly start: number
-  /** Bytes of its content; infinite when it does not say. */
+  /** The number of bytes of the content; infinite if the element does not state it. */
   readonly size: number
-  /** The first bytes of its content, which came with its head. */
+  /** The first bytes of the content, which were read together with the header. */
   readonly begin: Buffer
 }
 
-/** Bytes of a number of variable length, by its first byte: 1 to 8, or 9 where it is none. */
+/**
+ * The width in bytes of a variable-length integer, from its first byte: 1 to 8, or 9 if it is
+ * invalid.
+ */
 const widthOf = (first: number): number => Math.clz32(first) - 23
 
 const bigEndian = (bytes: Buffer, first = bytes[0] ?? 0): number =>
   bytes.subarray(1).reduce((value, byte) => value * 256 + byte, first)
 
-/** An id has at most 4 bytes and a size 8, and a block begins with its track and its time. */
+/**
+ * The number of bytes read per element: an id has at most 4 bytes, a size at most 8, and a block
+ * begins with its track number and its timestamp.
+ */
 const MAX_HEAD_BYTES = 16
 
 const elementAt = (file: FileBytes, at: number): Element | null => {
@@ -53,7 +62,7 @@ const elementAt = (file: FileBytes, at: number): Element | null => {
   const idWidth = widthOf(head[0] ?? 0)
   const width = widthOf(head[idWidth] ?? 0)
   if (idWidth > 4 || idWidth + width > head.length) return null
-  // The highest bit marks the width; the bits below are all 1 when the size is not known.
+  // The highest bit marks the width; all bits below are 1 if the size is unknown.
   const marker = 0x80 >> (width - 1)
   const size = bigEndian(head.subarray(idWidth, idWidth + width), (head[idWidth] ?? 0) - marker)
   return {
@@ -74,7 +83,7 @@ const floatOf = (file: FileBytes, { start, size }: Element): number => {
   return bytes === null ? 0 : size === 4 ? bytes.readFloatBE(0) : bytes.readDoubleBE(0)
 }
 
-/** Ticks from its cluster's to a block's time, which stand behind the number of its track. */
+/** The timestamp of a block relative to its cluster, in ticks; it follows the track number. */
 const ticksOf = (file: FileBytes, { start, begin }: Element): number => {
   const width = widthOf(begin[0] ?? 0)
   const ticks = begin.length < width + 2 ? file.read(start + width, 2) : begin.subarray(width)
@@ -83,16 +92,19 @@ const ticksOf = (file: FileBytes, { start, begin }: Element): number => {
 
 interface Times {
   nanosPerTick: number
-  /** The length in ticks, as the file states it. */
+  /** The duration that the file states, in ticks. */
   statedTicks: number
-  /** Begin of the cluster and of the block that were read last. */
+  /** The start times of the last cluster and of the last block read. */
   clusterTicks: number
   blockTicks: number
-  /** The end of the latest block. */
+  /** The end of the last block in time. */
   lastTicks: number
 }
 
-/** Adds what an element says of times; false where players differ in how they read it. */
+/**
+ * Records the timestamps and durations in an element; false if players differ in how they read the
+ * element.
+ */
 const readTimes = (file: FileBytes, element: Element, times: Times): boolean => {
   switch (element.id) {
     case TIMESTAMP_SCALE:
@@ -102,7 +114,7 @@ const readTimes = (file: FileBytes, element: Element, times: Times): boolean => 
       times.statedTicks = floatOf(file, element)
       return true
     case TRACK_SCALE:
-      // The field was withdrawn from the standard, so only some players stretch a track by it.
+      // The field was removed from the standard, so only some players scale a track by it.
       return floatOf(file, element) === 1
     case CLUSTER_TIMESTAMP:
       times.clusterTicks = numberOf(file, element)
@@ -121,8 +133,8 @@ const readTimes = (file: FileBytes, element: Element, times: Times): boolean => 
 }
 
 /**
- * Seconds of the longest film that a player could show; null where players may differ by more than
- * rounding, and where the file is of another kind. Any number may come of a hostile file.
+ * The longest duration, in seconds, that a player could show; null if players may differ by more
+ * than rounding, and if the file is of another type. A hostile file may yield any number.
  */
 export const webmSeconds = (file: FileBytes): number | null => {
   const first = elementAt(file, 0)
