@@ -80,7 +80,7 @@ const fieldsOf = (body: unknown): FieldsByKind => {
     const objects = level.filter(Predicate.isObjectOrArray)
     for (const [name, field] of objects.filter(Predicate.isObject).flatMap(Object.entries)) {
       const kind = kindOf(name)
-      if (kind !== null) fields[kind].push(...valuesOf(field))
+      if (kind !== null) for (const value of valuesOf(field)) fields[kind].push(value)
     }
     level = objects.flatMap((object): Array<unknown> => Object.values(object))
   }

@@ -88,7 +88,7 @@ export const chatAnswerSize = (
       const maximum = Math.floor(remainingBytes / (tokens * perToken))
       if (choices > 1 && maximum > 0) {
         const message = `Expected at most ${maximum} for ${tokens} tokens each, ${limit}`
-        return { path: "n", message, maximum: maximum }
+        return { path: "n", message, maximum }
       }
       if (remainingBytes === 0)
         return { path: "prompt_logprobs", message: `Expected less, ${limit}`, maximum: 0 }
@@ -126,7 +126,7 @@ export const embeddingAnswerSize = (body: EmbeddingBody): TextSize => {
       const maximum = Math.floor((maxBytes - FRAME_BYTES) / perVector)
       if (maximum > 0) {
         const message = `Expected at most ${maximum} texts at a time for ${dimensions} dimensions, ${limit}`
-        return { path: "input", message, maximum: maximum }
+        return { path: "input", message, maximum }
       }
       const each = Math.floor((maxBytes - FRAME_BYTES) / perNumber)
       return { path: "dimensions", message: `Expected at most ${each}, ${limit}`, maximum: each }
@@ -149,7 +149,7 @@ const lateExcess = (
   const message =
     `Expected at most ${maximum}, or stream: true: ${tokens} tokens may take longer than the ` +
     `${Math.floor(wholeTextSeconds)} seconds that a whole answer is waited for`
-  return { path: boundBy, message, maximum: maximum }
+  return { path: boundBy, message, maximum }
 }
 
 const largeExcess = ({ bytes, excess }: TextSize, maxBytes: number): Excess | null =>

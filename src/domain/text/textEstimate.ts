@@ -182,8 +182,7 @@ export const chatOutput = (body: ChatBody, limits: Limits = usualLimits): ChatOu
   return { tokens: bound + thoughts, choices: body.n ?? 1, boundBy, isBounded }
 }
 
-const largest = (one: bigint, maxCompletionTokens: bigint): bigint =>
-  one > maxCompletionTokens ? one : maxCompletionTokens
+const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /** The output tokens to hold, and the maximum that a vendor may count. */
 const expectedOutput = (

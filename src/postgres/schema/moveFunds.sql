@@ -135,7 +135,8 @@ BEGIN
        SET state = w.state, charge = w.charged, closed_at = now(), closed_by = w.closed_by,
            input = w.input, output = w.output, unit = w.unit, unit_price = w.unit_price,
            input_unit_price = w.input_unit_price, basis = w.basis, cost = w.cost, call = w.call
-      FROM won w WHERE r.ctid = w.row RETURNING w.hold
+      FROM won w
+     WHERE r.ctid = w.row AND r.state = 'open' AND r.hold = w.hold RETURNING w.hold
   ), months_changed AS (
     UPDATE member_months r SET held = r.held - s.freed, captured = r.captured + s.charged
       FROM (SELECT (SELECT m.ctid FROM member_months m
@@ -324,8 +325,18 @@ LANGUAGE plpgsql AS $$
 DECLARE
   month_start CONSTANT date := date_trunc('month', now() AT TIME ZONE p_time_zone);
   -- Which optional writes are needed.
-  has_refusals boolean; has_metadata boolean; has_tasks boolean; has_keys boolean;
+  has_metadata boolean; has_tasks boolean; has_keys boolean;
 BEGIN
+  -- The first refusal is reported with the use before the holds of this batch, so it is written before
+  -- the holds.
+  IF EXISTS (SELECT FROM unnest(p_decisions) d WHERE d.refusal IS NOT NULL) THEN
+    UPDATE budget_uses r SET has_refused = true
+      FROM unnest(p_holds, p_decisions) AS h
+     WHERE h.outcome IN ('member_cap_exceeded', 'budget_exceeded')
+       AND r.organization_id = h.organization_id AND r.id = h.refusal ->> 'use'
+       AND NOT r.has_refused;
+  END IF;
+
   WITH held AS MATERIALIZED (
     SELECT * FROM unnest(p_holds, p_decisions) AS h WHERE h.outcome = 'held'
   ), orders_written AS (
@@ -358,18 +369,10 @@ BEGIN
               FROM held h GROUP BY h.organization_id) s
      WHERE r.ctid = s.row
   )
-  SELECT bool_or(metadata IS NOT NULL), bool_or(task IS NOT NULL), bool_or(key IS NOT NULL),
-         (SELECT bool_or(d.refusal IS NOT NULL) FROM unnest(p_decisions) d)
-    INTO has_metadata, has_tasks, has_keys, has_refusals
+  SELECT bool_or(metadata IS NOT NULL), bool_or(task IS NOT NULL), bool_or(key IS NOT NULL)
+    INTO has_metadata, has_tasks, has_keys
     FROM held;
 
-  IF has_refusals THEN
-    UPDATE budget_uses r SET has_refused = true
-      FROM unnest(p_holds, p_decisions) AS h
-     WHERE h.outcome IN ('member_cap_exceeded', 'budget_exceeded')
-       AND r.organization_id = h.organization_id AND r.id = h.refusal ->> 'use'
-       AND NOT r.has_refused;
-  END IF;
   IF has_metadata THEN
     INSERT INTO order_tags (organization_id, name, value, order_id)
       SELECT h.organization_id, pair.key, pair.value, h.id
