@@ -266,7 +266,7 @@ export const errorTable = {
     status: 503,
     type: "server_error",
     meaning:
-      "The model has no enabled mount, or its channels lack what they need or rest because their vendors fail",
+      "The model has no enabled mount, or its channels lack what they need or cool down because their vendors fail",
     fields: {
       retryAfterSeconds: Schema.optionalKey(
         Schema.Int.annotate({ description: `${RETRY_AFTER}, where that is known` })

@@ -168,7 +168,7 @@ export const channelCallSeconds = Metric.histogram("gateway_channel_call_duratio
 /** Label: `channel`. */
 export const channelState = Metric.gauge("gateway_channel_state", {
   description:
-    "0 while a channel takes orders, 1 while one order tries whether it or a model of it works again, 2 while it or a model of it rests"
+    "0: the channel takes orders; 1: half-open, one order is the trial of it or of a model; 2: it or a model of it cools down"
 })
 
 /** Label: `channel`. */

@@ -57,7 +57,7 @@ const channelFindings: Look<unknown, never> = Effect.fnUntraced(function* (gatew
       const resting = [
         ...rests.map(({ model, reason, until }) =>
           warning(
-            `${id} rests${model === null ? "" : ` for ${model}`} until ${until}: ${reason}.`,
+            `${id} cools down${model === null ? "" : ` for ${model}`} until ${until}: ${reason}.`,
             "Its vendor fails."
           )
         ),

@@ -77,6 +77,6 @@ export const channelCommand = Command.make("channel").pipe(
     test,
     tryChannel,
     switching("drain", "Give it no more orders; its tasks are asked to their end"),
-    switching("enable", "Give it orders again, and end its rests")
+    switching("enable", "Enable the channel again, and end its cooldowns")
   ])
 )

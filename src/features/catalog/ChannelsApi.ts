@@ -26,12 +26,12 @@ const status = nullable(Schema.Int, "The vendor's HTTP status; null where it gav
 const cooldownFields = {
   since: Timestamp,
   until: Timestamp,
-  reason: text("Why it rests, such as timeout or credentials_refused"),
+  reason: text("The reason of the cooldown, such as timeout or credentials_refused"),
   status
 }
 
 const cooldownDescription =
-  "Left alone since then; from `until` on one call tries whether it works again"
+  "The cooldown lasts until `until`; then one order is the trial that ends it or begins a longer one"
 
 const CooldownView = Schema.Struct(cooldownFields).annotate({
   identifier: "Rest",
@@ -39,7 +39,7 @@ const CooldownView = Schema.Struct(cooldownFields).annotate({
 })
 
 const modelCooldownFields = {
-  model: textOrNull("The model that rests at the channel; null for the whole channel"),
+  model: textOrNull("The model that cools down at the channel; null for the whole channel"),
   ...cooldownFields
 }
 
@@ -49,11 +49,12 @@ const ModelCooldownView = Schema.Struct(modelCooldownFields).annotate({
 })
 
 const OrganizationCooldownView = Schema.Struct({
-  organization_id: text("Whose orders are refused there"),
+  organization_id: text("The organisation whose orders are refused there"),
   ...modelCooldownFields
 }).annotate({
   identifier: "OrganizationRest",
-  description: "An organisation whose own orders fail, which is slowed while others are served"
+  description:
+    "An organisation whose own orders fail: its orders are refused while others are served"
 })
 
 const percentiles = (description: string) =>
@@ -169,7 +170,7 @@ export class ChannelsGroup extends HttpApiGroup.make("channels").add(
     .annotateMerge(
       operation(
         "Enable a channel",
-        "It takes orders, of everybody, and neither it nor its models and keys rest any more."
+        "The channel takes orders of every organisation, and all cooldowns of it, its models and its keys have ended."
       )
     )
 ) {}
