@@ -54,10 +54,7 @@ const ORGANIZATIONS = 6
 const FIRST_DEPOSIT = { rich: "1000000", tight: "40", capped: "1000000" }
 const TOP_UP = "15"
 
-/**
- * The part of a member's cap for each minute of the run, chosen so that the cap is used up during
- * the run.
- */
+/** A member's monthly cap is this amount times the minutes of the run, which uses the cap up. */
 const CAP_PER_MINUTE = 30
 
 export interface Market {

@@ -60,6 +60,7 @@ export const makeIpC = imageCalls("ip_c", {
   isOneByOne: ({ upstreamModel }) =>
     imageFamilyOf(imageProtocols.ip_c, upstreamModel).isOneByOne === true,
   refusals: (order) => (isStandard(order) ? standardFamily : messageFamily),
-  // One key works for both families, and only family f has tasks to poll.
+  // The account check polls a task of family f that does not exist: family a has no tasks, and the
+  // key is the same.
   check: taskCheck(tasksUrl, messageFamily)
 })

@@ -1,4 +1,7 @@
-/** vp_e: one path per kind of order, with `Token` authentication, billed by ordered seconds. */
+/**
+ * The video protocol vp_e: each mode has its own path to submit to; authentication is `Token`, and
+ * orders are billed by the seconds ordered.
+ */
 import { Redacted, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"

@@ -254,7 +254,7 @@ export const layerChannelHealth = Layer.effect(
           channel: channelId,
           reason,
           ...(model === null ? {} : { model }),
-          ...(organizationId === null ? {} : { organization: organizationId })
+          ...(organizationId === null ? {} : { organization_id: organizationId })
         })
       )
 

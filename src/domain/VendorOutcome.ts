@@ -185,8 +185,8 @@ const proofOf = (failure: VendorFailure): KnownRefusal | null =>
     : null
 
 /**
- * The doubt that a failure leaves; null if the vendor certainly produced nothing. Only without a
- * doubt may a client retry automatically.
+ * Why the vendor may have produced something despite the failure; null if it certainly produced
+ * nothing. A client may retry automatically only if this is null.
  */
 export const doubtOf = (failure: VendorFailure): Doubt | null => {
   if (failure._tag === "VendorUnreachable" || proofOf(failure) !== null) return null
@@ -321,7 +321,7 @@ export const unreadableAnswerError = (
     status: 502
   })
 
-/** The client's error if the vendor answered after the sweep had closed the order. */
+/** The client's error if the hold was released without an answer: by a sweep, or after a failure of the gateway. */
 export const abandonedRequestError = () =>
   new UpstreamError({
     ...noUpstreamDetails,

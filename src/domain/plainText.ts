@@ -22,7 +22,7 @@ export const Prompt = Schema.String.check(
   Schema.isMaxLength(MAX_PROMPT, { expected: `a text of at most ${MAX_PROMPT} characters` })
 )
 
-/** Removes what cannot be stored from a text of a vendor's. */
+/** Makes a vendor's text storable: removes NUL, and replaces each lone surrogate by U+FFFD. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll("\u0000", "")
 
 /** A vendor's job id, which can be stored and sent again as a path segment. */

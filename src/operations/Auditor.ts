@@ -22,12 +22,12 @@ const nameOf = ({ invariant, organizationId, subject, detail }: Violation): stri
 const logViolations = Effect.fnUntraced(function* (violations: ReadonlyArray<Violation>) {
   for (const { detail, invariant, organizationId, subject } of violations.slice(0, MAX_LOGGED)) {
     yield* Effect.logError("ledger audit: invariant violated", detail).pipe(
-      Effect.annotateLogs({ invariant, organization: organizationId, subject })
+      Effect.annotateLogs({ invariant, organization_id: organizationId, subject })
     )
   }
   if (violations.length > MAX_LOGGED) {
-    yield* Effect.logError(
-      `ledger audit: ${violations.length - MAX_LOGGED} more invariants violated`
+    yield* Effect.logError("ledger audit: more violations than are logged").pipe(
+      Effect.annotateLogs({ unlogged: violations.length - MAX_LOGGED })
     )
   }
 })

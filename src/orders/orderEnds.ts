@@ -46,7 +46,7 @@ export const logOrderError = (
   ...causes: ReadonlyArray<unknown>
 ) =>
   Effect.annotateLogs(Effect.logError(`order: ${event}`, ...causes), {
-    hold_id: run.id,
+    order_id: run.id,
     channel: current.mount().job.channelId,
     step,
     ...fields
@@ -100,7 +100,8 @@ export const makeOrderEnds = Effect.gen(function* () {
           : { _tag: "Refused", error: terms.storableRefusal(error, orphan) }
     })
     taskEnds.notify(run.id)
-    if (!won) yield* logOrderError(open, "releasing the hold failed, already closed", { state })
+    if (!won)
+      yield* logOrderError(open, "hold not released, order already closed or accepted", { state })
     yield* open.reach("returned")
     return won
   }, inReleaseSpan)
@@ -124,7 +125,12 @@ export const makeOrderEnds = Effect.gen(function* () {
     defect: unknown
   ) {
     const { run, terms } = open
-    yield* logOrderError(open, "recording an accepted task failed", { upstreamId }, defect)
+    yield* logOrderError(
+      open,
+      "recording an accepted task failed",
+      { upstream_id: upstreamId },
+      defect
+    )
     if (yield* release(open, abandonedRequestError(), { upstreamId, reason: "not_recorded" })) {
       return yield* abandonedRequestError()
     }
@@ -137,7 +143,9 @@ export const makeOrderEnds = Effect.gen(function* () {
    * charged.
    */
   const giveBackDuplicate = Effect.fnUntraced(function* (open: OpenOrder, upstreamId: string) {
-    yield* logOrderError(open, "vendor answered with the job of another order", { upstreamId })
+    yield* logOrderError(open, "vendor answered with the job of another order", {
+      upstream_id: upstreamId
+    })
     const lost = duplicateJob(upstreamId)
     return yield* giveBack(open, upstreamErrorOf(lost), doubtOf(lost))
   })
@@ -157,14 +165,14 @@ export const makeOrderEnds = Effect.gen(function* () {
           Effect.catchDefect((defect) => giveBackUnrecorded(open, upstreamId, defect)),
           Effect.catchTag("DuplicateJob", () => giveBackDuplicate(open, upstreamId)),
           Effect.onInterrupt(() =>
-            logOrderError(open, "recording an accepted task interrupted", {
-              upstreamId
+            logOrderError(open, "recording of an accepted task was interrupted", {
+              upstream_id: upstreamId
             })
           )
         )
       if (stands) return answer
       yield* logOrderError(open, "vendor accepted a task after the release of its hold", {
-        upstreamId
+        upstream_id: upstreamId
       })
       yield* tasks.recordLateAcceptance(organizationId, id, upstreamId)
       return yield* abandonedRequestError()

@@ -120,7 +120,10 @@ export const makePaidOrders = Effect.gen(function* () {
         .pipe(
           Effect.tap(open.reach("reassigned")),
           Effect.catchDefect((defect) =>
-            Effect.as(logOrderError(open, "failover to the next channel failed", {}, defect), false)
+            Effect.as(
+              logOrderError(open, "assigning the order to the next channel failed", {}, defect),
+              false
+            )
           )
         )
     }

@@ -169,8 +169,8 @@ export const layerTaskSettlement = Layer.effect(
         Effect.catchDefect((defect) =>
           Effect.as(
             Effect.annotateLogs(
-              Effect.logWarning("task: reading failed while its end is awaited", defect),
-              { task: id }
+              Effect.logWarning("task: reading for a waiting request failed", defect),
+              { order_id: id }
             ),
             null
           )

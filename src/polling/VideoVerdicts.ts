@@ -64,13 +64,13 @@ const noteUnknownStatus = (task: ClaimedTask, word: string) =>
     Effect.andThen(
       Effect.logWarning("task: vendor answered an unknown status", word.slice(0, 100))
     ),
-    Effect.annotateLogs({ task: task.id, channel: task.channelId })
+    Effect.annotateLogs({ order_id: task.id, channel: task.channelId })
   )
 
 const noteImplausibleUsage = (task: ClaimedTask, { output }: ReportedUsage) =>
   Effect.logWarning("task: vendor reported an implausible count of tokens").pipe(
     Effect.annotateLogs({
-      task: task.id,
+      order_id: task.id,
       channel: task.channelId,
       output_tokens: String(output)
     })
@@ -139,7 +139,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     } else if (state === "released") {
       yield* countOn(lateSuccesses, task)
       yield* Effect.logWarning("task: vendor reported a success after the refund").pipe(
-        Effect.annotateLogs({ task: task.id, channel: task.channelId })
+        Effect.annotateLogs({ order_id: task.id, channel: task.channelId })
       )
     }
   })
@@ -226,7 +226,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
    */
   const putBackAfterDefect = (task: ClaimedTask, defect: unknown) =>
     Effect.logError("task: applying the vendor's answer failed", defect).pipe(
-      Effect.annotateLogs({ task: task.id, channel: task.channelId }),
+      Effect.annotateLogs({ order_id: task.id, channel: task.channelId }),
       Effect.andThen(keepOpen(task, null))
     )
 
@@ -255,8 +255,12 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
    * message, which may repeat the prompt, is not logged.
    */
   const postpone = (task: ClaimedTask, trouble: Trouble) =>
-    Effect.logDebug("task: poll had no verdict", trouble._tag ?? trouble.message).pipe(
-      Effect.annotateLogs({ task: task.id, channel: task.channelId }),
+    Effect.logDebug("task: poll failed").pipe(
+      Effect.annotateLogs({
+        order_id: task.id,
+        channel: task.channelId,
+        reason: trouble._tag ?? trouble.message
+      }),
       Effect.andThen(keepOpen(task, null, pauseSeconds(trouble.retryAfterSeconds)))
     )
 

@@ -111,8 +111,8 @@ interface Close {
   readonly holdId: string
   readonly by: Closer
   /**
-   * The state change of the task, written in the same commit. Where the task has left the state
-   * that the change starts from, the hold stays open.
+   * The state change of the task, written in the commit that closes the hold; null if no task
+   * changes. If the task is no longer in the state `from`, the hold stays open.
    */
   readonly task: TaskOutcome | null
   /** The response for repeats of the request, stored in the same commit. */
@@ -305,9 +305,9 @@ export class Ledger extends Context.Service<
      */
     readonly verify: Effect.Effect<ReadonlyArray<Violation>>
     /**
-     * The organisations to verify now, given one call every `everySeconds`: those whose recent
-     * rows, open rows or sums are inconsistent, those whose spending is stopped, and in turn all
-     * others, so that old rows are verified again too.
+     * The organisations to verify now: those whose recent rows, open rows or sums are inconsistent,
+     * those whose spending is stopped, and some of the others, the longest unverified first. With one
+     * call every `everySeconds`, each organisation gets its turn.
      */
     suspects(everySeconds: number): Effect.Effect<ReadonlyArray<string>>
     /** Recomputes every invariant of these organisations from all of their rows. */

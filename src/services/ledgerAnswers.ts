@@ -208,6 +208,8 @@ export const releaseOrLog =
     release.pipe(
       Effect.timeout(RELEASE_TIMEOUT),
       Effect.catchCause((cause) =>
-        Effect.logError("hold: release failed", cause).pipe(Effect.annotateLogs({ hold: holdId }))
+        Effect.logError("hold: release failed", cause).pipe(
+          Effect.annotateLogs({ order_id: holdId })
+        )
       )
     )

@@ -332,13 +332,13 @@ const withTaskId = (upstreamId: string, failure: VendorFailure): VendorFailure =
 }
 
 /** Reports images beyond the ordered number, which the vendor may bill. */
-const reportSurplus = (account: ChannelAccount, images: number): Effect.Effect<void> =>
-  images <= 0
+const reportSurplus = (account: ChannelAccount, surplus: number): Effect.Effect<void> =>
+  surplus <= 0
     ? Effect.void
     : Metric.update(
         Metric.withAttributes(surplusImages, { channel: account.channelId }),
-        images
+        surplus
       ).pipe(
         Effect.andThen(Effect.logWarning("image order: vendor returned more images than ordered")),
-        Effect.annotateLogs({ channel: account.channelId, images })
+        Effect.annotateLogs({ channel: account.channelId, surplus })
       )

@@ -28,7 +28,7 @@ const mediumFields: ReadonlySet<string> = new Set(
 export interface TextSize {
   /** The number of bytes of text in UTF-8. */
   readonly bytes: number
-  /** The part of `bytes` that the model certainly reads. */
+  /** The number of bytes in plain texts, from which the minimum of input tokens is estimated. */
   readonly plainBytes: number
   /** The number of images, and of other files contained in the request. */
   readonly media: number

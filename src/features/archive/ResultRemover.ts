@@ -36,7 +36,7 @@ export const layerResultRemover = Layer.effectDiscard(
       name: "archive removal",
       interval: `${pollerSeconds} seconds`,
       run: removeDueFiles,
-      onFailure: (cause) => Effect.logWarning("archive: listing files to delete failed", cause)
+      onFailure: (cause) => Effect.logWarning("archive: claiming files to delete failed", cause)
     })
   })
 )

@@ -94,8 +94,9 @@ END $$;
 CREATE FUNCTION budgets_of_holds(
   p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[],
   OUT organizations text[], OUT ids text[], OUT rooms bigint[],
-  -- For each hold, the positions of its budgets in the arrays above, and the ids of their uses.
-  -- Each element is an array as text, since the lengths differ; null for a hold without budgets.
+  -- One element for each hold: in `hold_places` the positions of its budgets in the arrays above, in
+  -- `hold_ids` the ids of their `budget_uses` rows. An element is an array cast to text, because the
+  -- lengths differ; null for a hold without budgets.
   OUT hold_places text[], OUT hold_ids text[])
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan

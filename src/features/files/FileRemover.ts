@@ -40,7 +40,7 @@ export const layerFileRemover = Layer.effectDiscard(
       name: "file removal",
       interval: `${pollerSeconds} seconds`,
       run: removeDueFiles,
-      onFailure: (cause) => Effect.logWarning("files: listing files to delete failed", cause)
+      onFailure: (cause) => Effect.logWarning("files: claiming files to delete failed", cause)
     })
   })
 )

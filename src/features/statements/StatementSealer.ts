@@ -49,7 +49,7 @@ const sealMonth = Effect.fnUntraced(function* (organizationId: string, month: st
   }
   yield* Effect.logError("statement: month not sealed, its entries do not add up").pipe(
     Effect.annotateLogs({
-      organization: organizationId,
+      organization_id: organizationId,
       month,
       balance: formatNano(statement.closingNano),
       entries: formatNano(seal.closingNano)

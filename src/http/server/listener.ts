@@ -81,9 +81,9 @@ const refuse = (socket: Duplex, [status, message]: Refusal, requestId: string) =
 }
 
 /**
- * Closes connections that a client address opens above its limit, so that a client without a key
- * leaves connections to other clients. This is logged at most once a minute, as all clients may
- * share the address of a proxy.
+ * Closes new connections above the limit of a client address, so that one client, even without a
+ * key, cannot use up all connections. A close is logged at most once a minute, because all clients
+ * may share a proxy's address.
  */
 const makeAddressLimit = Effect.gen(function* () {
   const { addressConnections } = yield* Settings
@@ -97,7 +97,7 @@ const makeAddressLimit = Effect.gen(function* () {
     if (now < nextLogMillis) return
     nextLogMillis = now + 60_000
     runFork(
-      Effect.logWarning("listener: connection above the limit of its address closed").pipe(
+      Effect.logWarning("listener: connection closed, client address is at its limit").pipe(
         Effect.annotateLogs({ address: client, limit: addressConnections })
       )
     )
@@ -203,7 +203,7 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
         unansweredCount--
       })
     }
-    // This listener is registered before the handler of the HTTP server below.
+    // The HTTP server below registers its handler later, so each request is counted before it is handled.
     server.on("request", trackResponse)
     // Node emits this in place of `request` for clients that send `Expect: 100-continue`.
     server.on("checkContinue", trackResponse)

@@ -87,7 +87,7 @@ export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
         Effect.map((stored) => ({ ...stored, contentType })),
         Effect.tapError(({ message }) =>
           Effect.logError("archive: storing the images of a task failed", message).pipe(
-            Effect.annotateLogs({ task: id })
+            Effect.annotateLogs({ order_id: id })
           )
         ),
         Effect.mapError(() => storageFailed)

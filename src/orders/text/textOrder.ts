@@ -39,7 +39,7 @@ export interface TextOutput {
 const logImplausibleUsage = (id: string, { input, output }: ReportedUsage) =>
   Effect.logWarning("order: vendor reported an implausible count of tokens").pipe(
     Effect.annotateLogs({
-      hold_id: id,
+      order_id: id,
       input_tokens: String(input),
       output_tokens: String(output)
     })

@@ -86,7 +86,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
       if (breakOff === null) return yield* finishBy(id, text, null, Exit.void)
       if (Cause.hasDies(breakOff)) {
         yield* Effect.logError("order: stream cut short by a defect", breakOff).pipe(
-          Effect.annotateLogs({ hold_id: id })
+          Effect.annotateLogs({ order_id: id })
         )
       }
       const failure = Exit.failCause(Cause.map(breakOff, upstreamErrorOf))

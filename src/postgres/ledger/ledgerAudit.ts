@@ -163,7 +163,7 @@ export const makeAudit = (
       Effect.catchDefect((defect) =>
         Effect.as(
           Effect.logError("ledger audit: reading an organisation failed", defect).pipe(
-            Effect.annotateLogs({ organization: id })
+            Effect.annotateLogs({ organization_id: id })
           ),
           []
         )

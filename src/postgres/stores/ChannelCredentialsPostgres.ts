@@ -99,7 +99,7 @@ export const layerChannelCredentials = Layer.effect(
     const usableAccount = (row: AccountRow) =>
       openAccount(row).pipe(
         Effect.tapError(({ message }) =>
-          Effect.logError("channel: opening a key failed").pipe(
+          Effect.logError("channel: stored key is not usable").pipe(
             Effect.annotateLogs({ channel: row.channelId, key_name: row.name, cause: message })
           )
         ),

@@ -121,7 +121,13 @@ export const layerCallLog = Layer.effect(
         unwritten.add(id, subject, report.describe(), now)
       } catch {
         yield* dropped(1)
-        yield* Effect.logWarning("call log: describing a call failed")
+        yield* Effect.logWarning("call log: call dropped, its description failed").pipe(
+          Effect.annotateLogs({
+            order_id: subject.jobId,
+            channel: subject.channelId,
+            purpose: subject.purpose
+          })
+        )
       }
     })
 

@@ -70,8 +70,8 @@ export class Archives extends Context.Service<
      */
     claimRemovals(limit: number): Effect.Effect<ReadonlyArray<ClaimedRemoval>>
     /**
-     * Deletes the row after its files were deleted. A repeat changes nothing, nor does a call for a
-     * removal that was claimed again since.
+     * Deletes the row of an archived result, whose files the caller has deleted. A repeat, or a call
+     * whose claim was replaced by a newer one, changes nothing.
      */
     completeRemoval(result: ClaimedRemoval): Effect.Effect<void>
   }

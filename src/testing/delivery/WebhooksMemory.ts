@@ -140,7 +140,10 @@ export const layerWebhookEndpointsMemory = Layer.effect(
   })
 )
 
-/** The messages that may be claimed, in the order of their due times. */
+/**
+ * The messages that may be claimed: receivers take turns, and the messages of one receiver are in
+ * the order of their due times.
+ */
 const claimable = (
   { webhookEndpoints, webhookMessages }: MemoryState,
   claims: MessageClaims,

@@ -1,6 +1,6 @@
 /**
- * The use of budgets in memory: which orders count, which are refused, and how budgets are created
- * and changed.
+ * The budgets of the store in memory: which orders count in them, which orders they refuse, and how
+ * budgets are created and changed.
  */
 import { DateTime } from "effect"
 import {

@@ -130,7 +130,7 @@ export const makeFileResponses = Effect.gen(function* () {
     // The vendor may still have the file while the bucket cannot be reached.
     const archived = yield* Effect.catch(archivedFile(task, n, headers), ({ message }) =>
       Effect.logWarning("archive: reading a file failed", message).pipe(
-        Effect.annotateLogs({ task: task.id }),
+        Effect.annotateLogs({ order_id: task.id }),
         Effect.as(null)
       )
     )

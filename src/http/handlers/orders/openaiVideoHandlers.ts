@@ -87,8 +87,8 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
     const responses = yield* makeTaskResponses("video")
 
     /**
-     * Answers an order. A replay gets the same answer as the first request, from the fields stored
-     * with the task.
+     * The task that answers an order. For a replay it is read from the database, with the state of
+     * a new task, so that the answer equals the first one.
      */
     const answerOf = Effect.fnUntraced(function* (
       model: string,
