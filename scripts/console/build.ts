@@ -12,7 +12,9 @@ import { CONSOLE_FILES } from "./viteConfig.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 /** The sources that the build includes. */
-const sources = ["src/console", "src/client", "src/http/api", "src/domain", "src/services"]
+const sources = ["console", "client", "contract", "http/api", "features", "domain", "services"].map(
+  (room) => `src/${room}`
+)
 const others = ["package-lock.json", "scripts/console/build.ts", "scripts/console/viteConfig.ts"]
 const BUILT_FROM = join(CONSOLE_FILES, ".built-from")
 
