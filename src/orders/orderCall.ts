@@ -6,8 +6,8 @@ import { Effect } from "effect"
 import type { AnsweredCall, CallLogShape, CallReport, CallSubject } from "../services/CallLog.ts"
 
 /**
- * Whether the call returns the product. Submits and polls do not, as they belong to a task that
- * continues after the call.
+ * Whether the call returns the product. Submits and polls return no product: their task continues
+ * after the call.
  */
 const returnsProduct = ({ purpose }: CallSubject): boolean =>
   purpose === "image" || purpose === "text"

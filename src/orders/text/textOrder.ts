@@ -54,7 +54,10 @@ export const textOrderOf = (
 ) => {
   const isEmbedding = model.modality === "embedding"
 
-  /** The charge by the vendor's count of tokens, or by the formula when there is no count. */
+  /**
+   * The charge by the vendor's count of tokens; without such a count, by the formula that estimates
+   * tokens from the size of input and output.
+   */
   const chargeOf = (counted: TokenCounts | null, output: WrittenText) => {
     const { inputTokens, outputTokens, chargeNano, basis, implausible } = chargeText(
       quote,
@@ -80,8 +83,8 @@ export const textOrderOf = (
   }
 
   /**
-   * Charges for an answer that could not be read: by the vendor's count of tokens, or for the input
-   * and `outputTokens`.
+   * Charges for an answer that could not be read: by the vendor's count of tokens, or without such
+   * a count for the estimated input and `outputTokens`.
    */
   const chargeUnread = (failure: VendorLost, id: string, outputTokens: bigint): Charge<never> => {
     const { usage: counted = null } = failure
@@ -182,7 +185,8 @@ export const makeTextOrder = Effect.fnUntraced(function* (
         })
       })),
       finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),
-      // The vendor may have written the maximum number of tokens that the hold covers.
+      // The charge is for the maximum output that the hold covers, as the vendor may have written
+      // it.
       chargeUnread: (failure, id) => chargeUnread(failure, id, resolved.quote.outputTokens)
     }
     return order
