@@ -81,11 +81,11 @@ export interface TelemetryConfig {
    * absent: nothing is collected or sent.
    */
   readonly otlpEndpoint: string | null
-  /** The whole address for traces, where it is another one. */
+  /** Full URL for traces, where it differs. */
   readonly otlpTracesEndpoint: string | null
-  /** The whole address for metrics, where it is another one. */
+  /** Full URL for metrics, where it differs. */
   readonly otlpMetricsEndpoint: string | null
-  /** The whole address for logs, where it is another one. */
+  /** Full URL for logs, where it differs. */
   readonly otlpLogsEndpoint: string | null
   /** Headers of every export, as `name=value,name=value`. */
   readonly otlpHeaders: Redacted.Redacted | null
@@ -93,11 +93,11 @@ export interface TelemetryConfig {
   readonly otlpProtocol: "http/protobuf" | "http/json"
   /** `gzip` or `none`. */
   readonly otlpCompression: "gzip" | "none"
-  /** Milliseconds the collector has to answer an export. */
+  /** Time-out of an export, in milliseconds. */
   readonly otlpTimeoutMillis: number
-  /** Name of the service in all that is exported; absent: `media-gateway`. */
+  /** Name of the service in all exported data; absent: `media-gateway`. */
   readonly serviceName: string | null
-  /** What else is said of this process, as `name=value,name=value`. */
+  /** Further attributes of this process, as `name=value,name=value`. */
   readonly resourceAttributes: string
   /** Milliseconds between two exports of the metrics. */
   readonly metricExportMillis: number

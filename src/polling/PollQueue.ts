@@ -8,14 +8,15 @@ import { Clock, Effect, FiberSet, Latch } from "effect"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import type { PollAnswer, Question } from "./VideoPolls.ts"
 
-/** The queue of a channel may hold as many questions as its vendor answers in this time. */
+/** The queue of a channel may hold the number of questions that its vendor answers in this time. */
 const QUEUE_MILLIS = 200
 /** The maximum length of one channel's queue, however quickly its vendor answers. */
 const MAX_QUEUED = 192
 /** The minimum time over which the rate of answers is measured. */
 const MIN_MEASURE_MILLIS = 50
 /**
- * The maximum number of answered but not yet settled questions of the poller, over all channels.
+ * The maximum number of questions that the poller has answers to but has not settled yet, over all
+ * channels.
  */
 const MAX_SETTLING = 1024
 
@@ -108,8 +109,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   /**
-   * Starts a question in the background. A failure to settle its answer must not stop other
-   * questions.
+   * Starts a question in the background. A failure to settle its answer is logged and does not stop
+   * other questions.
    */
   const start = (question: Question) =>
     inBackground(
@@ -144,7 +145,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   return {
     /** Whether the channel has reached its limit of open questions. */
     isFull: open.isFull,
-    /** Whether no more tasks should be claimed, as too many answers are not settled yet. */
+    /** Whether too many answers are not settled yet, so that no more tasks should be claimed. */
     isBehind: () => settling.isFull("all"),
     /**
      * Sends the question without waiting in the queue, and returns the effect that settles its
@@ -179,8 +180,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
       )
     },
     /**
-     * Removes and returns the tasks that have waited for at least `millis`, as their vendor has
-     * become slow.
+     * Removes and returns the tasks that have waited for at least `millis`, because their vendor
+     * has become slow.
      */
     late: (millis: number) => {
       const now = monotonicMillisOf(clock)
