@@ -49,7 +49,8 @@ const Accepted = Schema.Struct(processing).annotate({
 
 /**
  * The view of a task, which depends on the dialect of its id. OpenAI's objects come first in the
- * union, as they have all fields of the other objects.
+ * union: they have all fields of the gateway's own objects, so the schemas of those would match
+ * them too.
  */
 const VideoTaskView = Schema.Union([
   asOpenaiVideo(processing).annotate({ identifier: "OpenaiProcessingVideo" }),
