@@ -92,7 +92,7 @@ export class ChannelHealth extends Context.Service<
     returnKeyTrial(key: ChannelKey): Effect.Effect<void>
     /** Ends all cooldowns of the channel, its models and its keys, for all organisations. */
     endCooldowns(channelId: string): Effect.Effect<void>
-    /** Counts the result of a paid call. Operators see `vendorMessage`. */
+    /** Counts the result of a paid call. `vendorMessage` is shown to operators. */
     recordEnd(lane: Lane, end: CallEnd, vendorMessage: () => string | null): void
     /**
      * Counts the lag of a completion: an upper bound of the time from a task's end to the answer

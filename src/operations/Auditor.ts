@@ -12,9 +12,7 @@ import { OperationsStore } from "../services/Operations.ts"
 
 /** The maximum number of violations with a log line each. The other violations share one line. */
 const MAX_LOGGED = 20
-/**
- * The number of checks in each audit interval by which a gateway finds out whether an audit is due.
- */
+/** The number of times in each audit interval that a gateway checks whether an audit is due. */
 const CHECKS_PER_AUDIT = 4
 const MAX_RECHECK_SECONDS = 10
 

@@ -37,7 +37,9 @@ import {
 } from "../services/Operations.ts"
 import { makeProcessMeasure } from "./processMeasure.ts"
 
-/** The database counts as unreachable when a check is overdue by this time without an answer. */
+/**
+ * The database counts as unreachable when a check has had no answer for this time after it was due.
+ */
 const STORE_TIMEOUT_SECONDS = 4
 /**
  * Readiness fails after MAX_MISSED_POLLS poller intervals without a run, but not before

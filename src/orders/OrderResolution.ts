@@ -150,8 +150,8 @@ export const makeOrderResolution = Effect.gen(function* () {
   })
 
   /**
-   * Resolves an order of text: checks the model, and the mounts with the size of the expected
-   * answer and the price.
+   * Resolves an order of text: checks the model, the mounts, the size of the expected answer, and
+   * the price.
    */
   const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
     const ordered = yield* checkModel(caller, request.body.model, request.modalities)

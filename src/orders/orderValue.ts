@@ -116,7 +116,7 @@ export interface PaidOrder<Product, Answer> extends OrderTerms {
   readonly finish: (product: Product, id: string) => Effect.Effect<Finish<Answer>>
   /**
    * The charge for a successful answer that could not be read. Null for orders whose answer only
-   * accepts a task: the product cannot be fetched, as the task's id was in that answer.
+   * accepts a task: the product cannot be fetched without the task's id, which was in that answer.
    */
   readonly chargeUnread: (failure: VendorLost, id: string) => Charge<never> | null
   /**
@@ -125,8 +125,8 @@ export interface PaidOrder<Product, Answer> extends OrderTerms {
    */
   readonly hasBegun: () => boolean
   /**
-   * The vendor's failure that cut the product short, whose delivered part is still charged; null
-   * for a complete product.
+   * The vendor's failure that cut the product short, although the delivered part is charged; null
+   * without such a failure.
    */
   readonly breakOffOf: (product: Product) => VendorFailure | null
   /**

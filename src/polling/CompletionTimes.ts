@@ -1,7 +1,7 @@
 /**
- * The usual time in which videos are completed, by model, length and resolution. The delay until a
- * client's next poll is calculated from it. Each gateway learns it from the tasks that it settles,
- * and at startup from the tasks in the database.
+ * The usual times in which videos are completed, by model, length and resolution. The delay until a
+ * client's next poll is calculated from the usual time. Each gateway learns these times from the
+ * tasks that it settles, and at startup from the tasks in the database.
  */
 import { Context, Effect, Layer } from "effect"
 import type { VideoKind } from "../domain/video/VideoQuote.ts"

@@ -8,15 +8,18 @@ import { Clock, Effect, FiberSet, Latch } from "effect"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import type { PollAnswer, Question } from "./VideoPolls.ts"
 
-/** The queue of a channel may hold the number of questions that its vendor answers in this time. */
+/**
+ * The maximum length of a channel's queue is the number of questions that its vendor answers in
+ * this time.
+ */
 const QUEUE_MILLIS = 200
-/** The maximum length of one channel's queue, however quickly its vendor answers. */
+/** The maximum length of a channel's queue for a vendor that answers very quickly. */
 const MAX_QUEUED = 192
 /** The minimum time over which the rate of answers is measured. */
 const MIN_MEASURE_MILLIS = 50
 /**
- * The maximum number of questions that the poller has answers to but has not settled yet, over all
- * channels.
+ * The maximum number of the poller's questions, over all channels, whose answers have arrived but
+ * are not settled yet.
  */
 const MAX_SETTLING = 1024
 
@@ -86,7 +89,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   const startNext = (channelId: string) => {
-    // Questions for clients' reads skip the queue, so more questions than `bound` may be open.
+    // No queued question is started while more than `bound` questions are open, which happens as
+    // questions for clients' reads skip the queue.
     if (open.of(channelId) > bound) return
     takeLate(channelId, staleMillis)
     const queue = waiting.get(channelId) ?? []
@@ -167,8 +171,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
     },
     /**
      * The number of open and queued questions by channel, minus the allowed length of the queue. A
-     * claim counts this number as permits in use. It must be called once before each claim, as it
-     * measures the vendors' rate of answers since its previous call.
+     * claim counts this number as permits in use. This method must be called once before each
+     * claim, as every call measures the vendors' rate of answers since the previous call.
      */
     taken: (): ReadonlyMap<string, number> => {
       measure()

@@ -23,13 +23,13 @@ type ClaimedTasks = Arr.NonEmptyReadonlyArray<ClaimedTask>
 export interface Question {
   readonly channelId: string
   readonly tasks: ClaimedTasks
-  /** Calls the vendor. Every failure of the call becomes an answer too. */
+  /** Calls the vendor. A failure of the call is returned as an answer too. */
   readonly ask: Effect.Effect<PollAnswer>
 }
 
 /**
- * An answer that is not settled in the ledger yet. Settling it needs no permit for calls to the
- * vendor.
+ * A vendor's answer that is not settled in the ledger yet. Settling needs no permit for calls to
+ * the vendor.
  */
 export interface PollAnswer {
   readonly settle: Effect.Effect<void>

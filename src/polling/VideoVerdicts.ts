@@ -27,7 +27,8 @@ import { UsualTimes } from "./CompletionTimes.ts"
 /** The reason why a question brought no verdict. */
 export interface Trouble {
   /**
-   * The tag of a vendor's failure, whose message may repeat the prompt; absent for other reasons.
+   * The tag of the failure, where the reason is a vendor's failure. The message of such a failure
+   * may repeat the prompt.
    */
   readonly _tag?: string
   readonly message: string
@@ -78,7 +79,10 @@ const noteImplausibleUsage = (task: ClaimedTask, { output }: ReportedUsage) =>
 
 export type VideoVerdicts = Effect.Success<ReturnType<typeof makeVideoVerdicts>>
 
-/** `onEnd` is called for every task whose hold is closed, also where another gateway closed it. */
+/**
+ * `onEnd` is called with the id of every task whose hold is closed, also where another gateway
+ * closed the hold.
+ */
 export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string) => void) {
   const ledger = yield* Ledger
   const tasks = yield* TaskRepo

@@ -1,7 +1,8 @@
 /**
- * The schemas of errors. On the wire an error is `{"error":{"message","type","param","code",
- * ...}}`; in a program it is an instance of the error class of that code. The server encodes errors
- * with these schemas, and the typed client decodes them.
+ * The schemas of errors. On the wire an error has the form
+ * `{"error":{"message","type","param","code",...}}`; in a program it is an instance of the error
+ * class of that code. The server encodes errors with these schemas, and the typed client decodes
+ * them.
  */
 import { Schema, SchemaTransformation } from "effect"
 import * as Errors from "../../domain/Errors.ts"

@@ -1,7 +1,7 @@
 /**
  * Reads request bodies within a memory budget. Arrived bytes count until their request is answered.
- * A large body does not reserve its declared length, as otherwise slow clients could use up the
- * budget by sending headers alone.
+ * A customer's large body does not reserve its declared length, as otherwise slow clients could use
+ * up the budget by sending headers alone.
  */
 import { IncomingMessage } from "node:http"
 import { Effect, Stream } from "effect"
@@ -190,8 +190,8 @@ export const makeBodies = (budgetBytes: number) => {
     read: (organizationId: string | null, request: Request, bounds: BodyBounds) => {
       const owner = organizationId ?? OPERATOR
       const contentLength = request.headers["content-length"]
-      // Only a short body of a known length is read in one piece. Any other body is read in chunks,
-      // so that its limit is checked while chunks arrive.
+      // Of customers' bodies, only a short body of a known length is read in one piece. Any other
+      // body is read in chunks, so that its limit is checked while chunks arrive.
       const isShort = contentLength !== undefined && Number(contentLength) <= SHORT_BYTES
       const body =
         organizationId === null || isShort

@@ -133,8 +133,8 @@ export const layerEdge = HttpRouter.middleware(
           const headers: Record<string, string> = {}
           const answer = answerOf(request.source)
           const [matchedRoute] = routes.at(pathOf(url))
-          // The router decodes and trims paths before it compares them, so it gets only exact
-          // spellings.
+          // The router decodes and trims paths before it compares them. Therefore a path in any
+          // other spelling is refused before it reaches the router.
           const refusal = refusalOf(routes, original, matchedRoute !== undefined)
           const handled = refusal === null ? route : Effect.succeed(refusal)
           const answered = handled.pipe(

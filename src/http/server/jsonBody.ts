@@ -11,8 +11,8 @@ import { cutMedia, type walkJson } from "../../runtime/texts/jsonWalk.ts"
 /** The bytes of a body, and the result of a scan over them. */
 export interface JsonBytes {
   /**
-   * The bytes of the body. This array is emptied when they are decoded, so that bytes and decoded
-   * values are not both in memory.
+   * The bytes of the body. The array is emptied when the body is decoded, so that its bytes and its
+   * decoded values are not both in memory.
    */
   readonly pieces: Array<Buffer>
   readonly walk: Pick<ReturnType<typeof walkJson>, "media" | "isOpen">

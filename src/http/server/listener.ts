@@ -26,8 +26,8 @@ const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
   return {
     headersTimeout,
     requestTimeout: requestSeconds * 1000,
-    // Node must not refuse a request without a `Host` header itself, so that the refusal has an
-    // error body of this API, as every other refusal has.
+    // Node does not refuse a request without a `Host` header: the gateway refuses it, with an error
+    // body of this API like every other refusal.
     requireHostHeader: false,
     // Upgrades are ignored: such a request is answered as plain HTTP.
     shouldUpgradeCallback: () => false,

@@ -25,7 +25,9 @@ const labelledMethods: ReadonlySet<string> = new Set([
 
 const inSeconds = (nanos: bigint): number => Number(nanos) / 1e9
 
-/** Memoizes by label: creating a metric with attributes looks it up in the registry every time. */
+/**
+ * Memoizes metrics by label, as creating a metric with attributes searches the registry every time.
+ */
 const memoizeByLabel = <A>(make: (label: string) => A) => {
   const values = new Map<string, A>()
   return (label: string): A => {

@@ -39,7 +39,10 @@ const CHARACTER =
 /** A segment of a path that is not `.` or `..`. */
 const SEGMENT = `(?!\\.{1,2}(?:[/?]|$))${CHARACTER}+`
 
-/** Any path below the console, whose own router reads it; it may end in a slash. */
+/**
+ * Any path below the console, which the console's client-side router handles; it may end in a
+ * slash.
+ */
 const SUBPATH = `(?:/(?:${SEGMENT}/)*(?:${SEGMENT})?)?`
 
 const patternOf = (path: string): RegExp =>

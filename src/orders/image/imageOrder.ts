@@ -46,8 +46,8 @@ import { makeArchiveImages, type TaskImages } from "./taskImages.ts"
 interface Images {
   readonly result: ImageResult
   /**
-   * The encoded answer. It is encoded before the charge, since nothing may fail between the charge
-   * and the client.
+   * The encoded answer. It is encoded before the charge, so that nothing can fail between the
+   * charge and the answer to the client.
    */
   readonly answer: RawAnswer
 }

@@ -129,15 +129,15 @@ export const textOrderOf = (
     files: noFiles,
     task: null,
     /**
-     * A vendor's message may repeat the client's text, so only a part of it is stored for repeated
-     * requests.
+     * Only a part of a vendor's message is stored for repeated requests, as the message may repeat
+     * the client's text.
      */
     storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null)
   }
   return { finishBy, chargeUnread, terms }
 }
 
-/** Whether the vendor failed before it wrote or counted anything. */
+/** Whether the vendor failed before it wrote any text or counted any tokens. */
 const hasFailed = ({ result, usage, outputBytes }: TextAnswer): boolean =>
   usage === null &&
   outputBytes === 0 &&

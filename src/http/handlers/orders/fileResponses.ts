@@ -85,7 +85,8 @@ export const makeFileResponses = Effect.gen(function* () {
     const { status } = answer
     if (isGone(status)) return yield* fileNotFound("The vendor does not have the file any more")
     if (status === 304 || status === 416) {
-      // These answers have no content type, as a browser keeps the headers of its first answer.
+      // These answers have no content type: a browser keeps the headers of the answer with which it
+      // got the file.
       const headers = { ...headersOf(answer), "cache-control": "private" }
       return HttpServerResponse.empty({ status, headers })
     }

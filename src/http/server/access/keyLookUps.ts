@@ -31,8 +31,8 @@ export const makeKeyLookUps = Effect.gen(function* () {
     const sequentialQueue = yield* Semaphore.make(SLOW_WAITS)
 
     /**
-     * Takes a permit until the scope closes. The result is an effect that the caller runs when the
-     * key is unknown, to count it.
+     * Takes a permit until the scope closes. The result is the effect by which the caller counts an
+     * unknown key.
      */
     const acquire = Effect.gen(function* () {
       const concurrentScope = yield* Scope.fork(yield* Effect.scope)
