@@ -41,14 +41,16 @@ export interface Lane {
 export type BreakerState =
   | { readonly _tag: "Closed" }
   /**
-   * One trial call may go to these targets. It must report its result: by `endTrial`, or for a key
-   * by `recordKeySuccess`, `recordKeyRefusal` or `returnKeyTrial`.
+   * One trial call may be made for these targets. It must report its result: by `endTrial`, or for
+   * a key by `recordKeySuccess`, `recordKeyRefusal` or `returnKeyTrial`.
    */
   | { readonly _tag: "HalfOpen"; readonly trials: ReadonlyArray<CooldownTarget> }
   | {
       readonly _tag: "Open"
       readonly secondsLeft: number
-      /** Whether only this organisation is refused, while others are served. */
+      /**
+       * Whether the cooldown refuses only this organisation, while other organisations are served.
+       */
       readonly isOrganizationOnly: boolean
     }
 
@@ -69,7 +71,7 @@ export class ChannelHealth extends Context.Service<
     /** Queries the database only when a cooldown of the lane has ended, to claim the trial call. */
     breakerState(lane: Lane): Effect.Effect<BreakerState>
     /**
-     * Reports the result of the trial call: null for a success, undefined where the call showed
+     * Reports the result of the trial call: null for a success, undefined where the call shows
      * nothing about the vendor.
      */
     endTrial(
@@ -84,13 +86,13 @@ export class ChannelHealth extends Context.Service<
     recordKeyRefusal(key: ChannelKey, failure: VendorFailure): Effect.Effect<void>
     recordKeySuccess(key: ChannelKey): Effect.Effect<void>
     /**
-     * Releases the trial of a key whose call showed neither a success nor a refusal, so that
+     * Releases the trial of a key whose trial call showed neither a success nor a refusal, so that
      * another call may try the key.
      */
     returnKeyTrial(key: ChannelKey): Effect.Effect<void>
     /** Ends all cooldowns of the channel, its models and its keys, for all organisations. */
     endCooldowns(channelId: string): Effect.Effect<void>
-    /** Counts the result of a paid call. Operators see `vendorMessage`. */
+    /** Counts the result of a paid call. `vendorMessage` is shown to operators. */
     recordEnd(lane: Lane, end: CallEnd, vendorMessage: () => string | null): void
     /**
      * Counts the lag of a completion: an upper bound of the time from a task's end to the answer
@@ -199,8 +201,8 @@ export const layerChannelHealth = Layer.effect(
     let tallies = makeTallies()
     let failures = new Map<string, ChannelFailure>()
     /**
-     * Cooldowns by channel, then by target name: an order on a healthy channel needs only one
-     * look-up.
+     * Cooldowns by channel, then by target name, so that an order on a healthy channel needs only
+     * one look-up.
      */
     let localCooldowns = new Map<string, Map<string, LocalCooldown>>()
 
@@ -320,8 +322,8 @@ export const layerChannelHealth = Layer.effect(
       )
 
     /**
-     * The breaker state for an order of `organizationId` to which all these cooldowns apply. The
-     * list is not empty.
+     * The breaker state for an order of `organizationId`, from all cooldowns that apply to the
+     * order, of which there is at least one.
      */
     const stateBehind = (
       cooldowns: ReadonlyArray<LocalCooldown>,
@@ -339,8 +341,8 @@ export const layerChannelHealth = Layer.effect(
       if (cooldowns.some(({ nextTrialAtMillis }) => nextTrialAtMillis > now)) {
         return Effect.succeed(open())
       }
-      // One call per second requests a trial. The other calls of this gateway see the breaker as
-      // open meanwhile.
+      // Only one call of this gateway per second requests a trial from the database. Meanwhile
+      // other calls see the breaker as open.
       for (const cooldown of cooldowns) cooldown.nextTrialAtMillis = now + EXCHANGE_SECONDS * 1000
       return Effect.gen(function* () {
         const trials: Array<CooldownTarget> = []
@@ -461,8 +463,8 @@ export const watchedBy =
     lane: Lane,
     trials: ReadonlyArray<CooldownTarget>,
     /**
-     * Finds the failure that cut an answer short, where the call returns the failure as part of its
-     * result.
+     * Finds the failure that cut an answer short, for calls that return this failure as a part of
+     * their result.
      */
     failureIn: ((result: A) => VendorFailure | null) | undefined,
     vendorMessage: () => string | null

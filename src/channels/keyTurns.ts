@@ -1,7 +1,7 @@
 /**
  * Rotates the keys of a channel between its orders (round robin). A key that its vendor refuses
- * cools down, and the call is retried with another key. The retry is safe, as a refused key proves
- * that the vendor created nothing.
+ * cools down, and the call is retried with another key. The retry is safe, as a vendor that refuses
+ * the key has created nothing.
  */
 import { Array as Arr, Effect } from "effect"
 import { isAboutKey, isKeyRefused, type VendorFailure } from "../domain/VendorOutcome.ts"
@@ -13,8 +13,8 @@ type Accounts = Arr.NonEmptyReadonlyArray<KeyedAccount>
 type Call<A> = (account: KeyedAccount) => Effect.Effect<A, VendorFailure>
 
 /**
- * The key under which the health of an account is recorded. A superseded version has a name of its
- * own, as its refusal says nothing about the version that replaced it.
+ * The key under which the health of an account is recorded. A superseded version has its own key,
+ * as a refusal of this version says nothing about the version that replaced it.
  */
 const keyOfAccount = ({ channelId, keyName, version, isSuperseded }: KeyedAccount): ChannelKey => ({
   channelId,
@@ -29,7 +29,9 @@ export const isMaker = (
 
 interface Turns<A> {
   readonly call: Call<A>
-  /** False as soon as part of the answer was sent to the client. */
+  /**
+   * Whether a repetition is allowed; false as soon as a part of the answer was sent to the client.
+   */
   readonly mayRepeat: () => boolean
   /** Whether the call may be repeated with another key after this failure. */
   readonly isRefused: (failure: VendorFailure) => boolean
@@ -57,7 +59,8 @@ export const makeKeyTurns = Effect.gen(function* () {
 
   /**
    * Calls with the first key that is not cooling down, and after a refusal retries with the keys
-   * that follow. Runs `otherwise` when no key can be used.
+   * that follow. Runs `otherwise` when all keys are cooling down; fails with the last refusal when
+   * no key is left.
    */
   const callWithFirst = <A>(
     accounts: ReadonlyArray<KeyedAccount>,
@@ -113,8 +116,8 @@ export const makeKeyTurns = Effect.gen(function* () {
         })
       }),
     /**
-     * Makes a call about a task, starting with the key that created the task, as some vendors show
-     * a task to that key only.
+     * Makes a call about a task, starting with the key that created the task: some vendors show a
+     * task only to that key.
      */
     forTask: <A>(
       accounts: Accounts,

@@ -3,9 +3,9 @@ import { Predicate } from "effect"
 import { webhookDocument } from "../features/webhooks/webhookDocument.ts"
 
 /**
- * Removes `additionalProperties: false`: objects may gain fields, which must not break clients that
- * were generated from this document. Operators' paths keep it, as unknown fields in their bodies
- * are errors.
+ * Removes `additionalProperties: false`, as objects may gain fields, which must not break clients
+ * that were generated from this document. Operators' paths keep it, as an unknown field in an
+ * operator's body is an error.
  */
 const withOpenObjects = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withOpenObjects)

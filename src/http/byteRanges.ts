@@ -2,9 +2,9 @@
 import type { ByteRange } from "../services/results/ArchiveBucket.ts"
 
 /**
- * The requested byte range; null for the complete file, which a request without a `Range` header
- * gets, and so does one with a malformed header or several ranges. "beyond" means that the range
- * begins after the end of the file.
+ * The requested byte range; null for the complete file, and "beyond" where the range begins after
+ * the end of the file. A request gets the complete file when its `Range` header is absent,
+ * malformed, or has several ranges.
  */
 export const byteRangeOf = (
   range: string | undefined,

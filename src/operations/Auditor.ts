@@ -1,7 +1,7 @@
 /**
- * Audits the ledger at intervals. Each audit covers the entries since the last audit, and in turn
- * all other entries. An organisation whose books are broken takes no new orders until a later audit
- * finds them sound. Other organisations are not affected.
+ * Audits the ledger at intervals. Each audit verifies the organisations whose rows or sums look
+ * inconsistent, and in turn all other organisations. An organisation whose books are broken takes
+ * no new orders until a later audit finds them sound. Other organisations are not affected.
  */
 import { Effect, Layer } from "effect"
 import { startJob } from "../runtime/backgroundJobs.ts"
@@ -12,7 +12,7 @@ import { OperationsStore } from "../services/Operations.ts"
 
 /** The maximum number of violations with a log line each. The other violations share one line. */
 const MAX_LOGGED = 20
-/** The number of times in an audit interval that each gateway checks whether an audit is due. */
+/** The number of times in each audit interval that a gateway checks whether an audit is due. */
 const CHECKS_PER_AUDIT = 4
 const MAX_RECHECK_SECONDS = 10
 
@@ -48,7 +48,8 @@ export const layerAuditor = Layer.effectDiscard(
     const checkSeconds = auditSeconds / CHECKS_PER_AUDIT
 
     /**
-     * Violations that two successive checks find: one check is not enough to stop an organisation.
+     * Violations that two successive checks find. A single check is not enough to stop an
+     * organisation.
      */
     const confirmedViolations = Effect.gen(function* () {
       const first = yield* ledger.verifyOf(yield* ledger.suspects(auditSeconds))
@@ -67,8 +68,8 @@ export const layerAuditor = Layer.effectDiscard(
       yield* store.endAudit(violations.length)
     }).pipe(Effect.onError(() => Effect.exit(store.endAudit(null))))
 
-    // A gateway that is alone on its database always audits at its start, as it does not rely on an
-    // audit before the start.
+    // A gateway that is alone on its database audits at every start, however recent the last audit
+    // is.
     let minAgeSeconds = soleGateway ? 0 : auditSeconds
     const auditIfDue = Effect.gen(function* () {
       const ageSeconds = minAgeSeconds
@@ -80,7 +81,7 @@ export const layerAuditor = Layer.effectDiscard(
       name: "ledger audit",
       interval: `${checkSeconds} seconds`,
       run: auditIfDue,
-      // Readiness is degraded after several audits without a result.
+      // After failures, readiness is degraded when no audit has succeeded for several intervals.
       onFailure: (cause) => Effect.logError("ledger audit: run failed", cause),
       metric: ledgerAuditTime
     })

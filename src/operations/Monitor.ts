@@ -37,7 +37,9 @@ import {
 } from "../services/Operations.ts"
 import { makeProcessMeasure } from "./processMeasure.ts"
 
-/** The database counts as unreachable when a due check has had no answer for this time. */
+/**
+ * The database counts as unreachable when a check has had no answer for this time after it was due.
+ */
 const STORE_TIMEOUT_SECONDS = 4
 /**
  * Readiness fails after MAX_MISSED_POLLS poller intervals without a run, but not before
@@ -148,14 +150,14 @@ export const layerMonitor = Layer.effect(
       name: "database check",
       interval: `${settings.healthSeconds} seconds`,
       run: checkStore,
-      // Readiness fails until the database answers again.
+      // After a failure, readiness fails until the database answers again.
       onFailure: noteStoreFailure
     })
     yield* startJob({
       name: "database totals",
       interval: `${settings.totalsSeconds} seconds`,
       run: countTotals,
-      // The gauges keep the values of the last run that succeeded.
+      // After a failure, the gauges keep the values of the last run that succeeded.
       onFailure: (cause) => Effect.logDebug("database totals: query failed", cause),
       metric: openTasks
     })

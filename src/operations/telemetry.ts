@@ -59,7 +59,8 @@ const makeBounded = (timeoutMillis: number) =>
     }
 
     /**
-     * The response without its body, which is read before, so that the time-out covers the body.
+     * A copy of the response without its body. The body was already read, so that the time-out
+     * covers it.
      */
     const headOf = (response: HttpClientResponse.HttpClientResponse) => {
       const { "retry-after": retryAfter } = response.headers
@@ -109,8 +110,8 @@ const makeBounded = (timeoutMillis: number) =>
   })
 
 /**
- * Whether a root span is sampled. A random number decides instead of the trace ID, which is as
- * random but does not exist before its span.
+ * Whether a root span is sampled. Sampling by ratio uses a random number instead of the trace ID:
+ * the trace ID is as random, but does not exist before its span.
  */
 const rootIsSampled = (sampler: Sampler, ratio: number): boolean => {
   if (sampler.endsWith("always_on")) return true
@@ -118,9 +119,9 @@ const rootIsSampled = (sampler: Sampler, ratio: number): boolean => {
 }
 
 /**
- * Wraps the tracer: the sampler decides about spans that begin a trace in this gateway. SQL
- * statements outside requests and orders are never sampled, as background jobs run some every
- * second and nobody needs their traces.
+ * Wraps the tracer, so that the sampler decides about spans that begin a trace in this gateway. SQL
+ * statements outside requests and orders are never sampled: background jobs execute statements
+ * every second, and nobody needs their traces.
  */
 const sampling = (
   tracer: Tracer.Tracer,
@@ -212,8 +213,8 @@ export const layerTelemetry = (
         Layer.provide(
           Layer.effect(HttpClient.HttpClient, makeBounded(config.otlpTimeoutMillis)).pipe(
             Layer.provide(FetchHttpClient.layer),
-            // Redirects are not followed: a redirect could send an export's headers, which may hold
-            // the collector's key, to another server.
+            // Redirects are not followed: a redirect could send the headers of an export, which may
+            // contain the collector's key, to another server.
             Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
           )
         ),

@@ -81,11 +81,11 @@ export interface TelemetryConfig {
    * absent: nothing is collected or sent.
    */
   readonly otlpEndpoint: string | null
-  /** The whole address for traces, where it is another one. */
+  /** Full URL for traces, where it differs from the collector's. */
   readonly otlpTracesEndpoint: string | null
-  /** The whole address for metrics, where it is another one. */
+  /** Full URL for metrics, where it differs from the collector's. */
   readonly otlpMetricsEndpoint: string | null
-  /** The whole address for logs, where it is another one. */
+  /** Full URL for logs, where it differs from the collector's. */
   readonly otlpLogsEndpoint: string | null
   /** Headers of every export, as `name=value,name=value`. */
   readonly otlpHeaders: Redacted.Redacted | null
@@ -93,11 +93,11 @@ export interface TelemetryConfig {
   readonly otlpProtocol: "http/protobuf" | "http/json"
   /** `gzip` or `none`. */
   readonly otlpCompression: "gzip" | "none"
-  /** Milliseconds the collector has to answer an export. */
+  /** Time-out of an export, in milliseconds. */
   readonly otlpTimeoutMillis: number
-  /** Name of the service in all that is exported; absent: `media-gateway`. */
+  /** Name of the service in all exported data; absent: `media-gateway`. */
   readonly serviceName: string | null
-  /** What else is said of this process, as `name=value,name=value`. */
+  /** Further attributes of this process, as `name=value,name=value`. */
   readonly resourceAttributes: string
   /** Milliseconds between two exports of the metrics. */
   readonly metricExportMillis: number
@@ -105,15 +105,18 @@ export interface TelemetryConfig {
   readonly traceExportMillis: number
   /** Milliseconds between two exports of logs. */
   readonly logExportMillis: number
-  /** `none`: no traces are made. */
+  /** `none`: no traces are recorded or exported. */
   readonly tracesExporter: "otlp" | "none"
   /** `none`: no metrics are exported. */
   readonly metricsExporter: "otlp" | "none"
   /** `none`: no logs are exported. */
   readonly logsExporter: "otlp" | "none"
-  /** Which traces are exported: `always_on`, `always_off`, `traceidratio`, or one of them for those without a `traceparent` (`parentbased_...`). */
+  /**
+   * Sampler of traces: `always_on`, `always_off` or `traceidratio`, or `parentbased_...` with one
+   * of them, which decides only about requests without a `traceparent`.
+   */
   readonly tracesSampler: Sampler
-  /** The part of the traces for `traceidratio`, from 0 to 1. */
+  /** Share of the traces that `traceidratio` exports, from 0 to 1. */
   readonly tracesSamplerArg: number
   /** `true`: nothing is collected or sent. */
   readonly otelDisabled: boolean

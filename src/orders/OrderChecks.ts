@@ -69,7 +69,7 @@ export interface UsableMount extends Pick<Mount, "priority" | "weight"> {
   readonly cost: Quote | null
 }
 
-/** The maximum number of characters of a model's name in an error. */
+/** The maximum number of characters of a model's name that an error message quotes. */
 const MAX_NAME = 200
 
 /** The models of these modalities that the key may order. */
@@ -84,9 +84,10 @@ function* modelsFor(
 }
 
 /**
- * Checks, in this order: the model exists, the key may call it, it is open for orders, and it has
- * one of the modalities. When the model does not exist, the error suggests the model with the most
- * similar spelling among those of these modalities that the key may call.
+ * Checks, in this order: the model exists, the key may call the model, the model's modality is open
+ * for orders, and the endpoint takes this modality. When the model does not exist, the error
+ * suggests the model with the most similar spelling among those of these modalities that the key
+ * may call.
  */
 const checkModel = (
   snapshot: CatalogSnapshot,
@@ -146,20 +147,23 @@ export const makeModelCheck = Effect.map(
 
 /** The rules by which an order is checked against one protocol of its modality. */
 interface OfferRules<Protocol, Offer extends { readonly quote: Quote }, ProtocolError, OfferError> {
-  /** Fails where the gateway has no such protocol for this model. */
+  /**
+   * Finds the protocol by its id. Fails where the gateway does not support the protocol for this
+   * model.
+   */
   readonly resolveProtocol: (
     protocol: string,
     upstreamModel: string
   ) => Result.Result<Protocol, ProtocolError>
   /**
-   * The offer: the request for the vendor and its quote. Fails where the protocol does not offer
-   * the order.
+   * Checks the order against the protocol. The result is the offer: the request for the vendor and
+   * its quote. Fails where the protocol does not offer the order.
    */
   readonly checkOffer: (
     protocol: Protocol,
     upstreamModel: string
   ) => Result.Result<Offer, OfferError>
-  /** The quote of the order by another price table. */
+  /** Quotes the order by another price table, such as the costs of a mount. */
   readonly quoteBy: (offer: Offer, prices: Prices) => Result.Result<Quote, unknown>
   /** The error for an order that none of the protocols offers. */
   readonly notOffered: (
@@ -169,8 +173,8 @@ interface OfferRules<Protocol, Offer extends { readonly quote: Quote }, Protocol
 }
 
 /**
- * The result for a price table of another kind, which no loaded catalog has: such a catalog was
- * refused when it was loaded.
+ * The result for a price table whose kind does not fit the order's modality. No loaded catalog has
+ * such a table: the catalog is refused when it is loaded.
  */
 export const otherPriceKind = Result.fail("a price of another kind")
 
@@ -212,7 +216,9 @@ export const makeMountCheck = Effect.gen(function* () {
     { model, mounts }: OrderedModel,
     rules: OfferRules<Protocol, Offer, ProtocolError, OfferError>
   ) {
-    /** Checks whether a mount can make the order; if not, the result has the reason. */
+    /**
+     * Checks whether a mount can make the order. If the mount cannot, the result has the reason.
+     */
     const checkMount = Effect.fnUntraced(function* (mount: Mount) {
       const { channel: channelId, priority, weight } = mount
       const protocolId = mountProtocol(model, mount)

@@ -1,7 +1,7 @@
 /**
  * Resolves an order to its mounts and its price, before money is held or a vendor is called. Orders
- * and quotes share this step, so a quote fails with the same errors as its order, and its hold is
- * the hold that the order takes.
+ * and quotes share this step, so a quote fails with the same errors as the order, and shows the
+ * same hold as the order takes.
  */
 import { Effect, Result } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
@@ -51,12 +51,15 @@ const unpriced = ({ id }: Model) =>
   })
 
 export interface TextRequest {
-  /** The body that is sent to the vendor, with the model's name replaced by the vendor's own. */
+  /** The client's body, which is sent to the vendor with the vendor's own name for the model. */
   readonly body: ChatBody | EmbeddingBody
   readonly metadata: Metadata | null
   readonly modalities: ReadonlyArray<Modality>
   readonly expectedBy: (limits: Limits) => ExpectedTokens
-  /** Fails when the expected answer may exceed the maximum size that is read, or the time-out. */
+  /**
+   * Fails when the expected answer may be larger than the gateway reads, or may take longer than
+   * the vendor's time-out.
+   */
   readonly checkAnswer: (
     limits: Limits,
     expected: ExpectedTokens,
@@ -109,8 +112,8 @@ export const makeOrderResolution = Effect.gen(function* () {
   const bounds: AnswerBounds = { ...settings, wholeTextSeconds: wholeTextSeconds(settings) }
 
   /**
-   * Resolves an order of images, with those checks of a video order that apply to images. The
-   * vendor's own fields are checked before the price.
+   * Resolves an order of images: checks the model, the files to which the order refers, and the
+   * mounts. The vendor's own fields are checked before the price.
    */
   const images = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const ordered = yield* checkModel(caller, request.body.model, ["image"])
@@ -146,7 +149,10 @@ export const makeOrderResolution = Effect.gen(function* () {
     return { mounts, quote: mounts[0].quote, model, files }
   })
 
-  /** Resolves an order of text, with those checks of a video order that apply to texts. */
+  /**
+   * Resolves an order of text: checks the model, the mounts, the size of the expected answer, and
+   * the price.
+   */
   const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
     const ordered = yield* checkModel(caller, request.body.model, request.modalities)
     const { model } = ordered

@@ -1,4 +1,4 @@
-/** Runs paid orders of every kind, one for each idempotency key. */
+/** Runs paid orders of every kind, at most one order for each idempotency key. */
 import { Context, Deferred, Effect, Layer } from "effect"
 import { makeKeyTurns } from "../channels/keyTurns.ts"
 import {
@@ -54,8 +54,8 @@ export class Orders extends Context.Service<
       key?: string
     ): OrderResultOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
     /**
-     * Like `video`, for a body in the form of OpenAI's API. It never counts as the same request as
-     * a body in the gateway's own form.
+     * Like `video`, for a body in the form of OpenAI's API. The request fingerprint contains the
+     * path, so this body never counts as the same request as a body in the gateway's own form.
      */
     openaiVideo(
       caller: Caller,
@@ -119,8 +119,8 @@ interface StreamedOrder<Product> {
 }
 
 /**
- * The answers to repeated requests, made from the stored result of the order; null for results of
- * other paths.
+ * The answers to repeated requests, made from the stored result of the order; null where the stored
+ * result belongs to an order of another path.
  */
 const replays = {
   video: (recalled: FirstAnswer): AcceptedVideo | null =>

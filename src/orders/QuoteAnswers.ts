@@ -24,7 +24,10 @@ import { type Budget, Budgets } from "../services/money/Budgets.ts"
 import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 
-/** The money that is available at this moment; another order may take it a moment later. */
+/**
+ * Whether the available money is enough at this moment. Another order may take the money a moment
+ * later.
+ */
 interface Affordable {
   readonly pool: boolean
   readonly poolAvailableNano: bigint
@@ -58,7 +61,7 @@ export type QuoteRefusal =
   | VideoUnsupportedProtocol
   | ImageUnsupportedProtocol
 
-/** The modalities that have quotes, and the scope of the route that takes their orders. */
+/** The modalities that have quotes, each with the scope that orders of this modality require. */
 const scopes = {
   video: "videos",
   image: "images",

@@ -52,7 +52,8 @@ export const makeWithIdempotency = Effect.gen(function* () {
       }
       const answer = replayOf(recalled)
       return answer === null
-        ? // The fingerprint contains the path, so a key cannot stand for a request to another path.
+        ? // A stored result of another path cannot occur: the request fingerprint contains the path,
+          // so a key that was used on another path is refused as a mismatch.
           Effect.die(new Error(`a key stands for ${recalled._tag}`))
         : Effect.succeed({ answer: Result.succeed(answer), isReplay: true })
     }

@@ -1,6 +1,6 @@
 /**
- * Chooses the mount to which an order is sent, and the next mount after one that certainly created
- * nothing (failover).
+ * Chooses the mount to which an order is sent. When the vendor of a mount certainly created
+ * nothing, the order is sent to the next mount (failover).
  */
 import { type Array as Arr, Effect, Metric, Random, Result } from "effect"
 import type { BreakerState } from "../channels/ChannelHealth.ts"
@@ -31,8 +31,8 @@ export const drawMounts = Effect.fnUntraced(function* <
 >(mounts: Arr.NonEmptyReadonlyArray<Mount>): Effect.fn.Return<ReadonlyArray<Mount>> {
   if (mounts.length === 1) return mounts
   const timed = yield* Effect.forEach(mounts, (mount) =>
-    // Each of several exponentially distributed times is the shortest with a probability
-    // proportional to its rate.
+    // This is a weighted random order: of several exponentially distributed times, each is the
+    // shortest with a probability proportional to its rate, which is the weight.
     Effect.map(Random.next, (chance) => ({
       mount,
       time: mount.weight === 0 ? Number.POSITIVE_INFINITY : -Math.log1p(-chance) / mount.weight
@@ -52,8 +52,8 @@ const coolingDown = {
 }
 
 /**
- * The error when no next mount is left; where channels cool down, it has the time until a channel
- * may be tried again.
+ * The error when no mount is left to call. Where channels cool down, the error has the time until a
+ * channel may be tried again.
  */
 const noMountLeft = (cooldown: CoolingDown | null) =>
   new ChannelUnavailable(
@@ -69,7 +69,7 @@ const noMountLeft = (cooldown: CoolingDown | null) =>
 /** The mount that an order is sent to next. */
 export interface Turn<Product> {
   readonly mount: MountedCall<Product>
-  /** The cooldowns of the channel that this call may end, as a trial call; usually none. */
+  /** The cooldowns for which this call is the trial call; empty for most calls. */
   readonly trials: ReadonlyArray<CooldownTarget>
 }
 
@@ -117,8 +117,9 @@ export const makeTurns = <Product>(
 }
 
 /**
- * The share of an order's time within which another mount may be called: that vendor may take three
- * quarters of the time, and must answer before the hold is released.
+ * The share of an order's deadline within which the order may be sent to another mount. The vendor
+ * of that mount may take three quarters of the deadline (`SHARE_OF_DEADLINE`), and must answer
+ * before the hold is released.
  */
 const SHARE_FOR_FAILOVER = 0.25
 
@@ -128,9 +129,9 @@ export interface CurrentMount<Product> {
   /** The turn whose mount has not been called yet; null where there is none. */
   readonly uncalledTurn: () => Turn<Product> | null
   /**
-   * Calls one mount after the other until one makes the order, or may have made it. Each mount is
-   * recorded in the ledger before it is called, so that after a crash the ledger names the vendor
-   * that may have made the order.
+   * Calls one mount after the other until a mount makes the order, or may have made it. Each mount
+   * is recorded in the ledger before it is called, so that after a crash the ledger names the
+   * vendor that may have made the order.
    */
   readonly call: (
     callMount: (turn: Turn<Product>) => Effect.Effect<Product, VendorFailure>,

@@ -1,13 +1,13 @@
 /**
  * Records an order's calls to vendors. The usage row of a charged order describes its last call, so
- * the last call has a log entry of its own only when the order ends without a charge.
+ * the last call has its own log entry only when the order ends without a charge.
  */
 import { Effect } from "effect"
 import type { AnsweredCall, CallLogShape, CallReport, CallSubject } from "../services/CallLog.ts"
 
 /**
- * Whether the call returns the product. Submits and polls do not, as they belong to a task that
- * continues after the call.
+ * Whether the call returns the product. Submits and polls return no product: their task continues
+ * after the call.
  */
 const returnsProduct = ({ purpose }: CallSubject): boolean =>
   purpose === "image" || purpose === "text"
@@ -51,7 +51,7 @@ export const makeOrderCall = (callLog: CallLogShape) => {
       return answer === null ? null : JSON.stringify(answer).slice(0, MAX_ANSWER).toWellFormed()
     },
     answered: (): AnsweredCall | null => unlogged?.report.answered ?? null,
-    /** Drops the unlogged call, which the order's usage row describes. */
+    /** Drops the last call without a log entry, as the order's usage row describes it. */
     skipLog: (): void => {
       unlogged = null
     }

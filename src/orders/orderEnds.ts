@@ -38,7 +38,7 @@ export interface OpenOrder {
   readonly reach: (step: OrderStep) => Effect.Effect<void>
 }
 
-/** Logs an event of the order with the fields by which an operator finds it. */
+/** Logs an event of the order with the fields by which an operator finds the order. */
 export const logOrderError = (
   { current, run, step }: OpenOrder,
   event: string,
@@ -52,7 +52,7 @@ export const logOrderError = (
     ...fields
   })
 
-/** The name under which an order's own steps close its hold, by kind of order. */
+/** The closer that the ledger records when an order closes its own hold, by kind of order. */
 const closers = { video: "create", image: "image", text: "text" } as const satisfies Record<
   OrderKind,
   Closer
@@ -87,7 +87,8 @@ export const makeOrderEnds = Effect.gen(function* () {
   ) {
     const { key, run, terms } = open
     yield* open.reach("refused")
-    // No job exists and the client may retry, so the idempotency key must not replay this failure.
+    // After such a failure no job exists and the client may retry. The idempotency key is freed, so
+    // that the retry places an order and does not replay the failure.
     const forgetKey = orphan === null && error.status >= 500
     const { won, state } = yield* ledger.release({
       ...closeOf(open),
@@ -116,8 +117,8 @@ export const makeOrderEnds = Effect.gen(function* () {
 
   /**
    * Handles a job that the vendor has accepted and the database has failed to record. The hold is
-   * released, unless the record was written despite the failure. The client gets the state that the
-   * database has.
+   * released, unless the record was written despite the failure. The client is answered by the
+   * state in the database.
    */
   const giveBackUnrecorded = Effect.fnUntraced(function* (
     open: OpenOrder,
@@ -179,8 +180,8 @@ export const makeOrderEnds = Effect.gen(function* () {
     }).pipe(inAcceptSpan)
 
   /**
-   * Answers an order whose hold a sweep has released; the orphan of the sweep informs the operator
-   * of the job.
+   * Answers an order whose product arrived after a sweep had released its hold. An operator learns
+   * of the vendor's job from the orphan that the sweep recorded.
    */
   const answerLate = Effect.fnUntraced(function* (open: OpenOrder) {
     const { protocol, channelId: channel } = open.current.mount().job

@@ -44,8 +44,8 @@ const faultOf = ({ path, kind, id }: FileReference, file: MediaFile | undefined)
 }
 
 /**
- * Whether the vendor loads the file from the bucket by a URL, as clients do. Other files are sent
- * within the order.
+ * Whether the vendor loads the file from the bucket by a presigned URL, as clients do. Other files
+ * are sent as data URLs within the order.
  */
 const isSentAsUrl = (settings: Settings, { isInBucket }: MediaFile): boolean =>
   settings.archiveRedirect && isInBucket
@@ -81,13 +81,15 @@ export const makeFindFiles = Effect.gen(function* () {
   })
 })
 
-/** The maximum lifetime of a presigned URL of a bucket; no vendor's queue is as long. */
+/**
+ * The maximum lifetime of a presigned URL of a bucket. No order waits longer in a vendor's queue.
+ */
 const MAX_URL_SECONDS = 7 * 24 * 3600
 /** The time-out for reading all files of an order together, before the hold is taken. */
 const READ_TIMEOUT = "1 minute"
 /**
- * The shares of the memory budget for bodies that files within orders may use: those of all
- * organisations, and those of one.
+ * The maximum shares of the memory budget for bodies that files within orders may use: the share of
+ * all organisations together, and the share of one organisation.
  */
 const FILES_SHARE = 0.5
 const ORGANIZATION_SHARE = 0.25
@@ -103,8 +105,8 @@ const unreadable = new Overloaded({
 })
 
 /**
- * Makes the URLs by which a vendor gets files: a presigned URL that is valid for the maximum time
- * of a task, or a data URL within the order. The memory of data URLs is reserved until the scope
+ * Makes the URLs by which a vendor gets files: a presigned URL that is valid until the deadline of
+ * a task, or a data URL within the order. The memory of data URLs is reserved until the scope
  * closes.
  */
 export const makeFileAddresses = Effect.gen(function* () {
@@ -117,7 +119,10 @@ export const makeFileAddresses = Effect.gen(function* () {
     total: Math.floor(bodyBudgetBytes * FILES_SHARE)
   })
 
-  /** Converts the file to a data URL, chunk by chunk, so that no turn of the event loop is long. */
+  /**
+   * Converts the file to a data URL, chunk by chunk, so that the event loop is never blocked for
+   * long.
+   */
   const dataUrl = Effect.fnUntraced(function* (organizationId: string, file: MediaFile) {
     const texts = [`data:${file.contentType};base64,`]
     let unencoded = Buffer.alloc(0)
@@ -127,7 +132,8 @@ export const makeFileAddresses = Effect.gen(function* () {
       Effect.sync(() => {
         const joined = Buffer.concat([unencoded, ...chunks])
         length += joined.length - unencoded.length
-        // Base64 encodes three bytes as four characters.
+        // Base64 encodes three bytes as four characters, so one or two bytes may wait for the next
+        // chunk.
         const end = joined.length - (joined.length % 3)
         texts.push(joined.toString("base64", 0, end))
         unencoded = joined.subarray(end)

@@ -31,7 +31,10 @@ const errorTypeOf = (exit: Exit.Exit<unknown, unknown>): string | null => {
 
 const NANOS = 1e9
 
-/** Memoizes by labels: creating a metric with attributes looks it up in the registry every time. */
+/**
+ * Memoizes a metric by its labels, as creating a metric with attributes searches the registry every
+ * time.
+ */
 const memoizeByLabels = (metric: Metric.Histogram<number>) => {
   const byLabels = new Map<string, Metric.Histogram<number>>()
   return (labels: Readonly<Record<string, string>>) => {

@@ -1,6 +1,6 @@
 /**
- * The type of a checked and priced order of any kind, with the hooks that its steps call. Every
- * kind has every hook, so that no step has to check whether a hook exists.
+ * The type of a checked and priced order of any kind, with the hooks that the steps of an order
+ * call. Every kind of order has every hook, so that no step has to check whether a hook exists.
  */
 import type { Array as Arr, Effect, Exit } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
@@ -25,7 +25,7 @@ export interface OrderRun {
   readonly addresses: FileAddresses
 }
 
-/** A mount that can make the order, and its call. */
+/** A mount that can make the order, with its paid call. */
 export interface MountedCall<Product>
   extends Pick<UsableMount, "priority" | "weight" | "job" | "cost"> {
   /**
@@ -53,7 +53,7 @@ export interface Charge<Answer> {
   /** The end of the task; null where the order has no task. */
   readonly task: TaskOutcome | null
   /**
-   * The amount that the vendor bills for the product, calculated from a quote by the vendor's
+   * Calculates the amount that the vendor bills for the product, from a quote by the vendor's
    * prices.
    */
   readonly costBy: (cost: Quote) => bigint
@@ -109,14 +109,14 @@ interface OrderTask {
 
 export interface PaidOrder<Product, Answer> extends OrderTerms {
   /**
-   * The mounts, each of which can make the complete order at this price; the next mount is called
-   * when one created nothing.
+   * The mounts, each of which can make the complete order at this price. When the vendor of one
+   * mount created nothing, the next mount is called.
    */
   readonly mounts: Arr.NonEmptyReadonlyArray<MountedCall<Product>>
   readonly finish: (product: Product, id: string) => Effect.Effect<Finish<Answer>>
   /**
-   * The charge for a successful answer that could not be read; null where such an answer only
-   * accepts a task, as its product could not be fetched without the id of the task.
+   * The charge for a successful answer that could not be read. Null for orders whose answer only
+   * accepts a task: the product cannot be fetched without the task's id, which was in that answer.
    */
   readonly chargeUnread: (failure: VendorLost, id: string) => Charge<never> | null
   /**
@@ -125,13 +125,13 @@ export interface PaidOrder<Product, Answer> extends OrderTerms {
    */
   readonly hasBegun: () => boolean
   /**
-   * The vendor's failure that cut short a product which is still charged; null without such a
-   * failure.
+   * The vendor's failure that cut the product short, although the delivered part is charged; null
+   * without such a failure.
    */
   readonly breakOffOf: (product: Product) => VendorFailure | null
   /**
-   * Charges the part of the product that had arrived when the gateway stopped in the middle of the
-   * call; null where no part arrived.
+   * Charges the part of the product that had arrived when the gateway was stopped in the middle of
+   * the call; null where no part had arrived.
    */
   readonly finishPart: (id: string) => Effect.Effect<Finish<Answer>> | null
   /** Wraps the steps after the hold, which run while the order has its permits. */

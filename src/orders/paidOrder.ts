@@ -1,8 +1,8 @@
 /**
  * Runs every paid order in the same steps: permits, the hold, the call to the vendor, and then the
- * finish or the release of the hold, before the client is answered. A `PaidOrder` has the
- * differences between kinds of orders. The process may crash after any step: a sweep releases the
- * holds that are left open.
+ * charge or the release of the hold, before the client is answered. A `PaidOrder` has what differs
+ * between kinds of orders. The process may crash after any step: a sweep releases the holds that
+ * are left open.
  */
 import { Cause, Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -24,9 +24,9 @@ const busy = (limit: string, param: "model" | null) =>
 export type MoveTo = (channelId: string) => RateLimited | null
 
 /**
- * Makes a function that runs an order with two permits: one of the running orders of its
- * organisation, and one of the paid calls that this gateway has open at a channel, of which one
- * organisation may have half. Both are taken before the hold, and released when no step of the
+ * Makes a function that runs an order with two permits: one for running orders of its organisation,
+ * and one for paid calls of this gateway at the channel. One organisation may have half of a
+ * channel's permits. Both permits are taken before the hold. They are released when no step of the
  * order runs any more, whether or not its client is still connected.
  */
 export const makePermits = Effect.map(Settings, ({ channelInFlight, organizationInFlight }) => {

@@ -38,7 +38,7 @@ export const breakOffOf = (breakOff: BreakOff): VendorFailure | null =>
 /** The size of the buffer for a client that reads more slowly than its vendor writes. */
 const BUFFER_BYTES = 1024 * 1024
 /**
- * The share of the hold's time that may be spent on waiting for the client; most of the time is for
+ * The share of the order's deadline that may be spent on waiting for a slow client; the rest is for
  * the vendor.
  */
 const CLIENT_SHARE = 0.1
@@ -51,7 +51,10 @@ export const makeStreamedAnswer = Effect.fnUntraced(function* (holdSeconds: numb
   const firstEvent = yield* Deferred.make<void, OrderRefusal | KeyAlreadyUsed>()
   return {
     answer: new StreamedAnswer(buffer),
-    /** Completes with the first event. The runner of the order fails it when no event arrived. */
+    /**
+     * Completes with the first event. When the order ends without an event, the runner of the order
+     * completes it with the order's result or error.
+     */
     firstEvent,
     offer: (event: Uint8Array): Effect.Effect<void> =>
       Effect.andThen(buffer.offer(event), Deferred.succeed(firstEvent, undefined)),

@@ -10,8 +10,8 @@ import { usageId } from "../services/UsageLog.ts"
 import type { Charge } from "./orderValue.ts"
 
 /**
- * Charges the order, and records an orphan by which an operator can ask the vendor and correct the
- * charge. The error informs the client of this, and is stored for repeated requests.
+ * Charges the order, and records an orphan, so that an operator can ask the vendor and correct the
+ * charge. The error informs the client of the charge, and is stored for repeated requests.
  */
 export const unreadCharge = (
   charge: Pick<Charge<never>, "_tag" | "chargeNano" | "costBy" | "usage">,

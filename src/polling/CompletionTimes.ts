@@ -1,7 +1,7 @@
 /**
- * The usual time in which videos are completed, by model, length and resolution. It decides when
- * clients are told to poll again. Each gateway learns it from the tasks that it settles, and at
- * startup from the tasks in the database.
+ * The usual times in which videos are completed, by model, length and resolution. The delay until a
+ * client's next poll is calculated from the usual time. Each gateway learns these times from the
+ * tasks that it settles, and at startup from the tasks in the database.
  */
 import { Context, Effect, Layer } from "effect"
 import type { VideoKind } from "../domain/video/VideoQuote.ts"
@@ -11,7 +11,7 @@ import { TaskRepo } from "../services/TaskRepo.ts"
 export class UsualTimes extends Context.Service<
   UsualTimes,
   {
-    /** Records that a task of the kind succeeded `tookSeconds` after it was ordered. */
+    /** Records the completion of a task of this kind, `tookSeconds` after the order. */
     note(kind: VideoKind, tookSeconds: number): Effect.Effect<void>
     /** The median of the kind's latest completion times; null while none is known. */
     usualSeconds(kind: VideoKind): number | null
@@ -44,7 +44,8 @@ export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
 }
 
 /**
- * A failure to read completed tasks does not fail the startup, as usual times only improve answers.
+ * The startup does not fail when completed tasks cannot be read, as usual times only improve
+ * answers.
  */
 export const layerUsualTimes = Layer.effect(
   UsualTimes,

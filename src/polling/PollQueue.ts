@@ -8,14 +8,18 @@ import { Clock, Effect, FiberSet, Latch } from "effect"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import type { PollAnswer, Question } from "./VideoPolls.ts"
 
-/** The queue of a channel may hold as many questions as its vendor answers in this time. */
+/**
+ * The maximum length of a channel's queue is the number of questions that its vendor answers in
+ * this time.
+ */
 const QUEUE_MILLIS = 200
-/** The maximum length of one channel's queue, however quickly its vendor answers. */
+/** The maximum length of a channel's queue for a vendor that answers very quickly. */
 const MAX_QUEUED = 192
 /** The minimum time over which the rate of answers is measured. */
 const MIN_MEASURE_MILLIS = 50
 /**
- * The maximum number of answered but not yet settled questions of the poller, over all channels.
+ * The maximum number of the poller's questions, over all channels, whose answers have arrived but
+ * are not settled yet.
  */
 const MAX_SETTLING = 1024
 
@@ -85,7 +89,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   const startNext = (channelId: string) => {
-    // Questions for clients' reads skip the queue, so more questions than `bound` may be open.
+    // No queued question is started while more than `bound` questions are open, which happens as
+    // questions for clients' reads skip the queue.
     if (open.of(channelId) > bound) return
     takeLate(channelId, staleMillis)
     const queue = waiting.get(channelId) ?? []
@@ -108,8 +113,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   /**
-   * Starts a question in the background. A failure to settle its answer must not stop other
-   * questions.
+   * Starts a question in the background. A failure to settle its answer is logged and does not stop
+   * other questions.
    */
   const start = (question: Question) =>
     inBackground(
@@ -144,7 +149,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   return {
     /** Whether the channel has reached its limit of open questions. */
     isFull: open.isFull,
-    /** Whether no more tasks should be claimed, as too many answers are not settled yet. */
+    /** Whether too many answers are not settled yet, so that no more tasks should be claimed. */
     isBehind: () => settling.isFull("all"),
     /**
      * Sends the question without waiting in the queue, and returns the effect that settles its
@@ -166,8 +171,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
     },
     /**
      * The number of open and queued questions by channel, minus the allowed length of the queue. A
-     * claim counts this number as permits in use. It must be called once before each claim, as it
-     * measures the vendors' rate of answers since its previous call.
+     * claim counts this number as permits in use. This method must be called once before each
+     * claim, as every call measures the vendors' rate of answers since the previous call.
      */
     taken: (): ReadonlyMap<string, number> => {
       measure()
@@ -179,8 +184,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
       )
     },
     /**
-     * Removes and returns the tasks that have waited for at least `millis`, as their vendor has
-     * become slow.
+     * Removes and returns the tasks that have waited for at least `millis`, because their vendor
+     * has become slow.
      */
     late: (millis: number) => {
       const now = monotonicMillisOf(clock)

@@ -1,6 +1,6 @@
 /**
- * Background jobs: polling due tasks, which no client has to read for that, releasing overdue holds
- * that crashes left open, and deleting old rows.
+ * Background jobs: polling due tasks, whether or not a client reads them; releasing overdue holds
+ * that crashes left open; and deleting old rows.
  */
 import { Effect, Layer } from "effect"
 import { startJob } from "../runtime/backgroundJobs.ts"
@@ -35,7 +35,7 @@ export const layerPoller = Layer.effectDiscard(
       run: Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
         while: (hasMore) => hasMore
       }),
-      // Readiness fails when no run has succeeded for a while.
+      // After failures, readiness fails when no run has succeeded for a while.
       onFailure: (cause) => Effect.logError("task poller: claiming due tasks failed", cause),
       metric: pollerSilenceSeconds
     })
@@ -43,7 +43,7 @@ export const layerPoller = Layer.effectDiscard(
       name: "task sweep",
       interval: `${pollerSeconds} seconds`,
       run: settlement.sweep,
-      // Holds stay open past their deadline, until a later run closes them.
+      // After a failure, overdue holds stay open until a later run closes them.
       onFailure: (cause) => Effect.logError("task sweep: closing overdue holds failed", cause),
       metric: oldestLateHoldSeconds
     })
@@ -54,8 +54,8 @@ export const layerPoller = Layer.effectDiscard(
 )
 
 /**
- * Recovers before the first request is served: an operation that is incomplete at this time was
- * interrupted by a crash.
+ * Recovers before the first request is served: an order that is incomplete at this time was
+ * interrupted by a crash. Only a gateway that is alone on its database recovers.
  */
 export const layerRecovery = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /**
- * Settles running tasks: polls the vendor, and closes the hold by the vendor's answer. A client's
- * GET, the poller and the sweep all use this module; the ledger accepts only the first close of a
- * hold.
+ * Settles running tasks: polls the vendor, and closes the hold by the vendor's answer. Reads by
+ * clients, the poller and the sweep all use this module; the ledger accepts only the first close of
+ * a hold.
  */
 import { Clock, Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
@@ -24,8 +24,9 @@ export class TaskSettlement extends Context.Service<
   TaskSettlement,
   {
     /**
-     * Reads the task, after polling its vendor unless the task was polled within the ask interval.
-     * Waits up to `waitSeconds` for the task's end. A task of another organisation is not found.
+     * Reads the task. Its vendor is polled first, unless the task was polled within the ask
+     * interval. Waits up to `waitSeconds` for the task's end. A task of another organisation is not
+     * found.
      */
     read(organizationId: string, id: string, waitSeconds: number): Effect.Effect<Task, TaskNotFound>
     /**
@@ -44,9 +45,9 @@ export class TaskSettlement extends Context.Service<
      */
     readonly room: Effect.Effect<void>
     /**
-     * Releases the holds that a crash left open, once they are overdue, and the holds of running
-     * tasks that have no final answer when the time for the last question, which follows the
-     * deadline, is over.
+     * Releases overdue holds that a crash left open. Also fails running tasks, and releases their
+     * holds, when the time for their last question is over without a final answer; this time begins
+     * at the deadline of the task.
      */
     readonly sweep: Effect.Effect<void>
     /**
@@ -82,14 +83,14 @@ const OVERDUE_LIMIT = 1000
 const MAX_LOOK_SECONDS = 1
 
 /**
- * The size of the cache of finished tasks, for clients that read them again. Until a finished task
- * is erased, only its age changes.
+ * The maximum size of the cache of finished tasks, for clients that read them again. A finished
+ * task can be cached, as only its age changes until it is erased.
  */
 const FINISHED_BYTES = 32 * 1024 * 1024
 
 interface CachedTask {
   readonly task: Task
-  /** The mark of the changes to tasks, taken before the task was read. */
+  /** The mark from before the task was read, by which a later change to the task is detected. */
   readonly mark: Mark
 }
 
@@ -139,8 +140,8 @@ export const layerTaskSettlement = Layer.effect(
     })
 
     /**
-     * Whether a claim for a poll may succeed. The database decides; this check saves the statement
-     * where the claim would fail.
+     * Whether a claim for a poll may succeed. The database decides; this check only saves
+     * statements that would claim nothing.
      */
     const mayBeAsked = ({ state, channelId, sinceAskedSeconds }: Task): boolean =>
       state === "processing" &&
@@ -229,8 +230,8 @@ export const layerTaskSettlement = Layer.effect(
     )
 
     /**
-     * The monotonic time at which the current series of poller runs without a failure began; null
-     * after a failure.
+     * The start of the current series of poller runs without a failure, on the monotonic clock;
+     * null after a failure.
      */
     let askingSince: number | null = null
 
@@ -247,7 +248,8 @@ export const layerTaskSettlement = Layer.effect(
       })
       for (const question of questions.questionsOf(claimed)) asks.offer(question)
       if (claimed.length === CLAIM_LIMIT) return true
-      // One question may cover many tasks, and then the channel still has room for more tasks.
+      // More due tasks may be left where the claim reached a channel's limit. One question may
+      // cover many of the claimed tasks, and then the channel still has room.
       const byChannel = Map.groupBy(claimed, ({ channelId }) => channelId)
       return [...byChannel].some(
         ([channelId, { length }]) =>
@@ -280,10 +282,10 @@ export const layerTaskSettlement = Layer.effect(
       )
 
     /**
-     * Fails running tasks whose last question has no answer in time. The last question follows the
-     * deadline, but with thousands of tasks at a vendor that does not answer, the question would
-     * come much later. After an interruption of polling, the whole time counts again from the first
-     * successful run of the poller.
+     * Fails running tasks whose last question has no answer in time. The last question normally
+     * follows the deadline soon, but with thousands of tasks at a vendor that does not answer it
+     * would come much later. After an interruption of polling, the whole time counts again from the
+     * first successful run of the poller.
      */
     const giveUpOverdue = Effect.fn("TaskSettlement.giveUpOverdue")(function* () {
       const seconds = settings.lastQuestionSeconds

@@ -1,4 +1,4 @@
-/** Polls vendors about claimed tasks, with one task or many tasks in a question. */
+/** Polls vendors about claimed tasks. One question may be about one task or about many tasks. */
 import { Array as Arr, Effect, Result } from "effect"
 import { isMaker, makeKeyTurns } from "../channels/keyTurns.ts"
 import { isUnreadableAnswer, type VendorFailure } from "../domain/VendorOutcome.ts"
@@ -23,21 +23,21 @@ type ClaimedTasks = Arr.NonEmptyReadonlyArray<ClaimedTask>
 export interface Question {
   readonly channelId: string
   readonly tasks: ClaimedTasks
-  /** Calls the vendor. Every failure of the call becomes an answer too. */
+  /** Calls the vendor. A failure of the call is returned as an answer too. */
   readonly ask: Effect.Effect<PollAnswer>
 }
 
 /**
- * An answer that is still to be settled in the ledger. Settling needs no permit for calls to the
- * vendor.
+ * A vendor's answer that is not settled in the ledger yet. Settling needs no permit for calls to
+ * the vendor.
  */
 export interface PollAnswer {
   readonly settle: Effect.Effect<void>
 }
 
 /**
- * The maximum number of tasks in `singleTasks`. A task that was dropped from it may cost one more
- * shared question without a usable answer.
+ * The maximum number of tasks in `singleTasks`. When a task is dropped from the map, one more
+ * shared question may have no usable answer.
  */
 const MAX_SINGLE_TASKS = 10_000
 
@@ -54,9 +54,9 @@ const retryLostConnection = <A>(question: Effect.Effect<A, VendorFailure>) =>
   )
 
 /**
- * Whether one task among many may have caused the failure of a shared question. A refusal that does
- * not concern the whole channel may be about one task. A successful answer that cannot be read may
- * be too large because of the orders that it repeats.
+ * Whether one task among many may have caused the failure of a shared question: a refusal may be
+ * about one task, unless it concerns the whole channel, and a successful answer that cannot be read
+ * may be too large because of the orders that it repeats.
  */
 const mayBeOneTask = (failure: VendorFailure): boolean =>
   (isUnreadableAnswer(failure) && failure.reason !== "connection_lost") ||
@@ -74,8 +74,8 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
   const failpoints = yield* Failpoints
 
   /**
-   * Tasks whose shared question had no usable answer. Each of them gets the next question for
-   * itself.
+   * Tasks whose shared question had no usable answer. The next question about each of them is about
+   * that task alone.
    */
   const singleTasks = makeBoundedMap<true>(MAX_SINGLE_TASKS)
 

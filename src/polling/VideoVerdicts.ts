@@ -1,7 +1,7 @@
 /**
- * Applies a vendor's answer to a task: a verdict (a success or a failure) closes the hold, any
- * other answer releases the claim. The ledger accepts only the first close, and only a verdict may
- * end a task that another gateway has claimed in the meantime.
+ * Applies a vendor's answer to a task. A verdict (a success or a failure) closes the hold; any
+ * other answer releases the claim. The ledger accepts only the first close. When another gateway
+ * has claimed the task in the meantime, only a verdict may still end it.
  */
 import { Effect, Metric, Random } from "effect"
 import { ChannelHealth } from "../channels/ChannelHealth.ts"
@@ -27,7 +27,8 @@ import { UsualTimes } from "./CompletionTimes.ts"
 /** The reason why a question brought no verdict. */
 export interface Trouble {
   /**
-   * The tag of a vendor's failure, whose message may repeat the prompt; absent for other reasons.
+   * The tag of the failure, where the reason is a vendor's failure. The message of such a failure
+   * may repeat the prompt.
    */
   readonly _tag?: string
   readonly message: string
@@ -53,8 +54,8 @@ const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
   )
 
 /**
- * Measures the lag of a completion. `seconds` have passed since the previous question about the
- * task, whose answer was still "processing", so they are an upper bound of the lag.
+ * Measures the lag of a completion. `seconds` is the time since the previous question about the
+ * task, whose answer was still "processing", so it is an upper bound of the lag.
  */
 export const noteCompletion = (channel: string, seconds: number) =>
   Metric.update(Metric.withAttributes(completionLagSeconds, { channel }), seconds)
@@ -78,7 +79,10 @@ const noteImplausibleUsage = (task: ClaimedTask, { output }: ReportedUsage) =>
 
 export type VideoVerdicts = Effect.Success<ReturnType<typeof makeVideoVerdicts>>
 
-/** `onEnd` is called for every task whose hold is closed, also where another gateway closed it. */
+/**
+ * `onEnd` is called with the id of every task whose hold is closed, also where another gateway
+ * closed the hold.
+ */
 export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string) => void) {
   const ledger = yield* Ledger
   const tasks = yield* TaskRepo
@@ -157,8 +161,8 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
 
   /**
    * Fails a task without its vendor's verdict. The vendor may bill the job, so the task is recorded
-   * as an orphan for an operator to check. The claim's data may be outdated, so this writes only
-   * while the lease is valid.
+   * as an orphan for an operator to check. The data of the claim may be outdated, so the task is
+   * changed only while the lease of the claim is valid.
    */
   const giveUp = (task: ClaimedTask, failure: typeof deadlineExceeded | typeof taskLost) =>
     Effect.map(
@@ -221,8 +225,8 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
   })
 
   /**
-   * Releases the claim after a defect: an answer that cannot be applied must not keep the task from
-   * its deadline.
+   * Releases the claim after a defect in applying an answer, or fails the task when its deadline is
+   * over. So a task whose answers cannot be applied still ends at its deadline.
    */
   const putBackAfterDefect = (task: ClaimedTask, defect: unknown) =>
     Effect.logError("task: applying the vendor's answer failed", defect).pipe(

@@ -25,8 +25,8 @@ export const ReadinessReport = Schema.Struct({
 }).annotate({ identifier: "Readiness", description: "Whether this gateway should get requests" })
 
 /**
- * The endpoints of load balancers, which need no key, and of monitoring, which needs an operator's
- * token.
+ * The endpoints for load balancers, which need no key, and for monitoring, which needs an
+ * operator's token.
  */
 export class OperationsGroup extends HttpApiGroup.make("operations").add(
   HttpApiEndpoint.get("health", "/healthz", {

@@ -1,7 +1,8 @@
 /**
- * The schemas of errors. An error is `{"error":{"message","type","param","code", ...}}` on the wire
- * and an instance of the error class of that code in a program. The server encodes errors with
- * these schemas, and the typed client decodes them.
+ * The schemas of errors. On the wire an error has the form
+ * `{"error":{"message","type","param","code",...}}`; in a program it is an instance of the error
+ * class of that code. The server encodes errors with these schemas, and the typed client decodes
+ * them.
  */
 import { Schema, SchemaTransformation } from "effect"
 import * as Errors from "../../domain/Errors.ts"
@@ -19,7 +20,7 @@ const renameFields =
       Object.entries(fields).map(([name, value]) => [names.get(name) ?? name, value])
     )
 
-/** The names of fields on the wire that differ from the names in a program. */
+/** The error fields whose names on the wire differ from their names in a program. */
 const wireNames: ReadonlyArray<readonly [string, string]> = [
   ["_tag", "code"],
   ["retryAfterSeconds", "retry_after"]
@@ -51,7 +52,7 @@ interface ErrorClass extends Schema.Top {
 
 /**
  * The codec between an error and the body of its code. A received body is decoded a second time by
- * the error's own schema, so that none of its fields is trusted unchecked.
+ * the error's own schema, so that every one of its fields is checked.
  */
 const wireError = <S extends ErrorClass>(
   error: S,
@@ -75,14 +76,14 @@ const wireError = <S extends ErrorClass>(
 }
 
 /**
- * The schema of the body for all statuses. There is only one, so that the OpenAPI document has one
- * component for it.
+ * The body of a vendor's error. All statuses share this schema, so that the OpenAPI document has
+ * one component for it.
  */
 const upstreamBody = bodyOf("upstream_error")
 
 /**
- * The error of a vendor, answered with `status`: the vendor's own status where it is about the
- * request, 502 or 504 otherwise.
+ * The error of a vendor, answered with `status`. This is the vendor's own status where that status
+ * is about the client's request, and 502 or 504 otherwise.
  */
 export const upstreamErrorAt = (status: number) =>
   wireError(Errors.UpstreamError, upstreamBody, { status }).annotate({ httpApiStatus: status })

@@ -1,7 +1,7 @@
 /**
  * Builds the contract of a set of groups with their middlewares, prefix and parse options. A
- * feature's handlers are built on the contract of their own group alone, so that a feature imports
- * no other feature; `GatewayApi` has all groups.
+ * feature builds its handlers on the contract of its own group alone, so that it imports no other
+ * feature; `GatewayApi` has all groups.
  */
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import {

@@ -22,15 +22,15 @@ export class RequiredScope extends Context.Service<RequiredScope, Scope | Readon
 
 /**
  * Marks a long-polling route: `always`, or `with-wait` when only requests with a `wait` are held
- * open. A held-open request does no work while it waits, so it has permits of its own.
+ * open. A held-open request does no work while it waits, so it takes a permit of a separate kind.
  */
 export class HeldOpen extends Context.Service<HeldOpen, "always" | "with-wait">()(
   "gateway/http/HeldOpen"
 ) {}
 
 /**
- * Marks a route that reads one entry by its id, or from memory. Every other GET is a list, which
- * goes through the fair lane of lists.
+ * Marks a route that reads one entry by its id, or only from memory. Every other GET is a list,
+ * which goes through the fair lane of lists.
  */
 export class LookUp extends Context.Service<LookUp, boolean>()("gateway/http/LookUp") {}
 
@@ -82,8 +82,8 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<
 }) {}
 
 /**
- * The roles that may call a writing route, in addition to owners, who may call every route; every
- * role may read.
+ * The roles that may call a writing route, in addition to the owner role, which may call every
+ * route. Every role may read.
  */
 export class AllowedRoles extends Context.Service<AllowedRoles, ReadonlyArray<Role>>()(
   "gateway/http/AllowedRoles"
@@ -96,16 +96,16 @@ export class AdminRoles extends HttpApiMiddleware.Service<
 
 /**
  * The limit of a route's body: for media, for texts alone, or for a list, which the handler reads
- * as a stream. Routes without this annotation have the small default. On a route that skips the
- * files of its forms, the limit applies to forms, and other bodies have the limit of texts.
+ * as a stream. Routes without this annotation have the small default. Where a route skips the files
+ * of its forms, this limit applies to forms, and other bodies have the limit of texts.
  */
 export class BodyLimit extends Context.Service<BodyLimit, "media" | "texts" | "list" | "small">()(
   "gateway/http/BodyLimit"
 ) {}
 
 /**
- * The maximum number of array numbers in a body of the route, in addition to the values that every
- * body may have.
+ * The maximum number of numbers in arrays that a body of the route may have, in addition to the
+ * values that every body may have.
  */
 export class ArrayNumbers extends Context.Service<ArrayNumbers, number>()(
   "gateway/http/ArrayNumbers"
@@ -156,7 +156,9 @@ export class RequestRules extends HttpApiMiddleware.Service<
   error: [errors.InvalidRequest, errors.InternalError, errors.Overloaded]
 }) {}
 
-/** Audits every write of a group with this middleware, whether it succeeds or is refused. */
+/**
+ * Audits every write of a group that has this middleware, whether the write succeeds or is refused.
+ */
 export class AdminAuditing extends HttpApiMiddleware.Service<
   AdminAuditing,
   { requires: CurrentOperator }

@@ -31,11 +31,11 @@ export const textOrNull = (description: string, example?: string) =>
   nullable(Schema.String, description, example)
 export const arrayOf = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.Array(schema).annotate({ description })
-/** A field with one value. */
+/** A field that always has the same value. */
 export const constant = <L extends string>(literal: L, description: string) =>
   Schema.Literal(literal).annotate(annotationsOf(description, literal))
 
-/** A decimal string of currency units; below zero for a balance after a charge above its hold. */
+/** A decimal string of currency units. A balance is negative after a charge above its hold. */
 export const decimal = (description: string, example = "95.032") => text(description, example)
 export const amount = (description: string) => decimal(`${description}, in currency units`)
 export const decimalOrNull = (description: string, example?: string) =>
@@ -46,7 +46,7 @@ export const time = (description: string) => text(description, "2026-01-31T12:00
 export const Timestamp = time("ISO 8601 time, UTC")
 export const timeOrNull = (description: string) => nullable(Timestamp, description)
 
-/** The format of `from` and `to`. */
+/** The format of the query parameters `from` and `to`. */
 export const TIME_FORMAT = "A day, or an ISO 8601 time such as 2027-01-31T12:00:00Z"
 
 /** A pool as its members and operators see it. */
@@ -56,7 +56,7 @@ export const poolFields = {
   available: amount("The balance without the holds")
 }
 
-/** The amounts that a pool may have to pay in addition to its holds. */
+/** The fields about open orders that may cost a pool more than their holds. */
 export const exposureFields = {
   exposure: amount(
     "The most that open orders can cost; more than `held` where their size is unknown"
@@ -73,7 +73,7 @@ export const strictParsing = { onExcessProperty: "error", errors: "all" } as con
 const DEFAULT_PAGE = 20
 const MAX_PAGE = 100
 
-/** A whole number in a path or a query, written in digits alone. */
+/** A whole number in a path or a query, written only with digits. */
 export const wholeNumber = (minimum: number, maximum: number, description: string) => {
   const expected = `a whole number from ${minimum} to ${maximum}`
   return Schema.String.check(Schema.isPattern(/^\d{1,9}$/, { expected }))

@@ -1,4 +1,6 @@
-/** Negotiates JSON, CSV or a page by the client's `Accept` header, and writes CSV. */
+/**
+ * Negotiates the media type (JSON, CSV or HTML) by the client's `Accept` header, and writes CSV.
+ */
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Page } from "../../runtime/Page.ts"
@@ -24,8 +26,8 @@ const qualityOf = (accept: string, type: string): number => {
 }
 
 /**
- * The media type with the highest quality. Of equal types the first one wins; JSON is for a client
- * that names no type.
+ * The media type with the highest quality. Where qualities are equal, JSON comes before `types`,
+ * and an earlier type before a later type. A client that names none of them gets JSON.
  */
 export const preferredType = <Type extends string>(
   accept: string | undefined,
@@ -41,7 +43,7 @@ export const preferredType = <Type extends string>(
 export const wantsCsv = (accept: string | undefined): boolean =>
   preferredType(accept, ["text/csv"]) === "text/csv"
 
-/** Streams CSV. With a file name, browsers save it as a file. */
+/** The response that streams CSV. With a file name, browsers save the CSV as a file. */
 export const csvResponse = <E>(text: Stream.Stream<string, E>, fileName?: string) =>
   HttpServerResponse.stream(Stream.encodeText(text), {
     contentType: CSV_TYPE,
@@ -54,8 +56,8 @@ export const csvResponse = <E>(text: Stream.Stream<string, E>, fileName?: string
   })
 
 /**
- * Responds with a page as JSON or as CSV, by the request's `Accept`. In CSV, a `link` header with
- * `rel="next"` replaces `has_more`.
+ * The response with a page of a list, as JSON or CSV by the request's `Accept` header. In CSV, a
+ * `link` header with `rel="next"` replaces `has_more`.
  */
 export const listOrCsv = <A, B extends { readonly id: string } & Row>(
   page: Page<A>,

@@ -20,8 +20,8 @@ import { errorBody } from "../server/errorResponse.ts"
 const MAX_AT_ONCE_BYTES = 64 * 1024
 
 /**
- * Sends a small answer in one piece, and a large one chunk by chunk, so that its chunks are not
- * copied.
+ * Sends a small answer in one piece. A large answer is sent chunk by chunk, so that its chunks need
+ * not be copied into one.
  */
 const rawResponse = ({ chunks, bytes, isCounted, release }: RawAnswer) => {
   const [first] = chunks
@@ -51,8 +51,8 @@ export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
 
 /**
  * Streams the events as they arrive, followed by `last`, or by the error that cut the stream short.
- * A client that reads nothing for too long has its socket destroyed, as the order waits for its
- * client meanwhile.
+ * The order waits for its client meanwhile, so the socket of a client that reads nothing for too
+ * long is destroyed.
  */
 export const streamResponse = Effect.fnUntraced(function* (
   answer: StreamedAnswer,
@@ -72,7 +72,7 @@ export const streamResponse = Effect.fnUntraced(function* (
 const utf8 = new TextEncoder()
 export const dataEvent = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
 
-/** Places an order with the request's idempotency key, and marks the answer of a replay. */
+/** Places an order with the request's idempotency key, and marks a replayed answer by a header. */
 export const placeOrder = Effect.fnUntraced(function* <Body, A, E>(
   { headers }: { readonly headers: { readonly "idempotency-key"?: string } },
   body: Body,

@@ -1,6 +1,6 @@
 /**
- * Converts domain values to the views that clients get. Encoding by the contract drops fields that
- * the contract does not have.
+ * Converts domain values to the views that clients get. A view may have more fields than the
+ * contract: encoding by the contract drops them.
  */
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
@@ -28,7 +28,9 @@ export const poolView = (pool: Pool) => ({
   credit: formatNano(pool.creditNano)
 })
 
-/** The exposure field of an order that may cost more than its hold; no field for other orders. */
+/**
+ * The exposure field of an order that may cost more than its hold; other orders have no such field.
+ */
 export const exposureView = (quote: Quote) => {
   const exposureNano = exposureOf(quote)
   return exposureNano === quote.holdNano ? {} : { exposure: formatNano(exposureNano) }
@@ -90,7 +92,7 @@ export const quoteView = (
   { quote, affordable }: Quoted,
   usualSeconds: number | null
 ): QuoteView => {
-  // The contract has this field for videos alone, and drops it from other quotes.
+  // The contract has this field only in quotes of videos, and drops it from other quotes.
   const videoFields = { usual_seconds: usualSeconds }
   return {
     object: "quote",
@@ -172,7 +174,10 @@ export const receiptView = (
   })
 })
 
-/** The channels that an order was sent to, in order; the last channel has the order. */
+/**
+ * The mounts to which an order was sent, in this sequence. All mounts but the last refused the
+ * order.
+ */
 export const attemptViews = (
   job: VendorJob,
   refusals: ReadonlyArray<RefusedJob>,

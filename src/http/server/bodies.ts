@@ -1,7 +1,7 @@
 /**
- * Reads request bodies within a memory budget. Bytes that have arrived count until their request is
- * answered. The declared length of a large body reserves nothing, as otherwise slow clients would
- * use up the budget by sending headers alone.
+ * Reads request bodies within a memory budget. Arrived bytes count until their request is answered.
+ * A customer's large body does not reserve its declared length, as otherwise slow clients could use
+ * up the budget by sending headers alone.
  */
 import { IncomingMessage } from "node:http"
 import { Effect, Stream } from "effect"
@@ -16,12 +16,12 @@ import { parseJson, textOf } from "./jsonBody.ts"
 const OWNER_SHARE = 0.5
 /**
  * The maximum declared length of a body that reserves its whole size from the budget immediately,
- * which is the cheapest.
+ * which is cheaper than reserving chunk by chunk.
  */
 const SHORT_BYTES = 16 * 1024
 /**
- * The size of the blocks into which small chunks are copied, as a chunk of one byte would use the
- * memory of hundreds of bytes.
+ * The size of the blocks into which small chunks are copied: without them, a chunk of one byte
+ * would use hundreds of bytes of memory.
  */
 const BLOCK_BYTES = 4 * 1024
 /** The budget owner of all operators' bodies, as operators have no organisation. */
@@ -36,7 +36,7 @@ const budgetExhausted = new Overloaded({
 })
 
 /**
- * The limit of a body without media: far more than the text that any model reads in one request.
+ * The limit of a body without media, which is far more text than any model reads in one request.
  */
 export const MAX_TEXTS_BYTES = 1024 * 1024
 
@@ -62,7 +62,7 @@ const limitExceeded = (limit: ExceededLimit, bounds: JsonBounds): InvalidRequest
   return new InvalidRequest({ message: `The body may have at most ${limits[limit]}` })
 }
 
-/** Reads a short body from its socket, in half the time that Effect's own reader takes. */
+/** Reads a short body from its socket, which takes half the time of Effect's own reader. */
 const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
   Effect.callback((resume) => {
     const chunks: Array<Buffer> = []
@@ -170,7 +170,8 @@ export const makeBodies = (budgetBytes: number) => {
   ) {
     yield* reserve(owner, declaredBytes)
     const { source, headers } = request
-    // Effect's own reader answers clients that send `Expect: 100-continue`.
+    // Effect's own reader is used for operators, as the audit reads their bodies again, and for
+    // clients that send `Expect: 100-continue`, as it answers them.
     const bytes =
       owner !== OPERATOR && source instanceof IncomingMessage && headers.expect === undefined
         ? yield* readFromSocket(source)
@@ -183,14 +184,14 @@ export const makeBodies = (budgetBytes: number) => {
   return {
     /**
      * Reads a body within its bounds and keeps its bytes reserved until the scope closes. The body
-     * can be read once, either as text or as parsed JSON. The organisation is null for operators,
-     * who may use the budget freely, and whose writes are audited with their bodies.
+     * can be read once, either as text or as parsed JSON. The organisation is null for operators:
+     * their bodies of any size reserve their declared length immediately.
      */
     read: (organizationId: string | null, request: Request, bounds: BodyBounds) => {
       const owner = organizationId ?? OPERATOR
       const contentLength = request.headers["content-length"]
-      // A body without a declared length may exceed its limit, so the limit is checked while chunks
-      // arrive.
+      // Of customers' bodies, only a short body of a known length is read in one piece. Any other
+      // body is read in chunks, so that its limit is checked while chunks arrive.
       const isShort = contentLength !== undefined && Number(contentLength) <= SHORT_BYTES
       const body =
         organizationId === null || isShort

@@ -1,4 +1,7 @@
-/** Identifies clients by their address, for limits on requests and connections without a key. */
+/**
+ * Identifies clients by their address, for the limits on requests and connections without an API
+ * key.
+ */
 import { Option } from "effect"
 import { NetAddress } from "effect/net"
 import { ipAddressOf } from "../../domain/catalog/linkLocal.ts"

@@ -1,8 +1,8 @@
 /**
- * Limits the memory of a connection, even when its client sends requests without reading the
- * answers. Pipelined requests are handled one at a time: each request waits until the answer to the
- * previous one has been sent. When too many requests wait, the socket is paused (backpressure). The
- * connection of a client that does not read its answer is closed.
+ * Limits the memory of a connection whose client sends requests without reading the answers.
+ * Pipelined requests are handled one at a time: each request waits until the answer to the previous
+ * request has been sent. When too many requests wait, the socket is paused (backpressure). The
+ * connection of a client that does not read its answer for the stall time is closed.
  */
 import { IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -10,11 +10,13 @@ import { Effect } from "effect"
 import type { AnswerBudget, AnswerCount } from "../../runtime/AnswerBudget.ts"
 import { clientOf } from "./clientAddress.ts"
 
-/** The maximum number of pipelined requests of a connection; its socket is paused above it. */
+/**
+ * The maximum number of pipelined requests of a connection. Above this number its socket is paused.
+ */
 const MAX_PIPELINED = 16
 /**
- * The factor that shortens the stall time while requests wait for memory that the owner's answers
- * use, or after a connection of the same owner was closed.
+ * The factor by which the stall time is shortened: while requests wait for memory that is occupied
+ * by the owner's answers, and for a while after a stalled connection of the same owner was closed.
  */
 const PRESSURE_FACTOR = 1 / 8
 /** The number of checks of every connection within the stall time. */
@@ -47,8 +49,8 @@ export const answerOf = (source: object): AnswerCount | null =>
   source instanceof IncomingMessage ? (turns.get(source)?.answer ?? null) : null
 
 /**
- * Waits until all earlier requests of the connection are answered; null when there are no earlier
- * ones.
+ * Waits until all earlier requests of the connection are answered; null when there is no earlier
+ * request.
  */
 export const turnOf = (source: object): Effect.Effect<void> | null => {
   const turn = source instanceof IncomingMessage ? turns.get(source) : undefined
@@ -75,8 +77,8 @@ export const takeTurns = (
   /** Connections with an unanswered request. */
   const activeConnections = new Set<Connection>()
   /**
-   * The time when a stalled connection of each owner was last closed, for as long as it shortens
-   * the owner's stall time.
+   * The time when a stalled connection of each owner was last closed. An entry exists as long as it
+   * shortens the owner's stall time.
    */
   const lastCuts = new Map<string, number>()
 
@@ -85,7 +87,8 @@ export const takeTurns = (
   const accept = (socket: Socket): void => {
     const connection = { socket, turns: [], readBytes: 0, progressAtMillis: 0 }
     connections.set(socket, connection)
-    // Node resumes the socket whenever a request has ended.
+    // Node resumes the socket whenever a request has ended, so the socket of a full connection is
+    // paused again.
     socket.on("resume", () => {
       if (isFull(connection)) socket.pause()
     })

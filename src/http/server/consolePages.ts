@@ -1,6 +1,6 @@
 /**
- * Serves the console's built files below `/console/`. They are in memory, so that no other file can
- * be read.
+ * Serves the console's built files below `/console/`. They are served from memory, so that no other
+ * file can be read.
  */
 import { readdir, readFile } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
@@ -107,8 +107,8 @@ const MAX_QUOTED = 200
 export const layerConsolePages = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const random = yield* SecureRandom.SecureRandom
-    // The files are read on first use: the socket already listens at startup, and its first
-    // requests would wait.
+    // The files are read at the first request for the console. The socket already listens at
+    // startup, so reading them there would delay the first requests.
     const built = yield* Effect.cached(Effect.promise(readBuilt))
 
     const serve = Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /**
  * Counts the bytes of every answer against the memory budget. A complete body counts until its
- * request has ended; a stream counts the chunk in flight. Large bodies are sent in chunks as their
- * client reads them, which shows whether the client reads at all.
+ * request has ended; of a stream, only the chunk in flight counts. A large body is sent in chunks
+ * as its client reads them, so that a client that reads nothing is detected.
  */
 import { Effect, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
@@ -45,7 +45,7 @@ const chunksOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> =>
     bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)
   )
 
-/** Counts a chunk from its production until the next one is pulled, or the request ends. */
+/** Counts each chunk from its production until the next chunk is pulled or the request ends. */
 const countedChunks = <E>(answer: AnswerCount, stream: Stream.Stream<Uint8Array, E>) => {
   let inFlightBytes = 0
   return Stream.mapArray(stream, (chunks) => {
@@ -72,7 +72,8 @@ export const countedAnswer = (
         answer.grow(bytes)
         return response
       }
-      // For requests with a key, `admitAnswer` has checked this before any work was done.
+      // For requests with a key, `admitAnswer` has already checked the budget, before any work was
+      // done.
       if (!answer.isAssigned() && !answer.hasRoom()) return errorResponse(budgetExhausted)
       answer.grow(bytes)
       const chunks = Stream.rechunk(Stream.fromArray(chunksOf(body.body)), 1)

@@ -18,7 +18,10 @@ const POLICY = [
   "frame-ancestors 'none'"
 ].join("; ")
 
-/** Serves the page. Its script has a size of megabytes, so it is loaded on the first request. */
+/**
+ * Serves the page. The script of the page has several megabytes, so it is loaded at the first
+ * request.
+ */
 export const layerDocsPage = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) =>

@@ -50,7 +50,8 @@ const answerUnexpected = Effect.fnUntraced(function* (
             "The gateway failed to handle this request; its operator finds the cause by this answer's x-request-id"
         })
       )
-  // An ordering request may have had effects before it failed, so SDKs must not retry it.
+  // Only a failed GET may be retried by SDKs: an ordering request may have had effects before it
+  // failed.
   return request.method === "GET"
     ? response
     : HttpServerResponse.setHeader(response, "x-should-retry", "false")
@@ -73,8 +74,8 @@ const missingHost = errorResponse(
   new InvalidRequest({ message: "A request in HTTP/1.1 names its host in a header" })
 )
 /**
- * The refusal of an unknown `Expect` header. It closes the connection: the client may withhold its
- * body, and its next request would then be read as that body.
+ * The refusal of an unknown `Expect` header. The connection is closed: the client may never send
+ * the body, and its next request would then be read as that body.
  */
 const unknownExpectation = errorResponse(
   new InvalidRequest({ message: "Of expectations only 100-continue is met" })
@@ -132,8 +133,8 @@ export const layerEdge = HttpRouter.middleware(
           const headers: Record<string, string> = {}
           const answer = answerOf(request.source)
           const [matchedRoute] = routes.at(pathOf(url))
-          // The router decodes and trims paths before it compares them, so it gets only exact
-          // spellings.
+          // The router decodes and trims paths before it compares them. Therefore a path in any
+          // other spelling is refused before it reaches the router.
           const refusal = refusalOf(routes, original, matchedRoute !== undefined)
           const handled = refusal === null ? route : Effect.succeed(refusal)
           const answered = handled.pipe(

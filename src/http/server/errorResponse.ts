@@ -1,5 +1,5 @@
 /**
- * Converts an error to its answer, by the error table: status, body and headers. No other module
+ * Converts an error to its answer (status, body and headers) by the error table. No other module
  * does this.
  */
 import { Schema } from "effect"
@@ -8,7 +8,7 @@ import type { GatewayError } from "../../domain/Errors.ts"
 import { errorTable, type RetryRule } from "../../domain/errorTable.ts"
 import { AnsweredError } from "../api/apiErrors.ts"
 
-/** The seconds until a retry; null where unknown. */
+/** The number of seconds after which the client may retry; null where it is unknown. */
 const retryAfterSecondsOf = (error: GatewayError): number | null =>
   ("retryAfterSeconds" in error ? error.retryAfterSeconds : null) ?? null
 

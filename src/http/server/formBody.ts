@@ -8,7 +8,7 @@ import { bodyTooLarge } from "./bodies.ts"
 
 const formLimits = Multipart.limitsServices({ maxParts: MAX_PARTS, maxFieldSize: MAX_FIELD_BYTES })
 
-/** The error for a form that exceeded a limit, which it names, or that is unreadable. */
+/** The error for a form that is unreadable or exceeded a limit. The error names the limit. */
 const formFault =
   (maxBytes: number) =>
   ({ reason }: Multipart.MultipartError) => {
@@ -36,7 +36,7 @@ export interface FormReading {
   readonly reserve: ((bytes: number) => Effect.Effect<void, Overloaded>) | null
 }
 
-/** Reads a form to its end. All files and fields together may have `maxBytes` bytes. */
+/** Reads a form to its end. All files and fields together may have at most `maxBytes` bytes. */
 export const readForm = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
   { maxBytes, reserve }: FormReading

@@ -11,16 +11,16 @@ import { cutMedia, type walkJson } from "../../runtime/texts/jsonWalk.ts"
 /** The bytes of a body, and the result of a scan over them. */
 export interface JsonBytes {
   /**
-   * The bytes of the body. This array is emptied when they are decoded, so that bytes and decoded
-   * values are not both in memory.
+   * The bytes of the body. The array is emptied when the body is decoded, so that its bytes and its
+   * decoded values are not both in memory.
    */
   readonly pieces: Array<Buffer>
   readonly walk: Pick<ReturnType<typeof walkJson>, "media" | "isOpen">
 }
 
 /**
- * The number of bytes decoded in one turn of the event loop. Smaller bodies are decoded in one
- * turn, media of larger bodies in several turns.
+ * The maximum number of bytes that are decoded in one turn of the event loop. Media of larger
+ * bodies are decoded in several turns.
  */
 const TURN_BYTES = 1024 * 1024
 /**
@@ -28,7 +28,7 @@ const TURN_BYTES = 1024 * 1024
  * work.
  */
 const SHORT_BYTES = 64 * 1024
-/** The placeholder of a medium in the outline, which a client cannot guess. */
+/** The placeholder of a medium in the outline. It is random, so that no client can send it. */
 const MARK = `medium ${randomUUID()} `
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 const BACKSLASH = 0x5c
@@ -44,11 +44,11 @@ export const notJson = new InvalidRequest({ message: "Expected a valid JSON body
 const parse = (text: string): Effect.Effect<unknown, InvalidRequest> =>
   Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
 
-/** Characters that only the JSON parser can decode or refuse; base64 has none of them. */
+/** Characters that only the JSON parser can decode or refuse. Base64 contains none of them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it matches
 const specialCharacter = /[\\\u0000-\u001f]/
 
-/** Decodes a part of a medium, which lies between its quotes. */
+/** Decodes a part of the string of a medium, without its quotes. */
 const decodeMedium = (bytes: Buffer): Effect.Effect<unknown, InvalidRequest> => {
   const text = bytes.toString("latin1")
   return specialCharacter.test(text) ? parse(`"${text}"`) : Effect.succeed(text)
@@ -62,8 +62,8 @@ export const textOf = (pieces: ReadonlyArray<Buffer>): string => {
 }
 
 /**
- * The last offset at which a string may be split: not after a backslash that escapes the next
- * character.
+ * The last offset at which a string may be split. It must not lie between a backslash and the
+ * character that the backslash escapes.
  */
 const lastCutOffset = (bytes: Buffer): number => {
   let run = 0

@@ -26,8 +26,8 @@ const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
   return {
     headersTimeout,
     requestTimeout: requestSeconds * 1000,
-    // A request without a `Host` header gets an error body of this API, as every other refusal
-    // does.
+    // Node does not refuse a request without a `Host` header: the gateway refuses it, with an error
+    // body of this API like every other refusal.
     requireHostHeader: false,
     // Upgrades are ignored: such a request is answered as plain HTTP.
     shouldUpgradeCallback: () => false,
@@ -43,7 +43,7 @@ const codeOf = (error: unknown): string =>
 type Refusal = readonly [status: number, message: string]
 
 /**
- * The answers to bytes that are not an HTTP request, by the code of Node's error; other codes get
+ * The answers to bytes that are not an HTTP request, by the code of Node's error. Other codes get
  * `notHttp`.
  */
 const parseRefusals: ReadonlyMap<string, Refusal> = new Map([
@@ -81,9 +81,9 @@ const refuse = (socket: Duplex, [status, message]: Refusal, requestId: string) =
 }
 
 /**
- * Closes new connections above the limit of a client address, so that one client, even without a
- * key, cannot use up all connections. A close is logged at most once a minute, because all clients
- * may share a proxy's address.
+ * Closes new connections above the limit of a client address, so that one client, even one without
+ * an API key, cannot use up all connections. A close is logged at most once a minute, because all
+ * clients may share a proxy's address.
  */
 const makeAddressLimit = Effect.gen(function* () {
   const { addressConnections } = yield* Settings
@@ -117,14 +117,14 @@ const makeAddressLimit = Effect.gen(function* () {
   }
 })
 
-/** The time for requests that were in transit when the listener closed. */
+/** The waiting time for requests that were in transit when the listener closed. */
 const GRACE_SECONDS = 0.25
 /** The maximum number of event-loop turns to wait for a turn without a new connection. */
 const MAX_TURNS = 50
 
 /**
- * The kernel does not let two sockets listen on the port. This class is part of the error type of
- * the layers that listen, so it is exported.
+ * The error when the kernel does not let two sockets listen on the port. It is a part of the error
+ * type of the layers that listen, so it is exported.
  * @public
  */
 export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
@@ -177,15 +177,16 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
       refuse(socket, parseRefusals.get(codeOf(error)) ?? notHttp, newId())
     })
     server.on("connect", (_, socket) => refuse(socket, connectRefusal, newId()))
-    // The `envelope.ts` middleware refuses expectations other than 100-continue.
+    // Requests with other expectations are handled like all requests: the middleware in
+    // `envelope.ts` refuses them.
     server.on("checkExpectation", (...exchange) => server.emit("request", ...exchange))
     server.on("connection", (socket) => {
       acceptedCount++
       if (!admitConnection(socket)) return
       const responses: Array<ServerResponse> = []
       openResponses.set(socket, responses)
-      // Older versions of Node close only the first response; the pipelined responses after it
-      // would wait forever.
+      // All responses of the connection are closed here: older versions of Node close only the
+      // first one, and the pipelined responses after it would wait forever.
       const closeResponses = () => {
         for (const response of [...responses]) {
           response.destroy()
@@ -203,7 +204,8 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
         unansweredCount--
       })
     }
-    // The HTTP server below registers its handler later, so each request is counted before it is handled.
+    // The HTTP server below registers its handler later, so each request is counted before it is
+    // handled.
     server.on("request", trackResponse)
     // Node emits this in place of `request` for clients that send `Expect: 100-continue`.
     server.on("checkContinue", trackResponse)
@@ -263,10 +265,10 @@ export const layerOrderlyEnd = Layer.effectDiscard(
     const { drainSeconds } = yield* Settings
 
     /**
-     * Closes the listener, and returns when no connection is left. Closing resets connections in
-     * the backlog, which is not empty in a busy process, so this first waits for a turn of the
-     * event loop in which no connection was accepted. An HTTP server's own `close` would also close
-     * idle keep-alive connections, on which the next request may be in transit.
+     * Closes the listener, and returns when no connection is left. Closing resets the connections
+     * in the backlog, which is not empty in a busy process. So this first waits for a turn of the
+     * event loop in which no connection was accepted. An HTTP server's own `close` is not used, as
+     * it would also close idle keep-alive connections, on which the next request may be in transit.
      */
     const closeListener = Effect.callback<void>((resume) => {
       const turn = (before: number, turns: number) =>
@@ -277,7 +279,8 @@ export const layerOrderlyEnd = Layer.effectDiscard(
         })
       turn(-1, 0)
     })
-    // After this wait, the remaining connections have no request, or only a part of one.
+    // Waits until accepted requests are answered. The connections that remain then have no request,
+    // or only a part of a request.
     const awaitAnswers = Effect.sync(() => unansweredCount() === 0).pipe(
       Effect.delay("20 millis"),
       Effect.repeat({ until: (isDone) => isDone }),
@@ -293,7 +296,7 @@ export const layerOrderlyEnd = Layer.effectDiscard(
           Effect.ignore
         )
         server.closeAllConnections()
-        // The port is closed already; this stops the server's timer for slow requests.
+        // The port is closed already; this call stops the server's timer for slow requests.
         server.close(() => undefined)
       })
     )

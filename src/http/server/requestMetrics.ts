@@ -11,8 +11,8 @@ import { VendorTime } from "../../services/ProtocolAdapter.ts"
 import { pathOf, Routes } from "./routes.ts"
 
 /**
- * The methods that have their own label. Other methods share one, as a client may send any text as
- * its method.
+ * The methods that have their own label. All other methods share the label `other`, as a client may
+ * send any text as its method.
  */
 const labelledMethods: ReadonlySet<string> = new Set([
   "GET",
@@ -25,7 +25,9 @@ const labelledMethods: ReadonlySet<string> = new Set([
 
 const inSeconds = (nanos: bigint): number => Number(nanos) / 1e9
 
-/** Memoizes by label: creating a metric with attributes looks it up in the registry every time. */
+/**
+ * Memoizes metrics by label, as creating a metric with attributes searches the registry every time.
+ */
 const memoizeByLabel = <A>(make: (label: string) => A) => {
   const values = new Map<string, A>()
   return (label: string): A => {
@@ -60,7 +62,7 @@ export const layerRequestSpans = Layer.merge(
 const statusClass = (status: number | null): string =>
   status === null ? "aborted" : `${Math.floor(status / 100)}xx`
 
-/** Measures the request; `VendorTime` adds up its waits for vendors. */
+/** Measures the request. `VendorTime` adds up the waits of the request for vendors. */
 export const measured = <E, R>(
   respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   requestMethod: string,
@@ -78,7 +80,7 @@ export const measured = <E, R>(
       requestsInFlight.modifyUnsafe(-1, context)
       metrics.requestCount(method)(statusClass(status)).updateUnsafe(1, context)
       metrics.seconds.updateUnsafe(inSeconds(durationNanos), context)
-      // Without a vendor call the overhead would equal the duration.
+      // Requests without a vendor call have no overhead metric, as it would equal the duration.
       if (vendorTime.nanos > 0n) {
         metrics.overhead.updateUnsafe(inSeconds(durationNanos - vendorTime.nanos), context)
       }

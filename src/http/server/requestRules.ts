@@ -1,6 +1,6 @@
 /**
- * Enforces the rules of every body: the media type and the size before the body is read, the amount
- * of JSON while it is read, and the shape when it is decoded.
+ * Enforces the rules of every body: media type and size before the body is read, the amount of JSON
+ * while it is read, and the schema when it is decoded.
  */
 import {
   ByteSize,
@@ -47,8 +47,8 @@ import { notJson } from "./jsonBody.ts"
 const MAX_FAULTS = 20
 
 /**
- * The limits of customers' JSON bodies. A body is forwarded, compared and validated, and other
- * requests wait while it is traversed.
+ * The limits of customers' JSON bodies. A body is traversed several times, to be validated,
+ * compared and forwarded, and other requests wait meanwhile.
  */
 const customerBounds = { levels: 64, values: 50_000, otherBytes: 8 * 1024 * 1024 }
 /** The limits of operators, who are trusted with bodies that take longer to traverse. */
@@ -59,7 +59,8 @@ const operatorBounds = {
 }
 
 /**
- * The error that lists the faults of a request by path. Its message begins with the first fault.
+ * The error that lists the faults of a request, each with its path. The error message begins with
+ * the first fault.
  */
 const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   const faults = issueFaults(issue).slice(0, MAX_FAULTS)
@@ -110,8 +111,8 @@ const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   mediaType(headers["content-type"] ?? "") === FORM
 
 /**
- * The error for a body that could not be read, from the defect with which the handler died; null
- * for other defects.
+ * The error for a body that could not be read, made from the defect with which the handler died;
+ * null for other defects.
  */
 const readFaultOf = (defect: unknown, limit: number): GatewayError | null => {
   if (!HttpServerError.isHttpServerError(defect)) return null
@@ -121,8 +122,8 @@ const readFaultOf = (defect: unknown, limit: number): GatewayError | null => {
 }
 
 /**
- * The request with its size-limited body in memory, for the contract's own decoder. It inherits
- * everything else from the original request, because `modify` of a request cannot replace its body.
+ * The request with its size-limited body in memory, for the contract's own decoder. Everything else
+ * is inherited from the original request, because `modify` of a request cannot replace its body.
  */
 const withText = (
   request: HttpServerRequest.HttpServerRequest,
@@ -238,7 +239,7 @@ export const layerRequestRules = Layer.effect(
         yield* checkHeaders(request)
         // A list is streamed by its handler and never completely in memory.
         if (takesLists) return yield* withSizeLimit(withoutForm(withoutJson(handler)))
-        // Operators' routes have no caller.
+        // Routes of operators have no caller, and so no organisation.
         const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
         const organizationId = caller?.organizationId ?? null
         return yield* isForm(request)

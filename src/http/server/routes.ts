@@ -1,6 +1,6 @@
 /**
- * The paths that are served, each in one spelling. A proxy in front of the gateway applies its
- * rules to the path as the request spells it, so no other spelling may lead to a handler: no other
+ * The paths that are served, each in a single spelling. A proxy in front of the gateway applies its
+ * rules to the path as the request spells it. So no other spelling may lead to a handler: no other
  * case, no second slash, no percent-encoded letter.
  */
 import { IncomingMessage } from "node:http"
@@ -39,13 +39,19 @@ const CHARACTER =
 /** A segment of a path that is not `.` or `..`. */
 const SEGMENT = `(?!\\.{1,2}(?:[/?]|$))${CHARACTER}+`
 
-/** Any path below the console, whose own router reads it; it may end in a slash. */
+/**
+ * Any path below the console, which the console's client-side router handles; it may end in a
+ * slash.
+ */
 const SUBPATH = `(?:/(?:${SEGMENT}/)*(?:${SEGMENT})?)?`
 
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replace(/:[^/]+/g, () => SEGMENT).replace("/*", () => SUBPATH)}$`)
 
-/** The target as the request spells it, while `url` is resolved if it names a host. */
+/**
+ * The target exactly as the request spells it. In `url`, a target that names a host is already
+ * resolved.
+ */
 export const targetOf = ({ source, url }: HttpServerRequest.HttpServerRequest): string =>
   source instanceof IncomingMessage ? (source.url ?? url) : url
 
@@ -58,7 +64,7 @@ export const pathOf = (url: string): string => {
 /** The path of a model whose id contains slashes. */
 const slashedModel = new RegExp(`^(/v1/models/)(${SEGMENT}(?:/${SEGMENT})+)(?=\\?|$)`)
 
-/** Encodes the slashes in a model's id, which would separate segments for the router. */
+/** Encodes the slashes in a model's id, as the router would take them as separators of segments. */
 export const encodeModelId = (url: string): string =>
   url.replace(slashedModel, (_, path: string, id: string) => path + id.replaceAll("/", "%2F"))
 
@@ -67,7 +73,7 @@ type Groups = Readonly<Record<string, { readonly endpoints: Readonly<Record<stri
 
 export interface RouteTable {
   readonly all: ReadonlyArray<Route>
-  /** The routes whose exact spelling the path is. */
+  /** The routes that match the path in its exact spelling. */
   readonly at: (path: string) => ReadonlyArray<Route>
 }
 
@@ -81,7 +87,7 @@ export const routeTableOf = (groups: Groups): RouteTable => {
       methods: endpointsAtPath.map(({ method }) => method)
     })
   )
-  // Most requests are for routes without parameters, which are looked up by their path.
+  // Routes without parameters, for which most requests are, are found by one look-up of the path.
   const staticRoutes = new Map<string, ReadonlyArray<Route>>(
     all.filter(({ path }) => !/[:*]/.test(path)).map((route) => [route.path, [route]])
   )

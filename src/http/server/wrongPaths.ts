@@ -15,10 +15,10 @@ interface RequestLine {
 }
 
 const MAX_QUOTED_PATH = 200
-/** The maximum length of a path that gets a suggestion. */
+/** The maximum length of a path for which a suggestion is searched. */
 const MAX_COMPARED_PATH = 100
 /**
- * The maximum number of edits between a typo and the intended path. It is small, as paths share
+ * The maximum edit distance between a mistyped and the intended path. It is small, as paths share
  * long prefixes.
  */
 const MAX_EDITS = 2
@@ -105,8 +105,8 @@ const nearestRoute = (
 }
 
 /**
- * The routes that a request for an unserved path or method probably meant; empty where this is
- * unknown.
+ * The routes that were probably meant by a request for an unserved path or method; empty where no
+ * route is similar.
  */
 export const suggestRoutes = (
   routes: RouteTable,
@@ -126,7 +126,7 @@ export const suggestRoutes = (
   if (equivalents !== undefined) return declaredAt(routes, equivalents)
   const nearest = nearestRoute(routes, method, candidates)
   if (nearest !== undefined) return [nearest]
-  // The segment after a list of tasks is the id of a task.
+  // In paths of other APIs, a segment after the path of their task list is the id of a task.
   const list = foreignPaths.get(normalized.slice(0, normalized.lastIndexOf("/"))) ?? []
   return declaredAt(
     routes,
@@ -169,22 +169,23 @@ export const noRoute = (routes: RouteTable, request: RequestLine): GatewayError 
   const quoted = path.slice(0, MAX_QUOTED_PATH)
   const routesAtPath = routes.at(path)
   const allow: ReadonlyArray<string> = routesAtPath.flatMap(({ methods }) => methods)
-  // A known path with a known method does not match when one of its ids is absurdly long.
+  // A served path with a served method matches no route when one of its ids is far too long.
   if (allow.length === 0 || allow.includes(request.method)) {
     const hint =
       suggestionText(request.method, suggestRoutes(routes, request)) ||
       "; GET /openapi.json lists what is"
     return new NotFound({ message: `Nothing is served at ${quoted}${hint}` })
   }
-  // A path with an id in it, or one that other APIs use, may have been meant for another route.
+  // A path that contains an id, or that other APIs use, may have been meant for another route.
   const hasOtherUse = routesAtPath.some(hasId) || foreignPaths.has(normalizedPath(path))
   const suggestions = hasOtherUse ? suggestRoutes(routes, request) : []
   return notAllowed(request.method, quoted, allow, suggestions)
 }
 
 /**
- * Adds routes for static paths whose last segment would match the id parameter of another route:
- * `generations` is not a task, so `GET /v1/videos/generations` must not look up a task.
+ * Adds refusing routes for static paths whose last segment would match the id parameter of another
+ * route. For example, `generations` is not a task id, so `GET /v1/videos/generations` must not look
+ * up a task.
  */
 export const layerNoIds = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

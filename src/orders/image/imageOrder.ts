@@ -1,4 +1,4 @@
-/** Orders of images, which are charged by the requested number. */
+/** Orders of images, which are charged by the requested number of images. */
 import { Array as Arr, Cause, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
@@ -46,8 +46,8 @@ import { makeArchiveImages, type TaskImages } from "./taskImages.ts"
 interface Images {
   readonly result: ImageResult
   /**
-   * The encoded answer. It is encoded before the charge, since nothing may fail between the charge
-   * and the client.
+   * The encoded answer. It is encoded before the charge, so that nothing can fail between the
+   * charge and the answer to the client.
    */
   readonly answer: RawAnswer
 }
@@ -78,7 +78,7 @@ type CallMount<Product> = (
   chargeNow: ChargeNow
 ) => Effect.Effect<Product, VendorFailure>
 
-/** The charge for images, by the number in the request. */
+/** The charge for images, by the number of images in the request. */
 const chargeOf = (quote: ImageQuote) =>
   ({
     _tag: "Charge",
@@ -156,7 +156,10 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     return { terms, callsBy, charge: chargeOf(quote), model, quote }
   })
 
-  /** Claims the vendor's job for the order, before the order waits for the job and is charged. */
+  /**
+   * Records that the vendor's job belongs to the order, before the order waits for the job and is
+   * charged. Fails when another order has the job.
+   */
   const claimJob =
     (orderId: string, { channelId, origin }: KeyedAccount) =>
     (upstreamId: string) =>
@@ -266,7 +269,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         })
         state = isCharged ? "charged" : "given up"
       }
-      // Events before the first image are dropped, as the answer may still become an error
+      // Events before the first image are not sent, as the answer may still become an error
       // response.
       if (state === "charged") yield* offer(piece.event)
       return state !== "given up"
@@ -284,7 +287,8 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         .pipe(
           Effect.andThen(Effect.suspend(() => (isOpen() ? Effect.fail(noImages) : Effect.void))),
           Effect.as(null),
-          // After the charge, a failure or a defect of the gateway cuts a paid answer short.
+          // After the charge, a failure of the vendor or a defect of the gateway does not fail the
+          // order: it only cuts the paid answer short.
           Effect.catchCause((cause) =>
             isOpen() || Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.succeed(cause)
           )

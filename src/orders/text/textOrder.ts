@@ -54,7 +54,10 @@ export const textOrderOf = (
 ) => {
   const isEmbedding = model.modality === "embedding"
 
-  /** The charge by the vendor's count of tokens, or by the formula when there is no count. */
+  /**
+   * The charge by the vendor's count of tokens; without such a count, by the formula that estimates
+   * tokens from the size of input and output.
+   */
   const chargeOf = (counted: TokenCounts | null, output: WrittenText) => {
     const { inputTokens, outputTokens, chargeNano, basis, implausible } = chargeText(
       quote,
@@ -80,8 +83,8 @@ export const textOrderOf = (
   }
 
   /**
-   * Charges for an answer that could not be read: by the vendor's count of tokens, or for the input
-   * and `outputTokens`.
+   * Charges for an answer that could not be read: by the vendor's count of tokens, or without such
+   * a count for the estimated input and `outputTokens`.
    */
   const chargeUnread = (failure: VendorLost, id: string, outputTokens: bigint): Charge<never> => {
     const { usage: counted = null } = failure
@@ -126,15 +129,15 @@ export const textOrderOf = (
     files: noFiles,
     task: null,
     /**
-     * A vendor's message may repeat the client's text, so only a part of it is stored for repeated
-     * requests.
+     * Only a part of a vendor's message is stored for repeated requests, as the message may repeat
+     * the client's text.
      */
     storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null)
   }
   return { finishBy, chargeUnread, terms }
 }
 
-/** Whether the vendor failed before it wrote or counted anything. */
+/** Whether the vendor failed before it wrote any text or counted any tokens. */
 const hasFailed = ({ result, usage, outputBytes }: TextAnswer): boolean =>
   usage === null &&
   outputBytes === 0 &&
@@ -182,7 +185,8 @@ export const makeTextOrder = Effect.fnUntraced(function* (
         })
       })),
       finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),
-      // The vendor may have written the maximum number of tokens that the hold covers.
+      // The charge is for the maximum output that the hold covers, as the vendor may have written
+      // it.
       chargeUnread: (failure, id) => chargeUnread(failure, id, resolved.quote.outputTokens)
     }
     return order

@@ -25,10 +25,10 @@ const brokenOff = ({ outputBytes }: StreamedText): TextOutput => ({ usage: null,
 
 /**
  * Makes streamed text orders. The vendor's stream is read to its end even when the client has
- * disconnected. A stream that is cut short is charged by the formula for the text that had been
- * written. When no text had been written, but the answer had begun, it is charged as an answer that
- * could not be read, by the size of the received bytes; an answer that had not begun is not
- * charged.
+ * disconnected. A stream that is cut short after text had been written is charged for that text, by
+ * the formula that estimates tokens from its size. A successful answer that is cut short before any
+ * text is charged as an answer that could not be read, by the number of received bytes. Any other
+ * failure before the first text is not charged.
  */
 export const makeTextStream = Effect.fnUntraced(function* (
   resolve: OrderResolution,
@@ -74,7 +74,8 @@ export const makeTextStream = Effect.fnUntraced(function* (
         )
         .pipe(
           Effect.as(null),
-          // A defect of the gateway also cuts an answer short of which a part was delivered.
+          // After the first text, a defect of the gateway cuts the answer short just as a failure
+          // of the vendor does, and the text is charged.
           Effect.catchCause((cause) =>
             text.outputBytes > 0 && !Cause.hasInterrupts(cause)
               ? Effect.succeed(cause)

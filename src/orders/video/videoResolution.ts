@@ -70,8 +70,8 @@ const quoteByPrices = (
 }
 
 /**
- * The error codes that tell the client what can be ordered instead. Such an error is made from all
- * protocols of the model together.
+ * The error codes that tell the client what can be ordered instead. Such an error lists what all
+ * protocols of the model together offer.
  */
 const requestErrors: ReadonlyArray<string> = ["video_sku_invalid", "invalid_request"]
 
@@ -196,9 +196,9 @@ export const makeVideoResolution = Effect.gen(function* () {
 
   /**
    * Checks, in this order: the content of the request, the model, unknown fields, the files to
-   * which it refers, the mounts with their protocols, the accounts, the vendor's own fields,
-   * duration and resolution, the price. An error of the model comes first, as it explains a body
-   * that was meant for another route better than errors of the fields.
+   * which the request refers, the mounts with their protocols, the accounts, the vendor's own
+   * fields, duration and resolution, the price. The model is checked before the fields: when a body
+   * was meant for another route, an error about the model is the better explanation.
    */
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, options?: OpenaiOptions) {
     const normalised = normaliseVideo(body)

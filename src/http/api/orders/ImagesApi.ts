@@ -53,7 +53,10 @@ const ImageAnswer = Schema.StructWithRest(Schema.Struct(ImageFields), anyFields)
   description: "The images; from ip_a with the vendor's other fields"
 })
 
-/** The events of ip_a: the partial images that the order requests, and each finished image. */
+/**
+ * The events of the protocol `ip_a`: the partial images that the order requests, and each finished
+ * image.
+ */
 const ImageEvents = HttpApiSchema.StreamSse({
   events: Sse.EventEncoded.mapFields(({ id, event, data }) => ({
     id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),

@@ -1,6 +1,6 @@
 /**
- * Videos in the form of OpenAI's API: the same tasks as in the gateway's own form, read under the
- * same paths.
+ * Videos in the form of OpenAI's API. They are the same tasks as in the gateway's own form, and are
+ * read under the same paths.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -61,7 +61,7 @@ export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
     headers: idempotencyHeader,
     payload: [OpenaiVideoBody, asForm(OpenaiVideoBody)],
     success: OpenaiVideo,
-    // A repeated request gets "not found" when the task of its idempotency key was deleted.
+    // "Not found" is the answer to a repeated request whose task was deleted in the meantime.
     error: [
       errors.VideoUnsupportedProtocol,
       errors.VideoSkuInvalid,

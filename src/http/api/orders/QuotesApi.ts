@@ -23,7 +23,7 @@ import {
 } from "../shared.ts"
 
 /**
- * The body of an ordering route. The model's modality decides which route, and the handler decodes
+ * The body of an ordering route. The model's modality determines the route, and the handler decodes
  * the body as that route does.
  */
 export const QuoteBody = Schema.StructWithRest(
@@ -57,7 +57,7 @@ const Affordable = Schema.Struct({
   budget_available: decimalOrNull("The rest of the tightest of them; null where there is none")
 }).annotate({ description: "Whether the order would be accepted now; other orders may come first" })
 
-// Receipts use the next two fields, and the tier and inputs below, too
+// Receipts also have `currency` and `formula`, and the tier and the inputs below.
 export const currency = text("Currency of every amount", "CNY")
 export const formula = text(
   "The calculation of the hold, in one line",

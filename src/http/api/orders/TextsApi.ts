@@ -9,8 +9,8 @@ import { ArrayNumbers, BodyLimit, RequiredScope } from "../middlewares.ts"
 import { idempotencyHeader } from "../shared.ts"
 
 /**
- * The maximum number of input tokens: more than any vendor's API of the standard form accepts in
- * one request.
+ * The maximum number of input tokens. It is more than any vendor's API of the standard form accepts
+ * in one request.
  */
 const MAX_INPUT_TOKENS = 350_000
 

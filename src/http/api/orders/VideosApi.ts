@@ -48,8 +48,9 @@ const Accepted = Schema.Struct(processing).annotate({
 })
 
 /**
- * The view of a task, which depends on the dialect of its id. OpenAI's objects come first in the
- * union, as they have all fields of the other objects.
+ * The view of a task, which depends on the dialect of its id. OpenAI's schemas come first in the
+ * union: a view in OpenAI's form also has all fields of the gateway's own form, so the gateway's
+ * own schemas would match it too.
  */
 const VideoTaskView = Schema.Union([
   asOpenaiVideo(processing).annotate({ identifier: "OpenaiProcessingVideo" }),

@@ -6,7 +6,7 @@ const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text)
 const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.test(text)
 
-/** Parses a time, or a day, which means the start of the day in the time zone, plus `laterDays`. */
+/** Parses a time or a day. A day means its first moment in the time zone, `laterDays` later. */
 export const parseTime = Effect.fnUntraced(function* (
   param: string,
   text: string,
@@ -29,7 +29,7 @@ export const parseTime = Effect.fnUntraced(function* (
       })
 })
 
-/** The time range of a list, whose end is exclusive; null is unbounded. */
+/** The time range of a list. The end is exclusive; null is unbounded. */
 export const timeRange = Effect.fnUntraced(function* (
   query: { readonly from?: string; readonly to?: string },
   timeZone: string

@@ -85,7 +85,8 @@ export const makeFileResponses = Effect.gen(function* () {
     const { status } = answer
     if (isGone(status)) return yield* fileNotFound("The vendor does not have the file any more")
     if (status === 304 || status === 416) {
-      // A browser keeps the headers of the first answer, such as the type of the file.
+      // These answers have no content type: a browser keeps the headers of the answer with which it
+      // got the file.
       const headers = { ...headersOf(answer), "cache-control": "private" }
       return HttpServerResponse.empty({ status, headers })
     }
@@ -127,7 +128,8 @@ export const makeFileResponses = Effect.gen(function* () {
     address: string | null | undefined,
     headers: FileHeaders
   ) {
-    // The vendor may still have the file while the bucket cannot be reached.
+    // While the bucket cannot be reached, the file is loaded from the vendor, which may still have
+    // it.
     const archived = yield* Effect.catch(archivedFile(task, n, headers), ({ message }) =>
       Effect.logWarning("archive: reading a file failed", message).pipe(
         Effect.annotateLogs({ order_id: task.id }),

@@ -14,7 +14,7 @@ import type { FormFile, FormParts } from "../../api/middlewares.ts"
 type Kind = VendorParameter["type"]
 const contractKinds = { n: "integer", partial_images: "integer", stream: "boolean" } as const
 
-/** The types of the fields that are not texts, in any of the protocols. */
+/** The types of fields by field name, over all protocols. A field without an entry is a text. */
 export const formKinds = (rows: Iterable<ImageProtocolRow>): ReadonlyMap<string, Kind> =>
   new Map([
     ...[...rows].flatMap(({ families }) =>

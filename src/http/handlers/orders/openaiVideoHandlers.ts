@@ -32,8 +32,8 @@ const invalidField = (param: string, message: string) =>
 const REFERENCE = "input_reference"
 
 /**
- * The media type of a picture. Its bytes are checked first, as clients often declare no type; null
- * for other files.
+ * The media type of a picture; null for other files. The bytes are checked first, as clients often
+ * declare no type; the declared type is used only where the bytes show no known type.
  */
 const imageTypeOf = ({ bytes, contentType }: FormFile): string | null => {
   const detected = mediaTypeOf(bytes)
@@ -50,13 +50,17 @@ const dataUrlOf = (file: FormFile): Effect.Effect<string, InvalidRequest> => {
 
 const nestedName = /^([^[\]]{1,64})\[([^[\]]{1,64})\]$/
 
-/** The form as a JSON body: `metadata[project]` is a field of the object `metadata`. */
+/**
+ * The form as a JSON body. A form field `metadata[project]` becomes the field `project` of the
+ * object `metadata`.
+ */
 const bodyOfForm = Effect.fnUntraced(function* ({ fields, files }: FormParts) {
   const body = new Map<string, unknown>()
   const objects = new Map<string, Map<string, string>>()
   const parts: Array<readonly [name: string, value: string | null]> = [...fields]
   for (const file of files) {
-    // The schema refuses a file in any other field, as null is not a valid value there.
+    // A file in any other field becomes null, which is not a valid value, so that the schema
+    // refuses it.
     parts.push([file.field, file.field === REFERENCE ? yield* dataUrlOf(file) : null])
   }
   for (const [name, value] of parts) {
@@ -87,8 +91,8 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
     const responses = yield* makeTaskResponses("video")
 
     /**
-     * The task that answers an order. For a replay it is read from the database, with the state of
-     * a new task, so that the answer equals the first one.
+     * The task that answers an order. For a replay the task is read from the database, but shown in
+     * the state of a new task, so that the answer equals the first answer.
      */
     const answerOf = Effect.fnUntraced(function* (
       model: string,

@@ -26,7 +26,7 @@ const policyOf = (type: string): string =>
     /^(?:audio|video)\//.test(type) ? "sandbox allow-same-origin" : "sandbox"
   ].join("; ")
 
-/** Headers of every response about a file of the type. */
+/** The headers of every response about a file of this type. */
 const fileHeaders = (type: string): Readonly<Record<string, string>> => {
   const disposition = dispositionOf(servedType(type))
   return {
@@ -55,7 +55,7 @@ export const fileResponse = <E>(
     headers: { ...options.headers, ...fileHeaders(type) }
   })
 
-/** Responds with the requested range of a file. `read` gets null for the complete file. */
+/** The response with the requested range of a file. `read` gets null for the complete file. */
 export const storedFile = Effect.fnUntraced(function* <E, F, R>(
   file: ArchivedFile,
   headers: FileHeaders,

@@ -61,16 +61,16 @@ export const taskIdOf = (
 }
 
 /**
- * The refusal to delete a colleague's task: colleagues may read a task, but only the member who
- * paid for it may delete it.
+ * The refusal to delete a colleague's task. Members may read the tasks of colleagues, but only the
+ * member who paid for a task may delete it.
  */
 const notOwner = new PermissionDenied({
   message: "A task is deleted with a key of the member who ordered it, or by an operator"
 })
 
 /**
- * The stored id of a list's cursor. A text that is not an id is returned unchanged, and matches no
- * entry.
+ * The stored id of a list's cursor. A cursor that is not an id is returned unchanged, and matches
+ * no entry.
  */
 const cursorOf = (text: string): string => taskNamed(text)?.id ?? text
 
@@ -128,8 +128,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   })
 
   /**
-   * The headers with the client's delay before its next poll. The kind is null where only the
-   * task's id is known.
+   * The headers that tell the client when to poll again. The kind is null where only the task's id
+   * is known.
    */
   const retryHeaders = (kind: VideoKind | null, ageSeconds: number) => {
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
@@ -149,8 +149,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const dialectOf = (clientId: string): TaskDialect => taskNamed(clientId)?.dialect ?? "own"
 
   /**
-   * Waits until the task has ended, the time is up, or the gateway begins to stop, and then reads
-   * the task.
+   * Waits until the task has ended, the waiting time is over, or the gateway begins to stop, and
+   * then reads the task.
    */
   const readAtEnd = (organizationId: string, clientId: string, waitSeconds: number) =>
     Effect.raceFirst(
@@ -177,8 +177,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     })
   }
 
-  // This event is sent only when a stream ends before its task, as readers such as Effect's own
-  // stop at it.
+  // This event is sent only when a stream ends before its task. It must be the last event, as some
+  // readers, such as Effect's own, stop at a `retry`.
   const retryEvent = Sse.encoder.write(
     new Sse.Retry({
       duration: Duration.seconds(Math.max(1, settings.askIntervalSeconds)),
@@ -196,7 +196,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     const state = view(task).task_status
     const lastSeen = seenEvent(lastEventId, state)
     if (lastSeen === LAST_EVENT) return HttpServerResponse.empty({ status: 204 })
-    // A deleted task has no last event; the client's next request is answered 404.
+    // The stream of a deleted task ends without a last event; the client's next request is answered
+    // 404.
     const end = Effect.raceFirst(
       Effect.match(settlement.end(task.organizationId, task.id), {
         onSuccess: (latest) =>
@@ -209,7 +210,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       Stream.drop(1),
       Stream.map(() => HEARTBEAT)
     )
-    // The first bytes are sent immediately, as clients treat the connection as open when bytes
+    // The first bytes are sent immediately: many clients consider a connection open only when bytes
     // arrive.
     const firstText = Stream.make(lastSeen < eventNumber(state) ? eventOf(task, view) : HEARTBEAT)
     const events = task.finished
@@ -225,7 +226,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   return {
     retryHeaders,
-    /** Fails when callbacks may not be sent to the address. */
+    /** Fails when the gateway may not send callbacks to this URL. */
     checkCallbackUrl: (url: string | null | undefined) => {
       const fault = url == null ? null : faultOfUrl(url, rules)
       return fault === null
@@ -253,7 +254,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         last_id: list.data.at(-1)?.id ?? null
       })
     }),
-    /** Answers with the task, when it has ended or the time is up. */
+    /** Answers with the task, as soon as the task has ended or the waiting time is over. */
     answer: Effect.fnUntraced(function* (id: string, waitSeconds: number) {
       const { organizationId } = yield* CurrentCaller
       const task =
@@ -262,7 +263,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
           : yield* readAtEnd(organizationId, id, waitSeconds)
       return yield* answerOf(task, dialectOf(id))
     }),
-    /** Deletes the task. Its ledger entries stay. */
+    /** Deletes the task. The ledger entries of the task stay. */
     remove: Effect.fnUntraced(function* (id: string) {
       const { organizationId, memberId } = yield* CurrentCaller
       const task = yield* read(organizationId, id, 0)

@@ -1,7 +1,7 @@
 /**
- * Authenticates API keys. The steps come in this order, all before any part of the body is read:
- * the key is looked up, its request is counted against its rate limits, and a permit of its
- * organisation is taken.
+ * Authenticates API keys. The steps come in this order, before any part of the body is read: the
+ * key is looked up, the request is counted against the rate limits of the key, its scope is
+ * checked, and a permit of its organisation is taken.
  */
 import { Cause, Context, Effect, Exit, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
@@ -33,8 +33,8 @@ import { makeKeyRates } from "./keyRates.ts"
 import { ReadLanes } from "./readLanes.ts"
 
 /**
- * Makes an effect that takes one of an organisation's permits and holds it until the answer is
- * sent.
+ * Makes an effect that takes one of an organisation's permits. The permit is released when the
+ * answer has been sent.
  */
 const makeRequestPermits = (limit: number, kind: string) => {
   const permits = makeShares({ perOwner: limit })
@@ -60,14 +60,14 @@ const isWaiting = (
 }
 
 /**
- * Whether the endpoint takes a body, as orders and quotes do. Reads are not limited by refusals, so
- * that paid results stay readable.
+ * Whether the endpoint takes a body, as orders and quotes do. Only such endpoints are subject to
+ * the limit of refusals, so that paid results stay readable.
  */
 const hasBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0
 
 /**
- * Refusals that are not a fault of the request, such as missing money or a first request that still
- * runs.
+ * Refusals that are not a fault of the request, such as missing money, or an earlier request with
+ * the same idempotency key that still runs.
  */
 const blamelessCodes: ReadonlySet<ErrorCode> = new Set([
   "insufficient_balance",
@@ -78,9 +78,9 @@ const blamelessCodes: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /**
- * Whether the gateway itself refused a request for a fault of the request; refusals of a vendor are
- * 502 in the error table. A request whose client disconnects counts too, as otherwise a client
- * could avoid the count by disconnecting in time.
+ * Whether the gateway itself refused a request for a fault of the request. Refusals of a vendor do
+ * not count, as they are 502 in the error table. A request whose client disconnects counts too, as
+ * otherwise a client could avoid the count by disconnecting in time.
  */
 const isClientFault = (exit: Exit.Exit<object, unknown>): boolean => {
   if (Exit.isFailure(exit)) return Cause.hasInterruptsOnly(exit.cause)
@@ -108,8 +108,8 @@ export const layerAuthorization = Layer.effect(
     )
 
     /**
-     * The holder of the key. Fails when the rate limits or scopes of the key refuse the request, or
-     * no permit is free.
+     * The holder of the key. Fails when the rate limits or the scopes of the key refuse the
+     * request, or when no permit is free.
      */
     const admitByKey = Effect.fnUntraced(function* (
       credential: Redacted.Redacted,
@@ -142,8 +142,8 @@ export const layerAuthorization = Layer.effect(
     })
 
     /**
-     * The caller of a link with a `token`: the organisation of the link, limited to that file; null
-     * without a link.
+     * The caller of a content link, which has a `token`: the organisation of the link, with access
+     * only to the file of the link; null for a request without a link.
      */
     const admitByLink = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
       if (Context.getOrUndefined(endpoint.annotations, TakesLinks) === undefined) return null

@@ -1,7 +1,7 @@
 /**
- * Limits how fast one client address may try unknown API keys. A look-up of a key that exists does
- * not count against the address. An address above its limit of unknown keys per minute has its
- * look-ups run one at a time; it is not blocked, as other clients may share the address.
+ * Limits how fast one client address may try unknown API keys. The look-up of a key that exists
+ * does not count against the address. When an address exceeds its limit of unknown keys per minute,
+ * its look-ups run one at a time. The address is not blocked, as other clients may share it.
  */
 import { Effect, Exit, identity, Option, RcMap, type Redacted, Scope, Semaphore } from "effect"
 import type { RateLimited } from "../../../domain/Errors.ts"
@@ -31,7 +31,8 @@ export const makeKeyLookUps = Effect.gen(function* () {
     const sequentialQueue = yield* Semaphore.make(SLOW_WAITS)
 
     /**
-     * Holds a permit until the scope closes. The result is the effect that counts an unknown key.
+     * Takes a permit until the scope closes. The result is the effect by which the caller counts an
+     * unknown key.
      */
     const acquire = Effect.gen(function* () {
       const concurrentScope = yield* Scope.fork(yield* Effect.scope)

@@ -9,7 +9,7 @@ import { withHeaders } from "../envelope.ts"
 const SECOND = 1000
 
 /**
- * The requests that each limit counts: all requests of a key, and some kinds that have an
+ * The requests that each limit counts: all requests of a key, and kinds of requests that have an
  * additional limit.
  */
 const countedRequests = {
@@ -74,9 +74,9 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
 
   return {
     /**
-     * Refuses a request above the limit, with the headers of that limit in its answer. Every answer
-     * has the headers of the limit of all requests. The "refusals" limit is only read here; a
-     * refusal is counted when it happens.
+     * Refuses a request above the limit. The answer to a refused request has the headers of the
+     * limit that was exceeded; other answers have those of the `default` limit, which counts all
+     * requests. The `refusals` limit is only read here: a refusal is counted when it happens.
      */
     within: (policy: Policy, caller: Caller): Effect.Effect<void, RateLimited> =>
       Effect.flatMap(rateOf(policy === "refusals" ? "peek" : "consume", policy, caller), (rate) => {

@@ -1,7 +1,7 @@
 /**
- * Concurrency limits of reads. A list may keep the database and the event loop busy for
- * milliseconds, and so do a thousand concurrent look-ups: only a few lists and a few look-ups run
- * at a time, so that orders do not queue behind them.
+ * Concurrency limits of reads. One list, or a thousand concurrent look-ups, may keep the database
+ * and the event loop busy for milliseconds. Only a few lists and a few look-ups run at a time, so
+ * that orders do not queue behind them.
  */
 import { Context, Effect, Layer, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
@@ -14,7 +14,7 @@ import { errorResponse } from "../errorResponse.ts"
 
 /**
  * The lane that a route goes through. Every GET is a list unless it is annotated as a `LookUp`. A
- * route that waits for a task or streams a vendor's file would hold its permit meanwhile, so that
+ * route that waits for a task or streams a vendor's file would hold its permit for too long, so
  * only its look-up of the task goes through a lane.
  */
 export const readOf = ({
