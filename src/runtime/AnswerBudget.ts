@@ -81,7 +81,7 @@ export const makeAnswerBudget = (budgetBytes: number) => {
     totalBytes += delta
     if (delta >= 0 || waiters.size === 0 || isAdmitting) return
     isAdmitting = true
-    // One pass handles everything that is released in this turn of the event loop.
+    // One pass admits reservations for everything that is released in this turn of the event loop.
     setImmediate(() => {
       isAdmitting = false
       admit()

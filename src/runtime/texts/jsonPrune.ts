@@ -46,7 +46,10 @@ const makeValueSkipper = () => {
   let depth = 0
   let hasBegun = false
 
-  /** The end of an array, or of the bytes, if only numbers come before it; otherwise `from`. */
+  /**
+   * The offset of the end of the current array, or of the bytes, if only numbers come before it;
+   * otherwise `from`.
+   */
   const endOfNumbers = (bytes: Buffer, from: number): number => {
     const close = bytes.indexOf(CLOSE_ARRAY, from)
     const to = close < 0 ? bytes.length : close
