@@ -14,7 +14,7 @@ const LONG = 512
  * are serialized separately too.
  */
 const MARK = "\uE000"
-/** A placeholder used as a value; before a colon it would be a field name. */
+/** Matches a placeholder that is a value; a placeholder before a colon would be a field name. */
 const marks = new RegExp(`"${MARK}(\\d+)"(?!:)`)
 
 type Replace = (value: unknown) => unknown
@@ -30,7 +30,9 @@ const textLength = (value: unknown): number => {
   return length
 }
 
-/** Characters that JSON may escape. Base64 contains none of them and is not copied. */
+/**
+ * Characters that JSON may escape. Base64 contains none of them, so it is used without encoding.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const special = /["\\\u0000-\u001f\ud800-\udfff]/
 

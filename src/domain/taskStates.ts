@@ -106,9 +106,9 @@ export const statesShownAs = (
   })
 
 /**
- * The number of the event of a state. It depends on the task alone, so it is the same on every
- * gateway instance; the two final states share the last number, since a task reaches only one of
- * them.
+ * The number of the event of a state. The number depends on the task alone, so it is the same on
+ * every gateway instance. The two final states share the last number, because a task reaches only
+ * one of them.
  */
 export const eventNumber = (state: PublicState): 1 | 2 => (state === "processing" ? 1 : 2)
 

@@ -95,9 +95,9 @@ const API_KEYS =
   "The keys that orders take in turn, where there are several; one that is not listed is forgotten"
 
 /**
- * A channel as stored and read back, without the values of its keys. A channel that was stored
- * under older rules can still be read, though not called, so that the gateway starts and the
- * operator can correct it.
+ * A channel as stored and read back, without the values of its keys. A channel that does not
+ * satisfy the rules for writing can still be read, but not called: the gateway then starts, and the
+ * operator can correct the channel.
  */
 export const Channel = Schema.Struct({
   ...channelFields,

@@ -15,7 +15,7 @@ const MEBIBYTE = 1024 * 1024
  * requested.
  */
 const USUAL_IMAGE_BYTES = 16 * MEBIBYTE
-/** The bytes of an incompressible pixel: three bytes in base64. */
+/** The number of base64 characters of an incompressible pixel, which has three bytes. */
 const PIXEL_BYTES = 4
 /** The number of pixels of a side per K, in a size such as 4K. */
 const PIXELS_PER_K = 1024

@@ -38,7 +38,10 @@ const priceOf = (quote: TokenVideoQuote, currency: string): string => {
   )
 }
 
-/** The seconds in the formula: the rendered duration, if the model chose the length. */
+/**
+ * The output seconds in the formula, calculated from the charged tokens. If the model chose the
+ * length, this is the rendered duration.
+ */
 const formulaSeconds = (quote: TokenVideoQuote, units: bigint): number =>
   Number(units / quote.tokensPerSecond) - quote.inputSeconds
 

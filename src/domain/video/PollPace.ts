@@ -1,4 +1,7 @@
-/** The poll intervals of tasks, for the vendor and for clients. */
+/**
+ * The intervals at which the gateway polls tasks at vendors, and at which clients should poll the
+ * gateway.
+ */
 
 export interface PollPace {
   /** The minimum interval between two polls of one task. */
@@ -28,7 +31,9 @@ export const nextPollSeconds = (pace: PollPace, ageSeconds: number, chance: numb
   return Math.max(askIntervalSeconds, jittered)
 }
 
-/** The maximum `Retry-After` of clients in seconds, however long a task usually takes. */
+/**
+ * The maximum `Retry-After` that clients are sent, in seconds, however long a task usually takes.
+ */
 const LONGEST_ABSENCE_SECONDS = 60
 
 /**

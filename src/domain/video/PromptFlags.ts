@@ -48,13 +48,13 @@ const VALUE = `[-－−+]?${WORD}+(?:[.:：*×/_-]${WORD}+)*`
 const FLAG = `${DASHES}(${namePattern})${BETWEEN}(${VALUE})?`
 
 /**
- * Each part ends at a character that cannot belong to the next part, so the match takes linear
- * time.
+ * Matches one flag. Each part of the pattern ends at a character that cannot belong to the next
+ * part, so the match takes linear time.
  */
 const flag = new RegExp(FLAG, "giu")
 /**
- * A run of adjacent flags: from the second one on, the character before a flag is the end of a
- * value.
+ * Matches a run of adjacent flags. From the second flag on, the character before the dashes is the
+ * end of a value, so `BEGINS` applies only to the first flag.
  */
 const flags = new RegExp(`${BEGINS}(?:${FLAG})+`, "giu")
 
@@ -76,7 +76,10 @@ const lookAlikes =
 const toPlainForms = (text: string): string =>
   text.replace(lookAlikes, (match) => match.normalize("NFKC"))
 
-/** The readings of a text: without invisible characters, and in plain forms of its letters. */
+/**
+ * The forms in which some vendor's parser may read a text: with and without invisible characters,
+ * and with the plain forms of its letters.
+ */
 const readings = (text: string): ReadonlySet<string> => {
   if (!dash.test(text)) return new Set()
   const visible = text.replace(invisible, "")

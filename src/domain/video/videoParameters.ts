@@ -1,6 +1,6 @@
 /**
- * Vendor-specific fields of video orders. Fields that change the price are excluded, as are fields
- * that have the video delivered elsewhere or at another time.
+ * Vendor-specific fields of video orders. Fields that change the price are excluded. Fields by
+ * which the video is delivered elsewhere or at another time are excluded as well.
  */
 import type { VendorParameter, VendorParameters } from "../catalog/vendorParameters.ts"
 

@@ -35,8 +35,8 @@ export interface VideoForm<Mode extends string = string> {
 }
 
 /**
- * The sound behaviour of a model: by a switch, always, never, or by its own choice that no field
- * can set.
+ * When a model makes sound: as a field of the order sets, always, never, or as the model itself
+ * decides, which no field can change.
  */
 export type SoundOfModel = "switch" | "always" | "never" | "unset"
 

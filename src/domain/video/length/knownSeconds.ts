@@ -1,7 +1,7 @@
 /**
  * Measures the duration of a client's reference videos before the vendor is called. Only a few
  * numbers in the headers of a file are read, wherever they are located. Quotes and orders therefore
- * cost the same, and no client's file blocks others.
+ * cost the same, and no client's file blocks the work of other clients.
  */
 import type { VideoBlock } from "../VideoInput.ts"
 import { bufferBytes, type FileBytes, fileBytes, type ReadBounds } from "./FileBytes.ts"
@@ -27,8 +27,8 @@ const isPlausible = (seconds: number): boolean =>
   Number.isFinite(seconds) && seconds > 0 && seconds <= MAX_SECONDS
 
 /**
- * The duration of a file; null if the file was read only in part, because some frames were not
- * counted.
+ * The duration of a file; null if the duration is unknown or implausible, or if the quota stopped
+ * the reading, so that some frames were not counted.
  */
 const fileSeconds = (file: FileBytes): number | null => {
   const seconds = mp4Seconds(file) ?? webmSeconds(file)
