@@ -63,8 +63,8 @@ const encodeNamedEvent = (data: Fields): Uint8Array => {
 }
 
 /**
- * The failure that an event reports; an error that contains an image proves that the image was
- * generated.
+ * The failure that an event reports. An error that contains an image is a lost answer, because it
+ * proves that the image was generated.
  */
 const failureIn = (
   account: ChannelAccount,

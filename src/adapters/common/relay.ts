@@ -15,9 +15,9 @@ import {
 import { rootOf } from "../wire/vendorRequest.ts"
 
 /**
- * The relay's own errors, including errors that are a bare text. Only the HTTP status proves a
- * refusal: the relay's codes also occur in 2xx answers, where it is unknown whether the vendor
- * behind the relay began.
+ * The relay's own errors, including errors that are a bare text. The table lists only the codes of
+ * rate limits. All other errors are judged by their HTTP status, because their codes also occur in
+ * 2xx answers, where the vendor behind the relay may have begun.
  */
 export const relayRefusals = refusalTable([errorObjectShape, errorTextShape, flatNumberShape], {
   rate_limit_exceeded: meanings.rate,

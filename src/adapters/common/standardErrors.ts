@@ -24,8 +24,8 @@ const rates = {
 }
 
 /**
- * Codes for overload. Vendors use some of them also for work that failed half-way, with other
- * statuses.
+ * Codes for overload. Vendors use some of them also for work that failed half-way, but then with
+ * other HTTP statuses.
  */
 const overloads = {
   engine_overloaded: meanings.overload,

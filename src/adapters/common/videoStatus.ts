@@ -9,7 +9,7 @@ import { brokenAnswer } from "../wire/vendorFailures.ts"
 
 type Status = Result.Result<VideoStatus, VendorLost>
 
-/** The vendor does not know the task, or has deleted it. */
+/** The status of a task that the vendor does not know or has deleted. */
 export const unknownTask: Status = Result.succeed({ _tag: "Unknown" })
 
 /** Default messages for failed tasks whose vendor gives none. */

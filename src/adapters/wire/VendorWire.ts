@@ -97,8 +97,8 @@ const RESERVED_BYTES = 64 * 1024
 /** The size above which an answer is queued; all smaller concurrent answers fit into memory. */
 const LARGE_BYTES = 512 * 1024
 /**
- * The expected length of a large answer without `content-length`: that of an image of the usual
- * size.
+ * The expected length of a large answer without `content-length`: the length of an image of the
+ * usual size.
  */
 const EXPECTED_BYTES = 4 * 1024 * 1024
 /**
@@ -144,8 +144,9 @@ const callbackWithTimeout = <A, E>(
   })
 
 /**
- * Admits one answer to memory: its bytes count in the memory budget of the waiting client, and a
- * large answer waits for its turn in the queue. The connection is paused while either has to wait.
+ * Admits one answer to memory. The bytes of the answer count in the memory budget of the waiting
+ * client, and a large answer also waits for its turn in the queue. The connection is paused while
+ * the answer waits for the budget or for its turn.
  */
 const makeAdmission = (
   answer: (typeof CurrentAnswer)["Service"],
@@ -275,7 +276,8 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
     const body = yield* encodeBody(request)
     const head = yield* callbackWithTimeout<WireHead, WireFault>(setAlarm, timeout, (resume) => {
       const fail = (cause: unknown, isSent: boolean) => {
-        // The reader of an open answer already has its head, and counts the bytes itself.
+        // `partial` is null, because the reader of an open answer already has its head and counts
+        // the bytes itself.
         const failure = Effect.fail(new WireFault({ cause, partial: null, isSent }))
         end = failure
         resume(failure)
@@ -322,8 +324,8 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
   })
 
 /**
- * Refuses host names that resolve to link-local addresses: the catalog accepts such an address only
- * if it is written in the base address itself.
+ * Refuses host names that resolve to link-local addresses. A channel that is allowed to have such
+ * an address must contain it in the base address itself, not behind a host name.
  */
 const withoutLinkLocal: LookupPolicy = {
   isAllowed: (address) => !isLinkLocal(address),
@@ -352,8 +354,8 @@ export const layerVendorWireWith = (
         ),
         (agent) => Effect.promise(() => agent.destroy())
       )
-      // Some vendors compress without `accept-encoding`; the decompressed size is limited while it
-      // is read.
+      // Some vendors compress answers although the request has no `accept-encoding`. The
+      // decompressed size is limited while the answer is read.
       const reader = agent.compose(interceptors.decompress({ skipErrorResponses: false }))
       const setAlarm = yield* makeAlarms
       return VendorWire.of({

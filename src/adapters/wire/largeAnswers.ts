@@ -1,7 +1,8 @@
 /**
  * A queue of large answers with a byte budget. Vendors answer many orders at the same pace, so
- * without the queue all images would be in memory at the same time. With only a few being read, the
- * first are delivered to their clients before the last are read from their sockets.
+ * without the queue all images would be in memory at the same time. The queue lets only a few
+ * answers be read at a time: the first ones are delivered to their clients before the last ones are
+ * read from their sockets.
  */
 
 /** A large answer in the queue, which it enters when its size exceeds the limit. */
@@ -14,8 +15,9 @@ export const makeLargeAnswers = ({
   maxWaitMillis
 }: {
   /**
-   * The maximum number of bytes of the answers that are read at the same time. A single answer is
-   * always read, whatever its size, and to its end, so that no two answers wait for each other.
+   * The maximum number of bytes of the answers that are read at the same time. An answer of any
+   * size is read if no other answer is being read. Once begun, every answer is read to its end, so
+   * that no two answers wait for each other.
    */
   readonly budgetBytes: number
   /** The maximum time that an answer waits in the queue, and that its bytes count after its end. */

@@ -33,8 +33,8 @@ export const meanings = {
   access: { status: 403, proof: "credentials_refused" },
   balance: { status: 402, proof: "account_empty" },
   /**
-   * The catalog has the model, so the gateway's account may not call it under this name; the key
-   * works for other models.
+   * The vendor does not know the model. Because the catalog lists the model, this means that the
+   * gateway's account may not call it under this name; the key works for other models.
    */
   model: { status: 403, proof: "model_unknown" },
   rate: { status: 429, proof: "rate_limited" },
@@ -63,7 +63,7 @@ export interface RefusalTable {
   readonly codes: ReadonlyMap<string, Meaning>
 }
 
-/** Codes of all vendors that mean that the gateway's account is empty, closed or not allowed. */
+/** Codes that mean, at every vendor, that the gateway's account is empty, closed or not allowed. */
 const accountCodes: Codes = {
   account_deactivated: meanings.credentials,
   account_overdue_error: meanings.balance,
@@ -169,8 +169,9 @@ interface Verdict {
 }
 
 /**
- * The status of an error about the gateway's account, which must not reach clients in any shape or
- * status.
+ * The status that the code of an error about the gateway's account stands for, if the answer has a
+ * different kind of status; otherwise null. Such an error must not reach clients, whatever its
+ * shape or status.
  */
 const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer) => {
   const { code } = errorOf(body)
@@ -181,8 +182,8 @@ const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer
 }
 
 /**
- * Whether the meaning of a code decides: always with a 2xx status, otherwise only with a matching
- * status and as a proof.
+ * Whether the meaning of a code decides. In a 2xx answer it always does. In an error it does only
+ * if the meaning is a proof and the status is that of a refusal or of overload.
  */
 const isDecisive = (meaning: Meaning | null, status: number): meaning is Meaning =>
   meaning !== null &&

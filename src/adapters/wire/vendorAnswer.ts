@@ -51,7 +51,7 @@ export interface AnswerHead {
   readonly headers: WireHead["headers"]
 }
 
-/** The head under which an error in an event is judged like a whole answer. */
+/** The head of an error in an event, with which the error can be judged like a whole answer. */
 export const eventHead: AnswerHead = {
   status: 200,
   requestId: null,

@@ -104,7 +104,7 @@ export const toVendorFailure =
     const partial =
       received === null ? undefined : partialAnswer(headOf(received.head), null, received.bytes)
     if (failure._tag === "WireLate") return Effect.fail(timeoutFailure(timeout, partial))
-    // The same code may end an open connection after the request was sent.
+    // The same error code may also end an open connection after the request was sent.
     const isUnsent =
       partial === undefined && failure.isSent !== true && isBeforeSending(failure.cause)
     return Effect.fail(isUnsent ? unreachable(failure.cause) : lostConnection(partial))
