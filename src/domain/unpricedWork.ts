@@ -179,7 +179,7 @@ const rulesOf = (work: ReadonlyArray<UnpricedRule>): Rules =>
 const imageRules = rulesOf(imageWork)
 const textRules = rulesOf(textWork)
 
-/** The `type` values of tools that the client runs; a tool without a type counts as such. */
+/** The `type` values of tools that the client runs. The client also runs a tool without a type. */
 const clientTools: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"])
 /** Fields that mark a tool as the vendor's, and the field for its type. */
 const toolFields = resemblances([
@@ -369,9 +369,9 @@ export function* otherFields(body: unknown, gatewayFields: Names = new Set()): G
  * anything.
  */
 export interface GatewayFields {
-  /** The names of fields that are not checked, nor are their contents. */
+  /** The names of fields that are not checked; their contents are not checked either. */
   readonly names: Names
-  /** The gateway's field that a key resembles. */
+  /** Returns the gateway's field that a key resembles. */
   readonly similarField: (key: string) => string | undefined
 }
 

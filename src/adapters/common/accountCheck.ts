@@ -30,7 +30,10 @@ export const NO_TASK = "00000000-0000-0000-0000-000000000000"
  */
 export const absentTaskStatuses: ReadonlySet<number> = new Set([400, 404, 422])
 
-/** Lists the models in the common standard form; some vendors of that form have no such list. */
+/**
+ * A check that lists the models in the common standard form. Some vendors of that form have no such
+ * list.
+ */
 export const modelsCheck: CheckDialect = {
   checkRequest: (account) => Result.succeed(get(standardUrl(account, "models"), bearer(account))),
   readChecked: (account, answer) =>

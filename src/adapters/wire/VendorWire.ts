@@ -90,11 +90,14 @@ const MAX_UNREAD_BYTES = 256 * 1024
 const END_WAIT_MILLIS = 250
 
 /**
- * The size above which an answer reserves memory budget; all smaller concurrent answers fit into
- * memory.
+ * The size above which an answer reserves memory budget. Smaller answers fit into memory, even if
+ * many arrive concurrently.
  */
 const RESERVED_BYTES = 64 * 1024
-/** The size above which an answer is queued; all smaller concurrent answers fit into memory. */
+/**
+ * The size above which an answer is queued. Smaller answers fit into memory, even if many arrive
+ * concurrently.
+ */
 const LARGE_BYTES = 512 * 1024
 /**
  * The expected length of a large answer without `content-length`: the length of an image of the
@@ -107,8 +110,8 @@ const EXPECTED_BYTES = 4 * 1024 * 1024
  */
 const LARGE_BUDGET_BYTES = 64 * 1024 * 1024
 /**
- * The maximum wait in the queue. Delivery to a slow client takes longer; the memory budget covers
- * such answers.
+ * The maximum time that an answer waits in the queue, and that it occupies the queue after its end.
+ * Delivery to a slow client may take longer; such an answer still counts in the memory budget.
  */
 const LARGE_WAIT_MILLIS = 1000
 /** The maximum wait in the queue of large answers, as a share of the answer's remaining time. */
@@ -162,7 +165,8 @@ const makeAdmission = (
       const expected = Math.max(length, Number(head.headers["content-length"]) || 0)
       let isPaused = false
       reservation = answer.reserve(Math.min(expected, bounds.maxBytes), () => {
-        // While an HTTP parser runs, reading from another connection must not start.
+        // The connection is resumed in a microtask, because reading from another connection must
+        // not start while an HTTP parser runs.
         queueMicrotask(() => {
           if (isPaused && large?.isReading() !== false) controller.resume()
         })
@@ -180,7 +184,7 @@ const makeAdmission = (
       const resume = () => {
         if (reservation?.isWaiting() !== true) controller.resume()
       }
-      // A short wait in the queue leaves most of the remaining time to the vendor.
+      // The wait is limited to a share of the remaining time, so that the vendor keeps most of it.
       const maxWaitMillis = bounds.remainingMillis() * WAIT_SHARE
       large = largeAnswers.enter(expectedBytes(head, bounds.maxBytes), resume, maxWaitMillis)
       if (!large.isReading()) controller.pause()
@@ -208,7 +212,7 @@ const makeExchange =
     Effect.flatMap(Effect.zip(CurrentAnswer, encodeBody(request)), ([answer, body]) => {
       let head: WireHead = { status: 0, headers: {} }
       let length = 0
-      /** Heads with a status below 200 are hints that come before the head of the answer. */
+      /** The received part; null while only hints (heads with a status below 200) have arrived. */
       const partialOf = () => (head.status < 200 ? null : { head, bytes: length })
       const register = (resume: (effect: Effect.Effect<WireAnswer, WireFault>) => void) => {
         const chunks: Array<Uint8Array> = []
@@ -239,8 +243,8 @@ const makeExchange =
           },
           onResponseEnd: () => {
             const isReserved = admission.end()
-            // Once the client's connection has closed, the order needs the answer only for a short
-            // time.
+            // The memory is released soon after the client's connection has closed, because the
+            // order then needs the answer only for a short time.
             if (isReserved) answer?.onClose(() => setTimeout(release, LARGE_WAIT_MILLIS).unref())
             const raw = new RawAnswer(chunks, isReserved ? release : undefined)
             resume(Effect.succeed({ ...head, raw, isComplete: true }))
@@ -285,7 +289,7 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
       }
       abort = dispatch(agent, request, body, fail, {
         onResponseStart: (_, status, headers) => {
-          // Heads with a status below 200 are hints that come before the head of the answer.
+          // A head with a status below 200 is only a hint that precedes the head of the answer.
           if (status >= 200) resume(Effect.succeed({ status, headers }))
         },
         onResponseData: (dispatched, bytes) => {

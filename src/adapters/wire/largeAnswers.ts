@@ -46,7 +46,10 @@ export const makeLargeAnswers = ({
     let bytes = expectedBytes
     let state: "waiting" | "reading" | "released" = "waiting"
     let timer: NodeJS.Timeout | undefined
-    /** The callback is dropped as soon as possible, because its closure holds a large answer. */
+    /**
+     * The callback `resume`; null as soon as it is not needed, because its closure holds a large
+     * answer.
+     */
     let pendingResume: (() => void) | null = resume
     const stopWaiting = (): void => {
       clearTimeout(timer)
@@ -61,7 +64,8 @@ export const makeLargeAnswers = ({
       bytes: () => bytes,
       begin: () => {
         begin()
-        // While an HTTP parser runs, reading from another connection must not start.
+        // The callback is called in a microtask, because reading from another connection must not
+        // start while an HTTP parser runs.
         queueMicrotask(() => {
           if (state === "reading") pendingResume?.()
           pendingResume = null

@@ -75,7 +75,10 @@ export interface SendOptions extends WireLimits {
   readonly skippedFields?: ReadonlySet<string>
 }
 
-/** The maximum depth of an answer, because recursive functions walk over it. */
+/**
+ * The maximum depth of an answer. The depth is limited because recursive functions walk over
+ * answers.
+ */
 const MAX_LEVELS = 64
 /**
  * The maximum number of values. An answer about a job, images or a text has some hundreds of
@@ -184,8 +187,8 @@ export const outlineOf = (
 }
 
 /**
- * The size above which an answer is large. Smaller answers are decoded faster than their long texts
- * are found.
+ * The size above which an answer is large. Smaller answers are decoded fully, because that is
+ * faster than finding their long texts.
  */
 export const LARGE_BYTES = 64 * 1024
 

@@ -95,8 +95,9 @@ const clientBody = (
     : scrub(account, body)
 
 /**
- * The vendor's message: unchanged in a refusal, and without addresses and data if it may contain a
- * product.
+ * The vendor's message, without the gateway's credentials. The message of a 4xx or 5xx is otherwise
+ * unchanged, unless it may contain a product. In every other case addresses and encoded data are
+ * masked.
  */
 const clientMessage = (
   account: ChannelAccount,

@@ -16,8 +16,8 @@ import {
 import { lostConnection, oversizedAnswer, timeoutFailure } from "./vendorFailures.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
-// The system calls that precede a connection. Codes such as EHOSTUNREACH also end open connections,
-// so the system call decides.
+// The system calls that precede a connection. They prove that nothing was sent, whereas error codes
+// such as EHOSTUNREACH also occur on open connections.
 const connectCalls: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
 
 /** Error codes that mean that the request was invalid or that no connection was established. */
@@ -67,7 +67,7 @@ const unreachable = (cause: unknown) =>
 
 /**
  * Whether the fault proves that no byte of the request reached the vendor. A host with several
- * addresses fails with one error per address.
+ * addresses fails with one error per address, and each of these must prove it.
  */
 const isBeforeSending = (cause: unknown): boolean => {
   if (cause instanceof AggregateError) {

@@ -82,7 +82,10 @@ const outputBound = similarNames([
   "min_completion_tokens",
   "min_length"
 ])
-/** The names of limits for reasoning tokens beyond the answer; vendors bill these as output. */
+/**
+ * The names of limits for reasoning tokens, which come in addition to the answer; vendors bill them
+ * as output.
+ */
 const thoughtBound = similarNames([
   "thinking_budget",
   "budget_tokens",
@@ -276,7 +279,7 @@ export const estimateEmbedding = (
   const otherFieldBytes = otherBytes(body)
   const inputTokens = tokens + tokensOfBytes(otherFieldBytes)
   const maxTokens = BigInt(VENDOR_TOKENS + mostTokens + otherFieldBytes)
-  // Each text of a list may be as large as the model's input limit.
+  // The model's input limit applies to each text of a list, not to the whole list.
   const texts = Array.isArray(body.input) ? BigInt(body.input.length) : 1n
   return {
     inputTokens,

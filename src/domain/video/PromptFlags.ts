@@ -33,16 +33,20 @@ const LONG_DASH = "\\u2013-\\u2015\\u2e3a\\u2e3b\\ufe58"
 /** Whitespace of every kind, and invisible characters. */
 const BLANK = "\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}"
 const BETWEEN = `[${BLANK}=:＝：]*`
-/** Half a surrogate pair belongs to a value, which is then refused. */
+/**
+ * Matches a character of a value. Half a surrogate pair counts as one, so that the value is then
+ * refused.
+ */
 const WORD = "[0-9a-z０-９ａ-ｚ\\p{Cs}]"
 
 const NEW_WORD = "(?<![0-9a-z-])"
 /**
- * The start of a flag. A run of dashes counts as one; a parser that knows only hyphens sees just
- * the last two.
+ * Matches the position before the dashes of a flag. A run of dashes begins one flag, so no other
+ * dash may stand directly before. The exception is `--` and a letter after a dash other than a
+ * hyphen, because a parser that knows only hyphens sees just these two.
  */
 const BEGINS = `(?=[${DASH}])(?:${NEW_WORD}(?=--[a-z])|(?<![0-9a-z${DASH}]))`
-/** Three hyphens begin no flag. */
+/** Matches the dashes of a flag; three hyphens begin no flag. */
 const DASHES = `(?!---)(?:[${DASH}]{2,}|[${LONG_DASH}])`
 const VALUE = `[-－−+]?${WORD}+(?:[.:：*×/_-]${WORD}+)*`
 const FLAG = `${DASHES}(${namePattern})${BETWEEN}(${VALUE})?`
@@ -142,8 +146,8 @@ const joinPieces = (pieces: ReadonlyArray<string>): string =>
     .trim()
 
 /**
- * Refuses texts that still contain a disguised flag. Vendors join the texts of an order with a line
- * break or with nothing.
+ * Refuses texts that still contain a disguised flag. Both ways in which vendors join the texts of
+ * an order are checked: with a line break, and with nothing.
  */
 const refuseDisguised = (texts: ReadonlyArray<string>): Result.Result<void, InvalidRequest> => {
   const name = flagIn(texts.join("\n")) ?? (texts.length > 1 ? flagIn(texts.join("")) : null)

@@ -48,8 +48,8 @@ export interface VideoProtocolRow extends VideoParameters {
   /** Whether the channel must have an application id. */
   readonly needsAppId: boolean
   /**
-   * Whether the protocol is a relay: it uses the family of the protocol under which a model is
-   * listed, and serves no other models.
+   * Whether the protocol is a relay. A relay calls a model through the family of the protocol under
+   * which the catalog lists the model, and serves only models of protocols with a family.
    */
   readonly relays: boolean
   /**

@@ -29,8 +29,8 @@ export const TokenVideoQuote = Schema.Struct({
   estimatedTokens: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString,
   /**
-   * The maximum possible charge; missing if the whole size of the order is known and the hold
-   * covers it.
+   * The maximum possible charge of an order whose size is not fully known in advance; missing if
+   * the hold covers the whole size.
    */
   exposureNano: Schema.optionalKey(Schema.BigIntFromString)
 })

@@ -97,7 +97,7 @@ interface Times {
   /** The start times of the last cluster and of the last block read. */
   clusterTicks: number
   blockTicks: number
-  /** The end of the last block in time. */
+  /** The latest end of all blocks read. */
   lastTicks: number
 }
 
