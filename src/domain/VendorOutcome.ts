@@ -253,7 +253,10 @@ const keyRefusals: ReadonlySet<unknown> = new Set<KnownRefusal>([
  */
 export const isAboutKey = (failure: VendorFailure): boolean => keyRefusals.has(proofOf(failure))
 
-/** Whether the vendor refused the key of a poll. A poll begins no job, so its status is enough. */
+/**
+ * Whether the vendor refused the key of a poll. A poll begins no job, so the kind of the failure
+ * suffices without a proof.
+ */
 export const isKeyRefused = (failure: VendorFailure): boolean =>
   failure._tag === "VendorRefused" &&
   failure.isVerdict !== true &&

@@ -7,7 +7,7 @@
 const LARGE = 256 * 1024
 /** The approximate number of characters of a piece. */
 const PIECE = 1024 * 1024
-/** In a large value, strings longer than this are serialized separately. */
+/** The length above which the strings of a large value are serialized separately. */
 const LONG = 512
 /**
  * The placeholder of a string that is serialized separately; strings that contain this character

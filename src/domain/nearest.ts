@@ -122,7 +122,7 @@ export const resemblances = <A>(entries: Iterable<readonly [name: string, value:
 export const similarNames = (names: Iterable<string>) =>
   resemblances([...names].map((name) => [name, name] as const))
 
-/** Names longer than this are not compared. */
+/** The maximum length of names that are compared. */
 const MAX_LENGTH = 100
 /** The number of letters per allowed edit (replaced, missing, extra or swapped letter). */
 const LETTERS_PER_EDIT = 3

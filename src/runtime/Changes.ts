@@ -76,7 +76,10 @@ export const makeMarks = Effect.fnUntraced(function* (
   return { invalidate, mark, isListening: Effect.map(monotonicMillis, isListeningAt) }
 })
 
-/** For a gateway that is the only one at its database: there is no other gateway to notify. */
+/**
+ * The implementation for a gateway that does not share its database, so that there is no other
+ * gateway to notify.
+ */
 export const layerChangesAlone = Layer.effect(
   Changes,
   Effect.gen(function* () {

@@ -177,7 +177,7 @@ export interface ImageTask {
 export interface ImageDialect {
   readonly generateRequest: Write<ImageOrder>
   readonly readGenerated: Read<ImageOrder, GeneratedImages | ImageTask>
-  /** Whether a call generates one image only, so that several images need as many calls. */
+  /** Whether a call generates only one image, so that several images need one call for each. */
   readonly isOneByOne?: (order: ImageOrder) => boolean
   readonly refusals?: RefusalsOf<ImageOrder>
   /** Reads the events of a stream, if the vendor streams images. */

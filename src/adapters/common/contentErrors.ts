@@ -1,4 +1,6 @@
-/** Error codes of the cloud with content blocks: vp_a, vp_b and one family of the relay. */
+/**
+ * Error codes of the cloud whose API has content blocks: vp_a, vp_b and one family of the relay.
+ */
 import { errorObjectShape, meanings, refusalTable } from "../wire/refusalTable.ts"
 
 /**

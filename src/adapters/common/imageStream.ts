@@ -90,7 +90,9 @@ export const makeImageStream = (
   let isFirst = true
   const toSeenEvent = (piece: ImagePiece | null): SeenEvent => ({ piece, isLast: false })
 
-  /** Whether the image of a chunk is beyond the ordered number; counts it if it is finished. */
+  /**
+   * Counts a finished image, and tells whether the image of a chunk is beyond the ordered number.
+   */
   const isSurplusImage = (chunk: Fields): boolean => {
     const isSurplus = finishedImages >= orderedImages
     if (!isPartial(chunk)) finishedImages += 1

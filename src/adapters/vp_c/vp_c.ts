@@ -89,7 +89,8 @@ const tables: Readonly<Record<RelayFamily, RefusalTable>> = {
 const makeReaders = (
   protocols: ProtocolTables
 ): Pick<VideoDialect, "readSubmitted" | "readPolled" | "refusals"> => ({
-  // The relay's own refusals may come with HTTP 200, next to other fields of the body.
+  // An error in the body is read first, because the relay's own refusals may come with HTTP 200,
+  // next to other fields.
   readSubmitted: (account, answer, order) =>
     saysError(answer.body)
       ? Result.fail(refusal(account, answer))

@@ -318,7 +318,8 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
         if (end !== null) return end
         const arrival = callbackWithTimeout<void, never>(setAlarm, timeout, (resume) => {
           wakeReader = () => resume(Effect.void)
-          // Data may have arrived since the check above, because fibers yield at any step.
+          // The check is repeated, because data may have arrived since the first one: fibers yield
+          // at any step.
           if (unreadChunks.length > 0 || end !== null) wakeReader()
           return () => undefined
         })

@@ -39,7 +39,7 @@ export const meanings = {
   model: { status: 403, proof: "model_unknown" },
   rate: { status: 429, proof: "rate_limited" },
   maintenance: { status: 503, proof: "overloaded" },
-  /** Vendors use these codes also for work that failed half-way, with a status other than 503. */
+  /** With a status other than 503, vendors use these codes also for work that failed half-way. */
   overload: { status: 503, proof: "overloaded", at: 503 },
   failure: { status: 500, proof: null },
   timeout: { status: 504, proof: null },
@@ -144,7 +144,10 @@ export const flatReasonShape: Shape = (body) => (isReason(body) ? [body.reason] 
 /** Statuses of errors that occur before any work, unless the code says otherwise. */
 const refusalStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 415, 422])
 
-/** Statuses that also come from proxies in front of a vendor, so the code must be in the table. */
+/**
+ * Statuses that also come from proxies in front of a vendor, so they prove a refusal only with a
+ * code of the table.
+ */
 const busyStatuses: ReadonlySet<number> = new Set([429, 503])
 
 /** The meaning of the first code that is in the table. */
@@ -207,7 +210,7 @@ const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
     return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
   }
   if (!isDecisive(meaning, status)) return unprovenVerdict
-  // If both the status and the code mean overload, clients get the status.
+  // If both the status and the code mean overload, clients get the status of the answer.
   if (busyStatuses.has(status) && busyStatuses.has(meaning.status ?? 0)) {
     return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
   }

@@ -11,7 +11,10 @@ const Id = Schema.String.check(
   })
 )
 
-/** The name of a protocol. A protocol without an adapter is stored, and calls to it are refused. */
+/**
+ * The name of a protocol. The catalog may name a protocol without an adapter, but calls to it are
+ * refused.
+ */
 const ProtocolName = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,31}$/, { expected: "a protocol such as vp_a or ip_b" })
 )

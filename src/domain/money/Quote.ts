@@ -60,7 +60,10 @@ export const textFormula = (quote: TextQuote, used: TokenCounts): string => {
   return `${of(used.inputTokens, "input", quote.nanoPerInputToken)}${output} = ${formatNano(costOf(quote, used))}`
 }
 
-/** The names of the applied price in a table, such as ` (quality high, size 1024x1024)`. */
+/**
+ * The quality and size of the applied price as text, such as ` (quality high, size 1024x1024)`;
+ * empty if the model has a single price.
+ */
 const tierOf = ({ tier }: ImageQuote): string =>
   tier === undefined ? "" : ` (quality ${tier.quality}, size ${tier.size})`
 

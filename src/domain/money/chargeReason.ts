@@ -27,7 +27,10 @@ const comparedWithHold = (holdNano: bigint, chargeNano: bigint): string => {
     : `${hold} was held, so ${formatNano(holdNano - chargeNano)} less was charged than held`
 }
 
-/** The price per token, with a remark if it is not the regular price of the resolution. */
+/**
+ * The price per token, with remarks: whether it is the price with a reference video, and whether it
+ * is that of the fallback tier.
+ */
 const priceOf = (quote: TokenVideoQuote, currency: string): string => {
   const { nanoPerToken, resolution, tier, withVideo } = quote
   const fellBack = tier !== tiers[resolution].price

@@ -99,7 +99,7 @@ export const chatAnswerSize = (
   }
 }
 
-/** The number of dimensions of a vector if the order does not state one. */
+/** The assumed number of dimensions of a vector if the order does not state one. */
 const USUAL_DIMENSIONS = 4096
 /** The maximum number of bytes of a number with its comma. */
 const NUMBER_BYTES = 24

@@ -85,7 +85,9 @@ export const bytesIn = (value: unknown): number => {
   return Math.max(inner, EMPTY_BYTES)
 }
 
-/** The fields of a message that never contain the model's text; any other field may. */
+/**
+ * The fields of a message that never contain text from the model; every other field may contain it.
+ */
 const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
 
 /** The number of bytes of text that a model wrote, in a message or in a chunk of one. */

@@ -64,7 +64,7 @@ export const cloudParameters: VideoParameters = {
 
 export const noParameters: VideoParameters = { parameters: {} }
 
-/** Merges two parameters into the wider one; the first, if their types differ. */
+/** Merges two parameters into the wider one; returns the first one if their types differ. */
 const widest = (one: VendorParameter, other: VendorParameter): VendorParameter => {
   if (
     (one.type === "integer" && other.type === "integer") ||

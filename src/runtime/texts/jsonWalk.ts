@@ -134,7 +134,7 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     if (isEnd) depth--
     else if (isValueNext && byte !== COMMA) depth++
     else if (byte === COLON && wasMedium) {
-      // The name of a field is no medium, however long it is.
+      // The string before a colon is the name of a field, which is no medium, however long it is.
       const { from, to } = media.pop() ?? { from: 0, to: 0 }
       mediaBytes -= to - from
     }

@@ -30,7 +30,7 @@ export interface VideoForm<Mode extends string = string> {
   readonly takes: Readonly<Partial<Record<InputRole, number>>>
   /** The roles of which at least one is required; missing if none is. */
   readonly needs?: ReadonlyArray<InputRole>
-  /** Whether an image is a first frame only if the client names it so. */
+  /** Whether an image counts as the first frame only if the client gives it this role. */
   readonly hasNamedFrames?: boolean
 }
 

@@ -106,8 +106,8 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
       textAlone,
       { mode: "media", takes: frames },
       { mode: "media", takes: moreReferences },
-      // The list accepts both kinds of media; the vendor refuses combinations that it does not
-      // support.
+      // The list accepts frames together with references; the vendor itself refuses combinations
+      // that it does not support.
       { mode: "media", takes: { ...frames, ...moreReferences }, hasNamedFrames: true }
     ],
     seconds: [2, 30],
