@@ -56,8 +56,8 @@ const refuseField = (what: string) => {
 }
 
 /**
- * For a model without a row in the table, an image without a role counts as a reference if the
- * order has other media.
+ * The input blocks with roles, for a model without a row in the table: an image without a role
+ * becomes a reference if the order has other media.
  */
 const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<VideoBlock> =>
   blocks.filter(({ type }) => type !== "text").length === 1
@@ -237,8 +237,8 @@ const statusNames: StatusNames = {
 const rowsOf = (data: unknown): ReadonlyArray<unknown> => [data ?? []].flat()
 
 /**
- * The URL of the video. Falls back to the file without a watermark if a watermarked one was ordered
- * and is missing, because the video is paid for.
+ * The URL of the video. If a watermarked file was ordered and is missing, the file without a
+ * watermark is used, because the video is paid for.
  */
 const addressOf = (
   outputs: ReadonlyArray<unknown>,

@@ -148,8 +148,8 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
 }
 
 /**
- * The URL of the video. Falls back to the file without a watermark if a watermarked one was ordered
- * and is missing, because the video is paid for.
+ * The URL of the video. If a watermarked file was ordered and is missing, the file without a
+ * watermark is used, because the video is paid for.
  */
 const addressOf = (
   creations: ReadonlyArray<unknown>,

@@ -152,9 +152,9 @@ export const timeouts: ReadonlySet<number> = new Set([408, 504, 524])
 const mirroredStatuses: ReadonlySet<number> = new Set([400, 404, 413, 415, 422])
 
 /**
- * The gateway's status for a vendor's status: 400, 404, 413, 415 and 422 are mirrored; 429 becomes
- * 503, because clients of the gateway read 402 and 429 as limits of their own account; every other
- * status becomes 502 or 504.
+ * The status that the gateway answers for a vendor's status. 400, 404, 413, 415 and 422 are
+ * mirrored. 429 becomes 503, because clients of the gateway read 402 and 429 as limits of their own
+ * account. Every other status becomes 502 or 504.
  */
 export const statusOfVendor = (vendorStatus: number): number => {
   if (mirroredStatuses.has(vendorStatus)) return vendorStatus

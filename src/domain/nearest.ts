@@ -90,9 +90,9 @@ const matchesParts = (
 }
 
 /**
- * Finds the value of the entry whose name a key resembles. No list covers every letter that a
- * reader may confuse with another, so a character beyond ASCII may stand for any letters, except in
- * a word whose letters are all of one other alphabet.
+ * Makes a function that finds the value of the entry whose name a key resembles. No list covers
+ * every letter that a reader may confuse with another, so a character beyond ASCII may stand for
+ * any letters, except in a word whose letters are all of one other alphabet.
  */
 export const resemblances = <A>(entries: Iterable<readonly [name: string, value: A]>) => {
   const byKey = new Map([...entries].map(([name, value]) => [fieldKey(name), value] as const))
@@ -118,7 +118,7 @@ export const resemblances = <A>(entries: Iterable<readonly [name: string, value:
   }
 }
 
-/** Finds the name that a key resembles. */
+/** Makes a function that finds the name that a key resembles. */
 export const similarNames = (names: Iterable<string>) =>
   resemblances([...names].map((name) => [name, name] as const))
 

@@ -39,8 +39,8 @@ interface TaskReport {
 const noUsage: VideoUsage = { completionTokens: null, outputSeconds: null }
 
 /**
- * The status of a task. An unknown status name never ends a task; it is reported, so that operators
- * learn of a vendor's new status.
+ * The status of a task. An unknown status name never ends a task, but it is reported, so that
+ * operators learn of a vendor's new status.
  */
 export const taskStatus = (
   account: ChannelAccount,

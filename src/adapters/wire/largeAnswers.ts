@@ -38,9 +38,9 @@ export const makeLargeAnswers = ({
   }
 
   /**
-   * Queues an answer of `expectedBytes`, which waits at most `ownWaitMillis` and the queue's own
-   * limit. The answer may be read immediately, or when `resume` is called. `resume` is never called
-   * before `enter` returns, nor from within the calls of another answer.
+   * Queues an answer of `expectedBytes`, which waits for `ownWaitMillis` or the limit of the queue,
+   * whichever is shorter. The answer may be read immediately, or when `resume` is called. `resume`
+   * is never called before `enter` returns, nor from within the calls of another answer.
    */
   const enter = (expectedBytes: number, resume: () => void, ownWaitMillis = maxWaitMillis) => {
     let bytes = expectedBytes

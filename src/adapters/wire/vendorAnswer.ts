@@ -61,7 +61,8 @@ export const eventHead: AnswerHead = {
 
 export interface SendOptions extends WireLimits {
   /**
-   * The maximum number of numbers in arrays, such as vectors, which no code walks over one by one.
+   * The maximum number of numbers in arrays such as vectors, in addition to `values`. It may be
+   * large, because no code walks over these numbers one by one.
    */
   readonly arrayNumbers?: number
   /** The maximum number of values of every kind; `MAX_VALUES` if missing. */
@@ -164,8 +165,8 @@ const NOT_PLAIN = [0x5c, 0x00, 0x09, 0x0a, 0x0d]
 const MAX_REST = 256 * 1024
 
 /**
- * The JSON of the chunks with a mark in place of each long text; null if it has no long text, is
- * not JSON, or has escapes in a long text.
+ * The JSON of the chunks with a mark in place of each long text; null if the chunks contain no long
+ * text or are not JSON, or if a long text contains escapes.
  */
 export const outlineOf = (
   chunks: ReadonlyArray<Uint8Array>,

@@ -41,7 +41,8 @@ export const imageAnswerBytes = (body: ImageBody): number =>
 
 /**
  * Refuses an order whose answer could exceed the limit. Families that do not forward unknown fields
- * answer only with addresses, and a stream is proxied event by event, so neither is checked.
+ * are not checked, because their answers contain only addresses. Streams are not checked, because
+ * they are proxied event by event.
  */
 export const checkImageAnswer = (
   body: ImageBody,

@@ -131,8 +131,8 @@ const pricedWork = (own: GatewayFields) =>
   fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
 
 /**
- * The body of `POST /v1/chat/completions`. Fields that are not listed belong to the vendor, except
- * fields that order work without a price and fields that resemble a listed one.
+ * The body of `POST /v1/chat/completions`. Fields that are not listed are forwarded to the vendor,
+ * but fields that order work without a price and fields that resemble a listed one are refused.
  */
 export const ChatBody = Schema.StructWithRest(ChatFields, anyFields).check(pricedWork(chatFields))
 /**

@@ -129,7 +129,7 @@ const imageUrl = /^data:image\//i
 const imageSignature = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD)/
 
 /**
- * The size of a text that is an image, sound, video or PDF in base64; null for real text.
+ * The size of a text that is an image, sound, video or PDF in base64; null for any other text.
  * `isTrusted` skips the check of the signature, and `isImage` states whether the field is one for
  * images.
  */

@@ -37,9 +37,9 @@ const fileSeconds = (file: FileBytes): number | null => {
 
 /**
  * The longest duration, in seconds, that a player could show for an inline MP4, QuickTime, WebM or
- * Matroska file. Null if the file is of another type, its parts state different durations, it
- * cannot be read, or reading it would exceed the quota: a short duration in the header must not
- * lower the price of a long video.
+ * Matroska file. Null if the file is of another type, if its parts state different durations, if it
+ * cannot be read, or if reading would exceed the quota. The header alone does not suffice, because
+ * a short duration in it would lower the price of a long video.
  */
 export const videoSeconds = (url: string, bounds: ReadBounds): number | null => {
   const head = inlineVideo.exec(url.slice(0, MAX_HEAD))
