@@ -27,8 +27,8 @@ import { bearer, post, postForm, standardUrl, type VendorRequest } from "./wire/
 const fileFields: ReadonlySet<string> = new Set(["image", "image[]", "mask"])
 
 /**
- * An edit is sent as a form, which every vendor accepts, if all its images are data URLs; it is
- * sent as JSON if some are web addresses or if a field does not fit into a form.
+ * The request of an edit. It is a form, which every vendor accepts, if all its images are data URLs
+ * and all its fields fit into a form; otherwise it is JSON.
  */
 const editRequest = (account: ChannelAccount, fields: Fields, edit: ImageEdit): VendorRequest => {
   const { references, mask } = edit

@@ -151,7 +151,7 @@ export const readMessages = (
   tasksUrl: string
 ): Result.Result<GeneratedImages | ImageTask, VendorFailure> => {
   const orderedImages = imageCount(body)
-  // A very long image address may not have been decoded yet.
+  // The answer is decoded fully, because a very long image address may have been skipped.
   const response = readAnswer(account, decodeFully(answer))
   if (!("taskId" in response)) return generatedImages(response, orderedImages)
   return Result.succeed({

@@ -73,7 +73,10 @@ interface Dialect {
   readonly usageOf: (usage: unknown) => TokenCounts | null
 }
 
-/** The failure of an answer, with its usage if there is one, because the order is charged by it. */
+/**
+ * The failure of an answer, with the reported usage if there is one, because the order is charged
+ * by that usage.
+ */
 const failureOf = (
   account: ChannelAccount,
   answer: VendorAnswer,

@@ -20,7 +20,10 @@ import { bearer, get, omitEmpty, post, rootOf, secondsOf } from "./wire/vendorRe
 // Wire schemas
 
 const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
-/** Only the status is required, because a failed task may have anything as its content. */
+/**
+ * Matches a task. Only the status is required, because a failed task may have anything as its
+ * content.
+ */
 const isTask = Schema.is(
   Schema.Struct({
     status: Schema.String,
@@ -33,7 +36,7 @@ const isTask = Schema.is(
 const isContent = Schema.is(Schema.Struct({ video_url: WebAddress }))
 const isUsage = Schema.is(Schema.Struct({ completion_tokens: Schema.Unknown }))
 const isCount = Schema.is(Schema.Int.check(Schema.isGreaterThan(0)))
-/** Whole seconds of a plausible video. */
+/** Matches the duration of a plausible video, in whole seconds. */
 const isDuration = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3600 })))
 
 // To the vendor
@@ -47,8 +50,9 @@ const isReference = (block: VideoBlock): boolean =>
   block.type === "image" ? block.role === "reference_image" : block.type !== "text"
 
 /**
- * The role of images for which the client gave none. Without a role the vendor treats an image as
- * the first frame, which cannot be combined with references.
+ * The role that is sent with images to which the client gave none; null sends no role. An image
+ * without a role is the first frame to the vendor, and a first frame cannot be combined with
+ * references.
  */
 const defaultRoleOf = ({ upstreamModel, blocks }: VideoOrder): ImageRole | null => {
   const withoutRole = blocks.filter((block) => block.type === "image" && block.role === null)
@@ -66,7 +70,9 @@ const toContentBlock = (defaultRole: ImageRole | null) => (block: VideoBlock) =>
 const soundOfModel = ({ upstreamModel }: VideoOrder): SoundOfModel =>
   familyOf(contentFamilies, upstreamModel)?.sound ?? "switch"
 
-/** Refuses ordered sound for a silent model, which would leave it out without an error. */
+/**
+ * Refuses an order with sound for a silent model, which would leave the sound out without an error.
+ */
 export const checkSound = (order: VideoOrder): Result.Result<void, VendorRefused> => {
   if (canSound(soundOfModel(order), order.generateAudio)) return Result.void
   const message = "The parameter `generate_audio` is not valid: the model makes no sound"

@@ -28,7 +28,10 @@ const isEnvelope = Schema.is(
   Schema.Struct({ code: Schema.Int, data: Schema.optional(Schema.Unknown) })
 )
 const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
-/** Only id and status are required, because a failed row may have anything as its outputs. */
+/**
+ * Matches the row of a task. Only id and status are required, because a failed row may have
+ * anything as its outputs.
+ */
 const isRow = Schema.is(
   Schema.Struct({
     id: Schema.String,
@@ -53,8 +56,8 @@ const refuseField = (what: string) => {
 }
 
 /**
- * For a model without a row in the table, an image without a role counts as a reference if the
- * order has other media.
+ * The input blocks with roles, for a model without a row in the table: an image without a role
+ * becomes a reference if the order has other media.
  */
 const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<VideoBlock> =>
   blocks.filter(({ type }) => type !== "text").length === 1
@@ -86,8 +89,9 @@ const hasRole = ({ media }: Placed, role: InputRole): boolean =>
   media.some((medium) => medium.role === role)
 
 /**
- * The value of the audio setting. A reference video excludes native sound, so sound is switched
- * off; if the client explicitly orders sound, the vendor refuses.
+ * The value of the audio setting. A reference video excludes native sound, so the sound is then
+ * switched off by default. If the client explicitly orders sound, the order is sent with sound, and
+ * the vendor refuses it.
  */
 const soundOf = ({ generateAudio }: VideoOrder, sound: SoundOfModel, placed: Placed) => {
   if (sound !== "switch") return null
@@ -143,8 +147,8 @@ const soundInWords: Readonly<Record<SoundOfModel, string>> = {
 }
 
 /**
- * Writes an order. If it fits no path of its model it is refused here, because the model exists on
- * no other path.
+ * Writes an order. An order that fits no path of its model is refused here, because the model does
+ * not exist on other paths.
  */
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const { sound } = familyFor(order) ?? unknownUnified
@@ -157,7 +161,7 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   })
 }
 
-/** The maximum number of tasks per poll, as set by the vendor. */
+/** The maximum number of tasks per poll, which the vendor sets. */
 const MAX_BATCH = 20
 /** The format of the vendor's own ids; an id with a comma would be read as two ids. */
 const safeInList = /^[\w.-]{1,64}$/
@@ -173,7 +177,7 @@ const pollRequest: VideoDialect["pollRequest"] = (account, task) =>
 
 // From the vendor
 
-/** The error code decides, also with HTTP 200. */
+/** The meanings of the vendor's error codes. The code decides even in an answer with HTTP 200. */
 export const codeRefusals = refusalTable([flatNumberShape], {
   "1000": meanings.credentials,
   "1001": meanings.credentials,
@@ -233,8 +237,8 @@ const statusNames: StatusNames = {
 const rowsOf = (data: unknown): ReadonlyArray<unknown> => [data ?? []].flat()
 
 /**
- * The URL of the video. Falls back to the file without a watermark if a watermarked one was ordered
- * and is missing, because the video is paid for.
+ * The URL of the video. If a watermarked file was ordered and is missing, the file without a
+ * watermark is used, because the video is paid for.
  */
 const addressOf = (
   outputs: ReadonlyArray<unknown>,

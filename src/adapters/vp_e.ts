@@ -72,7 +72,8 @@ const hasEqualFrames = ({ mode, media }: Placed): boolean =>
   mode === "start-end2video" && new Set(media.map(({ role }) => role)).size < media.length
 
 /**
- * Selects the path. The model and the images decide it, because the model exists on no other path.
+ * Selects the path by the model and the images: a model exists only on some paths, and each path
+ * accepts images of one role.
  */
 const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
   const family = familyOf(tierFamilies, order.upstreamModel) ?? unknownTier
@@ -119,7 +120,8 @@ const statusNames: StatusNames = {
 }
 
 export const reasonRefusals = refusalTable([flatReasonShape], {
-  // An empty account is an HTTP 400 at this vendor, and must not look like a fault of the client.
+  // The vendor answers HTTP 400 if the gateway's account is empty, which must not look like a fault
+  // of the client.
   CreditInsufficient: meanings.balance,
   InternalServiceFailure: meanings.uncertain,
   ModelUnavailable: meanings.model,
@@ -146,8 +148,8 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
 }
 
 /**
- * The URL of the video. Falls back to the file without a watermark if a watermarked one was ordered
- * and is missing, because the video is paid for.
+ * The URL of the video. If a watermarked file was ordered and is missing, the file without a
+ * watermark is used, because the video is paid for.
  */
 const addressOf = (
   creations: ReadonlyArray<unknown>,

@@ -38,7 +38,10 @@ const isPolled = Schema.is(
     usage: Schema.optional(Schema.Unknown)
   })
 )
-/** Durations in seconds; older models call the duration of the output `video_duration`. */
+/**
+ * Matches the durations in an answer, in seconds. Older models call the duration of the output
+ * `video_duration`.
+ */
 const isUsage = Schema.is(
   Schema.Struct({
     duration: Schema.optional(Schema.Unknown),
@@ -47,7 +50,7 @@ const isUsage = Schema.is(
     video_duration: Schema.optional(Schema.Unknown)
   })
 )
-/** Whole seconds of a plausible video. */
+/** Matches the duration of a plausible video, in whole seconds. */
 const isLength = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3600 })))
 const isText = Schema.is(Schema.NonEmptyString)
 const isAddress = Schema.is(WebAddress)
@@ -85,8 +88,8 @@ const writeMedia = ({ soundItem }: CloudFamily, { mode, media }: PlacedOrder<Clo
 }
 
 /**
- * Whether every medium has a field: a field contains one address, so a second medium of the same
- * role has none.
+ * Whether every medium has a field. A field holds only one address, so a second medium of the same
+ * role has no field.
  */
 const hasFieldForEach = ({ mode, media }: PlacedOrder<CloudMode>): boolean =>
   mode !== "fields" || new Set(media.map(({ role }) => role)).size === media.length
@@ -153,7 +156,10 @@ const traitsOf = (model: string, media: ReadonlyArray<MediaBlock>): Traits => {
   }
 }
 
-/** Puts each medium into the field of its type; a second medium of a type has no field. */
+/**
+ * Puts each medium into the field of its type. Fails if the model has no field for a type, or if
+ * there are two media of a type.
+ */
 const fieldsOfMedia = (
   media: ReadonlyArray<MediaBlock>,
   fieldByType: Readonly<Record<string, string>>

@@ -18,7 +18,7 @@ const answerFields = {
 }
 
 type Fields = { readonly [C in ErrorCode]: (typeof errorTable)[C]["fields"] }
-/** The error table with the fields of each code's own row in its type. */
+/** The error table, typed so that each code has the fields of its own row. */
 const rows: { readonly [C in ErrorCode]: { status: number; fields: Fields[C] } } = errorTable
 
 /** Builds the error class of a code from its row of the error table. */
@@ -73,7 +73,10 @@ export class IdempotencyMismatch extends errorOf<IdempotencyMismatch>()("idempot
 export class PreconditionFailed extends errorOf<PreconditionFailed>()("precondition_failed") {}
 export class ChannelUnavailable extends errorOf<ChannelUnavailable>()("channel_unavailable") {}
 
-/** `retryAfterMillis` is set if the delay is known more exactly than in whole seconds. */
+/**
+ * The client exceeded a limit of its key, its organisation or a channel. `retryAfterMillis` is set
+ * if the delay is known more exactly than in whole seconds.
+ */
 export class RateLimited extends Schema.TaggedError<RateLimited>()(
   "rate_limited",
   {

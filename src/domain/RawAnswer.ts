@@ -8,7 +8,8 @@ export class RawAnswer {
   /** The chunks of the answer, as they arrived. */
   readonly chunks: ReadonlyArray<Uint8Array>
   /**
-   * Returns the bytes of the answer to the memory budget after sending. Repeated calls are allowed.
+   * Returns the bytes of the answer to the memory budget after sending. Repeated calls have no
+   * effect.
    */
   readonly release: () => void
 

@@ -79,10 +79,10 @@ export class VendorUnreachable extends Schema.TaggedError<VendorUnreachable>()(
 export class VendorLost extends Schema.TaggedError<VendorLost>()("VendorLost", {
   reason: Schema.Literals(["timeout", "connection_lost", "broken_answer"]),
   message: Schema.String,
-  /** Null if no answer began. */
+  /** The HTTP status; null if no answer began. */
   status: Schema.NullOr(Schema.Int),
   retryAfterSeconds,
-  /** Set if the answer named a job that already belongs to another order. */
+  /** Set if the answer contains the id of a job that already belongs to another order. */
   isDuplicate: Schema.optionalKey(Schema.Boolean),
   /** The usage that the vendor reported in an answer without a product. */
   usage: Schema.optionalKey(
@@ -125,14 +125,14 @@ export const ReportedUsage = Schema.Struct({
 export type ReportedUsage = typeof ReportedUsage.Type
 
 /**
- * An open question for an operator to settle with the vendor, and the known facts about the call.
+ * A question that an operator has to settle with the vendor, and the known facts about the call.
  */
 export interface Doubt {
   readonly reason: string
   readonly upstreamId: string | null
   /** The unusable answer, if one arrived. */
   readonly answer?: AnswerTrace
-  /** The usage that the vendor reported, if the order was not charged by it. */
+  /** The usage that the vendor reported, if the charge was not calculated from it. */
   readonly usage?: ReportedUsage
 }
 
@@ -143,15 +143,18 @@ export const implausibleUsage = (usage: ReportedUsage, upstreamId: string | null
   usage
 })
 
-/** Time-out statuses of a vendor or of a proxy in front of it; 524 is a CDN's. */
+/**
+ * The statuses by which a vendor, or a proxy in front of it, reports a time-out; 524 comes from a
+ * CDN.
+ */
 export const timeouts: ReadonlySet<number> = new Set([408, 504, 524])
 
 const mirroredStatuses: ReadonlySet<number> = new Set([400, 404, 413, 415, 422])
 
 /**
- * The gateway's status for a vendor's status: 400, 404, 413, 415 and 422 are mirrored; 429 becomes
- * 503, because clients of the gateway read 402 and 429 as limits of their own account; every other
- * status becomes 502 or 504.
+ * The status that the gateway answers for a vendor's status. 400, 404, 413, 415 and 422 are
+ * mirrored. 429 becomes 503, because clients of the gateway read 402 and 429 as limits of their own
+ * account. Every other status becomes 502 or 504.
  */
 export const statusOfVendor = (vendorStatus: number): number => {
   if (mirroredStatuses.has(vendorStatus)) return vendorStatus
@@ -201,8 +204,8 @@ export const doubtOf = (failure: VendorFailure): Doubt | null => {
 }
 
 /**
- * Whether another channel may take over the order: this channel's vendor certainly produced
- * nothing, and the cause of the refusal is not the content of the order.
+ * Whether another channel may take over the order. That requires that this channel's vendor
+ * certainly produced nothing, and that the content of the order is not the cause of the refusal.
  */
 export const mayFailOver = (failure: VendorFailure): boolean => {
   const proof = proofOf(failure)
@@ -212,9 +215,9 @@ export const mayFailOver = (failure: VendorFailure): boolean => {
 export type FailureKind = KnownRefusal | VendorLost["reason"] | "unreachable" | "vendor_error"
 
 /**
- * The kind of a failure, for metrics and operators. `refused` covers every refusal that may be
- * caused by the order itself, including an error in a 2xx answer unless its error code says
- * otherwise.
+ * The kind of a failure, for metrics and operators. `refused` covers every refusal that the order
+ * itself may have caused. An error in a 2xx answer is also `refused`, unless its error code has
+ * another meaning.
  */
 export const failureKind = (failure: VendorFailure): FailureKind => {
   if (failure._tag === "VendorUnreachable") return "unreachable"
@@ -245,18 +248,21 @@ const keyRefusals: ReadonlySet<unknown> = new Set<KnownRefusal>([
 ])
 
 /**
- * Whether the vendor refused the key of the call and certainly began no job: another key may be
- * tried.
+ * Whether the vendor refused the key of the call and certainly began no job, so that another key
+ * may be tried.
  */
 export const isAboutKey = (failure: VendorFailure): boolean => keyRefusals.has(proofOf(failure))
 
-/** Whether the vendor refused the key of a poll. A poll begins no job, so its status is enough. */
+/**
+ * Whether the vendor refused the key of a poll. A poll begins no job, so the kind of the failure
+ * suffices without a proof.
+ */
 export const isKeyRefused = (failure: VendorFailure): boolean =>
   failure._tag === "VendorRefused" &&
   failure.isVerdict !== true &&
   keyRefusals.has(failureKind(failure))
 
-/** The fields of an error that discloses nothing of the vendor's answer. */
+/** The fields of an error that discloses nothing about the vendor's answer. */
 const noUpstreamDetails = {
   upstream: { status: null, body: null },
   retryable: false,
@@ -267,8 +273,8 @@ const ACCOUNT_REFUSED =
   "The vendor of this model does not accept the gateway's account at the moment; the gateway's operator has to see to it"
 
 /**
- * The error that the client gets; `retryable` is false if a repeated request could be a second paid
- * job.
+ * The error that the client gets. Its `retryable` is false if a repeated request could cause a
+ * second paid job.
  */
 export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
   const { message } = failure
@@ -321,7 +327,10 @@ export const unreadableAnswerError = (
     status: 502
   })
 
-/** The client's error if the hold was released without an answer: by a sweep, or after a failure of the gateway. */
+/**
+ * The client's error if the hold was released without an answer, by a sweep or after a failure of
+ * the gateway.
+ */
 export const abandonedRequestError = () =>
   new UpstreamError({
     ...noUpstreamDetails,

@@ -1,7 +1,8 @@
 /**
  * Decides which cooldowns follow from the outcomes of a channel's calls. Organisations are judged
- * one by one, so that an order that makes its vendor fail harms only its sender: a cooldown for all
- * organisations requires that the vendor still fails if any one organisation is left out.
+ * one by one, so that an order that makes its vendor fail harms only the organisation that sent it.
+ * A cooldown for all organisations therefore requires that the vendor would count as failing
+ * without the calls of any single organisation.
  */
 
 /** The outcomes of one organisation's calls for one model of a channel. */
@@ -23,8 +24,8 @@ export interface CooldownScope {
 
 export interface DueCooldown extends CooldownScope {
   /**
-   * Whether no other organisation has calls in this scope, so that nothing shows that the vendor
-   * works.
+   * Whether no other organisation has calls in this scope. No successful calls of others can then
+   * show that the vendor works.
    */
   readonly isAlone: boolean
 }
@@ -49,10 +50,7 @@ const plus = (one: Ends, other: Ends): Ends => ({
 
 const callsOf = ({ succeeded, failed }: Ends): number => succeeded + failed
 
-/**
- * Decides whether the vendor fails or works. With few calls, or with equal numbers of failures and
- * successes, both answers are false.
- */
+/** Decides whether the vendor fails or works. With few calls, the vendor may count as neither. */
 interface Rule {
   readonly isFailing: (ends: EndsByOrganization) => boolean
   /** Whether the vendor probably fails; requires fewer calls than a cooldown does. */
@@ -61,7 +59,8 @@ interface Rule {
 }
 
 /**
- * The rule for cooldowns of all organisations. One organisation weighs at most `maxWeight` calls.
+ * The rule for cooldowns of all organisations. One organisation counts for at most `maxWeight`
+ * calls.
  */
 const ruleForAll = (minCalls: number): Rule => {
   const maxWeight = Math.ceil(minCalls / 2)

@@ -1,12 +1,14 @@
 /** The outcomes of calls at channels, and histograms of their durations. */
 import { failureKind, type VendorFailure } from "./VendorOutcome.ts"
 
-/** The outcome of a successful call; the other outcomes are the kinds of failures. */
+/**
+ * The name of the outcome of a successful call; every other outcome has the name of its failure.
+ */
 export const SUCCEEDED = "made"
 
 /**
- * Failures that only the vendor can cause, not an order, key, balance or rate limit of the
- * gateway's.
+ * Failures that only the vendor can cause. Failures that an order, or the gateway's key, balance or
+ * rate limit at the vendor can cause are excluded.
  */
 const vendorsFaults: ReadonlySet<string> = new Set([
   "unreachable",
@@ -27,7 +29,7 @@ export const isCallOutcome = (name: string): boolean => !name.includes(" ")
 export const countName = (what: "took" | "lag" | "estimated" | "used", of: string | number) =>
   `${what} ${of}`
 
-/** The counters whose names begin with `what`, by the rest of the name. */
+/** The counters whose names begin with `what`, mapped by the rest of their names. */
 export const countsOf = (
   counts: ReadonlyMap<string, number>,
   what: Parameters<typeof countName>[0]
@@ -38,7 +40,7 @@ export const countsOf = (
     )
   )
 
-/** The number of histogram buckets per octave; it makes a duration exact to about a tenth. */
+/** The number of histogram buckets per octave, with which a duration is accurate to about 10 %. */
 const BUCKETS_PER_OCTAVE = 4
 
 export const bucketOf = (millis: number): number =>

@@ -15,10 +15,11 @@ export type ErrorType =
   | "server_error"
 
 /**
- * Whether a client may retry the same request: `no`, the answer would be the same; `later`, after
- * `retry_after` has passed, unless it is null; `not by itself`, a person decides, and
- * `x-should-retry: false` stops automatic retries of SDKs; `by its field`, as the error's own field
- * `retryable` says.
+ * Whether a client may retry the same request:
+ * - `no`: the answer would be the same.
+ * - `later`: the client may retry after `retry_after`; if that is null, waiting does not help.
+ * - `not by itself`: a person decides; `x-should-retry: false` stops automatic retries of SDKs.
+ * - `by its field`: the error's own field `retryable` decides.
  */
 export type RetryRule = "no" | "later" | "not by itself" | "by its field"
 
@@ -151,7 +152,7 @@ export const errorTable = {
       required: decimal("What the order holds"),
       ...retryAfterField
     },
-    // Programs must not retry automatically: the next month may be weeks away.
+    // A program must not retry automatically, because the next month may be weeks away.
     retry: "not by itself",
     mayFollowPaidCall: false
   },

@@ -7,14 +7,14 @@
 const LARGE = 256 * 1024
 /** The approximate number of characters of a piece. */
 const PIECE = 1024 * 1024
-/** In a large value, strings longer than this are serialized separately. */
+/** The length above which the strings of a large value are serialized separately. */
 const LONG = 512
 /**
  * The placeholder of a string that is serialized separately; strings that contain this character
  * are serialized separately too.
  */
 const MARK = "\uE000"
-/** A placeholder used as a value; before a colon it would be a field name. */
+/** Matches a placeholder that is a value; a placeholder before a colon would be a field name. */
 const marks = new RegExp(`"${MARK}(\\d+)"(?!:)`)
 
 type Replace = (value: unknown) => unknown
@@ -30,7 +30,9 @@ const textLength = (value: unknown): number => {
   return length
 }
 
-/** Characters that JSON may escape. Base64 contains none of them and is not copied. */
+/**
+ * Characters that JSON may escape. Base64 contains none of them, so it is used without encoding.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const special = /["\\\u0000-\u001f\ud800-\udfff]/
 

@@ -1,18 +1,20 @@
 /**
- * Finds the name that a client meant: by what lenient parsers treat as the same name, and by
- * spelling.
+ * Finds the name that a client probably meant: one that lenient parsers treat as the same name, or
+ * one with a similar spelling.
  */
 
 /**
- * Normalizes a name: without case, diacritical marks, separators, invisible characters and
- * compatibility forms of letters. Some JSON parsers match fields this way, so two names with the
- * same key are one field to them.
+ * Normalizes a name to a key without case, diacritical marks, separators, invisible characters and
+ * compatibility forms of letters. Some JSON parsers match fields in this way, so to them two names
+ * with the same key are the same field.
  */
 export const fieldKey = (name: string): string =>
   isPlain(name)
     ? name.toLowerCase().replace(/[^a-z0-9]+/g, "")
     : withoutMarks(withoutMarks(name).toUpperCase().toLowerCase()).replace(ignoredCharacters, "")
-/** Whether a name is printable ASCII. Most names are, and they take far less time than others. */
+/**
+ * Whether a name is printable ASCII. Most names are, and they take far less time than other names.
+ */
 export const isPlain = (name: string): boolean => /^[ -~]*$/.test(name)
 const ignoredCharacters =
   /[!-/:-@[-`{-~\p{Default_Ignorable_Code_Point}\p{Z}\p{P}\p{Cc}\p{Cf}\p{Cs}]+/gu
@@ -52,7 +54,9 @@ const lookAlikes: ReadonlyMap<string, string> = new Map(
   }).flatMap(([letter, others]) => [...others].map((other) => [other, letter] as const))
 )
 
-/** A word of another language: all its letters are of one alphabet. */
+/**
+ * Matches a word whose letters are all of one alphabet other than Latin, as in another language.
+ */
 const foreignWord =
   /^(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{N}]+|[\p{Script=Cyrillic}\p{N}]+|[\p{Script=Greek}\p{N}]+|[\p{Script=Armenian}\p{N}]+|[\p{Script=Georgian}\p{N}]+|[\p{Script=Hebrew}\p{N}]+|[\p{Script=Arabic}\p{N}]+|[\p{Script=Devanagari}\p{N}]+|[\p{Script=Thai}\p{N}]+)$/u
 /** The maximum number of ASCII letters that one character may look like, as ligatures do. */
@@ -86,9 +90,9 @@ const matchesParts = (
 }
 
 /**
- * Finds the value of the entry whose name a key resembles. No list covers every letter that a
- * reader may confuse with another, so a character beyond ASCII may stand for any letters, except in
- * a word whose letters are all of one other alphabet.
+ * Makes a function that finds the value of the entry whose name a key resembles. No list covers
+ * every letter that a reader may confuse with another, so a character beyond ASCII may stand for
+ * any letters, except in a word whose letters are all of one other alphabet.
  */
 export const resemblances = <A>(entries: Iterable<readonly [name: string, value: A]>) => {
   const byKey = new Map([...entries].map(([name, value]) => [fieldKey(name), value] as const))
@@ -114,11 +118,11 @@ export const resemblances = <A>(entries: Iterable<readonly [name: string, value:
   }
 }
 
-/** Finds the name that a key resembles. */
+/** Makes a function that finds the name that a key resembles. */
 export const similarNames = (names: Iterable<string>) =>
   resemblances([...names].map((name) => [name, name] as const))
 
-/** Names longer than this are not compared. */
+/** The maximum length of names that are compared. */
 const MAX_LENGTH = 100
 /** The number of letters per allowed edit (replaced, missing, extra or swapped letter). */
 const LETTERS_PER_EDIT = 3

@@ -8,7 +8,7 @@ export type OrderKind = keyof typeof orderPrefixes
 const UUID_V7 = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 const orderId = new RegExp(`^(?:${Object.values(orderPrefixes).join("|")})_${UUID_V7}$`)
 const taskKinds = ["video", "image"] as const
-/** The kinds of orders that may continue after their client was answered. */
+/** The kinds of orders that are tasks, which may continue after their client was answered. */
 export type TaskKind = (typeof taskKinds)[number]
 
 const taskIds = {
@@ -58,8 +58,8 @@ export const millisOfId = (id: string): number => {
 }
 
 /**
- * The prefix of UUIDv7 values of a given millisecond, a lower bound for later ones and an upper
- * bound for earlier ones.
+ * The common prefix of all UUIDv7 values of a given millisecond. It is a lower bound for later
+ * values and an upper bound for earlier ones.
  */
 export const uuidBeginning = (at: Date): string => {
   const hex = Math.max(0, at.getTime()).toString(16).padStart(12, "0")

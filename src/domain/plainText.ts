@@ -25,7 +25,7 @@ export const Prompt = Schema.String.check(
 /** Makes a vendor's text storable: removes NUL, and replaces each lone surrogate by U+FFFD. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll("\u0000", "")
 
-/** A vendor's job id, which can be stored and sent again as a path segment. */
+/** A vendor's job id, which the gateway can store and can send again as one segment of a path. */
 export const JobId = plainText(512).check(
   Schema.isPattern(/^(?!\.{1,2}$)/, { expected: "an id that is no step of a path" })
 )

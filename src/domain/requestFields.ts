@@ -44,7 +44,9 @@ export const MAX_FIELD_FAULTS = 20
 /** The maximum length of a field name in an error, in characters. */
 const MAX_NAME = 100
 
-/** Fails with all faults, with the first one as the main message; succeeds without faults. */
+/**
+ * Fails with all faults and uses the first one as the main message; succeeds if there is no fault.
+ */
 export const withoutFaults = (
   faults: ReadonlyArray<FieldFault>
 ): Result.Result<void, InvalidRequest> => {

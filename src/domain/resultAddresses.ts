@@ -2,7 +2,10 @@
 
 const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/
 
-/** The prefixes by which different clouds name the same kind of signature parameters. */
+/**
+ * The prefixes of the signature parameters in URLs. Each cloud has its own prefix for parameters
+ * that mean the same.
+ */
 const signers = ["x-amz", "x-tos", "x-goog", "x-oss", "x-cos"]
 
 const fromDate = (date: string, seconds: number): number | null => {

@@ -106,17 +106,18 @@ export const statesShownAs = (
   })
 
 /**
- * The number of the event of a state. It depends on the task alone, so it is the same on every
- * gateway instance; the two final states share the last number, since a task reaches only one of
- * them.
+ * The number of the event of a state. The number depends on the task alone, so it is the same on
+ * every gateway instance. The two final states share the last number, because a task reaches only
+ * one of them.
  */
 export const eventNumber = (state: PublicState): 1 | 2 => (state === "processing" ? 1 : 2)
 
 export const LAST_EVENT = 2
 
 /**
- * The number of the last event a client has seen, from its `Last-Event-ID`: 0 if the client sent
- * none, a number that no gateway issues, or the final event of a task that has not ended.
+ * The number of the last event that a client has seen, from its `Last-Event-ID`. The number is 0 if
+ * the client sent no id, an id that no gateway issues, or the id of the final event of a task that
+ * has not ended.
  */
 export const seenEvent = (lastEventId: string | undefined, state: PublicState): 0 | 1 | 2 => {
   const lastSeen = lastEventId === "1" ? 1 : lastEventId === "2" ? 2 : 0

@@ -1,8 +1,8 @@
 /**
- * Fields of vendors' APIs that no price of the gateway covers. They order more than is held, order
- * from another model, have the result delivered past the gateway, or repeat a field of the gateway
- * under another name. Bodies that are forwarded unchanged may not contain them. Names match as in
- * `resemblances`.
+ * Fields of vendors' APIs that no price of the gateway covers: they order more than is held, order
+ * from another model, have the result delivered elsewhere than to the gateway, or repeat a field of
+ * the gateway under another name. A body that is forwarded unchanged may not contain such fields.
+ * Names match as in `resemblances`.
  */
 import { Predicate } from "effect"
 import { type ImageDimension, imageDimensions } from "./image/imagePrices.ts"
@@ -179,7 +179,7 @@ const rulesOf = (work: ReadonlyArray<UnpricedRule>): Rules =>
 const imageRules = rulesOf(imageWork)
 const textRules = rulesOf(textWork)
 
-/** The `type` values of tools that the client runs; a tool without a type counts as such. */
+/** The `type` values of tools that the client runs. The client also runs a tool without a type. */
 const clientTools: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"])
 /** Fields that mark a tool as the vendor's, and the field for its type. */
 const toolFields = resemblances([
@@ -225,8 +225,8 @@ interface Field {
   readonly isOfBody: boolean
   readonly value: unknown
   /**
-   * Set on a placeholder for all fields that were not checked, because there are more than any
-   * order has.
+   * Set on a placeholder that stands for all fields that were not checked. There is one if a body
+   * has more fields than any normal order.
    */
   readonly isLimit?: boolean
 }
@@ -236,8 +236,8 @@ const MAX_PATH = 200
 const cutPath = (path: string): string =>
   path.length > MAX_PATH ? path.slice(0, MAX_PATH).toWellFormed() : path.toWellFormed()
 /**
- * The maximum number of fields that are checked, twice the number of any normal body: JSON inside
- * strings may contain more.
+ * The maximum number of fields that are checked, twice as many as any normal body has. The limit is
+ * needed because JSON inside strings may contain any number of fields.
  */
 const MAX_FIELDS = 100_000
 /** The number of characters of a JSON string that cost as much time as one field. */
@@ -369,9 +369,9 @@ export function* otherFields(body: unknown, gatewayFields: Names = new Set()): G
  * anything.
  */
 export interface GatewayFields {
-  /** The names of fields that are not checked, nor are their contents. */
+  /** The names of fields that are not checked; their contents are not checked either. */
   readonly names: Names
-  /** The gateway's field that a key resembles. */
+  /** Returns the gateway's field that a key resembles. */
   readonly similarField: (key: string) => string | undefined
 }
 
@@ -404,7 +404,9 @@ export const otherSpellings = (
   return faults
 }
 
-/** The fields that request a model from a router other than the one the order names. */
+/**
+ * The names of fields by which a router selects another model than the one that the order names.
+ */
 const otherModelName = similarNames(
   nameList(`
     models fallbacks fallback_models context_window_fallbacks content_policy_fallbacks model_list

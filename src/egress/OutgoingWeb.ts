@@ -1,6 +1,6 @@
 /**
- * Connections to addresses that clients and vendors name. They use a separate connection pool from
- * orders, and reach only public addresses.
+ * Connections to addresses that clients and vendors name. These connections reach only public
+ * addresses, and their pool is separate from that of orders.
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
@@ -12,11 +12,12 @@ import { Settings } from "../runtime/Settings.ts"
 import { type AddressRules, faultOfUrl, isPublicAddress } from "./publicAddresses.ts"
 
 /**
- * The request was not sent or not answered; the message may be shown to whoever named the address.
+ * The failure of a request that was not sent or whose answer did not arrive completely. The message
+ * may be shown to the person who entered the address.
  */
 export class OutgoingFault extends Schema.TaggedError<OutgoingFault>()("OutgoingFault", {
   message: Schema.String,
-  /** Whether the gateway refused the address, because it never calls such addresses. */
+  /** Whether the gateway itself refused to call the address, because the address is not allowed. */
   isRefused: Schema.Boolean
 }) {}
 
@@ -26,8 +27,8 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   /**
-   * The time-out, in seconds, of the head of the answer and of each chunk; without it, the caller
-   * limits the time.
+   * The time-out, in seconds, for the head of the answer and for each chunk. If it is missing,
+   * there is no time-out, and the caller must limit the time.
    */
   readonly idleSeconds?: number
 }
@@ -40,13 +41,13 @@ export interface OutgoingAnswer {
   readonly bytes: Stream.Stream<Uint8Array, OutgoingFault>
 }
 
-/** A header of an answer; empty if the answer does not have it. */
+/** The value of a header; empty if the header is missing or occurs more than once. */
 export const headerOf = ({ headers }: OutgoingAnswer, name: string): string => {
   const header = headers[name]
   return typeof header === "string" ? header : ""
 }
 
-/** The body of an answer; the stream fails if the body exceeds `maxBytes`. */
+/** The body of an answer as a stream, which fails if the body exceeds `maxBytes`. */
 export const bytesWithin = (
   maxBytes: number,
   { bytes }: OutgoingAnswer

@@ -12,8 +12,8 @@ import {
 } from "../domain/catalog/linkLocal.ts"
 
 /**
- * The IPv4 networks of IANA's special-purpose registry, multicast and the reserved range at the
- * end.
+ * The IPv4 networks of IANA's special-purpose registry. The last network covers multicast and the
+ * reserved range at the end of the address space.
  */
 const specialNetworks4 = [
   "0.0.0.0/8",
@@ -53,9 +53,9 @@ const isPublicIp = (address: NetAddress.IpAddress): boolean => {
 }
 
 /**
- * Whether an address is public. Loopback, private, link-local, metadata, multicast and all other
- * special addresses are not, even if an IPv4 address is written as an IPv6 one: a mapped address
- * counts as the IPv4 address it stands for.
+ * Whether an IP address is public. Loopback, private, link-local, metadata, multicast and all other
+ * special addresses are not public. An IPv4 address that is mapped into IPv6 is judged as the IPv4
+ * address.
  */
 export const isPublicAddress = (text: string): boolean =>
   !isLinkLocal(text) &&
@@ -64,13 +64,14 @@ export const isPublicAddress = (text: string): boolean =>
 const isLocalName = (host: string): boolean => /(^|\.)localhost\.?$/.test(host)
 
 export interface AddressRules {
-  /** Whether any address is allowed, even without encryption: for a local machine. */
+  /** Whether private addresses and unencrypted HTTP are allowed, as on a local machine. */
   readonly allowPrivate: boolean
 }
 
 /**
- * The fault of a URL that can be seen without connecting; null if there is none. A host name is
- * checked when the connection is made, because it may resolve to another address by then.
+ * The fault that the text of a URL reveals without a connection; null if there is none. The address
+ * behind a host name is checked when the connection is made, because the name may resolve to
+ * another address by then.
  */
 export const faultOfUrl = (text: string, { allowPrivate }: AddressRules): string | null => {
   const url = URL.parse(text)

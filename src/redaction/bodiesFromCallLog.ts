@@ -28,8 +28,8 @@ const outcomeFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Fields whose values are ids or words of a small vocabulary; a value is kept only if it also looks
- * like one.
+ * Fields whose values are ids or words of a small vocabulary. A value is kept only if it also has
+ * the form of an id or of such a word.
  */
 const tokenFields: ReadonlySet<string> = new Set([
   ...outcomeFields,
@@ -83,7 +83,10 @@ const MAX_DEPTH = 6
 const MAX_ITEMS = 20
 /** The maximum length of a redacted body, in characters of JSON. */
 const MAX_LENGTH = 8 * 1024
-/** The maximum length of a text that a vendor's error may repeat; longer texts are media. */
+/**
+ * The maximum length of a text to collect in `texts`, where a vendor's error may repeat it. Longer
+ * texts are media.
+ */
 const MAX_TEXT = 20_000
 /** The maximum size of media with a digest; hashing larger media would block the event loop. */
 const MAX_DIGESTED = 256 * 1024
@@ -111,7 +114,10 @@ export interface Redacted {
 
 const isNamed = Schema.is(Schema.Struct({ id: Schema.String }))
 
-/** The length of the value's JSON; only a text that may need escapes is encoded to determine it. */
+/**
+ * The length of the value's JSON. A token needs no escapes, so its length is known without encoding
+ * the token.
+ */
 const charactersOf = (value: unknown): number =>
   typeof value === "string" && token.test(value) ? value.length + 2 : JSON.stringify(value).length
 

@@ -12,8 +12,8 @@ export interface Credentials {
 }
 
 /**
- * The minimum length of a secret to search for in encoded text; shorter ones would match any
- * encoded text.
+ * The minimum length of a secret whose base64 encodings are searched for. Those of a shorter secret
+ * could occur in any encoded text by chance.
  */
 const ENCODED_LENGTH = 8
 
@@ -37,8 +37,8 @@ const spellings = (secret: string): ReadonlyArray<string> =>
     : [...spellingsOf(secret), ...base64Spellings(secret)]
 
 /**
- * The host with and without its port; a name without a dot is left out, because it could be any
- * word.
+ * The host of the base URL, with and without its port. A host name without a dot is left out,
+ * because it could be any word.
  */
 const hostsOf = (baseUrl: string): ReadonlyArray<string> => {
   const parsed = URL.parse(baseUrl)
@@ -51,9 +51,9 @@ const secretsOf = ({ apiKey, appId, baseUrl }: Credentials): ReadonlyArray<strin
 ]
 
 /**
- * Matches identifiers of accounts, projects and keys. They are the gateway's own, because vendors
- * name no other customer. Some vendors write the number of an account after a word such as
- * `account`.
+ * Matches identifiers of accounts, projects and keys. Every match belongs to the gateway, because a
+ * vendor never names another customer. Some vendors write the number of an account after a word
+ * such as `account`.
  */
 const accountName =
   /\b(?:org-|proj_|sk-)(?=[\w*-]*\d)[\w*-]{8,}|(?<=(?:\b(?:account|user|uid)|账[号户])[\s:=#"'(]{0,3}(?:id[\s:=#"'(]{1,3})?)\d{6,}/gi
@@ -64,8 +64,8 @@ const maskSecrets = (secrets: ReadonlyArray<string>, text: string): string =>
     .replace(accountName, MASK)
 
 /**
- * Masks secrets in a value. It walks the value, not its JSON text, because a secret of digits may
- * occur as a number.
+ * Masks secrets in a value. The function walks over the value instead of its JSON text, because a
+ * secret that consists of digits may occur as a number.
  */
 const maskValue = (secrets: ReadonlyArray<string>, value: unknown): unknown => {
   if (typeof value === "string") return maskSecrets(secrets, value)
@@ -84,11 +84,14 @@ const maskValue = (secrets: ReadonlyArray<string>, value: unknown): unknown => {
 export const scrubText = (account: Credentials, text: string): string =>
   maskSecrets(secretsOf(account), text)
 
-/** Masks the gateway's key and application id in a JSON value, in keys and values at any depth. */
+/**
+ * Masks the gateway's key and application id, and the vendor's host, in a JSON value: in field
+ * names and values at any depth.
+ */
 export const scrub = (account: Credentials, value: unknown): unknown =>
   maskValue(secretsOf(account), value)
 
-/** Headers that contain no credential; the value of any other header counts as one. */
+/** Headers that contain no credential; every other header is treated as a credential. */
 const publicHeaders: ReadonlySet<string> = new Set([
   "accept",
   "content-length",

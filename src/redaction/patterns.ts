@@ -29,7 +29,7 @@ export const plainAddress = (url: string): string | null => {
 }
 
 /**
- * Masks addresses, which may be signed, and long runs without a space, which are keys or encoded
+ * Masks addresses, which may be signed, and long runs without a space, which may be keys or encoded
  * media.
  */
 export const maskOpaqueText = (text: string, mask: string): string =>
@@ -85,8 +85,8 @@ export interface Medium {
 }
 
 /**
- * Parses a text that is a medium. A shorter run of base64 than elsewhere suffices, because an error
- * would affect only a record.
+ * Parses a text that is a medium; null for any other text. 256 characters of base64 suffice here,
+ * fewer than elsewhere, because a wrong guess would affect only a record.
  */
 export const mediumOf = (text: string): Medium | null => {
   const data = dataUrl.exec(text)

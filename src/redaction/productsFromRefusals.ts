@@ -1,6 +1,6 @@
 /**
- * Finds products in a vendor's error: a client must not receive them, because it does not pay for
- * the failed order.
+ * Finds products in a vendor's error. A client must not receive a product in an error, because the
+ * client does not pay for a failed order.
  */
 import { Predicate } from "effect"
 import { generatedMediaIn, mediaIn } from "./patterns.ts"
@@ -84,8 +84,9 @@ const fieldInText = new RegExp(
 )
 
 /**
- * Whether an error contains a product, in which case the error does not reach the client; "certain"
- * proves that the product was made. A text that only repeats the request is not a product.
+ * Whether an error contains a product, which must then not reach the client. `certain` proves that
+ * the product was made; `maybe` means that a text or an address could be a product. A value that
+ * only repeats the request is not a product.
  */
 export const productIn = (body: unknown, request: unknown): "none" | "maybe" | "certain" => {
   if (typeof body === "string") {

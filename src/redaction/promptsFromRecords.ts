@@ -4,7 +4,7 @@ import { UpstreamError } from "../domain/Errors.ts"
 import { storable } from "../domain/plainText.ts"
 import { holdsLongText, maskOpaqueText, spellingsOf, startsWithMedium } from "./patterns.ts"
 
-/** The minimum length of a match; shorter matches may be common words. */
+/** The minimum length of a match in a longer text; shorter matches may be common words. */
 const MATCH_LENGTH = 12
 const MIN_TEXT_LENGTH = 6
 const MAX_STORED_LENGTH = 300
@@ -47,7 +47,7 @@ export const withoutEchoes = (message: string, requestTexts: ReadonlyArray<strin
   return masked.toWellFormed()
 }
 
-// Stored refusals, which answer repeats of the refused request
+// Refusals that are stored, so that a repetition of the request gets the same answer
 
 /**
  * The maximum total length of a request's texts, in UTF-16 units. Searching for longer texts would
@@ -60,8 +60,8 @@ const SHORT_LENGTH = 12
 /** The maximum length of a stored body, in characters of JSON. */
 const MAX_BODY = 2000
 /**
- * The length of the pieces in which texts are searched; pieces overlap, so that a repeated part is
- * not cut.
+ * The length of the pieces into which long texts are cut for the search. Neighbouring pieces
+ * overlap, so that a repeated part at a cut is still found.
  */
 const PIECE_LENGTH = 16_000
 const OVERLAP_LENGTH = 400
@@ -70,7 +70,7 @@ const OVERLAP_LENGTH = 400
 const vocabularyFields: ReadonlySet<string> = new Set(["model", "role", "type"])
 
 const textsOf = (value: unknown): ReadonlyArray<string> => {
-  // Media are masked separately wherever they are repeated.
+  // Media need no search: `maskOpaqueText` masks every medium, repeated or not.
   if (typeof value === "string") return startsWithMedium(value) ? [] : [value]
   if (!Predicate.isObjectOrArray(value)) return []
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -116,8 +116,8 @@ const replaceMessage = (error: UpstreamError, message: string, body: unknown): U
   })
 
 /**
- * Removes media from an error: a vendor may repeat the request's media, and images are never
- * stored.
+ * Removes media from an error, because a vendor may repeat the images of the request, and images
+ * are never stored.
  */
 export const withoutMedia = (error: UpstreamError): UpstreamError => {
   const { message, upstream } = error
@@ -126,8 +126,10 @@ export const withoutMedia = (error: UpstreamError): UpstreamError => {
 }
 
 /**
- * Removes repeated texts of the request from a refusal: parts of its message are masked, and a body
- * that repeats any text is left out, as is a body that may be an unreadable answer.
+ * Removes from a refusal everything that repeats the request. Repeated parts of the message are
+ * masked. The body is removed if it repeats any text of the request, or if `mayBeAnswer` states
+ * that it may be an unreadable answer. If the request contains too much text to search, the message
+ * is replaced and the body is removed.
  */
 export const storableRefusal = (
   error: UpstreamError,

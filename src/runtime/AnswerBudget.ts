@@ -42,8 +42,8 @@ export interface AnswerCount {
   grow(bytes: number): void
   shrink(bytes: number): void
   /**
-   * Reserves bytes for the owner, in addition to those counted here, and calls back when there is
-   * room.
+   * Reserves bytes for the owner, in addition to the bytes of this answer, and calls `begin` when
+   * there is room.
    */
   reserve(bytes: number, begin: () => void): Reservation
   /** Calls back when the request is over; immediately if it already is. */
@@ -81,7 +81,7 @@ export const makeAnswerBudget = (budgetBytes: number) => {
     totalBytes += delta
     if (delta >= 0 || waiters.size === 0 || isAdmitting) return
     isAdmitting = true
-    // One pass handles everything that is released in this turn of the event loop.
+    // One pass admits reservations for everything that is released in this turn of the event loop.
     setImmediate(() => {
       isAdmitting = false
       admit()
@@ -92,7 +92,8 @@ export const makeAnswerBudget = (budgetBytes: number) => {
     reservationCount += delta
   }
 
-  // An owner's only reservation always fits, whatever its size; otherwise it would wait forever.
+  // The only reservation of an owner always fits into the owner's share, whatever its size;
+  // otherwise it would wait forever.
   const fitsShare = (owner: string, bytes: number): boolean =>
     !reservations.has(owner) || bytesOf(owner) + bytes <= ownerBytes
   const fitsBudget = (bytes: number): boolean =>

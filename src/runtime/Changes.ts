@@ -1,6 +1,7 @@
 /**
  * Invalidates the caches of all gateways when keys, the catalog or ended tasks change. A cache
- * takes one mark before it reads the store and one before each use, and compares them.
+ * takes one mark before it reads the store and another mark before each use of the value, and
+ * compares the two.
  */
 import { type Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -14,7 +15,7 @@ import { Settings } from "./Settings.ts"
 export const Topic = Schema.Literals(["keys", "catalog", "tasks"])
 export type Topic = typeof Topic.Type
 
-/** The time and generation before a read or a use. */
+/** The time and the generation immediately before a cache reads or uses a value. */
 export interface Mark {
   /** The time by the monotonic clock, in milliseconds. */
   readonly atMillis: number
@@ -36,7 +37,8 @@ export class Changes extends Context.Service<
   {
     /**
      * Makes the change in a transaction and notifies every gateway at its commit. This gateway
-     * invalidates its caches on every exit, because an error may hide a commit.
+     * invalidates its own caches even if the transaction fails, because a failed transaction may
+     * have been committed.
      */
     changeAndNotify<A, E, R>(
       topic: Topic,
@@ -49,9 +51,10 @@ export class Changes extends Context.Service<
 >()("gateway/runtime/Changes") {}
 
 /**
- * The marks that all implementations share. `isListeningAt` tells whether notifications of other
- * gateways were known to arrive at a time of the monotonic clock. While they arrive, a value stays
- * fresh until its topic changes; otherwise only for `unheardCacheSeconds`.
+ * Makes the marks, in the same way for all implementations. `isListeningAt` tells whether
+ * notifications of other gateways were known to arrive at a time of the monotonic clock. While they
+ * arrive, a value stays fresh until its topic changes, but at most for `cacheSeconds`; otherwise it
+ * stays fresh for `unheardCacheSeconds`.
  */
 export const makeMarks = Effect.fnUntraced(function* (
   isListeningAt: (atMillis: number) => boolean
@@ -73,7 +76,10 @@ export const makeMarks = Effect.fnUntraced(function* (
   return { invalidate, mark, isListening: Effect.map(monotonicMillis, isListeningAt) }
 })
 
-/** For a gateway that is the only one at its database: there is no other gateway to notify. */
+/**
+ * The implementation for a gateway that does not share its database, so that there is no other
+ * gateway to notify.
+ */
 export const layerChangesAlone = Layer.effect(
   Changes,
   Effect.gen(function* () {

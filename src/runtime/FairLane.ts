@@ -98,7 +98,7 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
     })
 
   return {
-    /** Runs the work when its turn comes, however long the queue is. */
+    /** Runs the work when its turn comes; the queue length is not limited here. */
     inTurn: <A, E, R>(owner: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.acquireUseRelease(
         Effect.sync(() => enqueue(owner)),
@@ -115,8 +115,8 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
 }
 
 /**
- * Runs a piece of work in the lane of the current request's owner; immediately if there is no
- * current request.
+ * Runs a piece of work when the owner of the current request has its turn in the lane; immediately
+ * if there is no current request.
  */
 export const CurrentTurn = Context.Reference<
   <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

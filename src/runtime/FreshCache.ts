@@ -4,14 +4,15 @@ import { makeBoundedMap } from "./boundedMap.ts"
 import { Changes, isFresh, type Mark, type Topic } from "./Changes.ts"
 
 /**
- * Returns the result of `lookup`, from memory while it is fresh. Failures are not cached. Above
- * `capacity`, the entry that was read longest ago is evicted.
+ * Returns the result of `lookup`, from memory while the result is fresh. Failures are not cached.
+ * Above `capacity`, the entry that was read from the store the longest time ago is evicted.
  *
- * A caller never gets a value that may already have been out of date when it called, beyond what
- * `Changes` allows: it joins a look-up that began earlier, but repeats the look-up if a change
- * arrived in between.
+ * Every returned value was fresh, as `Changes` defines it, when the caller asked for it. A caller
+ * may join a look-up that began earlier; if a change has arrived since that look-up began, the
+ * caller repeats the look-up.
  *
- * `guard` wraps the look-up of a key that has no entry, neither fresh nor stale, and may refuse it.
+ * `guard` wraps the look-up of a key that has no entry, neither fresh nor stale, and may refuse the
+ * look-up.
  */
 export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
   readonly topic: Topic

@@ -23,8 +23,8 @@ export const cutPage = <A>(rows: ReadonlyArray<A>, limit: number): Page<A> => ({
 export const MAX_PAGE_BYTES = 256 * 1024
 
 /**
- * The approximate number of bytes of a value's JSON; slightly too high, because separators are
- * rounded up.
+ * The approximate number of bytes of a value's JSON, including separators. Every number counts as 8
+ * bytes, like `true`, `false` and null.
  */
 const jsonBytes = (value: unknown): number => {
   if (typeof value === "string") return Buffer.byteLength(value) + 3
@@ -37,7 +37,7 @@ const jsonBytes = (value: unknown): number => {
       )
 }
 
-/** Presents the entries of a page, up to `MAX_PAGE_BYTES` and at least one. */
+/** Presents the entries of a page: at least one, and as many as fit into `MAX_PAGE_BYTES`. */
 export const presentPage = <A, B>(
   { data, hasMore }: Page<A>,
   present: (entry: A) => B
@@ -54,8 +54,8 @@ export const presentPage = <A, B>(
 }
 
 /**
- * The error for an unknown cursor. Without it, an export that continues from an unknown cursor
- * would end silently.
+ * The error for an unknown cursor. Without this error, an export that continues from an unknown
+ * cursor would end silently.
  */
 export const unknownCursor = new InvalidRequest({
   message: "after: Expected the id of an entry of this list",

@@ -18,7 +18,8 @@ export interface Rate {
   readonly retryMillis: number
 }
 
-// Times are whole nanoseconds, which add up exactly, even over the whole life of a process.
+// The units of time, in nanoseconds. Whole nanoseconds add up exactly, even over the whole life of
+// a process.
 const MINUTE = 60_000_000_000
 const MILLI = 1_000_000
 /** The minimum number of buckets for a sweep. */

@@ -2,8 +2,8 @@
 import { Effect, Scope } from "effect"
 
 /**
- * At most `perOwner` is reserved for one owner, and `total` for all of them. A reservation may
- * exceed a limit if nothing else is reserved under that limit.
+ * Makes a quota: at most `perOwner` is reserved for one owner, and `total` for all owners together.
+ * A reservation may exceed a limit if nothing else is reserved under that limit.
  */
 export const makeShares = (limits: { readonly perOwner: number; readonly total?: number }) => {
   const { perOwner, total = Number.POSITIVE_INFINITY } = limits

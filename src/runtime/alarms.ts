@@ -41,8 +41,8 @@ export const makeAlarms = Effect.gen(function* () {
     isAnySet.openUnsafe()
     return () => {
       alarms.delete(alarm)
-      // A set that has outgrown its table keeps a deleted alarm, and everything that `ring` refers
-      // to, until the next full garbage collection.
+      // The callback is removed from the alarm, because a JavaScript Set may keep a deleted alarm
+      // until the next full garbage collection, and with it everything that `ring` refers to.
       alarm.ring = null
     }
   }

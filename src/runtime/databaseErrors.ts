@@ -29,8 +29,8 @@ export const databaseUnavailable = () =>
   })
 
 /**
- * Fails with a retryable error if the database fails transiently. Only for steps before anything is
- * sent to a vendor: afterwards a retry could be paid twice.
+ * Fails with a retryable error if the database fails transiently. Use it only for steps before a
+ * request is sent to a vendor: after that, a retry could cause a second paid job.
  */
 export const failAsOverloaded = <A, E, R>(
   step: Effect.Effect<A, E, R>

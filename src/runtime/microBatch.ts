@@ -39,8 +39,8 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
    */
   readonly concurrency?: number
   /**
-   * The pause of a lane after a call with at least `minItems`, for items that are not urgent: while
-   * many items arrive, each call then takes more of them.
+   * The pause of a lane after a call with at least `minItems` items. It is meant for items that are
+   * not urgent: while many items arrive, each call then takes more of them.
    */
   readonly cooldown?: { readonly minItems: number; readonly millis: number }
   /** The time-out of `attempt`. */
@@ -105,7 +105,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     else continueWith(Effect.sleep(cooldown.millis), () => markIdle(lane))
   }
 
-  /** Runs an effect for which no other lane waits, and then releases its lane. */
+  /** Runs an effect and then releases its lane. Other lanes do not wait for the effect. */
   const continueWith = (effect: Effect.Effect<void>, free: () => void): void =>
     void fork(
       Effect.map(effect, () => {

@@ -8,7 +8,10 @@ interface SpanOptions {
   readonly kind?: Tracer.SpanKind
   /** The attributes, which are evaluated only if spans are collected. */
   readonly attributes?: () => Attributes
-  /** The orders to whose traces the span is linked, as far as this gateway knows them. */
+  /**
+   * The ids of the orders to whose spans the span is linked. An order whose span this gateway does
+   * not know gets no link.
+   */
   readonly orders?: () => ReadonlyArray<string>
 }
 

@@ -17,11 +17,11 @@ export const wholeTextSeconds = ({
   Math.min(WHOLE_TEXT_SECONDS, textDeadlineSeconds * SHARE_OF_DEADLINE)
 
 /**
- * The maximum growth of repeated text: non-Latin characters take six bytes as JSON escapes and
- * three in UTF-8.
+ * The maximum factor by which a text of the order grows when a vendor repeats it: non-Latin
+ * characters take six bytes as JSON escapes and three in UTF-8.
  */
 const ESCAPE_FACTOR = 2
-/** The number of bytes of an answer in addition to the repeated order. */
+/** The maximum number of bytes of an answer outside the repeated order. */
 const FRAME_BYTES = 1024 * 1024
 
 /** The maximum number of bytes that a repetition of the order adds to a vendor's answer. */

@@ -17,17 +17,23 @@ export interface CheckDialect {
   /** Fails if the answer does not contain the requested object. */
   readonly readChecked: (account: ChannelAccount, answer: VendorAnswer) => Outcome<unknown>
   readonly refusals: RefusalTable
-  /** Statuses that mean that the vendor accepts the account but has no such object. */
+  /** The statuses by which a vendor says that it accepts the account but has no such object. */
   readonly absentStatuses: ReadonlySet<number>
 }
 
-/** A task id in the most common format that no vendor assigns to a task. */
+/** A task id that has the most common format, but that no vendor assigns to a task. */
 export const NO_TASK = "00000000-0000-0000-0000-000000000000"
 
-/** Some vendors answer 400 or 422 for an id that none of their tasks can have, instead of 404. */
+/**
+ * The statuses for a task that does not exist. Some vendors answer 400 or 422 instead of 404 to an
+ * id that none of their tasks can have.
+ */
 export const absentTaskStatuses: ReadonlySet<number> = new Set([400, 404, 422])
 
-/** Lists the models in the common standard form; some vendors of that form have no such list. */
+/**
+ * A check that lists the models in the common standard form. Some vendors of that form have no such
+ * list.
+ */
 export const modelsCheck: CheckDialect = {
   checkRequest: (account) => Result.succeed(get(standardUrl(account, "models"), bearer(account))),
   readChecked: (account, answer) =>
@@ -39,8 +45,8 @@ export const modelsCheck: CheckDialect = {
 }
 
 /**
- * Whether an answer explains the absence. The error page of a web server at a wrong address has no
- * code and no message where a vendor's error has them.
+ * Whether an answer explains that the object does not exist. The error page of a web server at a
+ * wrong address does not: it has no code and no message in the places of a vendor's error.
  */
 const explainsAbsence = ({ body }: VendorAnswer): boolean => {
   const { code, message } = errorOf(body)
@@ -54,7 +60,7 @@ export const readCheck =
     const read = Result.mapError(readChecked(account, answer), (failure) =>
       judgeFailure(refusals, answer, failure)
     )
-    // A poll reads every 404 as an unknown task, even one from a wrong server, so it is judged
+    // A poll reads every 404 as an unknown task, even one from a wrong server, so a 404 is judged
     // again here.
     const checked =
       answer.status === 404 && Result.isSuccess(read) ? Result.fail(refusal(account, answer)) : read

@@ -43,7 +43,10 @@ export type Read<Asked, A> = (
   input: Asked
 ) => Outcome<A>
 
-/** The table of the vendor's refusals; without a table every refusal leaves a doubt. */
+/**
+ * The table of the vendor's refusals. Without a table, no refusal proves that the vendor produced
+ * nothing.
+ */
 type RefusalsOf<Asked> = (input: Asked) => RefusalTable
 
 /**
@@ -67,7 +70,10 @@ export interface VideoDialect {
   readonly readPolled: Read<VideoTaskRef, VideoStatus>
   /** The vendor's refusals, for models that are listed under the given protocol. */
   readonly refusals?: RefusalsOf<string>
-  /** The task that an account check polls, where it differs from `NO_TASK` of this protocol. */
+  /**
+   * The fields of the task that an account check polls, if they differ from those of `NO_TASK`
+   * under this protocol.
+   */
   readonly noTask?: Partial<VideoTaskRef>
   /** The combined poll; set if one request can poll many tasks of an account. */
   readonly together?: Pick<VideoPollTogether, "most" | "mayShare"> & {
@@ -99,7 +105,8 @@ export const makeCheck = (
 }
 
 /**
- * An account for checking whether an order can be written, which does not depend on the account.
+ * A placeholder account for the check whether an order can be written, because the result does not
+ * depend on the account.
  */
 const placeholderAccount: ChannelAccount = {
   channelId: "",
@@ -159,7 +166,10 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
 export interface ImageTask {
   readonly taskId: string
   readonly pollRequest: VendorRequest
-  /** Null while the task is not finished: a failed poll says nothing about the images. */
+  /**
+   * Reads a poll; null while the task is not finished. A failed poll also counts as not finished,
+   * because it says nothing about the images.
+   */
   readonly readPolled: (answer: VendorAnswer) => Outcome<GeneratedImages> | null
 }
 
@@ -167,7 +177,7 @@ export interface ImageTask {
 export interface ImageDialect {
   readonly generateRequest: Write<ImageOrder>
   readonly readGenerated: Read<ImageOrder, GeneratedImages | ImageTask>
-  /** Whether a call generates one image only, so that several images need as many calls. */
+  /** Whether a call generates only one image, so that several images need one call for each. */
   readonly isOneByOne?: (order: ImageOrder) => boolean
   readonly refusals?: RefusalsOf<ImageOrder>
   /** Reads the events of a stream, if the vendor streams images. */
@@ -195,7 +205,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const readGenerated = withJudgement(refusals, dialect.readGenerated)
     const makeGenerate = (options: SendOptions) => {
       const ask = makeCall(wire)(generateRequest, readGenerated, options)
-      /** A task is polled until it ends, within the time-out of the image call. */
+      /** An image task is polled until it ends, within the time-out of the image call. */
       return Effect.fnUntraced(function* (
         account: ChannelAccount,
         order: ImageOrder,
@@ -219,7 +229,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
       })
     }
     const generateOnce = makeGenerate({ ...limits.image, longTextBytes: LONG_IMAGE_BYTES })
-    /** Answers that are merged are decoded fully. */
+    /** The call for answers that are merged, which have to be decoded fully. */
     const generateDecoded = makeGenerate(limits.image)
 
     const inSpan = withSpan(`${protocol}.generate`)
@@ -319,7 +329,7 @@ const pollImageTask = (
     Effect.repeat({ until: (drawn): drawn is Outcome<GeneratedImages> => drawn !== null })
   )
 
-/** Adds the task id, by which an operator can look for the task. */
+/** Adds the task id to a failure, so that an operator can look for the task. */
 const withTaskId = (upstreamId: string, failure: VendorFailure): VendorFailure => {
   switch (failure._tag) {
     case "VendorLost":

@@ -1,4 +1,7 @@
-/** Chat answers in the common standard form, complete or streamed: text size, token counts, end. */
+/**
+ * Reads chat answers in the common standard form, complete or streamed: the size of the text, the
+ * token counts, and the end.
+ */
 import { Predicate, Schema } from "effect"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import type { ChatBody } from "../../domain/text/TextRequest.ts"
@@ -156,8 +159,8 @@ const parseFully = (data: string, chunk: Fields): Fields => {
 }
 
 /**
- * Tracks the progress of a stream: when the order is complete, even if the vendor sends no proper
- * end, and which token counts cover the whole answer.
+ * Tracks the progress of a stream. The order may be complete even if the vendor sends no proper
+ * end; the tracker also knows which token counts cover the whole answer.
  */
 const makeProgress = (choices: number) => {
   const started = new Set<unknown>()

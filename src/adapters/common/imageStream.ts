@@ -63,8 +63,8 @@ const encodeNamedEvent = (data: Fields): Uint8Array => {
 }
 
 /**
- * The failure that an event reports; an error that contains an image proves that the image was
- * generated.
+ * The failure that an event reports. An error that contains an image is a lost answer, because it
+ * proves that the image was generated.
  */
 const failureIn = (
   account: ChannelAccount,
@@ -90,7 +90,9 @@ export const makeImageStream = (
   let isFirst = true
   const toSeenEvent = (piece: ImagePiece | null): SeenEvent => ({ piece, isLast: false })
 
-  /** Whether the image of a chunk is beyond the ordered number; counts it if it is finished. */
+  /**
+   * Counts a finished image, and tells whether the image of a chunk is beyond the ordered number.
+   */
   const isSurplusImage = (chunk: Fields): boolean => {
     const isSurplus = finishedImages >= orderedImages
     if (!isPartial(chunk)) finishedImages += 1

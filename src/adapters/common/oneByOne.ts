@@ -13,13 +13,13 @@ const MAX_CONCURRENT_CALLS = 4
 
 type Generate = Effect.Effect<GeneratedImages, VendorFailure>
 
-/** The fields of a result. These calls decode their answers fully, so no result is raw. */
+/** The fields of a result. The calls here decode their answers fully, so no result is raw. */
 const fieldsOf = (result: ImageResult): Readonly<Record<string, unknown>> =>
   result instanceof RawAnswer ? {} : result
 
 /**
- * Merges the answers. The usage of the first call is left out, because it does not cover the
- * others.
+ * Merges the answers. The usage of the first answer is left out, because it does not cover the
+ * other calls.
  */
 const joinAnswers = (answers: Arr.NonEmptyReadonlyArray<GeneratedImages>): GeneratedImages => {
   const { usage: _, ...fields } = fieldsOf(answers[0].result)
@@ -30,10 +30,10 @@ const joinAnswers = (answers: Arr.NonEmptyReadonlyArray<GeneratedImages>): Gener
 }
 
 /**
- * Generates the images by as many calls, within the time-out of one order. If the first call fails,
- * the order fails and no other call is made. If the first answer is paid for but cannot be read,
- * the order continues, because otherwise it would be charged without any image. Later calls that
- * fail are left out.
+ * Generates each image by a separate call, all within the time-out of one order. If the first call
+ * fails, the order fails and no other call is made. If the first answer is paid for but cannot be
+ * read, the order continues, because otherwise it would be charged without any image. Later calls
+ * that fail are left out.
  */
 export const generateOneByOne = Effect.fnUntraced(function* (
   generateOne: Generate,

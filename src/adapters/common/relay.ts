@@ -1,5 +1,6 @@
 /**
- * The relay behind vp_c and ip_c: one host and one key; each family has its own first path segment.
+ * The relay behind vp_c and ip_c, which has one host and one key. Each family has its own first
+ * path segment.
  */
 import type { RelayFamily } from "../../domain/video/VideoProtocol.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
@@ -15,9 +16,9 @@ import {
 import { rootOf } from "../wire/vendorRequest.ts"
 
 /**
- * The relay's own errors, including errors that are a bare text. Only the HTTP status proves a
- * refusal: the relay's codes also occur in 2xx answers, where it is unknown whether the vendor
- * behind the relay began.
+ * The relay's own errors, including errors that are a bare text. The table lists only the codes of
+ * rate limits. All other errors are judged by their HTTP status, because their codes also occur in
+ * 2xx answers, where the vendor behind the relay may have begun.
  */
 export const relayRefusals = refusalTable([errorObjectShape, errorTextShape, flatNumberShape], {
   rate_limit_exceeded: meanings.rate,
@@ -39,8 +40,8 @@ const segments: Readonly<Record<RelayFamily, string>> = {
 }
 
 /**
- * Paths that operators append to the host: the version of the relay's chat API or of a vendor's API
- * behind it, with or without the family's segment.
+ * Paths that a base address may have after the host, and that are removed: the version of the
+ * relay's chat API or of a vendor's API behind it, with or without the family's segment.
  */
 const versions = ["", ...Object.values(segments).map((segment) => `/${segment}`)]
   .flatMap((family) => ["/api/v1", "/ent/v2", "/v1"].map((version) => `${family}${version}`))

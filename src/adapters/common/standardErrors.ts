@@ -24,8 +24,8 @@ const rates = {
 }
 
 /**
- * Codes for overload. Vendors use some of them also for work that failed half-way, with other
- * statuses.
+ * Codes for overload. Vendors use some of them also for work that failed half-way, but then with
+ * other HTTP statuses.
  */
 const overloads = {
   engine_overloaded: meanings.overload,
@@ -54,7 +54,8 @@ const codes = { ...contentVerdicts, ...contentRates, ...rates, ...overloads }
 const codeTable = refusalTable([errorObjectShape], codes)
 
 /**
- * Matches an answer in which every image was refused in its own place, with codes of one meaning.
+ * Matches an answer in which every image is replaced by an error, if the codes of all these errors
+ * have one meaning.
  */
 const refusedImages: Shape = (body) => {
   const codesByImage = isAnswer(body) ? body.data.map(errorObjectShape) : []

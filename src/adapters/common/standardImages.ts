@@ -34,7 +34,9 @@ const imageFields: ReadonlySet<string> = new Set(["url", "b64_json"])
 export const isImageField = (name: string, value: unknown): boolean =>
   imageFields.has(name) && typeof value === "string"
 
-/** Whether a value can contain no image: it has no address and no encoded data. */
+/**
+ * Whether a value certainly contains no image, because it has neither an address nor encoded data.
+ */
 export const isFreeOfImages = (value: unknown): boolean => {
   if (typeof value === "string") {
     return !holdsAddress(value) && mediaIn(value).length === 0 && markedBytes(value) === null

@@ -9,7 +9,7 @@ import { brokenAnswer } from "../wire/vendorFailures.ts"
 
 type Status = Result.Result<VideoStatus, VendorLost>
 
-/** The vendor does not know the task, or has deleted it. */
+/** The status of a task that the vendor does not know or has deleted. */
 export const unknownTask: Status = Result.succeed({ _tag: "Unknown" })
 
 /** Default messages for failed tasks whose vendor gives none. */
@@ -39,8 +39,8 @@ interface TaskReport {
 const noUsage: VideoUsage = { completionTokens: null, outputSeconds: null }
 
 /**
- * The status of a task. An unknown status name never ends a task; it is reported, so that operators
- * learn of a vendor's new status.
+ * The status of a task. An unknown status name never ends a task, but it is reported, so that
+ * operators learn of a vendor's new status.
  */
 export const taskStatus = (
   account: ChannelAccount,

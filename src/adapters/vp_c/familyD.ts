@@ -53,7 +53,8 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   if (videos > 0) return refuse("Video input is not supported")
   if (images.length > 1) return refuse("Only one image is supported")
   if (image?.role === "last_frame") return refuse("A last frame is not supported")
-  // The path has a single image field, the first frame.
+  // A reference image is refused, because the path has a single image field, which is the first
+  // frame.
   if (image?.role === "reference_image") {
     return refuse("A reference image is not supported, only a first frame")
   }

@@ -30,7 +30,7 @@ const families: Readonly<Record<RelayFamily, VideoDialect>> = {
   a: familyA,
   d: familyD,
   e: vpE,
-  // The bodies and answers of vp_f, on other paths.
+  // Family f has the bodies and answers of vp_f, on other paths.
   f: {
     ...vpF,
     submitRequest: (account, order) => {
@@ -45,8 +45,8 @@ const families: Readonly<Record<RelayFamily, VideoDialect>> = {
 }
 
 /**
- * The family of a protocol. Fails for a protocol without a family; orders for it are refused
- * earlier, so nothing was sent.
+ * The family of a protocol. Fails as unreachable for a protocol without a family, because nothing
+ * was sent; orders for such a protocol are refused earlier.
  */
 const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
   const family = video.get(listedProtocol)?.relayFamily ?? null
@@ -89,7 +89,8 @@ const tables: Readonly<Record<RelayFamily, RefusalTable>> = {
 const makeReaders = (
   protocols: ProtocolTables
 ): Pick<VideoDialect, "readSubmitted" | "readPolled" | "refusals"> => ({
-  // The relay's own refusals may come with HTTP 200, next to other fields of the body.
+  // An error in the body is read first, because the relay's own refusals may come with HTTP 200,
+  // next to other fields.
   readSubmitted: (account, answer, order) =>
     saysError(answer.body)
       ? Result.fail(refusal(account, answer))
@@ -114,7 +115,7 @@ export const makeVpC = Effect.flatMap(Protocols, (protocols) =>
   videoCalls("vp_c", {
     ...makeRequests(protocols),
     ...makeReaders(protocols),
-    // One key works for all families, so the check may use any of them.
+    // The check polls family f, but any family would do, because the same key works for all.
     noTask: { listedProtocol: "vp_f" }
   })
 )

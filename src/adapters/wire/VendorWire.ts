@@ -90,15 +90,18 @@ const MAX_UNREAD_BYTES = 256 * 1024
 const END_WAIT_MILLIS = 250
 
 /**
- * The size above which an answer reserves memory budget; all smaller concurrent answers fit into
- * memory.
+ * The size above which an answer reserves memory budget. Smaller answers fit into memory, even if
+ * many arrive concurrently.
  */
 const RESERVED_BYTES = 64 * 1024
-/** The size above which an answer is queued; all smaller concurrent answers fit into memory. */
+/**
+ * The size above which an answer is queued. Smaller answers fit into memory, even if many arrive
+ * concurrently.
+ */
 const LARGE_BYTES = 512 * 1024
 /**
- * The expected length of a large answer without `content-length`: that of an image of the usual
- * size.
+ * The expected length of a large answer without `content-length`: the length of an image of the
+ * usual size.
  */
 const EXPECTED_BYTES = 4 * 1024 * 1024
 /**
@@ -107,8 +110,8 @@ const EXPECTED_BYTES = 4 * 1024 * 1024
  */
 const LARGE_BUDGET_BYTES = 64 * 1024 * 1024
 /**
- * The maximum wait in the queue. Delivery to a slow client takes longer; the memory budget covers
- * such answers.
+ * The maximum time that an answer waits in the queue, and that it occupies the queue after its end.
+ * Delivery to a slow client may take longer; such an answer still counts in the memory budget.
  */
 const LARGE_WAIT_MILLIS = 1000
 /** The maximum wait in the queue of large answers, as a share of the answer's remaining time. */
@@ -144,8 +147,9 @@ const callbackWithTimeout = <A, E>(
   })
 
 /**
- * Admits one answer to memory: its bytes count in the memory budget of the waiting client, and a
- * large answer waits for its turn in the queue. The connection is paused while either has to wait.
+ * Admits one answer to memory. The bytes of the answer count in the memory budget of the waiting
+ * client, and a large answer also waits for its turn in the queue. The connection is paused while
+ * the answer waits for the budget or for its turn.
  */
 const makeAdmission = (
   answer: (typeof CurrentAnswer)["Service"],
@@ -161,7 +165,8 @@ const makeAdmission = (
       const expected = Math.max(length, Number(head.headers["content-length"]) || 0)
       let isPaused = false
       reservation = answer.reserve(Math.min(expected, bounds.maxBytes), () => {
-        // While an HTTP parser runs, reading from another connection must not start.
+        // The connection is resumed in a microtask, because reading from another connection must
+        // not start while an HTTP parser runs.
         queueMicrotask(() => {
           if (isPaused && large?.isReading() !== false) controller.resume()
         })
@@ -179,7 +184,7 @@ const makeAdmission = (
       const resume = () => {
         if (reservation?.isWaiting() !== true) controller.resume()
       }
-      // A short wait in the queue leaves most of the remaining time to the vendor.
+      // The wait is limited to a share of the remaining time, so that the vendor keeps most of it.
       const maxWaitMillis = bounds.remainingMillis() * WAIT_SHARE
       large = largeAnswers.enter(expectedBytes(head, bounds.maxBytes), resume, maxWaitMillis)
       if (!large.isReading()) controller.pause()
@@ -207,7 +212,7 @@ const makeExchange =
     Effect.flatMap(Effect.zip(CurrentAnswer, encodeBody(request)), ([answer, body]) => {
       let head: WireHead = { status: 0, headers: {} }
       let length = 0
-      /** Heads with a status below 200 are hints that come before the head of the answer. */
+      /** The received part; null while only hints (heads with a status below 200) have arrived. */
       const partialOf = () => (head.status < 200 ? null : { head, bytes: length })
       const register = (resume: (effect: Effect.Effect<WireAnswer, WireFault>) => void) => {
         const chunks: Array<Uint8Array> = []
@@ -238,8 +243,8 @@ const makeExchange =
           },
           onResponseEnd: () => {
             const isReserved = admission.end()
-            // Once the client's connection has closed, the order needs the answer only for a short
-            // time.
+            // The memory is released soon after the client's connection has closed, because the
+            // order then needs the answer only for a short time.
             if (isReserved) answer?.onClose(() => setTimeout(release, LARGE_WAIT_MILLIS).unref())
             const raw = new RawAnswer(chunks, isReserved ? release : undefined)
             resume(Effect.succeed({ ...head, raw, isComplete: true }))
@@ -275,7 +280,8 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
     const body = yield* encodeBody(request)
     const head = yield* callbackWithTimeout<WireHead, WireFault>(setAlarm, timeout, (resume) => {
       const fail = (cause: unknown, isSent: boolean) => {
-        // The reader of an open answer already has its head, and counts the bytes itself.
+        // `partial` is null, because the reader of an open answer already has its head and counts
+        // the bytes itself.
         const failure = Effect.fail(new WireFault({ cause, partial: null, isSent }))
         end = failure
         resume(failure)
@@ -283,7 +289,7 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
       }
       abort = dispatch(agent, request, body, fail, {
         onResponseStart: (_, status, headers) => {
-          // Heads with a status below 200 are hints that come before the head of the answer.
+          // A head with a status below 200 is only a hint that precedes the head of the answer.
           if (status >= 200) resume(Effect.succeed({ status, headers }))
         },
         onResponseData: (dispatched, bytes) => {
@@ -312,7 +318,8 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
         if (end !== null) return end
         const arrival = callbackWithTimeout<void, never>(setAlarm, timeout, (resume) => {
           wakeReader = () => resume(Effect.void)
-          // Data may have arrived since the check above, because fibers yield at any step.
+          // The check is repeated, because data may have arrived since the first one: fibers yield
+          // at any step.
           if (unreadChunks.length > 0 || end !== null) wakeReader()
           return () => undefined
         })
@@ -322,8 +329,8 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
   })
 
 /**
- * Refuses host names that resolve to link-local addresses: the catalog accepts such an address only
- * if it is written in the base address itself.
+ * Refuses host names that resolve to link-local addresses. A channel that is allowed to have such
+ * an address must contain it in the base address itself, not behind a host name.
  */
 const withoutLinkLocal: LookupPolicy = {
   isAllowed: (address) => !isLinkLocal(address),
@@ -352,8 +359,8 @@ export const layerVendorWireWith = (
         ),
         (agent) => Effect.promise(() => agent.destroy())
       )
-      // Some vendors compress without `accept-encoding`; the decompressed size is limited while it
-      // is read.
+      // Some vendors compress answers although the request has no `accept-encoding`. The
+      // decompressed size is limited while the answer is read.
       const reader = agent.compose(interceptors.decompress({ skipErrorResponses: false }))
       const setAlarm = yield* makeAlarms
       return VendorWire.of({

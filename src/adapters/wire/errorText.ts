@@ -43,13 +43,14 @@ const explanationNames =
   /^(?:code|details?|err_code|errors?|error_(?:code|message|msg)|message|msg|reason|title)$/i
 
 /**
- * The maximum length of flat JSON that counts as an explanation although no field has a usual name.
+ * The maximum length of flat JSON that counts as an explanation although no field has one of the
+ * usual names.
  */
 const MAX_SHORT_LENGTH = 300
 
 /**
- * Whether a body explains an error: short flat JSON, JSON with an explaining field, or anything
- * that is not an object.
+ * Whether a body explains an error. Short flat JSON and JSON with an explaining field do, and so
+ * does anything that is neither an object nor a list. A list does if all its items do.
  */
 export const isExplained = (body: unknown): boolean => {
   if (Array.isArray(body)) return body.every(isExplained)

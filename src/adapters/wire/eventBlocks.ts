@@ -1,6 +1,6 @@
 /** Server-sent events as bytes, split at empty lines, so that they can be forwarded unchanged. */
 
-/** Lines end with CR, LF or both. */
+/** Matches an empty line; lines may end with CR, LF or both. */
 const emptyLine = /(?<=^|\n|\r(?!\n))(?:\r\n?|\n)/g
 const byteOrderMark = /^\xef\xbb\xbf/
 

@@ -1,7 +1,8 @@
 /**
  * A queue of large answers with a byte budget. Vendors answer many orders at the same pace, so
- * without the queue all images would be in memory at the same time. With only a few being read, the
- * first are delivered to their clients before the last are read from their sockets.
+ * without the queue all images would be in memory at the same time. The queue lets only a few
+ * answers be read at a time: the first ones are delivered to their clients before the last ones are
+ * read from their sockets.
  */
 
 /** A large answer in the queue, which it enters when its size exceeds the limit. */
@@ -14,8 +15,9 @@ export const makeLargeAnswers = ({
   maxWaitMillis
 }: {
   /**
-   * The maximum number of bytes of the answers that are read at the same time. A single answer is
-   * always read, whatever its size, and to its end, so that no two answers wait for each other.
+   * The maximum number of bytes of the answers that are read at the same time. An answer of any
+   * size is read if no other answer is being read. Once begun, every answer is read to its end, so
+   * that no two answers wait for each other.
    */
   readonly budgetBytes: number
   /** The maximum time that an answer waits in the queue, and that its bytes count after its end. */
@@ -36,15 +38,18 @@ export const makeLargeAnswers = ({
   }
 
   /**
-   * Queues an answer of `expectedBytes`, which waits at most `ownWaitMillis` and the queue's own
-   * limit. The answer may be read immediately, or when `resume` is called. `resume` is never called
-   * before `enter` returns, nor from within the calls of another answer.
+   * Queues an answer of `expectedBytes`, which waits for `ownWaitMillis` or the limit of the queue,
+   * whichever is shorter. The answer may be read immediately, or when `resume` is called. `resume`
+   * is never called before `enter` returns, nor from within the calls of another answer.
    */
   const enter = (expectedBytes: number, resume: () => void, ownWaitMillis = maxWaitMillis) => {
     let bytes = expectedBytes
     let state: "waiting" | "reading" | "released" = "waiting"
     let timer: NodeJS.Timeout | undefined
-    /** The callback is dropped as soon as possible, because its closure holds a large answer. */
+    /**
+     * The callback `resume`; null as soon as it is not needed, because its closure holds a large
+     * answer.
+     */
     let pendingResume: (() => void) | null = resume
     const stopWaiting = (): void => {
       clearTimeout(timer)
@@ -59,7 +64,8 @@ export const makeLargeAnswers = ({
       bytes: () => bytes,
       begin: () => {
         begin()
-        // While an HTTP parser runs, reading from another connection must not start.
+        // The callback is called in a microtask, because reading from another connection must not
+        // start while an HTTP parser runs.
         queueMicrotask(() => {
           if (state === "reading") pendingResume?.()
           pendingResume = null

@@ -19,7 +19,10 @@ export interface VendorLimits {
 
 const MEBIBYTE = 1024 * 1024
 
-/** The maximum number of numbers in vectors outside the usual field, which are decoded. */
+/**
+ * The maximum number of numbers in vectors that are decoded because they are outside the usual
+ * field.
+ */
 const VECTOR_NUMBERS = 8_000_000
 /**
  * The maximum number of values in addition to vectors and log probabilities; a vendor may split a

@@ -33,13 +33,13 @@ export const meanings = {
   access: { status: 403, proof: "credentials_refused" },
   balance: { status: 402, proof: "account_empty" },
   /**
-   * The catalog has the model, so the gateway's account may not call it under this name; the key
-   * works for other models.
+   * The vendor does not know the model. Because the catalog lists the model, this means that the
+   * gateway's account may not call it under this name; the key works for other models.
    */
   model: { status: 403, proof: "model_unknown" },
   rate: { status: 429, proof: "rate_limited" },
   maintenance: { status: 503, proof: "overloaded" },
-  /** Vendors use these codes also for work that failed half-way, with a status other than 503. */
+  /** With a status other than 503, vendors use these codes also for work that failed half-way. */
   overload: { status: 503, proof: "overloaded", at: 503 },
   failure: { status: 500, proof: null },
   timeout: { status: 504, proof: null },
@@ -63,7 +63,7 @@ export interface RefusalTable {
   readonly codes: ReadonlyMap<string, Meaning>
 }
 
-/** Codes of all vendors that mean that the gateway's account is empty, closed or not allowed. */
+/** Codes that mean, at every vendor, that the gateway's account is empty, closed or not allowed. */
 const accountCodes: Codes = {
   account_deactivated: meanings.credentials,
   account_overdue_error: meanings.balance,
@@ -144,7 +144,10 @@ export const flatReasonShape: Shape = (body) => (isReason(body) ? [body.reason] 
 /** Statuses of errors that occur before any work, unless the code says otherwise. */
 const refusalStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 415, 422])
 
-/** Statuses that also come from proxies in front of a vendor, so the code must be in the table. */
+/**
+ * Statuses that also come from proxies in front of a vendor, so they prove a refusal only with a
+ * code of the table.
+ */
 const busyStatuses: ReadonlySet<number> = new Set([429, 503])
 
 /** The meaning of the first code that is in the table. */
@@ -169,8 +172,9 @@ interface Verdict {
 }
 
 /**
- * The status of an error about the gateway's account, which must not reach clients in any shape or
- * status.
+ * The status that the code of an error about the gateway's account stands for, if the answer has a
+ * different kind of status; otherwise null. Such an error must not reach clients, whatever its
+ * shape or status.
  */
 const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer) => {
   const { code } = errorOf(body)
@@ -181,8 +185,8 @@ const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer
 }
 
 /**
- * Whether the meaning of a code decides: always with a 2xx status, otherwise only with a matching
- * status and as a proof.
+ * Whether the meaning of a code decides. In a 2xx answer it always does. In an error it does only
+ * if the meaning is a proof and the status is that of a refusal or of overload.
  */
 const isDecisive = (meaning: Meaning | null, status: number): meaning is Meaning =>
   meaning !== null &&
@@ -206,7 +210,7 @@ const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
     return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
   }
   if (!isDecisive(meaning, status)) return unprovenVerdict
-  // If both the status and the code mean overload, clients get the status.
+  // If both the status and the code mean overload, clients get the status of the answer.
   if (busyStatuses.has(status) && busyStatuses.has(meaning.status ?? 0)) {
     return { effectiveStatus: answeredStatus, proof: knownRefusalOf(status) }
   }

@@ -51,7 +51,7 @@ export interface AnswerHead {
   readonly headers: WireHead["headers"]
 }
 
-/** The head under which an error in an event is judged like a whole answer. */
+/** The head of an error in an event, with which the error can be judged like a whole answer. */
 export const eventHead: AnswerHead = {
   status: 200,
   requestId: null,
@@ -61,7 +61,8 @@ export const eventHead: AnswerHead = {
 
 export interface SendOptions extends WireLimits {
   /**
-   * The maximum number of numbers in arrays, such as vectors, which no code walks over one by one.
+   * The maximum number of numbers in arrays such as vectors, in addition to `values`. It may be
+   * large, because no code walks over these numbers one by one.
    */
   readonly arrayNumbers?: number
   /** The maximum number of values of every kind; `MAX_VALUES` if missing. */
@@ -75,7 +76,10 @@ export interface SendOptions extends WireLimits {
   readonly skippedFields?: ReadonlySet<string>
 }
 
-/** The maximum depth of an answer, because recursive functions walk over it. */
+/**
+ * The maximum depth of an answer. The depth is limited because recursive functions walk over
+ * answers.
+ */
 const MAX_LEVELS = 64
 /**
  * The maximum number of values. An answer about a job, images or a text has some hundreds of
@@ -161,8 +165,8 @@ const NOT_PLAIN = [0x5c, 0x00, 0x09, 0x0a, 0x0d]
 const MAX_REST = 256 * 1024
 
 /**
- * The JSON of the chunks with a mark in place of each long text; null if it has no long text, is
- * not JSON, or has escapes in a long text.
+ * The JSON of the chunks with a mark in place of each long text; null if the chunks contain no long
+ * text or are not JSON, or if a long text contains escapes.
  */
 export const outlineOf = (
   chunks: ReadonlyArray<Uint8Array>,
@@ -184,8 +188,8 @@ export const outlineOf = (
 }
 
 /**
- * The size above which an answer is large. Smaller answers are decoded faster than their long texts
- * are found.
+ * The size above which an answer is large. Smaller answers are decoded fully, because that is
+ * faster than finding their long texts.
  */
 export const LARGE_BYTES = 64 * 1024
 

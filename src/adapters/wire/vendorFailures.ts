@@ -36,7 +36,10 @@ const lostAnswer = (reason: VendorLost["reason"], message: string, answer?: Vend
   })
 }
 
-/** The connection broke after something was sent; `partial` is the received part of the answer. */
+/**
+ * The failure if the connection broke after something was sent; `partial` is the received part of
+ * the answer.
+ */
 export const lostConnection = (partial?: VendorAnswer) =>
   lostAnswer(
     "connection_lost",
@@ -44,7 +47,7 @@ export const lostConnection = (partial?: VendorAnswer) =>
     partial
   )
 
-/** The answer did not arrive completely within the time-out. */
+/** The failure if the answer did not arrive completely within the time-out. */
 export const timeoutFailure = (limit: Duration.Duration, partial?: VendorAnswer) =>
   lostAnswer(
     "timeout",
@@ -52,7 +55,7 @@ export const timeoutFailure = (limit: Duration.Duration, partial?: VendorAnswer)
     partial
   )
 
-/** The answer is longer than the limit; `bytes` is the number of bytes read. */
+/** The failure if the answer is longer than the limit; `bytes` is the number of bytes read. */
 export const oversizedAnswer = (head: AnswerHead, bytes: number) =>
   lostAnswer("broken_answer", "The vendor's answer is too large", partialAnswer(head, null, bytes))
 
@@ -68,13 +71,16 @@ interface RefusalText {
 /** The maximum number of bytes of an error body that is forwarded to clients. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 
-/** The beginning of an object or a list; a text that begins so is truncated or malformed JSON. */
+/**
+ * Matches the beginning of an object or a list. A body that is still a text but begins so is
+ * truncated or malformed JSON.
+ */
 const brokenJson = /^\s*[[{]/
 
 /**
- * The error body for the client, without the gateway's credentials. Only the body of a 4xx or 5xx
- * is forwarded, no body that may contain a product, and no JSON without an explanation, since it
- * may contain a product in unknown fields.
+ * The error body for the client, without the gateway's credentials; null if it is not forwarded. A
+ * body is forwarded only with a 4xx or 5xx status, and only if it cannot contain a product. JSON
+ * without an explanation may contain a product in unknown fields and is not forwarded either.
  */
 const clientBody = (
   account: ChannelAccount,
@@ -89,8 +95,9 @@ const clientBody = (
     : scrub(account, body)
 
 /**
- * The vendor's message: unchanged in a refusal, and without addresses and data if it may contain a
- * product.
+ * The vendor's message, without the gateway's credentials. The message of a 4xx or 5xx is otherwise
+ * unchanged, unless it may contain a product. In every other case addresses and encoded data are
+ * masked.
  */
 const clientMessage = (
   account: ChannelAccount,
@@ -133,7 +140,7 @@ export const refusal = (
   })
 }
 
-/** An answer without the required fields: the job may still exist. */
+/** The failure if the answer lacks required fields; the job may still exist. */
 export const brokenAnswer = (answer: VendorAnswer) =>
   lostAnswer("broken_answer", "The vendor's answer could not be read", answer)
 

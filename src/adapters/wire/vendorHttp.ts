@@ -16,8 +16,8 @@ import {
 import { lostConnection, oversizedAnswer, timeoutFailure } from "./vendorFailures.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
-// The system calls that precede a connection. Codes such as EHOSTUNREACH also end open connections,
-// so the system call decides.
+// The system calls that precede a connection. They prove that nothing was sent, whereas error codes
+// such as EHOSTUNREACH also occur on open connections.
 const connectCalls: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
 
 /** Error codes that mean that the request was invalid or that no connection was established. */
@@ -67,7 +67,7 @@ const unreachable = (cause: unknown) =>
 
 /**
  * Whether the fault proves that no byte of the request reached the vendor. A host with several
- * addresses fails with one error per address.
+ * addresses fails with one error per address, and each of these must prove it.
  */
 const isBeforeSending = (cause: unknown): boolean => {
   if (cause instanceof AggregateError) {
@@ -104,7 +104,7 @@ export const toVendorFailure =
     const partial =
       received === null ? undefined : partialAnswer(headOf(received.head), null, received.bytes)
     if (failure._tag === "WireLate") return Effect.fail(timeoutFailure(timeout, partial))
-    // The same code may end an open connection after the request was sent.
+    // The same error code may also end an open connection after the request was sent.
     const isUnsent =
       partial === undefined && failure.isSent !== true && isBeforeSending(failure.cause)
     return Effect.fail(isUnsent ? unreachable(failure.cause) : lostConnection(partial))

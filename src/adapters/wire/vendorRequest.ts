@@ -92,8 +92,8 @@ export const secondsOf = ({ seconds }: VideoOrder): number => (seconds === "smar
 type EncodedBody = string | Array<Buffer> | null
 
 /**
- * Removes each piece when it is sent, because nothing needs it while the gateway waits for the
- * answer.
+ * Yields the pieces and removes each one when it is sent, because nothing needs it while the
+ * gateway waits for the answer.
  */
 function* drainPieces(pieces: Array<Buffer>): Generator<Buffer> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece

@@ -64,7 +64,7 @@ const isEventStream = (contentType: unknown): boolean =>
 
 /** The length of the longest field name of an event, with its colon. */
 const FIELD_NAME_BYTES = 6
-/** The maximum number of leading whitespace bytes; more count as an empty beginning. */
+/** The number of bytes after which the answer is judged even if only whitespace has arrived. */
 const MAX_BLANKS = 4096
 
 /**
@@ -90,9 +90,9 @@ const startsStream = (
 const COUNTED_BYTES = 256 * 1024
 
 /**
- * Makes a long incomplete event wait for memory budget. The event waits at most as long as its
- * vendor may be idle, and is then read in any case: by that time, clients that read nothing are
- * disconnected.
+ * Makes a long incomplete event wait for memory budget. The event waits at most as long as the
+ * vendor may be silent, and is then read in any case, because by that time clients that read
+ * nothing have been disconnected.
  */
 const makeEventRoom = Effect.map(
   makeStreamReservation,
@@ -140,8 +140,8 @@ const readBeginning = Effect.fnUntraced(function* (
 })
 
 /**
- * Adds the remaining chunks; false if the answer is larger than `maxBytes` and was not read to its
- * end.
+ * Reads the remaining chunks into `chunks`; false if the answer is larger than `maxBytes` and was
+ * not read to its end.
  */
 const readToEnd = Effect.fnUntraced(function* (
   chunks: Array<Uint8Array>,

@@ -11,7 +11,10 @@ const Id = Schema.String.check(
   })
 )
 
-/** The name of a protocol. A protocol without an adapter is stored, and calls to it are refused. */
+/**
+ * The name of a protocol. The catalog may name a protocol without an adapter, but calls to it are
+ * refused.
+ */
 const ProtocolName = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,31}$/, { expected: "a protocol such as vp_a or ip_b" })
 )
@@ -95,9 +98,9 @@ const API_KEYS =
   "The keys that orders take in turn, where there are several; one that is not listed is forgotten"
 
 /**
- * A channel as stored and read back, without the values of its keys. A channel that was stored
- * under older rules can still be read, though not called, so that the gateway starts and the
- * operator can correct it.
+ * A channel as stored and read back, without the values of its keys. A channel that does not
+ * satisfy the rules for writing can still be read, but not called: the gateway then starts, and the
+ * operator can correct the channel.
  */
 export const Channel = Schema.Struct({
   ...channelFields,

@@ -77,8 +77,9 @@ function* duplicates(list: string, entries: ReadonlyArray<{ readonly id: string 
 }
 
 /**
- * Refuses link-local and metadata addresses: through such an address, the cloud's secrets for this
- * machine could appear in vendor errors, where others can read them.
+ * Refuses link-local and metadata addresses. Such an address can answer with the secrets that a
+ * cloud provides to this machine, and the secrets could then appear in vendor errors, which other
+ * people read.
  */
 function* addressFaults(channels: ReadonlyArray<Channel>): Faults {
   for (const [index, { allow_private, base_url }] of channels.entries()) {
@@ -92,8 +93,9 @@ function* addressFaults(channels: ReadonlyArray<Channel>): Faults {
 }
 
 /**
- * Checks that a video protocol with a fixed way of billing has prices of that kind. A protocol of
- * another modality is not a price fault: a call to it answers that the protocol is not supported.
+ * Checks that the prices are of the kind that a video protocol requires, if it has a fixed way of
+ * billing. A protocol of another modality is no fault here, because orders for it are refused as
+ * not supported.
  */
 function* billingFaults(
   { video }: ProtocolTables,
@@ -120,7 +122,8 @@ function* textFaults(
 }
 
 /**
- * Checks the kind of a model's prices or of a mount's cost: both are price tables of its modality.
+ * Checks the kind of a price table, which is either a model's prices or a mount's cost. Both must
+ * fit the modality of the model.
  */
 function* kindFaults(
   protocols: ProtocolTables,
@@ -196,7 +199,10 @@ function* mountFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faul
   }
 }
 
-/** Among the enabled mounts of a model with equal priority, at least one needs a weight above 0. */
+/**
+ * Requires a weight above 0 for at least one of the enabled mounts of a model that have the same
+ * priority.
+ */
 function* weightFaults({ mounts }: CatalogDocument): Faults {
   const indexedMounts = mounts.map((mount, index) => ({ ...mount, index }))
   const mountsOfEqualPriority = Map.groupBy(

@@ -61,8 +61,9 @@ interface ChannelStoredKeys {
 export type StoredKeys = ReadonlyMap<string, ChannelStoredKeys>
 
 /**
- * Refuses a new origin for a stored key: whoever may write the catalog could read the key at that
- * origin. Another path of the same origin belongs to the same vendor.
+ * Refuses a new origin for a channel with a stored key, because the key would be sent to that
+ * origin and could be read there by the person who changed the catalog. Another path of the same
+ * origin belongs to the same vendor.
  */
 export function* originFaults({ channels }: CatalogWrite, storedKeys: StoredKeys): Faults {
   for (const [index, { id, base_url, api_key = null, api_keys = [] }] of channels.entries()) {

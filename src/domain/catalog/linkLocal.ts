@@ -19,8 +19,8 @@ const names: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Link-local networks, and the metadata addresses of Alibaba, Azure, Oracle, Amazon and Google
- * outside them.
+ * Link-local networks, and the metadata addresses of Alibaba, Azure, Oracle, Amazon and Google that
+ * lie outside these networks.
  */
 const linkLocalNetworks = [
   "169.254.0.0/16",

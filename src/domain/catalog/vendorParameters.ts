@@ -51,8 +51,8 @@ export type VendorParameters = Readonly<Record<string, VendorParameter>>
 export type VendorValues = Readonly<Record<string, boolean | number | string>>
 
 /**
- * Whether a text can be stored: the values that an order depends on are stored with its price, and
- * PostgreSQL takes no NUL.
+ * Whether PostgreSQL can store a text, which excludes NUL and lone surrogates. The vendor fields
+ * that an order depends on are stored with its price.
  */
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000")
 

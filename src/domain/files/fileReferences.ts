@@ -45,7 +45,8 @@ export const videoReferences = (body: VideoBody): ReadonlyArray<FileReference> =
     : body.content.flatMap(blockReferences)
 
 /**
- * The files of an image order. An edit carries its own references, with the fields they came in.
+ * The files of an image order. An edit lists its own references, each with the field that contained
+ * it.
  */
 export const imageReferences = ({ body, edit }: ImageRequest): ReadonlyArray<FileReference> => [
   ...imageFields.flatMap((field) => filesIn(field, "image", body[field])),

@@ -38,7 +38,7 @@ export const mediaTypeOf = (bytes: Uint8Array): string | null => {
   return fileSignatures.find(([signature]) => signature.test(head))?.[1] ?? null
 }
 
-/** The kind of a type that `mediaTypeOf` returned. */
+/** The kind of media (image, audio or video) of a media type that `mediaTypeOf` returned. */
 export const mediaKindOf = (type: string): MediaKind =>
   mediaKinds.find((kind) => type.startsWith(`${kind}/`)) ?? "image"
 

@@ -21,7 +21,8 @@ export interface ImageFamily {
   /** Whether the vendor accepts the size `auto`. */
   readonly hasAutoSize: boolean
   /**
-   * Whether a call makes only one image, so that an order of several images needs as many calls.
+   * Whether a call makes only one image, so that an order of several images needs one call for
+   * each.
    */
   readonly isOneByOne?: boolean
   /**
@@ -152,7 +153,10 @@ const unknownFamily: ImageFamily = {
   hasAutoSize: false
 }
 
-/** The family of an upstream model. A model that matches no family takes only the basic order. */
+/**
+ * The family of an upstream model. A model that matches no family accepts no vendor-specific
+ * fields, edits or streams.
+ */
 export const imageFamilyOf = ({ families }: ImageProtocolRow, upstreamModel: string): ImageFamily =>
   families.find(({ models }) => models.test(upstreamModel)) ?? unknownFamily
 

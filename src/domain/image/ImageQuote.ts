@@ -21,7 +21,10 @@ export type ImageQuote = typeof ImageQuote.Type
 
 const unspecifiedTier: ImageTier = { quality: null, size: null }
 
-/** The price of an image. A single price applies to every quality and size. */
+/**
+ * The price of an image. If the model has a single price, that price applies to every quality and
+ * size.
+ */
 export const imagePrice = (
   { per_image: prices }: ImagePrices,
   requestedTier: ImageTier

@@ -88,8 +88,9 @@ export const ImageBody = Schema.StructWithRest(ImageFields, anyFields)
       "Further fields belong to the vendor: ip_a and the standard form behind ip_c pass them on, but for those that would have more images made than n says, have them delivered elsewhere, or resemble one of the fields above: each has one spelling and one place"
   })
 /**
- * The body without the vendor's fields, so that only fields with a single known spelling can be
- * read by name. The fields that a price depends on may be vendor fields.
+ * The type of a body without the vendor's fields, so that code reads by name only fields whose
+ * spelling is checked. `quality` and `size` are included although they may be vendor fields,
+ * because a price can depend on them.
  */
 export type ImageBody = typeof ImageFields.Type & Readonly<Partial<Record<ImageDimension, unknown>>>
 
@@ -120,7 +121,7 @@ export const referenceImages = (body: ImageBody): ReadonlyArray<string> =>
 
 /** A field that only edits have. */
 export const MASK = "mask"
-/** Fields that are mere labels: no value of them orders anything. */
+/** Fields that are only labels; no value of such a field orders anything. */
 const labels = ["user"]
 
 const orderNames = [...Object.keys(ImageFields.fields), MASK, ...imageDimensions]
@@ -139,9 +140,9 @@ export const gatewayImageFields = ({
 
 /**
  * Refuses fields that the upstream models of a family do not support: invalid values of their
- * parameters, options of the standard form that they lack, references and streams. A body that is
- * forwarded may not contain fields that make a vendor produce more than is paid for or deliver
- * elsewhere, nor fields that resemble one of the gateway's.
+ * parameters, options of the standard form that they lack, references and streams. If the body is
+ * forwarded, fields are also refused that make a vendor produce more than is paid for, that deliver
+ * the images elsewhere, or that resemble one of the gateway's fields.
  */
 export const checkImages = (
   { body, edit }: ImageRequest,

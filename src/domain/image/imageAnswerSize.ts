@@ -15,7 +15,7 @@ const MEBIBYTE = 1024 * 1024
  * requested.
  */
 const USUAL_IMAGE_BYTES = 16 * MEBIBYTE
-/** The bytes of an incompressible pixel: three bytes in base64. */
+/** The number of base64 characters of an incompressible pixel, which has three bytes. */
 const PIXEL_BYTES = 4
 /** The number of pixels of a side per K, in a size such as 4K. */
 const PIXELS_PER_K = 1024
@@ -41,7 +41,8 @@ export const imageAnswerBytes = (body: ImageBody): number =>
 
 /**
  * Refuses an order whose answer could exceed the limit. Families that do not forward unknown fields
- * answer only with addresses, and a stream is proxied event by event, so neither is checked.
+ * are not checked, because their answers contain only addresses. Streams are not checked, because
+ * they are proxied event by event.
  */
 export const checkImageAnswer = (
   body: ImageBody,

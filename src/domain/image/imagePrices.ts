@@ -84,7 +84,7 @@ export const pricedDimensions = (
   return new Set(imageDimensions.filter((dimension) => isPriced[dimension]))
 }
 
-/** The quality and size of an order; null if the order does not name one. */
+/** The quality and size of an order; null for the one that the order does not name. */
 export type ImageTier = Readonly<Record<ImageDimension, string | null>>
 
 export interface TierPrice {

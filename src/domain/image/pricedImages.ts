@@ -23,8 +23,8 @@ interface PricedImages {
 }
 
 /**
- * The value that the client chose; null if the client left the choice to the vendor, also by
- * `auto`.
+ * The value that the client chose; null if the value is missing, empty or `auto`, which leave the
+ * choice to the vendor.
  */
 const explicitValue = (value: unknown): string | null =>
   typeof value === "string" && value !== "" && value.toLowerCase() !== AUTO ? value : null
@@ -42,8 +42,8 @@ const missingSize = () =>
 
 /**
  * Prices an order by its quality and size. If the price depends on one of them, its value is sent
- * to the vendor even if the client left it out, and no other field may set it at a vendor that
- * reads unknown fields.
+ * to the vendor even if the client left it out. If the vendor reads unknown fields, any other field
+ * that could set this value is refused.
  */
 export const priceImages = (
   prices: ImagePrices,

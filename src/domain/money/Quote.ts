@@ -11,8 +11,8 @@ export const Quote = Schema.Union([VideoQuote, ImageQuote, TextQuote])
 export type Quote = typeof Quote.Type
 
 /**
- * The maximum possible charge of an order: its hold, unless the size of the order is unknown in
- * advance.
+ * The maximum possible charge of an order. This is its hold, unless the size of the order is
+ * unknown in advance.
  */
 export const exposureOf = (quote: Quote): bigint =>
   quote.kind === "token_video" ? (quote.exposureNano ?? quote.holdNano) : quote.holdNano
@@ -35,7 +35,8 @@ export const countOf = (count: number | bigint, one: string): string =>
   `${count} ${one}${BigInt(count) === 1n ? "" : "s"}`
 
 /**
- * The formula for a duration in seconds, such as `(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968`.
+ * The formula of a video billed by tokens, such as `(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968`.
+ * `outputSeconds` is the ordered or the rendered duration.
  */
 export const tokenFormula = (quote: TokenVideoQuote, outputSeconds: number): string => {
   const tokens = BigInt(quote.inputSeconds + outputSeconds) * quote.tokensPerSecond
@@ -59,7 +60,10 @@ export const textFormula = (quote: TextQuote, used: TokenCounts): string => {
   return `${of(used.inputTokens, "input", quote.nanoPerInputToken)}${output} = ${formatNano(costOf(quote, used))}`
 }
 
-/** The names of the applied price in a table, such as ` (quality high, size 1024x1024)`. */
+/**
+ * The quality and size of the applied price as text, such as ` (quality high, size 1024x1024)`;
+ * empty if the model has a single price.
+ */
 const tierOf = ({ tier }: ImageQuote): string =>
   tier === undefined ? "" : ` (quality ${tier.quality}, size ${tier.size})`
 

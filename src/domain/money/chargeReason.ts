@@ -27,7 +27,10 @@ const comparedWithHold = (holdNano: bigint, chargeNano: bigint): string => {
     : `${hold} was held, so ${formatNano(holdNano - chargeNano)} less was charged than held`
 }
 
-/** The price per token, with a remark if it is not the regular price of the resolution. */
+/**
+ * The price per token, with remarks: whether it is the price with a reference video, and whether it
+ * is that of the fallback tier.
+ */
 const priceOf = (quote: TokenVideoQuote, currency: string): string => {
   const { nanoPerToken, resolution, tier, withVideo } = quote
   const fellBack = tier !== tiers[resolution].price
@@ -38,7 +41,10 @@ const priceOf = (quote: TokenVideoQuote, currency: string): string => {
   )
 }
 
-/** The seconds in the formula: the rendered duration, if the model chose the length. */
+/**
+ * The output seconds in the formula, calculated from the charged tokens. If the model chose the
+ * length, this is the rendered duration.
+ */
 const formulaSeconds = (quote: TokenVideoQuote, units: bigint): number =>
   Number(units / quote.tokensPerSecond) - quote.inputSeconds
 

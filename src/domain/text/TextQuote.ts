@@ -11,8 +11,8 @@ export const TextQuote = Schema.Struct({
   inputTokens: Schema.BigIntFromString,
   outputTokens: Schema.BigIntFromString,
   /**
-   * The plausible range of the vendor's count; output has no lower bound, since nothing is written
-   * yet.
+   * The range in which the vendor's counts are plausible. The output has no lower bound, because
+   * its text is not known when the quote is made.
    */
   leastInput: Schema.BigIntFromString,
   mostInput: Schema.BigIntFromString,
@@ -75,8 +75,8 @@ interface TextCharge extends TokenCounts {
   readonly chargeNano: bigint
   readonly basis: "upstream_usage" | "largest_plausible" | "formula"
   /**
-   * The usage that the vendor reported, if no such order can have it; null if the charge follows
-   * the report.
+   * The usage that the vendor reported, if it is implausible for this order; null if the charge
+   * follows the vendor's report.
    */
   readonly implausible: ReportedUsage | null
 }
@@ -95,7 +95,7 @@ const limitTokens = (quote: TextQuote, used: TokenCounts): TokenCounts => {
   }
 }
 
-/** The measured size of an answer, which is also compared with the vendor's count. */
+/** The measured size of an answer, with which the vendor's count is compared. */
 export interface WrittenText {
   /** The number of bytes of the received text. */
   readonly outputBytes: number

@@ -25,8 +25,8 @@ export const MAX_OUTPUT_TOKENS = 10_000_000
 const MAX_CHOICES = 128
 
 /**
- * An object within a body. The object is forwarded with all its fields; each known field may have
- * only one spelling.
+ * An object within a body. The object is forwarded with all its fields. A known field must have its
+ * exact name: fields with similar names are refused.
  */
 const openObject = <Fields extends Schema.Struct.Fields>(
   fields: Fields,
@@ -131,13 +131,13 @@ const pricedWork = (own: GatewayFields) =>
   fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
 
 /**
- * The body of `POST /v1/chat/completions`. Fields that are not listed belong to the vendor, except
- * fields that order work without a price and fields that resemble a listed one.
+ * The body of `POST /v1/chat/completions`. Fields that are not listed are forwarded to the vendor,
+ * but fields that order work without a price and fields that resemble a listed one are refused.
  */
 export const ChatBody = Schema.StructWithRest(ChatFields, anyFields).check(pricedWork(chatFields))
 /**
- * The body without the vendor's fields, so that only fields with a single known spelling can be
- * read by name.
+ * The type of a body without the vendor's fields, so that code reads by name only fields whose
+ * spelling is checked.
  */
 export type ChatBody = typeof ChatFields.Type
 

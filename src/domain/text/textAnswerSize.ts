@@ -50,7 +50,7 @@ const dimensionKeys: ReadonlySet<string> = new Set(
   ["dimensions", "dimension", "output_dimension", "output_dimensionality"].map(fieldKey)
 )
 
-/** An upper bound for every number that is counted here. */
+/** An upper bound for every number that is read here from a request. */
 const MANY = 1_000_000_000
 
 /** Reads a number, also from a string; `true` counts as 1. */
@@ -99,7 +99,7 @@ export const chatAnswerSize = (
   }
 }
 
-/** The number of dimensions of a vector if the order does not state one. */
+/** The assumed number of dimensions of a vector if the order does not state one. */
 const USUAL_DIMENSIONS = 4096
 /** The maximum number of bytes of a number with its comma. */
 const NUMBER_BYTES = 24
@@ -137,7 +137,7 @@ export const embeddingAnswerSize = (body: EmbeddingBody): TextSize => {
 const SECONDS_PER_HOUR = 3600
 
 /**
- * The excess of an answer without streaming that may take longer than the time-out; null if the
+ * The field to reduce if an answer without streaming may take longer than the time-out; null if the
  * answer is in time, or if the order sets no token limit.
  */
 const lateExcess = (

@@ -24,8 +24,8 @@ const VENDOR_TOKENS = 1024
 /** The maximum number of tokens that a vendor may add to each message and to each choice. */
 const VENDOR_TOKENS_EACH = 16
 /**
- * The maximum ratio of output to held tokens if the client sets no limit. Vendors then stop at the
- * model's own limit, which is 128k at most.
+ * The maximum ratio of output to held tokens if the client sets no limit. A vendor then stops at
+ * the model's own limit, which is 128k at most.
  */
 const UNBOUNDED_TIMES = 32
 
@@ -82,7 +82,10 @@ const outputBound = similarNames([
   "min_completion_tokens",
   "min_length"
 ])
-/** The names of limits for reasoning tokens beyond the answer; vendors bill these as output. */
+/**
+ * The names of limits for reasoning tokens, which come in addition to the answer; vendors bill them
+ * as output.
+ */
 const thoughtBound = similarNames([
   "thinking_budget",
   "budget_tokens",
@@ -231,8 +234,8 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
 }
 
 /**
- * The plausible maximum of input tokens: a vendor cannot read more than the model's largest input,
- * provided that the catalog states it correctly.
+ * The plausible maximum of input tokens. A vendor cannot read more than the model's largest input,
+ * provided that the catalog states this limit correctly.
  */
 const mostInputOf = (maxTokens: bigint, heldTokens: bigint, largestInput: bigint): bigint =>
   maxTokens < largestInput ? maxTokens : largest(heldTokens, largestInput)
@@ -249,7 +252,8 @@ const inputSize = (input: EmbeddingBody["input"]): InputSize => {
     return sizeOf(tokensOfBytes(bytes), bytes, bytes + VENDOR_TOKENS_EACH)
   }
   const ofTokens = (count: number) =>
-    // Another model's tokenizer may count these tokens differently, but at least half as many.
+    // The tokens may come from another model's tokenizer: this model is assumed to count between
+    // half and twice as many.
     sizeOf(BigInt(count), (count * MOST_BYTES_PER_TOKEN) / 2, 2 * count + VENDOR_TOKENS_EACH)
   if (typeof input === "string") return ofText(input)
   let [tokens, plainBytes, mostTokens] = [0n, 0, 0]
@@ -275,7 +279,7 @@ export const estimateEmbedding = (
   const otherFieldBytes = otherBytes(body)
   const inputTokens = tokens + tokensOfBytes(otherFieldBytes)
   const maxTokens = BigInt(VENDOR_TOKENS + mostTokens + otherFieldBytes)
-  // Each text of a list may be as large as the model's input limit.
+  // The model's input limit applies to each text of a list, not to the whole list.
   const texts = Array.isArray(body.input) ? BigInt(body.input.length) : 1n
   return {
     inputTokens,

@@ -11,7 +11,7 @@ const mediaFields: ReadonlySet<string> = new Set([
   ...nameList("video_url audio_url file_url input_video input_audio input_file video audio file")
 ])
 
-/** The types of content parts whose text a vendor reads and for which it fetches nothing. */
+/** The types of content parts that contain only text, so that a vendor fetches nothing for them. */
 const textTypes: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text", "refusal"])
 
 /** The types of content parts; the type name itself is not text for the model. */
@@ -30,7 +30,7 @@ export interface TextSize {
   readonly bytes: number
   /** The number of bytes in plain texts, from which the minimum of input tokens is estimated. */
   readonly plainBytes: number
-  /** The number of images, and of other files contained in the request. */
+  /** The number of images, and of other files whose bytes are in the request. */
   readonly media: number
   /** The number of bytes of files in the request that are not images. */
   readonly inlineBytes: number
@@ -85,7 +85,9 @@ export const bytesIn = (value: unknown): number => {
   return Math.max(inner, EMPTY_BYTES)
 }
 
-/** The fields of a message that never contain the model's text; any other field may. */
+/**
+ * The fields of a message that never contain text from the model; every other field may contain it.
+ */
 const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
 
 /** The number of bytes of text that a model wrote, in a message or in a chunk of one. */
@@ -127,7 +129,7 @@ const imageUrl = /^data:image\//i
 const imageSignature = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD)/
 
 /**
- * The size of a text that is an image, sound, video or PDF in base64; null for real text.
+ * The size of a text that is an image, sound, video or PDF in base64; null for any other text.
  * `isTrusted` skips the check of the signature, and `isImage` states whether the field is one for
  * images.
  */
@@ -144,7 +146,8 @@ const fileSize = (text: string, isTrusted: boolean, isImage: boolean): TextSize 
 }
 
 /**
- * File extensions of videos, sounds and documents, which count as such even in a field for images.
+ * Matches a path with the extension of a video, sound or document. A file with such a name does not
+ * count as an image, even in a field for images.
  */
 const otherName =
   /\.(?:mp4|m4v|mov|webm|mkv|avi|mp3|wav|m4a|aac|ogg|flac|pdf|docx?|pptx?|xlsx?|csv|txt|md|html?)$/i
@@ -214,7 +217,7 @@ const countAddresses = (value: unknown): number => {
 
 /** The size of a content part: its text, its media, and its other fields. */
 const partSize = (part: object): TextSize => {
-  // For part types that are not text, a vendor may fetch any address, whatever the name of the
+  // In a part that is not of a text type, a vendor may fetch any address, whatever the name of the
   // field.
   const isText = "type" in part && textTypes.has(part.type)
   return addUp(

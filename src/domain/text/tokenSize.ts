@@ -3,7 +3,8 @@
 const BYTES_PER_TOKEN = 3
 
 /**
- * The maximum number of bytes per token: no text has fewer tokens than its bytes divided by this.
+ * The maximum number of bytes per token: every text has at least its number of bytes divided by
+ * this.
  */
 export const MOST_BYTES_PER_TOKEN = 32
 

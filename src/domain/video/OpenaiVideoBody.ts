@@ -41,7 +41,7 @@ const Fields = Schema.Struct({
   callback_url: CallbackUrl
 })
 
-/** The names of these fields in the gateway's own API and in other APIs. */
+/** The names that the fields of this body have in the gateway's own API and in other APIs. */
 const fieldAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     seconds: ["duration", "duration_seconds", "length"],

@@ -1,4 +1,7 @@
-/** The poll intervals of tasks, for the vendor and for clients. */
+/**
+ * The intervals at which the gateway polls tasks at vendors, and at which clients should poll the
+ * gateway.
+ */
 
 export interface PollPace {
   /** The minimum interval between two polls of one task. */
@@ -28,13 +31,16 @@ export const nextPollSeconds = (pace: PollPace, ageSeconds: number, chance: numb
   return Math.max(askIntervalSeconds, jittered)
 }
 
-/** The maximum `Retry-After` of clients in seconds, however long a task usually takes. */
+/**
+ * The maximum `Retry-After` that clients are sent, in seconds, however long a task usually takes.
+ */
 const LONGEST_ABSENCE_SECONDS = 60
 
 /**
- * Milliseconds after which a client should poll a running task again: the remaining usual duration
- * of tasks of its kind or, if that has passed or is unknown (`usualSeconds` null), a share of the
- * task's age. The delay is never shorter than the vendor's poll interval.
+ * Milliseconds after which a client should poll a running task again. The delay is what remains of
+ * the usual duration of such tasks. If that time has passed or is unknown (`usualSeconds` is null),
+ * the delay is a share of the task's age. It is never shorter than the minimum interval between
+ * polls at the vendor.
  */
 export const clientPollMillis = (
   { askIntervalSeconds }: Pick<PollPace, "askIntervalSeconds">,

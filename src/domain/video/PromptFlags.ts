@@ -33,28 +33,32 @@ const LONG_DASH = "\\u2013-\\u2015\\u2e3a\\u2e3b\\ufe58"
 /** Whitespace of every kind, and invisible characters. */
 const BLANK = "\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}"
 const BETWEEN = `[${BLANK}=:＝：]*`
-/** Half a surrogate pair belongs to a value, which is then refused. */
+/**
+ * Matches a character of a value. Half a surrogate pair counts as one, so that the value is then
+ * refused.
+ */
 const WORD = "[0-9a-z０-９ａ-ｚ\\p{Cs}]"
 
 const NEW_WORD = "(?<![0-9a-z-])"
 /**
- * The start of a flag. A run of dashes counts as one; a parser that knows only hyphens sees just
- * the last two.
+ * Matches the position before the dashes of a flag. A run of dashes begins one flag, so no other
+ * dash may stand directly before. The exception is `--` and a letter after a dash other than a
+ * hyphen, because a parser that knows only hyphens sees just these two.
  */
 const BEGINS = `(?=[${DASH}])(?:${NEW_WORD}(?=--[a-z])|(?<![0-9a-z${DASH}]))`
-/** Three hyphens begin no flag. */
+/** Matches the dashes of a flag; three hyphens begin no flag. */
 const DASHES = `(?!---)(?:[${DASH}]{2,}|[${LONG_DASH}])`
 const VALUE = `[-－−+]?${WORD}+(?:[.:：*×/_-]${WORD}+)*`
 const FLAG = `${DASHES}(${namePattern})${BETWEEN}(${VALUE})?`
 
 /**
- * Each part ends at a character that cannot belong to the next part, so the match takes linear
- * time.
+ * Matches one flag. Each part of the pattern ends at a character that cannot belong to the next
+ * part, so the match takes linear time.
  */
 const flag = new RegExp(FLAG, "giu")
 /**
- * A run of adjacent flags: from the second one on, the character before a flag is the end of a
- * value.
+ * Matches a run of adjacent flags. From the second flag on, the character before the dashes is the
+ * end of a value, so `BEGINS` applies only to the first flag.
  */
 const flags = new RegExp(`${BEGINS}(?:${FLAG})+`, "giu")
 
@@ -76,7 +80,10 @@ const lookAlikes =
 const toPlainForms = (text: string): string =>
   text.replace(lookAlikes, (match) => match.normalize("NFKC"))
 
-/** The readings of a text: without invisible characters, and in plain forms of its letters. */
+/**
+ * The forms in which some vendor's parser may read a text: with and without invisible characters,
+ * and with the plain forms of its letters.
+ */
 const readings = (text: string): ReadonlySet<string> => {
   if (!dash.test(text)) return new Set()
   const visible = text.replace(invisible, "")
@@ -139,8 +146,8 @@ const joinPieces = (pieces: ReadonlyArray<string>): string =>
     .trim()
 
 /**
- * Refuses texts that still contain a disguised flag. Vendors join the texts of an order with a line
- * break or with nothing.
+ * Refuses texts that still contain a disguised flag. Both ways in which vendors join the texts of
+ * an order are checked: with a line break, and with nothing.
  */
 const refuseDisguised = (texts: ReadonlyArray<string>): Result.Result<void, InvalidRequest> => {
   const name = flagIn(texts.join("\n")) ?? (texts.length > 1 ? flagIn(texts.join("")) : null)

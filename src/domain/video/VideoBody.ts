@@ -131,7 +131,7 @@ const VideoFields = Schema.Struct({
   callback_url: CallbackUrl
 })
 
-/** The names of these fields in other APIs. */
+/** The names that the fields of this body have in other APIs. */
 const fieldAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     duration: nameList(`

@@ -93,7 +93,7 @@ const isBoolean = (flag: string) => /^(?:true|false)$/i.test(flag)
 
 const isTrue = (flag: string) => flag.toLowerCase() === "true"
 
-/** The checks of flag values that the SKU does not check. */
+/** The checks for flag values that `resolveSku` does not check. */
 const flagChecks = [
   ["ratio", isRatio, "an aspect ratio such as 16:9", "ratio"],
   ["generateAudio", isBoolean, "true or false", "generate_audio"],

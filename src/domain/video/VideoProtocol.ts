@@ -27,12 +27,12 @@ export type RelayFamily = "a" | "d" | "e" | "f"
 export interface VideoProtocolRow extends VideoParameters {
   /**
    * The known model families of the vendor. The first family whose pattern matches the model id
-   * applies; unknown models are called by their inputs alone.
+   * applies; for an unknown model, the inputs alone decide the call.
    */
   readonly families?: ReadonlyArray<VideoFamily>
   /** The closed interval of allowed durations, in whole seconds. */
   readonly seconds: readonly [min: number, max: number]
-  /** The orders that may use -1, with which the model chooses the duration. */
+  /** The orders that may have the duration -1, with which the model chooses the duration. */
   readonly smart: "never" | "always" | "token_billed"
   /**
    * The allowed resolutions in the protocol's spelling. If empty, the vendor accepts no resolution
@@ -43,13 +43,13 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly ratios?: ReadonlyArray<Ratio>
   /** Whether an input image decides the shape, so that no ratio is sent with it. */
   readonly isShapedByImage?: boolean
-  /** The unit of billing; null if the catalog model decides. */
+  /** The unit of billing; null if it depends on the prices of the model in the catalog. */
   readonly billing: VideoBilling | null
   /** Whether the channel must have an application id. */
   readonly needsAppId: boolean
   /**
-   * Whether the protocol is a relay: it uses the family of the protocol under which a model is
-   * listed, and serves no other models.
+   * Whether the protocol is a relay. A relay calls a model through the family of the protocol under
+   * which the catalog lists the model, and serves only models of protocols with a family.
    */
   readonly relays: boolean
   /**

@@ -29,8 +29,8 @@ export const TokenVideoQuote = Schema.Struct({
   estimatedTokens: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString,
   /**
-   * The maximum possible charge; missing if the whole size of the order is known and the hold
-   * covers it.
+   * The maximum possible charge of an order whose size is not fully known in advance; missing if
+   * the hold covers the whole size.
    */
   exposureNano: Schema.optionalKey(Schema.BigIntFromString)
 })
@@ -115,9 +115,9 @@ export const videoSecondPrice = (
 }
 
 /**
- * A safety margin over the formula, for vendors that count the frames of other sizes: a second of
- * 720p in another ratio has up to 4.4 % more pixels, and a video has one frame more than its
- * seconds.
+ * A safety margin over the formula, for vendors that count the actual frames: a second of 720p in
+ * another ratio has up to 4.4 % more pixels, and a video has one frame more than its duration
+ * requires.
  */
 const EXPOSURE_PERCENT = 110n
 
@@ -190,13 +190,13 @@ interface VideoCharge {
   readonly units: bigint
   readonly basis: "upstream_usage" | "largest_plausible" | "formula" | "ordered_seconds"
   /**
-   * The usage that the vendor reported, if no such order can have it; null if the charge follows
-   * the report.
+   * The usage that the vendor reported, if it is implausible for this order; null if the charge
+   * follows the vendor's report.
    */
   readonly implausible: ReportedUsage | null
 }
 
-/** The usage reported with the finished task; null values were missing or unusable. */
+/** The usage reported with the finished task; a value is null if it was missing or unusable. */
 export interface VideoUsage {
   readonly completionTokens: bigint | null
   /**

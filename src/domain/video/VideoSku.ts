@@ -132,8 +132,8 @@ export const resolveSku = (
   })
 
 /**
- * The union of several offers, although each protocol may lack a part of it: the widest interval
- * and every resolution. If one protocol accepts any resolution, the union accepts any.
+ * The union of several offers: the widest interval and every resolution. A single protocol may lack
+ * a part of the union. If one protocol accepts any resolution, the union accepts any.
  */
 export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): VideoOffer => {
   const takesAny = offers.some(({ resolutions }) => resolutions.length === 0)
@@ -150,9 +150,9 @@ export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): 
 }
 
 /**
- * The error if no single protocol offers the input: it lists the union of the offers of those
- * protocols that support its resolution. Null if only the union, but no single protocol, offers the
- * input.
+ * The error for an input that no single protocol offers. The error lists the union of the offers of
+ * the protocols that support the input's resolution, or of all protocols if none supports it. Null
+ * if the union offers the input.
  */
 export const notOffered = (
   offers: Arr.NonEmptyReadonlyArray<VideoOffer>,

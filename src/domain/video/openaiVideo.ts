@@ -34,8 +34,9 @@ const statusOf = (state: TaskState, answer: Answer) => {
 }
 
 /**
- * The fields that both list formats share. The progress is 0 until the task is done, because
- * vendors do not report it; the prompt is null, because it is not stored.
+ * The fields of OpenAI's video object that list entries of both dialects contain. The progress is 0
+ * until the task is done, because vendors do not report it. The prompt is null, because it is not
+ * stored.
  */
 export const openaiFields = (task: VideoTask, answer: Answer) => {
   const { kind, size, ratio, finishedAt } = task

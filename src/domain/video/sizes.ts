@@ -1,6 +1,6 @@
 /**
- * Sizes as `WxH`. Each size stands for one resolution and one ratio, which are sent to vendors:
- * different generations of models differ by a few pixel rows in the frames they render.
+ * Sizes as `WxH`. A size stands for a resolution and a ratio, which are sent to the vendor in place
+ * of the size, because the frames of different generations of models differ by a few pixel rows.
  */
 import { Result } from "effect"
 import { VideoSkuInvalid } from "../Errors.ts"

@@ -1,6 +1,6 @@
 /**
- * Vendor-specific fields of video orders. Fields that change the price are excluded, as are fields
- * that have the video delivered elsewhere or at another time.
+ * Vendor-specific fields of video orders. Fields that change the price are excluded. Fields by
+ * which the video is delivered elsewhere or at another time are excluded as well.
  */
 import type { VendorParameter, VendorParameters } from "../catalog/vendorParameters.ts"
 
@@ -64,7 +64,7 @@ export const cloudParameters: VideoParameters = {
 
 export const noParameters: VideoParameters = { parameters: {} }
 
-/** Merges two parameters into the wider one; the first, if their types differ. */
+/** Merges two parameters into the wider one; returns the first one if their types differ. */
 const widest = (one: VendorParameter, other: VendorParameter): VendorParameter => {
   if (
     (one.type === "integer" && other.type === "integer") ||

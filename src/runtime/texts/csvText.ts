@@ -5,7 +5,7 @@ import { Csv } from "effect/encoding"
 type Cell = string | number | null | undefined | Readonly<Record<string, string>>
 export type Row = Readonly<Record<string, Cell>>
 
-/** A text that a spreadsheet would run as a formula, unless it is a plain number. */
+/** Matches a text that a spreadsheet would run as a formula, unless it is a plain number. */
 const formula = /^[=+\-@\t\r]/
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 

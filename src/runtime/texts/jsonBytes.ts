@@ -8,7 +8,7 @@ export const OPEN_ARRAY = 0x5b
 export const CLOSE_ARRAY = 0x5d
 export const OPEN_OBJECT = 0x7b
 export const CLOSE_OBJECT = 0x7d
-/** The largest byte of whitespace and control characters, which separate no values. */
+/** The largest byte that is whitespace or a control character. Scanners skip all bytes up to it. */
 export const SPACE = 0x20
 
 /** The number of consecutive backslashes directly before `end`, at most back to `from`. */

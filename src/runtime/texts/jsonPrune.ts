@@ -17,7 +17,10 @@ import {
 /** The replacement of a removed value. */
 const NULL = Buffer.from("null")
 
-/** The number of characters of a field name after which further chunks of the name are ignored. */
+/**
+ * The length up to which a field name is collected from the chunks in which it arrives; further
+ * chunks are ignored.
+ */
 const MAX_NAME = 64
 
 /** Skips a string that arrives in chunks, starting after its opening quote. */
@@ -46,7 +49,10 @@ const makeValueSkipper = () => {
   let depth = 0
   let hasBegun = false
 
-  /** The end of an array, or of the bytes, if only numbers come before it; otherwise `from`. */
+  /**
+   * The offset of the end of the current array, or of the bytes, if only numbers come before it;
+   * otherwise `from`.
+   */
   const endOfNumbers = (bytes: Buffer, from: number): number => {
     const close = bytes.indexOf(CLOSE_ARRAY, from)
     const to = close < 0 ? bytes.length : close

@@ -32,7 +32,9 @@ export interface JsonBounds {
   readonly levels: number
   /** The maximum number of values of every kind, including arrays and objects. */
   readonly values: number
-  /** The number of numbers in arrays that do not count as values; further ones do. */
+  /**
+   * The number of array items that are numbers and do not count as values; further numbers count.
+   */
   readonly arrayNumbers: number
   /** The maximum number of bytes outside large media; field names are included. */
   readonly otherBytes: number
@@ -74,7 +76,7 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
   let textFrom: number | null = null
   /** Whether a backslash escapes the next byte of the open string. */
   let isEscaped = false
-  /** Whether a value comes next, or a field name, which is counted in place of its value. */
+  /** Whether a value or a field name comes next. A field name is counted in place of its value. */
   let isValueNext = true
   /** Whether the open string may be a medium. */
   let maybeMedium = false
@@ -113,7 +115,7 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     return end
   }
 
-  /** Counts a value; numbers in arrays do not count up to their bound. */
+  /** Counts a value; the first `arrayNumbers` numbers do not count. */
   const countValue = (byte: number): void => {
     const isNumber = byte === MINUS || (byte >= ZERO && byte <= NINE)
     if (isNumber) numbers++
@@ -132,7 +134,7 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     if (isEnd) depth--
     else if (isValueNext && byte !== COMMA) depth++
     else if (byte === COLON && wasMedium) {
-      // The name of a field is no medium, however long it is.
+      // The string before a colon is the name of a field, which is no medium, however long it is.
       const { from, to } = media.pop() ?? { from: 0, to: 0 }
       mediaBytes -= to - from
     }

@@ -30,13 +30,13 @@ export interface VideoForm<Mode extends string = string> {
   readonly takes: Readonly<Partial<Record<InputRole, number>>>
   /** The roles of which at least one is required; missing if none is. */
   readonly needs?: ReadonlyArray<InputRole>
-  /** Whether an image is a first frame only if the client names it so. */
+  /** Whether an image counts as the first frame only if the client gives it this role. */
   readonly hasNamedFrames?: boolean
 }
 
 /**
- * The sound behaviour of a model: by a switch, always, never, or by its own choice that no field
- * can set.
+ * When a model makes sound: as a field of the order sets, always, never, or as the model itself
+ * decides, which no field can change.
  */
 export type SoundOfModel = "switch" | "always" | "never" | "unset"
 

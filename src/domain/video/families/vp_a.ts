@@ -26,7 +26,10 @@ const secondGeneration = {
   parameters: common
 } satisfies Partial<ContentFamily>
 
-/** The vendor refuses an audio file as the only reference. */
+/**
+ * The form with reference media. `needs` is set because the vendor refuses an audio file as the
+ * only reference.
+ */
 const references: ContentForm = {
   mode: "content",
   takes: { reference_image: 9, reference_video: 3, reference_audio: 3 },
@@ -39,7 +42,9 @@ const version20 = {
   seconds: [4, 15]
 } satisfies Partial<ContentFamily>
 
-/** Some resellers write the version with a dot. */
+/**
+ * The model families. Their patterns also accept a dot in the version, as some resellers write it.
+ */
 export const contentFamilies: ReadonlyArray<ContentFamily> = [
   {
     ...secondGeneration,

@@ -79,8 +79,8 @@ export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
 ]
 
 /**
- * The fallback for unknown models: the inputs decide the path, and the vendor refuses unsupported
- * ones.
+ * The fallback for unknown models. The inputs decide the path, and the vendor itself refuses inputs
+ * that a model does not support.
  */
 export const unknownUnified: Pick<VideoFamily<UnifiedMode>, "forms" | "sound"> = {
   forms: [text, frames, { ...omni, takes: { ...omni.takes, reference_audio: 1 } }],

@@ -45,8 +45,8 @@ export const tierFamilies: ReadonlyArray<VideoFamily<TierMode>> = [
 ]
 
 /**
- * The fallback for unknown models: the images decide the path, and the vendor refuses unsupported
- * ones.
+ * The fallback for unknown models. The images decide the path, and the vendor itself refuses images
+ * that a model does not support.
  */
 export const unknownTier: Pick<VideoFamily<TierMode>, "forms"> = {
   forms: everyPath

@@ -1,18 +1,19 @@
 /**
- * The models of vp_f's vendor. Generations differ in the format of their orders, and up to the
- * third generation each kind of order has its own model.
+ * The models of vp_f's vendor. The format of an order depends on the generation of the model. Up to
+ * the third generation, text, images and references have separate models.
  */
 import type { VideoFamily } from "./VideoFamily.ts"
 
 /**
- * The form of the media in `input`: in a field for each kind, as plain URLs, or as items with a
- * type.
+ * How `input` contains the media: each kind in its own field, as a list of plain URLs, or as a list
+ * of items with a type.
  */
 export type CloudMode = "fields" | "reference_urls" | "media"
 
 export interface CloudFamily extends VideoFamily<CloudMode> {
   /**
-   * The fields that define the frame; with the resolution alone, the first frame decides the shape.
+   * The fields that define the size of the video. If only the resolution is sent, the first frame
+   * decides the shape.
    */
   readonly picture: "size" | "resolution" | "resolution_and_ratio"
   /** The item type of audio in `media`. */
@@ -105,8 +106,8 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
       textAlone,
       { mode: "media", takes: frames },
       { mode: "media", takes: moreReferences },
-      // The list accepts both kinds of media; the vendor refuses combinations that it does not
-      // support.
+      // The list accepts frames together with references; the vendor itself refuses combinations
+      // that it does not support.
       { mode: "media", takes: { ...frames, ...moreReferences }, hasNamedFrames: true }
     ],
     seconds: [2, 30],

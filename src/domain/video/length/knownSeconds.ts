@@ -1,7 +1,7 @@
 /**
  * Measures the duration of a client's reference videos before the vendor is called. Only a few
  * numbers in the headers of a file are read, wherever they are located. Quotes and orders therefore
- * cost the same, and no client's file blocks others.
+ * cost the same, and no client's file blocks the work of other clients.
  */
 import type { VideoBlock } from "../VideoInput.ts"
 import { bufferBytes, type FileBytes, fileBytes, type ReadBounds } from "./FileBytes.ts"
@@ -27,8 +27,8 @@ const isPlausible = (seconds: number): boolean =>
   Number.isFinite(seconds) && seconds > 0 && seconds <= MAX_SECONDS
 
 /**
- * The duration of a file; null if the file was read only in part, because some frames were not
- * counted.
+ * The duration of a file; null if the duration is unknown or implausible, or if the quota stopped
+ * the reading, so that some frames were not counted.
  */
 const fileSeconds = (file: FileBytes): number | null => {
   const seconds = mp4Seconds(file) ?? webmSeconds(file)
@@ -37,9 +37,9 @@ const fileSeconds = (file: FileBytes): number | null => {
 
 /**
  * The longest duration, in seconds, that a player could show for an inline MP4, QuickTime, WebM or
- * Matroska file. Null if the file is of another type, its parts state different durations, it
- * cannot be read, or reading it would exceed the quota: a short duration in the header must not
- * lower the price of a long video.
+ * Matroska file. Null if the file is of another type, if its parts state different durations, if it
+ * cannot be read, or if reading would exceed the quota. The header alone does not suffice, because
+ * a short duration in it would lower the price of a long video.
  */
 export const videoSeconds = (url: string, bounds: ReadBounds): number | null => {
   const head = inlineVideo.exec(url.slice(0, MAX_HEAD))

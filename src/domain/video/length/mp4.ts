@@ -45,7 +45,7 @@ class BoxReader {
     const statedSize = head.readUInt32BE(0)
     const longSize = statedSize === 1 ? this.file.read(at + HEAD_BYTES, 8) : null
     const headBytes = longSize === null ? HEAD_BYTES : HEAD_BYTES + 8
-    // A box with size 0 extends to the end.
+    // A box with size 0 extends to the end of its parent.
     const size = longSize === null ? statedSize || end - at : Number(longSize.readBigUInt64BE())
     if (size < headBytes || at + size > end) return this.markDoubtful()
     const type = head.toString("latin1", 4, 8)
@@ -165,8 +165,8 @@ const tableUnits = (
     return table === null ? null : reader.tableAt(table, 8, reader.numberAt(table, 4) ?? 0, 8)
   }
   const lengths = pairsOf("stts")
-  // Players invent a duration for samples without one, and a composition offset may extend past the
-  // last sample.
+  // The file is ambiguous if samples have no duration, because players invent one, or if a
+  // composition offset may extend past the last sample.
   const sizes = reader.singleBox(frames, "stsz") ?? reader.singleBox(frames, "stz2")
   const listedFrames = foldTable(lengths, 8, (sum, bytes, at) => sum + bytes.readUInt32BE(at))
   if ((reader.numberAt(sizes, 8) ?? 0) > listedFrames && listedFrames > 0) reader.markDoubtful()
@@ -231,7 +231,7 @@ const readMovie = (reader: BoxReader, moov: Box): Movie => {
     .ofType(children, "trak")
     .map((track) => readTrack(reader, track, unitsPerSecond))
   const byId = new Map(tracks)
-  // If two tracks share an id, their fragments may belong to either.
+  // The file is ambiguous if two tracks share an id, because their fragments may belong to either.
   if (byId.size < tracks.length) reader.markDoubtful()
   return {
     statedSeconds: secondsOf(reader.unitsAt(header, 16, 24), unitsPerSecond),
@@ -359,7 +359,8 @@ export const mp4Seconds = (file: FileBytes): number | null => {
   const totals = [
     ...movie.withFragments,
     ...fragmentClaims(reader, movie, reader.ofType(boxes, "moof")),
-    // Each of several indexes covers only a part of the file.
+    // The latest end of all indexes counts, because each of several indexes covers only a part of
+    // the file.
     longestOf(reader.ofType(boxes, "sidx").map((index) => indexSeconds(reader, index)))
   ]
   const ofTracks = longestOf(tracks.map(({ claims }) => longestOf(claims)))

@@ -62,7 +62,7 @@ const elementAt = (file: FileBytes, at: number): Element | null => {
   const idWidth = widthOf(head[0] ?? 0)
   const width = widthOf(head[idWidth] ?? 0)
   if (idWidth > 4 || idWidth + width > head.length) return null
-  // The highest bit marks the width; all bits below are 1 if the size is unknown.
+  // The highest bit that is set marks the width. If the size is unknown, all lower bits are 1.
   const marker = 0x80 >> (width - 1)
   const size = bigEndian(head.subarray(idWidth, idWidth + width), (head[idWidth] ?? 0) - marker)
   return {
@@ -97,7 +97,7 @@ interface Times {
   /** The start times of the last cluster and of the last block read. */
   clusterTicks: number
   blockTicks: number
-  /** The end of the last block in time. */
+  /** The latest end of all blocks read. */
   lastTicks: number
 }
 
