@@ -39,8 +39,8 @@ export const Totals = Schema.Struct({
   processingTasks: Schema.Int,
   openHolds: Schema.Int,
   /**
-   * Open holds that are a minute or more past their deadline, and tasks that were not accepted by
-   * their submit deadline.
+   * The number of open holds that are a minute or more past their deadline, plus the number of
+   * tasks that no vendor had accepted by their submit deadline.
    */
   lateHolds: Schema.Int,
   /** Seconds since the oldest deadline of the late holds and tasks; 0 when nothing is late. */
@@ -62,8 +62,8 @@ export class OperationsStore extends Context.Service<
     readonly report: Effect.Effect<StoreReport>
     readonly totals: Effect.Effect<Totals>
     /**
-     * Claims the audit for this gateway; false for all others. Succeeds when no audit is running
-     * and the last one began at least `everySeconds` ago.
+     * Claims the next audit, so that only one gateway runs it. Returns true where this gateway may
+     * run the audit: no audit is running, and the last one began at least `everySeconds` ago.
      */
     takeAudit(everySeconds: number): Effect.Effect<boolean>
     /** Ends an audit and records the number of violations; null when the audit failed. */
@@ -80,9 +80,9 @@ export interface Check {
 
 export interface ReadinessReport {
   /**
-   * `degraded`: the gateway serves requests, but an operator should look. Ledger violations stop
-   * the organisations concerned, so the gateway stays ready for all others. Holds that are released
-   * late do not make any gateway unready.
+   * `degraded`: the gateway serves requests, but an operator should look. Ledger violations only
+   * degrade it, because they stop the spending of the organisations concerned and no others. Holds
+   * that are released late only degrade it as well.
    */
   readonly status: "ready" | "degraded" | "not_ready"
   readonly checks: {

@@ -15,8 +15,8 @@ export interface FileLocation extends Pick<MediaFile, "id" | "bytes" | "isInBuck
 const bytesMissing = new BucketFault({ message: "the file's bytes are not there" })
 
 /**
- * Splits the bytes into chunks. Chunks are written one at a time, so that other requests get their
- * turn of the event loop.
+ * Splits the bytes into chunks. The chunks are written one after the other, so that a large file
+ * does not block other requests.
  */
 const splitIntoChunks = (bytes: Buffer): ReadonlyArray<Buffer> =>
   Array.from({ length: Math.ceil(bytes.length / CHUNK_BYTES) }, (_, n) =>

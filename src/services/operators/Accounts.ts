@@ -9,11 +9,9 @@ export const OrganizationRecord = Schema.Struct({
   name: Schema.String,
   balanceNano: Schema.BigInt,
   heldNano: Schema.BigInt,
-  /**
-   * The sum by which the charges of open orders may exceed their holds, and the credit limit: how
-   * far such charges may take the balance below zero.
-   */
+  /** The total amount by which the charges of open orders may exceed their holds. */
   uncoveredNano: Schema.BigInt,
+  /** The credit limit: how far charges above their holds may take the balance below zero. */
   creditNano: Schema.BigInt,
   /**
    * The low-balance threshold: a balance below it sends the webhook `balance.low`; null turns this
@@ -90,7 +88,7 @@ export interface MemberFilter extends OrganizationFilter {
 export interface KeyFilter extends NameFilter {
   readonly organizationId: string | null
   readonly memberId: string | null
-  /** Whether the key is revoked; an expired key is not. */
+  /** Whether the key is revoked. Expired keys do not count as revoked. */
   readonly revoked: boolean | null
 }
 

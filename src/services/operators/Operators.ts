@@ -20,7 +20,10 @@ export interface Operator {
   readonly role: Role
 }
 
-/** The holder of GATEWAY_ADMIN_TOKEN, which is not stored and cannot be revoked here. */
+/**
+ * The operator who holds GATEWAY_ADMIN_TOKEN. This token is not stored in the database, so it
+ * cannot be revoked through this service.
+ */
 export const rootOperator: Operator = { id: null, name: "GATEWAY_ADMIN_TOKEN", role: "owner" }
 
 export const OperatorRecord = Schema.Struct({
