@@ -45,7 +45,7 @@ const demoKey = Effect.fnUntraced(function* (dataDir: string) {
   return key
 })
 
-/** Whether the port has changed between two addresses, and host and path have not. */
+/** Whether two addresses have the same host and path, but different ports. */
 const isMoved = (before: string, after: string): boolean => {
   const [beforeUrl, afterUrl] = [new URL(before), new URL(after)]
   return (

@@ -132,7 +132,7 @@ const layerMetricsOf = ({ host, metricsPort = null }: Addresses) =>
 
 /** The listening gateway with its background jobs. It requires the use cases and the stores. */
 export const layerServer = (secrets: Secrets, address: Addresses) =>
-  // The layer that is built last is shut down first, which must be `layerOrderlyEnd`.
+  // `layerOrderlyEnd` is built last, because the layer that is built last is shut down first.
   layerOrderlyEnd.pipe(
     Layer.provideMerge(
       HttpRouter.serve(layerRoutes(secrets), {

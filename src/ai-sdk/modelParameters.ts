@@ -10,8 +10,8 @@ const modelSchema = z.looseObject({
 })
 
 /**
- * Returns a function that tells whether a model has a parameter. The parameters are read once, at
- * the first call. Where they cannot be read, or the gateway lists none, the result is false.
+ * Returns a function that tells whether a model has a parameter. The parameters are read at the
+ * first call. Where they cannot be read, the result is false, and the next call reads them again.
  */
 export const makeParameterCheck = (connection: Connection, modelId: string) => {
   let parameterNames: Promise<ReadonlySet<string>> | undefined

@@ -1,6 +1,6 @@
 /**
- * Verifies a sealed month: recomputes it from the file of its entries, which anyone who has the
- * file can do.
+ * Verifies a monthly statement by recomputing its values from the file of its entries. Anyone who
+ * has the file can do this, without a gateway.
  */
 import { createHash } from "node:crypto"
 import { Effect, Result, Schema, Stream } from "effect"

@@ -23,7 +23,7 @@ export const VendorCall = Schema.Struct({
   url: Schema.String,
   /** The HTTP status; null where no response arrived. */
   status: Schema.NullOr(Schema.Int),
-  /** Why the response was not read completely; null where it was. */
+  /** Why the response was not read completely; null where it was read completely. */
   failure: Schema.NullOr(
     Schema.Literals(["unreachable", "timeout", "connection_lost", "broken_answer", "interrupted"])
   ),

@@ -123,7 +123,10 @@ interface Close {
 }
 
 export interface Capture extends Close {
-  /** Greater than zero. The charge is taken in full, also where it exceeds the hold. */
+  /**
+   * The charge of the order, greater than zero. It is taken in full, even where it exceeds the
+   * hold.
+   */
   readonly chargeNano: bigint
   /** The vendor's bill for the order; null or left out where its mount has no cost. */
   readonly costNano?: bigint | null
@@ -133,13 +136,17 @@ export interface Capture extends Close {
    * there is no such call.
    */
   readonly call?: AnsweredCall | null
-  /** Recorded for the operator when the vendor's response leaves a doubt about the charge. */
+  /**
+   * The doubt to record as an orphan, where the vendor's response leaves a doubt about the charge;
+   * null or left out where there is none.
+   */
   readonly orphan?: Doubt | null
 }
 
 export interface Release extends Close {
   /**
-   * Recorded for the operator when the vendor may have made the job although the hold is released.
+   * The doubt to record as an orphan, where the vendor may have made the job although the hold is
+   * released; null where there is none.
    */
   readonly orphan: Doubt | null
   /**
@@ -294,7 +301,7 @@ export class Ledger extends Context.Service<
      */
     lowBalance(organizationId: string): Effect.Effect<bigint | null, NotFound>
     setLowBalance(organizationId: string, lowNano: bigint | null): Effect.Effect<void, NotFound>
-    /** The member's current calendar month. */
+    /** The cap, the charges and the holds of a member in the current calendar month. */
     memberMonth(organizationId: string, memberId: string): Effect.Effect<MemberMonth>
     /**
      * Lists entries newest first, sorted by the time at which their order was created: hold,

@@ -11,14 +11,14 @@ export const AuditState = Schema.Struct({
   auditedAt: Schema.NullOr(Schema.Date),
   ageSeconds: Schema.NullOr(Schema.Number),
   violations: Schema.Int,
-  /** Organisations whose spending is stopped. */
+  /** The number of organisations whose spending is stopped. */
   stopped: Schema.Int
 })
 export type AuditState = typeof AuditState.Type
 
 /**
- * `behind`: the database lacks a migration of this gateway. `ahead`: it has one that this gateway
- * does not know and cannot work with.
+ * `behind`: the database lacks a migration of this gateway. `ahead`: the database has a migration
+ * that this gateway does not know and cannot work with.
  */
 export type SchemaState = "ready" | "behind" | "ahead"
 
@@ -27,8 +27,8 @@ export interface StoreReport {
   /** The state of the ledger's audit; null while the schema is not ready. */
   readonly audit: AuditState | null
   /**
-   * False for a database that only accepts reads: a standby, a full disk, or a role without the
-   * right to write.
+   * False where the database only accepts reads, for example because it is a standby, its disk is
+   * full, or the gateway's role may not write.
    */
   readonly writable: boolean
 }
@@ -80,9 +80,9 @@ export interface Check {
 
 export interface ReadinessReport {
   /**
-   * `degraded`: the gateway serves requests, but an operator should look. Ledger violations only
-   * degrade it, because they stop the spending of the organisations concerned and no others. Holds
-   * that are released late only degrade it as well.
+   * `degraded`: the gateway serves requests, but an operator should look. Ledger violations do not
+   * make a gateway unready, because only the organisations concerned stop spending. Holds that are
+   * released late do not make a gateway unready either.
    */
   readonly status: "ready" | "degraded" | "not_ready"
   readonly checks: {
@@ -101,7 +101,7 @@ export class Readiness extends Context.Service<
   { readonly report: Effect.Effect<ReadinessReport> }
 >()("gateway/services/Readiness") {}
 
-/** The heartbeat of the poller, which shows whether it is still running. */
+/** The heartbeat of the poller, which shows whether the poller is still running. */
 export class PollerPulse extends Context.Service<
   PollerPulse,
   {

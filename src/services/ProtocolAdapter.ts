@@ -72,7 +72,7 @@ export type VideoStatus =
 export type VendorCheck = (account: ChannelAccount) => Effect.Effect<void, VendorFailure>
 
 interface Checkable {
-  /** Absent where the protocol has no request without side effects. */
+  /** The check of an account; absent where the protocol has no request without side effects. */
   readonly check?: VendorCheck
 }
 
@@ -168,7 +168,7 @@ export interface TextAnswer {
    * Absent where `result` is the whole response.
    */
   readonly raw?: RawAnswer
-  /** Token counts; null where the vendor sent none, or not as whole numbers. */
+  /** Token counts; null where the vendor sent none, or sent values that are not whole numbers. */
   readonly usage: TokenCounts | null
   /** UTF-8 bytes of the generated text. */
   readonly outputBytes: number
@@ -179,8 +179,8 @@ export interface TextPiece {
   /** The event with the blank line that ends it; null when it is not for the client. */
   readonly event: Uint8Array | null
   /**
-   * Token counts of the whole response so far; null where the event has none. Counts that the
-   * vendor sends in mid-stream are left out.
+   * Token counts of the whole response; null where the event has none. Counts that the vendor sends
+   * while it still generates text are left out, because they may cover only a part of the response.
    */
   readonly usage: TokenCounts | null
   readonly outputBytes: number
@@ -221,8 +221,8 @@ export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>(
 ) {}
 
 /**
- * The protocols of this gateway: the built-in ones, unless a layer replaces them. Every row that is
- * added here needs an adapter of the same name in `ProtocolAdapter`.
+ * The protocols of this gateway: the built-in ones, unless a layer replaces them. Every additional
+ * protocol needs an adapter of the same name in `ProtocolAdapter`.
  */
 export const Protocols = Context.Reference<ProtocolTables>("gateway/services/Protocols", {
   defaultValue: () => builtInProtocols

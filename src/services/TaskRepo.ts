@@ -280,9 +280,12 @@ export class TaskRepo extends Context.Service<
      * shortened.
      */
     pause(channelId: string, seconds: number): Effect.Effect<void>
-    /** Makes every processing task due now, claimed or not. */
+    /** Makes every processing task due now, including tasks that are claimed. */
     readonly takeOver: Effect.Effect<void>
-    /** Tasks that were left in `submitting`: those past their submit deadline, or all of them. */
+    /**
+     * Tasks in the state `submitting`: with `overdue`, those past their submit deadline; with
+     * `all`, every one.
+     */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>
     /**
      * Running tasks that are at least `seconds` past their deadline without a final status from

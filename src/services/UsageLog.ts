@@ -69,8 +69,8 @@ export interface Receipt {
 const PREFIX = "us_"
 
 /**
- * Derives the id of a usage record from the id of its order. This is unique, because an order has
- * at most one record.
+ * Derives the id of a usage record from the id of its order. The derived id is unique, because an
+ * order has at most one record.
  */
 export const usageId = (orderId: string): string => PREFIX + orderId
 

@@ -40,7 +40,7 @@ export const AcceptedEntry = Schema.Struct({
   ...Stamp,
   event: Schema.Literal("accepted"),
   ...Subject,
-  /** On a relay: the vendor protocol in which the order was sent. */
+  /** For an order at a relay: the protocol of the vendor behind the relay. */
   family: Schema.optionalKey(Schema.String),
   /** The last four characters of the key; empty for a key of at most four characters. */
   key_hint: Schema.String,

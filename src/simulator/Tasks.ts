@@ -16,7 +16,7 @@ import { countOf, isOn, readSwitches } from "./switches.ts"
 export interface Place {
   /** The protocol, which is also the first path segment. */
   readonly protocol: string
-  /** On a relay: the vendor protocol behind it. */
+  /** For a relay: the protocol of the vendor behind the relay. */
   readonly family?: string
 }
 
@@ -61,7 +61,7 @@ export type Sighting =
 interface Task {
   readonly accepted: AcceptedEntry
   ended: EndedEntry | undefined
-  /** The number of polls that advanced the task. */
+  /** The number of polls so far, from which the status of the next poll follows. */
   polls: number
   /** The times of the last polls since the start of the simulator, in milliseconds since 1970. */
   readonly polledAt: Array<number>

@@ -17,7 +17,7 @@ import { asOperator, type Gateway, type Remote } from "./connection.ts"
 import { drawnImages, type TrialMedia, type TrialOrder, trialOrders } from "./trialOrders.ts"
 
 const PAUSE = "1 second"
-/** The time limit of an order; vendors take minutes to make a video. */
+/** The time limit of an order. It is long, because vendors take minutes to make a video. */
 const PATIENCE = "40 minutes"
 
 /**

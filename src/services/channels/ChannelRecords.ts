@@ -11,7 +11,7 @@ import type { CooldownScope, OrganizationEnds } from "../../domain/channelCooldo
  */
 export interface CooldownTarget extends CooldownScope {
   readonly channelId: string
-  /** The key that cools down; null where the channel or a model does. */
+  /** The key that cools down; null where the channel or a model cools down. */
   readonly keyName: string | null
 }
 
@@ -108,8 +108,9 @@ export class ChannelRecords extends Context.Service<
     /** All current cooldowns. */
     readonly cooldowns: Effect.Effect<ReadonlyArray<Cooldown>>
     /**
-     * Begins a cooldown of `least` seconds. After a failed trial it lasts twice as long as the
-     * previous one, up to `most` seconds. A target that is already cooling down is not changed.
+     * Begins a cooldown of `least` seconds. After a failed trial call, the cooldown lasts twice as
+     * long as the previous one, up to `most` seconds. A target that is already cooling down is not
+     * changed.
      */
     beginCooldown(
       target: CooldownTarget,

@@ -156,17 +156,19 @@ export class WebhookMessages extends Context.Service<
       page: PageRequest
     ): Effect.Effect<Page<Delivery>, InvalidRequest>
     /**
-     * Makes one message due again now, with all attempts of the retry schedule. A repeat has the
-     * same effect. Fails with `NotFound` where the endpoint has no such message.
+     * Makes one message due immediately, and starts its retry schedule again from the first
+     * attempt. A repeated call has the same effect. Fails with `NotFound` where the endpoint has no
+     * such message.
      */
     redeliver(endpointId: string, id: string): Effect.Effect<void, NotFound>
     /**
-     * Makes every message of events since this time due again now, and returns the number of
-     * messages.
+     * Makes all messages about events since this time due immediately, as `redeliver` does, and
+     * returns their number.
      */
     redeliverSince(endpointId: string, since: Date): Effect.Effect<number>
     /**
-     * Deletes finished messages after the retention time of the call log, and returns their number.
+     * Deletes finished messages that are older than the retention time of the call log, and returns
+     * their number.
      */
     readonly prune: Effect.Effect<number>
   }

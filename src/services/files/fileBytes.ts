@@ -7,7 +7,7 @@ import { Effect, Stream } from "effect"
 import { Bucket, BucketFault, type ByteRange, objectKeyOf } from "../results/ArchiveBucket.ts"
 import { CHUNK_BYTES, Files, type MediaFile } from "./Files.ts"
 
-/** The fields of a file that say where its bytes are. */
+/** The fields of a file that are needed to find its bytes. */
 export interface FileLocation extends Pick<MediaFile, "id" | "bytes" | "isInBucket"> {
   readonly organizationId: string
 }

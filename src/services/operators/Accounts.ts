@@ -121,12 +121,15 @@ export class Accounts extends Context.Service<
     organizations(filter: OrganizationFilter, page: PageRequest): PageEffect<OrganizationRecord>
     organizationTotals(filter: OrganizationFilter): Effect.Effect<OrganizationTotals>
     organization(id: string): FindEffect<OrganizationRecord>
-    /** Disabling an organisation disables its keys; its open orders still finish. */
+    /**
+     * Changes an organisation. While an organisation is disabled, its keys are refused; its open
+     * orders still finish.
+     */
     changeOrganization(id: string, change: OrganizationChange): FindEffect<OrganizationRecord>
     members(filter: MemberFilter, page: PageRequest): PageEffect<MemberRecord>
     memberTotals(filter: MemberFilter): Effect.Effect<MemberTotals>
     member(id: string): FindEffect<MemberRecord>
-    /** A lower cap limits new orders only; open orders still finish. */
+    /** Changes a member. A lower cap limits new orders only; open orders still finish. */
     changeMember(id: string, change: MemberChange): FindEffect<MemberRecord>
     keys(filter: KeyFilter, page: PageRequest): PageEffect<KeyRecord>
     keyTotals(filter: KeyFilter): Effect.Effect<KeyTotals>

@@ -68,9 +68,12 @@ export class Operators extends Context.Service<
     /** Lists newest first, including revoked operators. */
     list(page: PageRequest): Effect.Effect<Page<OperatorRecord>, InvalidRequest>
     find(id: string): Effect.Effect<OperatorRecord, NotFound>
-    /** The change takes effect on every gateway within a second. */
+    /** Changes an operator. The change takes effect on every gateway within a second. */
     change(id: string, change: OperatorChange): Effect.Effect<OperatorRecord, NotFound>
-    /** The revocation takes effect on every gateway within a second; a repeat changes nothing. */
+    /**
+     * Revokes the operator's token. The revocation takes effect on every gateway within a second; a
+     * repeat changes nothing.
+     */
     revoke(id: string): Effect.Effect<OperatorRecord, NotFound>
   }
 >()("gateway/services/Operators") {}

@@ -60,8 +60,8 @@ export const layerChannelRecordsMemory = Layer.effect(
       state.channelCounts.filter((one) => one.at > now - seconds * 1000)
 
     /**
-     * Deletes old cooldowns of single organisations. Cooldowns for all organisations are kept,
-     * because operators read them.
+     * Deletes old cooldowns of single organisations. Cooldowns for all organisations, and current
+     * cooldowns with `isAlone`, are kept, because operators read them.
      */
     const pruneCooldowns = (now: number): void => {
       for (const [name, cooldown] of cooldowns) {
