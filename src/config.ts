@@ -12,7 +12,7 @@ const notNegative = Schema.NumberFromString.check(
   Schema.isGreaterThanOrEqualTo(0, { expected: "a number of 0 or more" })
 )
 const positiveWhole = positive.check(Schema.isInt())
-/** A limit; 0 means no limit. */
+/** A whole number that is a limit; 0 means no limit. */
 const wholeOrAny = notNegative.check(Schema.isInt())
 
 /**
@@ -60,7 +60,10 @@ const PublicUrl = Schema.String.check(
   })
 )
 
-/** Times and limits by the name of their setting. Each default is suited to production. */
+/**
+ * The environment variables of times and limits, by the name of their setting. Each default is
+ * suited to production.
+ */
 const numbers = Record.map(
   {
     submitDeadlineSeconds: ["GATEWAY_SUBMIT_DEADLINE_SECONDS", positive],
@@ -116,8 +119,8 @@ const numbers = Record.map(
 )
 
 /**
- * Maximum number of concurrent list queries; when empty, it is derived from the size of the
- * connection pool.
+ * Maximum number of concurrent list queries. Where the variable is empty, the number is derived
+ * from the size of the connection pool.
  */
 const listsInFlight = Config.schema(
   Schema.Union([Schema.Literal(""), positiveWhole]),
@@ -125,7 +128,8 @@ const listsInFlight = Config.schema(
 ).pipe(Config.withDefault(""))
 
 /**
- * The share of the connection pool that lists may use; the embedded database has one connection.
+ * The share of the connection pool that list queries may use. It is not used with the embedded
+ * database, which has one connection.
  */
 const SHARE_OF_LISTS = 0.25
 
@@ -141,8 +145,8 @@ const settings = Config.all({
 })
 
 /**
- * The share of all connections that one client address may use, so that it leaves connections to
- * the others.
+ * The share of all connections that one client address may use. The remaining connections are left
+ * for other addresses.
  */
 const SHARE_OF_ADDRESS = 0.25
 

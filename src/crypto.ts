@@ -5,12 +5,12 @@ import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 
 /**
- * Size of the pool of random bytes. Bytes are read from the system in pools, because a system call
- * for each id is expensive.
+ * Size of the pool of random bytes. A whole pool is read from the system at a time, because a
+ * system call for each id is expensive.
  */
 const POOL_BYTES = 8 * 1024
 
-/** Returns random bytes from the pool; each byte is used once. */
+/** Creates a function that returns random bytes from the pool. Each byte is used only once. */
 const makeRandomBytes = () => {
   const pool = new Uint8Array(POOL_BYTES)
   let usedBytes = POOL_BYTES

@@ -24,8 +24,8 @@ const decodeCatalog = Schema.decodeEffect(CatalogWrite, { onExcessProperty: "err
 const MemberRow = Schema.Struct({ id: Schema.String })
 
 /**
- * The API key of an earlier start, if the database knows it; else a new key of the demo's member.
- * Null where the database has no such member, because it was not filled by the demo.
+ * The API key of an earlier start, if the database still has it; otherwise a new key of the demo's
+ * member. Null where the database was not filled by the demo, so that it has no such member.
  */
 const demoKey = Effect.fnUntraced(function* (dataDir: string) {
   const sql = yield* SqlClient.SqlClient
@@ -45,7 +45,7 @@ const demoKey = Effect.fnUntraced(function* (dataDir: string) {
   return key
 })
 
-/** Whether two addresses differ only in their port. */
+/** Whether two addresses have the same host and path, but different ports. */
 const isMoved = (before: string, after: string): boolean => {
   const [beforeUrl, afterUrl] = [new URL(before), new URL(after)]
   return (
@@ -57,9 +57,9 @@ const isMoved = (before: string, after: string): boolean => {
 
 /**
  * Updates the demo's channels when the simulator listens on another port than at the last start.
- * Their keys are stored again, as for any other new origin. The simulator keeps its book, so
- * running tasks are polled at the new port as well. A channel whose address an operator has changed
- * stays unchanged.
+ * Their keys are stored again, because a key can only be used for the origin for which it was
+ * stored. The simulator keeps its book, so running tasks are polled at the new port as well. A
+ * channel whose address an operator has changed stays unchanged.
  */
 const followSimulator = Effect.fnUntraced(function* (simulatorUrl: string) {
   const sql = yield* SqlClient.SqlClient
@@ -111,7 +111,7 @@ export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string, dataD
   return yield* demoKey(dataDir)
 })
 
-/** Prints what a new user needs: the API key, and four commands to paste. */
+/** Prints what a new user needs: the API key, and commands to paste into a shell. */
 export const printDemo = (options: {
   readonly gatewayUrl: string
   readonly simulatorUrl: string

@@ -8,7 +8,9 @@ import type { Modality } from "./domain/catalog/Modality.ts"
 type Catalog = typeof CatalogWrite.Encoded
 type Prices = NonNullable<Catalog["models"][number]["prices"]>
 
-/** The fields that models of one sort share; `forms` are the forms of input. */
+/**
+ * The fields that models of one sort share; `forms` lists the media that a model accepts as input.
+ */
 interface Sort {
   readonly modality: Modality
   readonly forms: ReadonlyArray<"text" | "image" | "video" | "audio">
@@ -19,14 +21,14 @@ interface DemoModel extends Sort {
   readonly id: string
   /** The protocol under which the catalog lists the model. */
   readonly protocol: string
-  /** The protocol of its mount, where the model is called through the relay. */
+  /** The protocol of the model's mount; set only where the model is called through the relay. */
   readonly relay?: "vp_c" | "ip_c"
   /** The model id at the simulated vendor. */
   readonly upstream: string
 }
 
 /**
- * The reference list prices. vp_b has them too, because it renders its single resolution at the
+ * The reference list prices. `vp_b` uses them too, because it renders its only resolution at the
  * base price.
  */
 const film: Sort = {
@@ -181,8 +183,8 @@ const otherFamilies: ReadonlyArray<DemoModel> = [
 const models = [...usual, ...otherFamilies]
 
 /**
- * Models that are listed without a mount: the error for a call says that they are not available
- * yet.
+ * Models that are listed without a mount. The error for an order of such a model says that the
+ * model is not available yet.
  */
 const reserved = [
   { id: "rank-1", modality: "rerank" },
@@ -191,14 +193,14 @@ const reserved = [
   { id: "omni-1", modality: "omni" }
 ] as const
 
-/** The protocols whose base address ends with the version. */
+/** The protocols whose base address ends with the version of the API. */
 const versioned: ReadonlySet<string> = new Set(["ip_a", "openai"])
 
 const calledBy = (model: DemoModel) => model.relay ?? model.protocol
 
 /**
- * The model with two mounts on two accounts of its vendor: the second is used where the first one
- * produces nothing.
+ * The model that has two mounts, on two accounts of its vendor. The second mount is used where the
+ * first one produces nothing.
  */
 const servedTwice = "paint-1"
 

@@ -1,8 +1,8 @@
 /**
- * The API for authors of additional vendors: the type of a protocol's row, the calls that are the
- * same for all vendors, the HTTP requests to a vendor, and the gateway with additional adapters.
- * `import { layerGateway, videoCalls, ... } from "media-gateway/extend"`; the recipe is in
- * `src/adapters/README.md`.
+ * The API for authors of additional vendors: the type of a protocol's row in the protocol tables,
+ * the calls that are the same for all vendors, HTTP requests to a vendor, and the gateway with
+ * additional adapters. `import { layerGateway, videoCalls, ... } from "media-gateway/extend"`; the
+ * recipe is in `src/adapters/README.md`.
  */
 export {
   type ImageDialect,

@@ -49,7 +49,7 @@ import { layerPollerPulse } from "./services/Operations.ts"
 import { layerContentLinks } from "./services/results/ContentLinks.ts"
 import { layerVault } from "./services/Vault.ts"
 
-/** All stores, over a database with the gateway's schema. */
+/** All stores. They require a database with the gateway's schema. */
 export const layerStores = (secrets: Secrets) =>
   Layer.mergeAll(
     layerCoreStores,
@@ -73,7 +73,7 @@ export const layerStores = (secrets: Secrets) =>
     Layer.provideMerge(layerSchema)
   )
 
-/** The use cases, over stores and adapters. */
+/** The use cases. They require stores and adapters. */
 export const layerUseCases = Layer.mergeAll(layerOrders, layerTaskSettlement, layerQuotes).pipe(
   Layer.provideMerge([layerUsualTimes, layerChannelHealth]),
   Layer.provideMerge(layerShutdown)
@@ -106,15 +106,16 @@ export const layerRoutes = (secrets: Secrets) =>
   )
 
 /**
- * The settings of the router. Each path has one spelling: `GENERATIONS` is matched as the id of a
- * task, not as a segment of another route.
+ * The settings of the router. Each path has only one spelling: case and slashes are significant. A
+ * segment `GENERATIONS`, for example, is matched as the id of a task, not as the segment
+ * `generations` of another route.
  */
 export const ROUTER = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
   ignoreTrailingSlash: false,
-  // Long enough for every id that a client may send, so that an unknown id gets the 404 with its
-  // specific code.
+  // This is longer than any id that a client may reasonably send. An unknown id therefore reaches
+  // its route, and gets the 404 with the route's own error code.
   maxParamLength: 1024
 }
 
@@ -129,9 +130,9 @@ interface Addresses extends Address {
 const layerMetricsOf = ({ host, metricsPort = null }: Addresses) =>
   metricsPort === null ? Layer.empty : layerMetricsListener({ host, port: metricsPort })
 
-/** The listening gateway with its background jobs, over use cases and stores. */
+/** The listening gateway with its background jobs. It requires the use cases and the stores. */
 export const layerServer = (secrets: Secrets, address: Addresses) =>
-  // The layer that is built last is shut down first.
+  // `layerOrderlyEnd` is built last, because the layer that is built last is shut down first.
   layerOrderlyEnd.pipe(
     Layer.provideMerge(
       HttpRouter.serve(layerRoutes(secrets), {

@@ -1,7 +1,7 @@
 /**
- * Checks the version of Node.js and prints the required one where this one is too old. This file
- * and the entry points may only use syntax that old versions can parse; the entry points load the
- * rest afterwards.
+ * Checks the version of Node.js. Where it is too old, prints the required version. This file and
+ * the entry points may only use syntax that old versions can parse; the entry points load all other
+ * files after the check.
  */
 
 /** The minimum version of Node.js, equal to `engines` in the package's manifest. */

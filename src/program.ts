@@ -39,7 +39,8 @@ const layerVendors = layerAdapters.pipe(Layer.provide([layerVendorWire, layerVen
 
 /**
  * The gateway for a configuration, including the database. A custom composition may pass other
- * `vendors`, and must provide `Protocols` where they have more than the built-in ones.
+ * `vendors`. Where these have more than the built-in protocols, the composition must also provide
+ * `Protocols`.
  */
 export const layerGateway = (
   config: GatewayConfig,
@@ -109,7 +110,10 @@ class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
   message: Schema.String
 }) {}
 
-/** Refuses a shared port where the database or the simulator belongs to one process only. */
+/**
+ * Refuses `GATEWAY_REUSE_PORT` with the embedded database or the demo's simulator, which serve only
+ * one process, and with a port that is not fixed.
+ */
 const checkSharing = Effect.fnUntraced(function* ({
   reusePort,
   databaseUrl,
@@ -127,8 +131,8 @@ const checkSharing = Effect.fnUntraced(function* ({
 })
 
 /**
- * Refuses `migrate: false` for the embedded database, because no other process can apply its
- * migrations.
+ * Refuses `GATEWAY_MIGRATE=0` for the embedded database, because no other process can apply the
+ * migrations of this database.
  */
 const checkMigrating = ({ migrate, databaseUrl }: GatewayConfig) =>
   migrate || databaseUrl !== null
@@ -139,8 +143,8 @@ const checkMigrating = ({ migrate, databaseUrl }: GatewayConfig) =>
       })
 
 /**
- * Reads the configuration, and serves until it is interrupted; where it cannot start, fails with a
- * reason in one line.
+ * Reads the configuration, and serves until it is interrupted. Where the gateway cannot start,
+ * prints the reason in one line and fails.
  */
 export const serveAsConfigured = Effect.gen(function* () {
   const config = yield* loadConfig

@@ -4,8 +4,8 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Option, Runtime } from "effect"
 
 /**
- * Signals within this time count as one key press: Ctrl+C at a terminal may arrive twice, from the
- * terminal and passed on by npm.
+ * Signals within this time count as one key press. Ctrl+C may arrive as two signals: one from the
+ * terminal, and one that npm forwards.
  */
 const ONE_PRESS_MILLIS = 300
 
@@ -35,8 +35,8 @@ export const reasonOf = (error: Error): string => {
 }
 
 /**
- * Prints on stderr that `what` happened, and the reason: in one line, or with all details for a
- * defect.
+ * Prints a failure on stderr. An expected error is printed in one line, which has `what` and the
+ * reason; a defect is printed with all details.
  */
 export const reportingFailure =
   (what: string) =>

@@ -1,7 +1,7 @@
 /**
  * The master key and the admin token, from the environment. With the embedded database, secrets
- * that are not set there are generated once and stored in `DATA_DIR/secrets.json`, which only its
- * owner can read. The demo's API key is stored in the same directory.
+ * that are not set in the environment are generated once and stored in `DATA_DIR/secrets.json`,
+ * which only the owner of the file can read. The demo's API key is stored in the same directory.
  */
 import { Effect, FileSystem, Path, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -60,7 +60,8 @@ const read = Effect.fnUntraced(function* (dataDir: string) {
 
 /**
  * Writes a temporary file and renames it, so that a crash cannot leave an incomplete secret. The
- * file is synced to the disk before any data is encrypted with a key in it.
+ * file is synced to the disk, so that a key in it cannot be lost after data was encrypted with the
+ * key.
  */
 const writeText = Effect.fnUntraced(function* (dataDir: string, name: string, text: string) {
   const files = yield* FileSystem.FileSystem
@@ -113,9 +114,9 @@ export const requireStoredSecrets = (dataDir: string) =>
   unavailableIn(Effect.asVoid(read(dataDir)), dataDir)
 
 /**
- * Begins a key rotation: a new master key becomes the current one and the stored one the previous
- * one, unless a rotation has begun already. Gateways that start afterwards can decrypt secrets of
- * both keys.
+ * Begins a key rotation: stores a new master key as the current key, and the old master key as the
+ * previous one. Does nothing where a rotation has already begun. Gateways that start afterwards can
+ * decrypt the secrets of both keys.
  */
 export const beginStoredRotation = Effect.fnUntraced(function* (dataDir: string) {
   const { master_key, previous_master_key, admin_token } = yield* read(dataDir)
@@ -151,7 +152,9 @@ export const readStoredDemoKey = Effect.fnUntraced(function* (dataDir: string) {
   return (yield* files.exists(file)) ? Redacted.make(yield* files.readFileString(file)) : null
 }, unavailableIn)
 
-/** Stores the demo's API key for later starts, because the database has only its hash. */
+/**
+ * Stores the demo's API key for later starts, because the database has only the hash of the key.
+ */
 export const storeDemoKey = Effect.fnUntraced(function* (dataDir: string, key: Redacted.Redacted) {
   yield* writeText(dataDir, DEMO_KEY, Redacted.value(key))
 }, unavailableIn)
@@ -160,8 +163,8 @@ const decodeOptionalKey = (text: Redacted.Redacted | null, source: string) =>
   text === null ? Effect.succeed(null) : decodeMasterKey(Redacted.value(text), source)
 
 /**
- * Loads the secrets. Gateways on a server database share one master key, so none is generated for
- * them.
+ * Loads the secrets. With a server database no master key is generated, because all gateways on it
+ * must have the same key.
  */
 export const loadSecrets = Effect.fnUntraced(function* (config: GatewayConfig) {
   const masterKey = yield* decodeOptionalKey(config.masterKey, "GATEWAY_MASTER_KEY")

@@ -1,6 +1,6 @@
 /**
- * The version of the package. Its manifest is one directory above this file, in `src` and `dist`
- * alike.
+ * The version of the package, from its manifest `package.json`. The manifest is one directory above
+ * this file, both in `src` and in `dist`.
  */
 import { readFileSync } from "node:fs"
 import { Schema } from "effect"

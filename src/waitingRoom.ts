@@ -28,7 +28,9 @@ const report: ReadinessReport = {
 
 const RETRY_SECONDS = 2
 
-/** Creates a new response each time, because its receiver may change it. */
+/**
+ * Creates a new response for each request, because the code that sends a response may change it.
+ */
 const answerTo = (path: string) => {
   if (path === "/healthz") return HttpServerResponse.jsonUnsafe({ status: "ok" })
   if (path === "/readyz") {
@@ -44,8 +46,9 @@ const answerTo = (path: string) => {
 }
 
 /**
- * Serves at the address until `ready` has ended: the gateway is alive and not ready, and every
- * other request gets 503 `overloaded`. Afterwards the port is free.
+ * Serves at the address until `ready` has ended: `/healthz` reports that the process is alive,
+ * `/readyz` that it is not ready, and every other request gets 503 `overloaded`. Afterwards the
+ * port is free for the gateway.
  */
 export const layerWaitingRoom = <E, R>(address: Address, ready: Effect.Effect<void, E, R>) =>
   Layer.effectDiscard(

@@ -36,7 +36,10 @@ export interface Connection {
   readonly trusts: (address: string) => boolean
 }
 
-/** The prefix of each model's `provider`, and the name of the options in `providerOptions`. */
+/**
+ * The prefix of the `provider` field of each model, and the name of this provider's options in
+ * `providerOptions`.
+ */
 export const PROVIDER = "mediaGateway"
 
 const description = "media-gateway"
@@ -48,8 +51,8 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 const isLoopback = (address: string): boolean => loopback.test(URL.parse(address)?.hostname ?? "")
 
 /**
- * Reads the environment variables when a model is used, since a module is often loaded before they
- * are set.
+ * Creates the connection. Environment variables are read when a model is used, not here, because
+ * this module is often loaded before they are set.
  */
 export const makeConnection = (settings: MediaGatewaySettings): Connection => {
   const base = () => {
@@ -65,7 +68,8 @@ export const makeConnection = (settings: MediaGatewaySettings): Connection => {
     const trimmed = withoutTrailingSlash(configuredUrl.trim()) ?? ""
     return trimmed.endsWith("/v1") ? trimmed : `${trimmed}/v1`
   }
-  // Reads `globalThis.fetch` at each call, since a program may replace the global `fetch` later.
+  // `globalThis.fetch` is read at each call, because a program may replace the global `fetch`
+  // later.
   const fileFetch = settings.fetch ?? ((input, init) => globalThis.fetch(input, init))
   return {
     url: (path) => `${base()}${path}`,

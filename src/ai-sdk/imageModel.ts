@@ -46,8 +46,8 @@ type Answer = z.infer<typeof answerSchema>
 type Entry = Answer["data"][number]
 
 /**
- * Options that must not be set: the model is fixed, and the others would return a task or an event
- * stream instead of images.
+ * Options that a caller must not set: `model` is fixed, and with the others the gateway would
+ * respond with a task or an event stream instead of images.
  */
 const fixed = ["model", "stream", "partial_images", "callback_url"]
 
@@ -71,7 +71,7 @@ const blobOf = ({ data, mediaType }: ImageModelV4File & { type: "file" }): Blob 
 const isFile = (file: ImageModelV4File): file is ImageModelV4File & { type: "file" } =>
   file.type === "file"
 
-/** The metadata of an image: its text and number fields without the image data. */
+/** The metadata of an image: its fields that are texts or numbers, without the image data. */
 const factsOf = ({ b64_json: _, ...facts }: Entry): JSONObject =>
   Object.fromEntries(
     Object.entries(facts).flatMap(([name, value]) =>
@@ -114,7 +114,7 @@ export const makeImageModel = (connection: Connection, modelId: string): ImageMo
       })
       return postFormDataToApi({ ...common, url: connection.url(EDITS), formData })
     }
-    // Addresses are sent unchanged: only the vendor loads them.
+    // The addresses of input images are sent unchanged, because the vendor loads the images.
     const image = files.map(convertImageModelFileToDataUri)
     const masked = mask === undefined ? {} : { mask: convertImageModelFileToDataUri(mask) }
     return post(EDITS, { ...fields, image, ...masked })
@@ -154,7 +154,8 @@ export const makeImageModel = (connection: Connection, modelId: string): ImageMo
     const { value, responseHeaders } = await send(fields, options)
     return {
       images: await imagesOf(value, abortSignal),
-      // All images of the response are charged already, and another order would be charged too.
+      // Another order is never the solution: the images of this response are charged already, and
+      // another order would be charged too.
       isRetryable: false,
       warnings,
       providerMetadata: { [PROVIDER]: { images: value.data.map(factsOf) } },

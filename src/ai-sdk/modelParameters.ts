@@ -9,7 +9,10 @@ const modelSchema = z.looseObject({
   parameters: z.record(z.string(), z.unknown()).optional()
 })
 
-/** Reads a model's parameters once. A model for which the gateway lists no parameters has none. */
+/**
+ * Returns a function that tells whether a model has a parameter. The parameters are read at the
+ * first call. Where they cannot be read, the result is false, and the next call reads them again.
+ */
 export const makeParameterCheck = (connection: Connection, modelId: string) => {
   let parameterNames: Promise<ReadonlySet<string>> | undefined
   const readParameterNames = async (): Promise<ReadonlySet<string>> => {
@@ -40,7 +43,10 @@ export const unsupported = (feature: string, details?: string): SharedV4Warning 
   ...(details === undefined ? {} : { details })
 })
 
-/** The seed as a field of the order, or a warning where the model does not accept a seed. */
+/**
+ * Returns the seed as a field of the order. Where the model does not accept a seed, adds a warning
+ * instead.
+ */
 export const seedFields = async (
   seed: number | undefined,
   takes: (name: string) => Promise<boolean>,

@@ -5,7 +5,7 @@ import { delay, type FetchFunction, isAbortError } from "@ai-sdk/provider-utils"
 const KEY = "idempotency-key"
 const TRIES = 3
 const FIRST_PAUSE_MS = 500
-/** The maximum time to wait for the first request with a key to end before the retries give up. */
+/** Maximum time for which retries wait for the first request with the same key to end. */
 const LONGEST_WAIT_MS = 600_000
 
 /** Error codes of connections that were never opened, so that no request was sent. */
@@ -19,8 +19,8 @@ const isJson = (response: Response) =>
   (response.headers.get("content-type") ?? "").startsWith("application/json")
 
 /**
- * The gateway always answers in JSON, so another body comes from a proxy that lost the response and
- * cannot tell whether the order was placed.
+ * Whether a proxy sent the response. The gateway always answers in JSON, so a 502 or later status
+ * without JSON comes from a proxy, which cannot tell whether the order was placed.
  */
 const isOfProxy = (response: Response) => response.status >= 502 && !isJson(response)
 
@@ -42,8 +42,8 @@ const withoutRetry = ({ body, status, statusText, headers }: Response): Response
 }
 
 /**
- * The seconds until the first request may have ended (`retry-after` of a 409); null for any other
- * response.
+ * The `retry-after` seconds of a 409 response, after which the first request with the same key may
+ * have ended; null for any other response.
  */
 const secondsToWait = ({ status, headers }: Response): number | null => {
   const seconds = Number(headers.get("retry-after") ?? Number.NaN)
@@ -90,15 +90,16 @@ const attempt = async (
     return result
   } catch (error) {
     if (isAbortError(error) || abortSignal?.aborted === true) throw error
-    // No order was placed, so a retry is safe under any key.
+    // The gateway was not reached, so no order was placed and the caller may safely retry under
+    // another key.
     if (lostAnswers === 0 && isUnreached(error)) throw error
     return { lostReason: error instanceof Error ? error.message : String(error) }
   }
 }
 
 /**
- * The error of an order whose response was lost. It has no network error as its cause, which would
- * make it look retryable.
+ * The error of an order whose response was lost. The network error is not attached as its cause,
+ * because callers would then treat this error as retryable.
  */
 const lostOrderError = (url: string, reason: string) =>
   new APICallError({
@@ -110,9 +111,9 @@ const lostOrderError = (url: string, reason: string) =>
 
 /**
  * A `fetch` for orders. An order with an `Idempotency-Key` is sent unchanged, because the caller
- * who made the key retries the order under it. Any other order gets a key, and is retried here if
- * its response is lost. Later errors are marked as not retryable, since a retry would have another
- * key.
+ * who made the key retries the order under it. Any other order gets a key here, and is retried here
+ * if its response is lost. If a retry then gets an error, this error is marked as not retryable,
+ * because a retry by the caller would have another key.
  */
 export const paidFetch =
   (fetch: FetchFunction): FetchFunction =>

@@ -23,8 +23,8 @@ export type { MediaGatewaySettings } from "./connection.ts"
 export type { MediaGatewayErrorData } from "./gatewayErrors.ts"
 
 /**
- * Creates models by id, which is the id in `GET /v1/models`. Calling the provider itself is
- * `languageModel`.
+ * Creates models by their id in `GET /v1/models`. Calling the provider as a function is the same as
+ * calling `languageModel`.
  */
 export interface MediaGatewayProvider extends ProviderV4 {
   (modelId: string): LanguageModelV4
@@ -44,7 +44,7 @@ export interface MediaGatewayProvider extends ProviderV4 {
   video(modelId: string): VideoModelV4
 }
 
-/** Public addresses of images, which vendors load themselves. */
+/** The addresses that the AI SDK passes on unchanged: vendors load public images themselves. */
 const supportedUrls = () => ({ "image/*": [/^https:\/\//] })
 
 /**

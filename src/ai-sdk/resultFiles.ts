@@ -1,5 +1,6 @@
 /**
- * Loads result files. They are charged already, so a failed download never leads to a second order.
+ * Loads result files. The results are charged already, so a failed download is reported in a way
+ * that never leads to a second order.
  */
 import {
   DownloadError,

@@ -1,14 +1,17 @@
 /**
- * Idempotency keys of orders that the AI SDK makes from one call. It splits a call for more images
- * than one order allows into several orders, all with the caller's `Idempotency-Key`. Each order
- * needs a different key, and its retries need the same key again.
+ * Idempotency keys of orders that the AI SDK makes from one call. The SDK splits a call for more
+ * images than one order allows into several orders, all with the caller's `Idempotency-Key`. Each
+ * order needs a different key, and its retries need the same key again.
  */
 
 type Headers = Record<string, string | undefined>
 
 interface Order {
   readonly n: number
-  /** Whether the order is in progress or has succeeded, so that no retry of it is expected. */
+  /**
+   * True while the order is in progress and after it has succeeded. A failed order is not taken,
+   * and its retry takes the same place and key.
+   */
   isTaken: boolean
 }
 
@@ -23,8 +26,8 @@ const withKey = (headers: Headers, place: number): Headers =>
   )
 
 /**
- * Recognises the orders of one call by the headers object, which is the same object for all of
- * them.
+ * Returns a function that runs an order under its own key. Orders belong to the same call where
+ * their headers are the same object.
  */
 export const makeSiblingKeys = () => {
   const calls = new WeakMap<Headers, Array<Order>>()

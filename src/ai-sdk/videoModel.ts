@@ -58,8 +58,8 @@ const bySize = new Map(
 )
 
 /**
- * The resolution and aspect ratio of an order. Refuses sizes that would be made, and charged, in
- * another size.
+ * The resolution and aspect ratio of an order. Refuses a size in pixels that the gateway cannot
+ * make exactly: the video would be made, and charged, in another size.
  */
 const shapeOf = ({ resolution, aspectRatio }: VideoModelV4CallOptions): JSONObject => {
   const ratio = aspectRatio === undefined ? {} : { ratio: aspectRatio }
@@ -93,8 +93,8 @@ const addressOf = (file: VideoModelV4File): string =>
   file.type === "url" ? file.url : convertImageModelFileToDataUri(file)
 
 /**
- * A content block by the media type of the file; an address without a media type counts as an
- * image.
+ * The content block of a reference, chosen by its media type; null for other types than image,
+ * video and audio. A file without a media type counts as an image.
  */
 const referenceBlock = (file: VideoModelV4File): JSONObject | null => {
   const [kind] = (file.mediaType ?? "image/*").split("/")
@@ -110,7 +110,10 @@ const referenceBlock = (file: VideoModelV4File): JSONObject | null => {
   }
 }
 
-/** The frames and references as content blocks, which accompany the prompt. */
+/**
+ * The frames and references of an order as content blocks, which are sent in addition to the
+ * prompt.
+ */
 const contentOf = (
   { image, frameImages = [], inputReferences = [] }: VideoModelV4CallOptions,
   warnings: Array<SharedV4Warning>
@@ -158,8 +161,8 @@ const bodyOf = (
 }
 
 /**
- * The address of a video, which the AI SDK loads without a key. A video at a trusted address is
- * loaded here, because the AI SDK refuses private addresses.
+ * The video for the AI SDK: its address, from which the SDK loads it without a key. A video at a
+ * trusted address is loaded here, because the SDK refuses private addresses.
  */
 const videoOf = async (connection: Connection, url: string, signal?: AbortSignal) => {
   if (!connection.trusts(url)) return { type: "url", url, mediaType: "video/mp4" } as const

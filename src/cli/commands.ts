@@ -53,8 +53,8 @@ export const commands = Command.make("media-gateway").pipe(
 const USAGE_EXIT_CODE = 2
 
 /**
- * Prints each usage error on a line, then a hint at `--help`. Help that was not requested goes to
- * stderr.
+ * Prints each usage error on its own line, then a hint that `--help` exists. Help text that the
+ * user has not requested is printed on stderr.
  */
 const presenter: CliOutput.Presenter = {
   present: (event) => {

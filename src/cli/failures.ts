@@ -21,8 +21,8 @@ export class ExitWith extends Schema.TaggedError<ExitWith>()("ExitWith", { code:
 }
 
 /**
- * The message of the deepest cause. Messages of the errors above are general, such as "fetch
- * failed".
+ * The message of the deepest cause of an error. The outer errors only have general messages, such
+ * as "fetch failed".
  */
 export const deepestReason = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
@@ -69,6 +69,9 @@ export const toCommandFailure =
     })
   }
 
-/** Turns an error that does not come from a gateway into a failure; `what` names its subject. */
+/**
+ * Turns an error that does not come from a gateway into a failure; `what` is its subject, such as a
+ * file name.
+ */
 export const failureOf = (what: string) => (error: Error) =>
   new CommandFailure({ message: `${what}: ${error.message}` })

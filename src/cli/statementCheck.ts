@@ -1,6 +1,6 @@
 /**
- * Verifies a sealed month: recomputes it from the file of its entries, which anyone who has the
- * file can do.
+ * Verifies a monthly statement by recomputing its values from the file of its entries. Anyone who
+ * has the file can do this, without a gateway.
  */
 import { createHash } from "node:crypto"
 import { Effect, Result, Schema, Stream } from "effect"
@@ -18,7 +18,7 @@ const decodeEntry = Schema.decodeUnknownEffect(Entry)
 
 class NoAmount extends Schema.TaggedError<NoAmount>()("NoAmount", { message: Schema.String }) {}
 
-/** Nano-units of a decimal that may be negative. */
+/** Converts a decimal amount, which may be negative, to nano-units. */
 const nanoOf = (decimal: string) => {
   const [sign, digits] = decimal.startsWith("-") ? [-1n, decimal.slice(1)] : [1n, decimal]
   return Effect.fromResult(
@@ -72,8 +72,8 @@ const sumUp = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array
 })
 
 /**
- * A sentence for each value that does not agree; none where the month is unchanged since it was
- * sealed.
+ * Returns a sentence for each value of the statement that differs from the value computed from the
+ * entries. The list is empty where all values agree.
  */
 export const statementFaults = Effect.fnUntraced(function* <E, R>(
   statement: StatementView,

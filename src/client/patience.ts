@@ -4,8 +4,8 @@ import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/h
 
 const KEY = "idempotency-key"
 /**
- * The longest wait that the client accepts. Longer ones, such as until the next month of a cap, are
- * left to the caller.
+ * Maximum time for which the client waits before a retry. Where the gateway asks for a longer wait,
+ * such as until a monthly cap resets, the request is not retried and the caller decides.
  */
 const LONGEST_WAIT_SECONDS = 60
 const FIRST_PAUSE = Duration.millis(250)

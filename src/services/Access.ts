@@ -19,8 +19,9 @@ export type Scope = typeof Scope.Type
 export const allScopes: ReadonlyArray<Scope> = Scope.literals
 
 /**
- * The scopes of a key that is created without a list of scopes. Statements show the orders of all
- * members of the organisation, so a key reads them only where its creator chose that scope.
+ * The scopes of a key that is created without a list of scopes. The scope `statements` is left out,
+ * because statements show the orders of all members of the organisation: a key has this scope only
+ * where its creator listed it.
  */
 export const usualScopes: ReadonlyArray<Scope> = allScopes.filter((scope) => scope !== "statements")
 
@@ -35,15 +36,15 @@ export interface Caller {
   /** Maximum number of requests a minute; null or absent means the gateway's default. */
   readonly requestsPerMinute?: number | null
   /**
-   * What an operator has disabled: the organisation or the member of the key. Every request is
-   * refused while this is set.
+   * What an operator has disabled: the organisation or the member of the key; null or absent where
+   * both are enabled. While one is disabled, every request with the key is refused.
    */
   readonly disabled?: "organisation" | "member" | null
 }
 
 /**
  * The error for a key without a required scope. `oneOf` lists the scopes that the route accepts; it
- * is empty where the route takes no key.
+ * is empty where no API key may call the route.
  */
 export const lacksScope = (caller: Caller, oneOf: ReadonlyArray<Scope>): PermissionDenied =>
   new PermissionDenied({
@@ -80,8 +81,9 @@ export class Access extends Context.Service<
       guard?: LookUpGuard<E>
     ): Effect.Effect<Caller, InvalidApiKey | E>
     /**
-     * Whether an operator has disabled the member or its organisation. An unknown member counts as
-     * disabled. Changes take effect on every gateway within a second.
+     * Returns what an operator has disabled: the organisation or the member; null where both are
+     * enabled. An unknown member counts as a disabled member. Changes take effect on every gateway
+     * within a second.
      */
     standing(organizationId: string, memberId: string): Effect.Effect<Caller["disabled"]>
     /** Creates an organisation with an empty pool, and returns its id. */
@@ -90,12 +92,15 @@ export class Access extends Context.Service<
       organizationId: string,
       member: { readonly name: string; readonly monthlyCapNano: bigint | null }
     ): Effect.Effect<string, NotFound>
-    /** Returns the key, which cannot be read again: only its hash is stored. */
+    /**
+     * Creates a key and returns it. The key cannot be read again later, because only its hash is
+     * stored.
+     */
     createKey(
       memberId: string,
       key: NewKey
     ): Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted }, NotFound>
-    /** The revocation takes effect on every gateway within a second. */
+    /** Revokes a key. The revocation takes effect on every gateway within a second. */
     revokeKey(id: string): Effect.Effect<void, NotFound>
     organization(
       id: string

@@ -1,6 +1,6 @@
 /**
- * The log of calls to vendors, by job, for operators. No entry may hold a prompt, a key, media or a
- * signed address: the reporter of a call redacts it.
+ * The log of calls to vendors, by job, for operators. No entry may contain a prompt, a key, media
+ * or a signed address: whoever reports a call removes these from its description.
  */
 import { Context, Effect, Schema } from "effect"
 
@@ -23,7 +23,7 @@ export const VendorCall = Schema.Struct({
   url: Schema.String,
   /** The HTTP status; null where no response arrived. */
   status: Schema.NullOr(Schema.Int),
-  /** Why the response was not read completely; null where it was. */
+  /** Why the response was not read completely; null where it was read completely. */
   failure: Schema.NullOr(
     Schema.Literals(["unreachable", "timeout", "connection_lost", "broken_answer", "interrupted"])
   ),
@@ -32,12 +32,18 @@ export const VendorCall = Schema.Struct({
   /** Shortened JSON of the body; null when there was no body. */
   request: Schema.Unknown,
   answer: Schema.Unknown,
-  /** A gateway stores its consecutive polls with the same outcome as one entry. */
+  /**
+   * The result of the call in a few words, such as the HTTP status or the failure. Consecutive
+   * polls of a gateway with the same outcome are stored as one entry.
+   */
   outcome: Schema.String
 })
 export type VendorCall = typeof VendorCall.Type
 
-/** A call with a complete response; an order's row stores the one that produced its result. */
+/**
+ * A call whose response arrived completely. The row of an order stores the call that produced the
+ * order's result.
+ */
 export const AnsweredCall = Schema.Struct({
   startedAt: Schema.DateFromString,
   durationMillis: Schema.Int,
@@ -53,11 +59,11 @@ export interface CallReport {
   /** The complete response; null where none arrived. */
   readonly answered: AnsweredCall | null
   /**
-   * The number of characters of request and response that stay in memory until the call is
-   * described.
+   * Returns the number of characters of the request and the response. They stay in memory until
+   * `describe` has run.
    */
   readonly weigh: () => number
-  /** Redacts and describes the call; this runs once and in the background. */
+  /** Returns the redacted description of the call. It runs once per call, in the background. */
   readonly describe: () => VendorCall
 }
 
@@ -81,7 +87,10 @@ export const CallLog = Context.Reference<CallLogShape>("gateway/services/CallLog
   })
 })
 
-/** The jobs that the calls of the running fiber belong to, and the log for them. */
+/**
+ * The jobs to which the vendor calls of the running fiber belong, and the log that records these
+ * calls. It is null where calls are not logged.
+ */
 export const CurrentCallSubjects = Context.Reference<{
   readonly subjects: ReadonlyArray<CallSubject>
   readonly log: Pick<CallLogShape, "record">

@@ -34,8 +34,8 @@ export interface CatalogSnapshot {
   /** The version number; 0 before the first catalog is loaded. */
   readonly version: bigint
   /**
-   * When this version came into force, and which operator wrote it; the author is null where no
-   * operator did.
+   * `createdAt` is the time at which this version came into force; `author` is the operator who
+   * wrote it, or null where it was not written by an operator.
    */
   readonly createdAt: Date
   readonly author: string | null
@@ -90,8 +90,8 @@ const withoutKeys = (channel: ChannelWrite): Channel => {
 }
 
 /**
- * Checks a catalog. Succeeds with the document that is stored unencrypted, which is everything but
- * the channels' keys; fails with every fault of the catalog by path.
+ * Checks a catalog. Succeeds with the document to store, which is the catalog without the channels'
+ * keys (these are stored separately, encrypted). Fails with every fault of the catalog by path.
  */
 const checkCatalog = (
   catalog: CatalogWrite,
@@ -116,8 +116,8 @@ const checkCatalog = (
 }
 
 /**
- * The operator who writes a version (null where no operator does), and the version the edit is
- * based on (null for the version in force).
+ * An edit of the catalog: `author` is the operator who makes it, or null where no operator does;
+ * `onVersion` is the version that the edit is based on, or null for the version in force.
  */
 export interface CatalogEdit {
   readonly author: string | null
@@ -142,7 +142,7 @@ export const versionConflict = (
     }))
   })
 
-/** The keys that would be stored after the catalog is written. */
+/** The stored keys as they would be after the catalog is written. */
 const keysAfter = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
   new Map([
     ...stored,
@@ -222,8 +222,8 @@ export type CatalogVersionWrite<Next> =
     }
 
 /**
- * The operations that change the catalog, over a store that only has to write one version after the
- * other.
+ * Builds the operations that change the catalog from a store. The store only has to write versions
+ * one after the other.
  */
 export const makeCatalogChanges = (store: {
   readonly snapshot: Effect.Effect<CatalogSnapshot>
@@ -278,17 +278,18 @@ export class Catalog extends Context.Service<
     /** The version in force. A change by another gateway arrives within a second. */
     readonly snapshot: Effect.Effect<CatalogSnapshot>
     /**
-     * Replaces the whole catalog in one step, or refuses it with every fault by path. A stored key
-     * without a new value is refused where its channel's address changes to another origin than the
-     * one the key was entered for.
+     * Replaces the whole catalog in one step, or refuses it with every fault by path. The new
+     * catalog is also refused where it moves a channel to an address with another origin, but gives
+     * no new value for a stored key of that channel: a key is only sent to the origin for which it
+     * was entered.
      */
     replace(
       catalog: CatalogWrite,
       edit?: CatalogEdit
     ): Effect.Effect<CatalogReplaced, InvalidRequest | PreconditionFailed>
     /**
-     * Shows the changes and warnings that replacing the catalog would have now; `version` is the
-     * version in force.
+     * Returns the changes and warnings that `replace` would return, and changes nothing; `version`
+     * is the version in force.
      */
     preview(catalog: CatalogWrite): Effect.Effect<CatalogReplaced, InvalidRequest>
     /** Enables or disables a channel, and leaves the rest of the catalog unchanged. */

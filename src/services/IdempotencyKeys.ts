@@ -19,8 +19,8 @@ import type { ImageResult } from "./ProtocolAdapter.ts"
 export interface RequestKey {
   readonly key: string
   /**
-   * The request fingerprint: a hash of path and body, which shows that a repeated key belongs to
-   * another request.
+   * The request fingerprint: a hash of path and body. Where the fingerprint of a repeated key
+   * differs, the key was used for another request before.
    */
   readonly fingerprint: string
 }
@@ -28,7 +28,10 @@ export interface RequestKey {
 /** The JSON response body of an order. */
 export type AnswerBody = Readonly<Record<string, unknown>> | RawAnswer
 
-/** Another hold stored the key after this request looked it up. */
+/**
+ * The key is already used: another hold stored it after this request had looked it up and not found
+ * it.
+ */
 export class KeyAlreadyUsed extends Schema.TaggedError<KeyAlreadyUsed>()("KeyAlreadyUsed", {}) {}
 
 /** The stored response of a request, where it cannot be derived from the task. */
@@ -94,7 +97,10 @@ export const stillRunning = new IdempotencyConflict({
 const answerNotStored = (message: string) =>
   new IdempotencyConflict({ message, param: "idempotency-key", retryAfterSeconds: null })
 
-/** The response of the first request, or the reason why it cannot be returned again. */
+/**
+ * Returns the response of the first request, or fails with the reason why that response cannot be
+ * returned again.
+ */
 export const recallOf = Effect.fnUntraced(function* (
   { answer, taskState, ...request }: StoredRequest,
   key: RequestKey,
@@ -123,8 +129,8 @@ export const recallOf = Effect.fnUntraced(function* (
       )
     }
     case "Text":
-      // The text of a stream is not cached, so a cached response cannot belong to a streamed
-      // request.
+      // Only responses that were not streamed are cached. For a streamed request, a cached response
+      // therefore belongs to another request.
       if (remembered !== null && !answer.streamed) return { _tag: "Text", result: remembered }
       return yield* answerNotStored(
         "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
@@ -164,8 +170,8 @@ export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
 }) {
   const digest = yield* Digest.Digest
   /**
-   * Cached responses with base64 images or text, for repeats of their request. The database stores
-   * neither.
+   * A cache of responses with base64 images or text, for repeats of their requests. The database
+   * stores neither images nor text.
    */
   const recent = makeBoundedMap(CACHE_BYTES, ({ result }: { result: AnswerBody } & RequestKey) =>
     bytesOf(result)
@@ -176,7 +182,8 @@ export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
     keyOf: Effect.fnUntraced(function* (key, path, body) {
       let hash: Uint8Array = new Uint8Array()
       let before = `${path}\n`
-      // Each digest includes the previous digest, so that the whole text is never in memory.
+      // The hash is computed piece by piece, each step over the previous hash and the next piece,
+      // so that the whole text is never in memory.
       for (const piece of canonicalPieces(body)) {
         if (before === "") yield* Effect.yieldNow
         hash = yield* Effect.orDie(

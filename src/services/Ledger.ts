@@ -28,7 +28,7 @@ export const VendorJob = Schema.Struct({
 })
 export type VendorJob = typeof VendorJob.Type
 
-/** A channel that refused an order, and certainly produced nothing for it. */
+/** The vendor job of a channel that refused an order and certainly produced nothing for it. */
 export const RefusedJob = Schema.Struct({
   ...VendorJob.fields,
   reason: Schema.String,
@@ -75,13 +75,16 @@ export interface HoldRequest {
   /** The expected vendor bill, in the form of the quote; null where the mount has no cost. */
   readonly cost?: unknown
   /**
-   * The vendor job that the hold pays for. An operator may need it to ask the vendor about the
-   * order.
+   * The vendor job that the hold pays for. It is stored so that an operator can ask the vendor
+   * about the order.
    */
   readonly job: VendorJob
   /** The order's task, written in the same commit as the hold. */
   readonly task: NewTask | null
-  /** The client's idempotency key. From this commit on, the key belongs to this request. */
+  /**
+   * The client's idempotency key; null where the client sent none. It is stored in the commit of
+   * the hold, and belongs to this request from then on.
+   */
   readonly key: RequestKey | null
 }
 
@@ -120,28 +123,35 @@ interface Close {
 }
 
 export interface Capture extends Close {
-  /** Greater than zero. The charge is taken in full, also where it exceeds the hold. */
+  /**
+   * The charge of the order, greater than zero. It is taken in full, even where it exceeds the
+   * hold.
+   */
   readonly chargeNano: bigint
   /** The vendor's bill for the order; null or left out where its mount has no cost. */
   readonly costNano?: bigint | null
   readonly usage: UsageEntry
   /**
-   * The vendor call whose single response is the whole result of the order; null or left out for
-   * other orders.
+   * The vendor call whose response contains the whole result of the order; null or left out where
+   * there is no such call.
    */
   readonly call?: AnsweredCall | null
-  /** Recorded for the operator when the vendor's response leaves a doubt about the charge. */
+  /**
+   * The doubt to record as an orphan, where the vendor's response leaves a doubt about the charge;
+   * null or left out where there is none.
+   */
   readonly orphan?: Doubt | null
 }
 
 export interface Release extends Close {
   /**
-   * Recorded for the operator when the vendor may have made the job although the hold is released.
+   * The doubt to record as an orphan, where the vendor may have made the job although the hold is
+   * released; null where there is none.
    */
   readonly orphan: Doubt | null
   /**
-   * True where the idempotency key is deleted, so that a repeat with it creates a new order: this
-   * request produced nothing.
+   * True where this request produced nothing. Its idempotency key is then deleted, so that a repeat
+   * with the same key creates a new order.
    */
   readonly forgetKey: boolean
 }
@@ -166,7 +176,7 @@ export type Balance = typeof Balance.Type
 /** The balance of a pool and the limits that decide whether the pool accepts an order. */
 export const Pool = Schema.Struct({
   ...Balance.fields,
-  /** The sum by which the charges of open orders may exceed their holds. */
+  /** The total amount by which the charges of open orders may exceed their holds. */
   uncoveredNano: Schema.BigInt,
   /** The credit limit: how far charges above their holds may take the balance below zero. */
   creditNano: Schema.BigInt
@@ -177,8 +187,9 @@ export type Pool = typeof Pool.Type
 export const availableOf = ({ balanceNano, heldNano }: Balance): bigint => balanceNano - heldNano
 
 /**
- * The amount that the pool and its credit leave after the upper bounds of all open orders; null
- * where no open order can be charged more than its hold.
+ * The amount that remains for a new hold if every open order is charged its upper bound: the
+ * available balance plus the credit limit, less the amount by which these charges exceed their
+ * holds. Null where no open order can be charged more than its hold.
  */
 export const coverOf = (pool: Pool): bigint | null =>
   pool.uncoveredNano === 0n ? null : availableOf(pool) + pool.creditNano - pool.uncoveredNano
@@ -248,12 +259,12 @@ export class Ledger extends Context.Service<
   {
     /**
      * Reserves the amount and creates the order's task in the same commit, if the pool and all
-     * budgets allow it. Apart from the hold, the pool and its credit must cover the upper bounds of
-     * all open orders. A repeat with the same id changes nothing. Budgets are checked before the
-     * pool, the narrowest first. Fails with `Overloaded` when the database cannot be reached soon
-     * or the organisation's spending is stopped. A hold that was still created after such a
-     * failure, or whose caller has gone away, is released. Concurrent movements of one organisation
-     * share a commit.
+     * budgets allow it. In addition, the balance of the pool and its credit limit must cover the
+     * upper bounds of all open orders. A repeat with the same id changes nothing. Budgets are
+     * checked before the pool, the narrowest first. Fails with `Overloaded` when the database
+     * cannot be reached soon or the organisation's spending is stopped. If the hold is created
+     * after such a failure, or after its caller has stopped waiting, it is released. Concurrent
+     * ledger operations of one organisation share a commit.
      */
     hold(
       request: HoldRequest
@@ -274,8 +285,9 @@ export class Ledger extends Context.Service<
     /** Releases the whole hold; the first close of a hold wins. Retries like a capture. */
     release(release: Release): Effect.Effect<Closed>
     /**
-     * Adds money once per reference; true where this call added it. A repeat of the reference with
-     * another amount fails with `IdempotencyMismatch`.
+     * Adds money to the pool, once per reference. Returns true where this call added the money,
+     * false where an earlier call with the reference did. A repeat of the reference with another
+     * amount fails with `IdempotencyMismatch`.
      */
     deposit(
       organizationId: string,
@@ -289,19 +301,21 @@ export class Ledger extends Context.Service<
      */
     lowBalance(organizationId: string): Effect.Effect<bigint | null, NotFound>
     setLowBalance(organizationId: string, lowNano: bigint | null): Effect.Effect<void, NotFound>
-    /** The member's current calendar month. */
+    /** The cap, the charges and the holds of a member in the current calendar month. */
     memberMonth(organizationId: string, memberId: string): Effect.Effect<MemberMonth>
     /**
-     * Lists newest first, by the time the order was created: hold, capture and release of an order
-     * are adjacent, however late it was closed. `createdAt` is the time of each entry.
+     * Lists entries newest first, sorted by the time at which their order was created: hold,
+     * capture and release of an order are adjacent, even if the order was closed much later.
+     * `createdAt` is the time of each entry itself.
      */
     journal(
       organizationId: string,
       page: PageRequest
     ): Effect.Effect<Page<JournalEntry>, InvalidRequest>
     /**
-     * Recomputes every invariant; an empty list means that the ledger is consistent. Where there
-     * are many violations, the list has some of each pool.
+     * Recomputes every invariant; an empty list means that the ledger is consistent. The length of
+     * the list is limited: where there are too many violations, it contains some violations of each
+     * pool.
      */
     readonly verify: Effect.Effect<ReadonlyArray<Violation>>
     /**
@@ -314,13 +328,13 @@ export class Ledger extends Context.Service<
     verifyOf(organizationIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Violation>>
     /**
      * Stops new holds of exactly these organisations, each with a reason for the operator. All
-     * other organisations may spend, also those that were stopped before. Open holds are still
-     * closed.
+     * other organisations may spend again, including those that were stopped before. Open holds of
+     * stopped organisations can still be closed.
      */
     stopSpending(reasons: ReadonlyMap<string, string>): Effect.Effect<void>
     /**
-     * Releases open holds of image and text requests: the expired ones, or all of them. Returns
-     * their number.
+     * Releases open holds of image and text requests and returns their number: the expired holds
+     * for `overdue`, every open hold for `all`.
      */
     sweepExpiredHolds(scope: "overdue" | "all"): Effect.Effect<number>
   }

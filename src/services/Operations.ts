@@ -11,14 +11,14 @@ export const AuditState = Schema.Struct({
   auditedAt: Schema.NullOr(Schema.Date),
   ageSeconds: Schema.NullOr(Schema.Number),
   violations: Schema.Int,
-  /** Organisations whose spending is stopped. */
+  /** The number of organisations whose spending is stopped. */
   stopped: Schema.Int
 })
 export type AuditState = typeof AuditState.Type
 
 /**
- * `behind`: the database lacks a migration of this gateway. `ahead`: it has one that this gateway
- * does not know and cannot work with.
+ * `behind`: the database lacks a migration of this gateway. `ahead`: the database has a migration
+ * that this gateway does not know and cannot work with.
  */
 export type SchemaState = "ready" | "behind" | "ahead"
 
@@ -27,8 +27,8 @@ export interface StoreReport {
   /** The state of the ledger's audit; null while the schema is not ready. */
   readonly audit: AuditState | null
   /**
-   * False for a database that only accepts reads: a standby, a full disk, or a role without the
-   * right to write.
+   * False where the database only accepts reads, for example because it is a standby, its disk is
+   * full, or the gateway's role may not write.
    */
   readonly writable: boolean
 }
@@ -39,8 +39,8 @@ export const Totals = Schema.Struct({
   processingTasks: Schema.Int,
   openHolds: Schema.Int,
   /**
-   * Open holds that are a minute or more past their deadline, and tasks that were not accepted by
-   * their submit deadline.
+   * The number of open holds that are a minute or more past their deadline, plus the number of
+   * tasks that no vendor had accepted by their submit deadline.
    */
   lateHolds: Schema.Int,
   /** Seconds since the oldest deadline of the late holds and tasks; 0 when nothing is late. */
@@ -62,8 +62,8 @@ export class OperationsStore extends Context.Service<
     readonly report: Effect.Effect<StoreReport>
     readonly totals: Effect.Effect<Totals>
     /**
-     * Claims the audit for this gateway; false for all others. Succeeds when no audit is running
-     * and the last one began at least `everySeconds` ago.
+     * Claims the next audit, so that only one gateway runs it. Returns true where this gateway may
+     * run the audit: no audit is running, and the last one began at least `everySeconds` ago.
      */
     takeAudit(everySeconds: number): Effect.Effect<boolean>
     /** Ends an audit and records the number of violations; null when the audit failed. */
@@ -80,9 +80,9 @@ export interface Check {
 
 export interface ReadinessReport {
   /**
-   * `degraded`: the gateway serves requests, but an operator should look. Ledger violations stop
-   * the organisations concerned, so the gateway stays ready for all others. Holds that are released
-   * late do not make any gateway unready.
+   * `degraded`: the gateway serves requests, but an operator should look. Ledger violations do not
+   * make a gateway unready, because only the organisations concerned stop spending. Holds that are
+   * released late do not make a gateway unready either.
    */
   readonly status: "ready" | "degraded" | "not_ready"
   readonly checks: {
@@ -101,7 +101,7 @@ export class Readiness extends Context.Service<
   { readonly report: Effect.Effect<ReadinessReport> }
 >()("gateway/services/Readiness") {}
 
-/** The heartbeat of the poller, which shows whether it is still running. */
+/** The heartbeat of the poller, which shows whether the poller is still running. */
 export class PollerPulse extends Context.Service<
   PollerPulse,
   {

@@ -19,8 +19,8 @@ export const OrphanRecord = Schema.Struct({
   /** The trace of the vendor response that could not be used; null where no response arrived. */
   answer: Schema.NullOr(AnswerTrace),
   /**
-   * The usage that the vendor reported, where it is implausible and the order was charged by
-   * another count; else null.
+   * The usage that the vendor reported. Set only where that usage is implausible, so that the order
+   * was charged by another count; otherwise null.
    */
   usage: Schema.NullOr(ReportedUsage),
   heldNano: Schema.BigInt,

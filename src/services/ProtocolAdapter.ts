@@ -54,11 +54,15 @@ export interface VideoTaskRef {
 }
 
 export type VideoStatus =
-  /** `strangeWord` is the vendor's status word where no table of the adapter has it. */
+  /**
+   * `strangeWord` is the vendor's status word, set only where the adapter does not know the word.
+   */
   | { readonly _tag: "Processing"; readonly strangeWord?: string }
   | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }
   | { readonly _tag: "Failed"; readonly code: string; readonly message: string }
-  /** The vendor does not know the task, or has forgotten it. The outcome stays open. */
+  /**
+   * The vendor does not know the task, or has deleted it. Whether the job succeeded stays unknown.
+   */
   | { readonly _tag: "Unknown" }
 
 /**
@@ -68,14 +72,14 @@ export type VideoStatus =
 export type VendorCheck = (account: ChannelAccount) => Effect.Effect<void, VendorFailure>
 
 interface Checkable {
-  /** Absent where the protocol has no request without side effects. */
+  /** The check of an account; absent where the protocol has no request without side effects. */
   readonly check?: VendorCheck
 }
 
 export interface VideoAdapter extends Checkable {
   /**
-   * Checks, without sending a request, whether the vendor's API has fields for the order. Fails
-   * like `submit` where it has not.
+   * Checks, without sending a request, whether the order can be expressed in the vendor's API.
+   * Fails with the same error as `submit` where it cannot.
    */
   readonly place?: (order: VideoOrder) => Result.Result<void, VendorFailure>
   /**
@@ -138,7 +142,7 @@ export interface ImageAdapter extends Checkable {
 export interface ImagePiece {
   /** The bytes of the event as the client gets it, including the blank line that ends it. */
   readonly event: Uint8Array
-  /** True where the event may contain an image, partial or final. */
+  /** True where the event may contain an image, which may be partial or final. */
   readonly hasImage: boolean
 }
 
@@ -159,9 +163,12 @@ export interface ImageOrder extends ModelOrder<ImageBody> {
  */
 export interface TextAnswer {
   readonly result: Readonly<Record<string, unknown>>
-  /** The large response in undecoded form, of which `result` is an outline. */
+  /**
+   * The bytes of a response that is too large to decode; `result` then has only some of its fields.
+   * Absent where `result` is the whole response.
+   */
   readonly raw?: RawAnswer
-  /** Token counts; null where the vendor sent none, or not as whole numbers. */
+  /** Token counts; null where the vendor sent none, or sent values that are not whole numbers. */
   readonly usage: TokenCounts | null
   /** UTF-8 bytes of the generated text. */
   readonly outputBytes: number
@@ -172,8 +179,8 @@ export interface TextPiece {
   /** The event with the blank line that ends it; null when it is not for the client. */
   readonly event: Uint8Array | null
   /**
-   * Token counts of the whole response so far; null where the event has none. Counts that the
-   * vendor sends in mid-stream are left out.
+   * Token counts of the whole response; null where the event has none. Counts that the vendor sends
+   * while it still generates text are left out, because they may cover only a part of the response.
    */
   readonly usage: TokenCounts | null
   readonly outputBytes: number
@@ -214,17 +221,17 @@ export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>(
 ) {}
 
 /**
- * The protocols of this gateway: the built-in ones, unless a layer replaces them. Every row that is
- * added here needs an adapter of the same name in `ProtocolAdapter`.
+ * The protocols of this gateway: the built-in ones, unless a layer replaces them. Every additional
+ * protocol needs an adapter of the same name in `ProtocolAdapter`.
  */
 export const Protocols = Context.Reference<ProtocolTables>("gateway/services/Protocols", {
   defaultValue: () => builtInProtocols
 })
 
 /**
- * Nanoseconds that a request has waited for vendors so far, and whether it is waiting at the
- * moment; null where the time is not measured. The remaining time of the request is the gateway's
- * overhead.
+ * The vendor time of a request: the nanoseconds for which the request has waited for vendors so
+ * far, and whether it is waiting at the moment. The rest of the request's duration is the gateway's
+ * overhead. Null where vendor time is not measured.
  */
 export const VendorTime = Context.Reference<{ nanos: bigint; isWaiting: boolean } | null>(
   "gateway/services/VendorTime",

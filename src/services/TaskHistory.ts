@@ -9,8 +9,8 @@ import type { OrphanRecord } from "./Orphans.ts"
 import type { UsageRecord } from "./UsageLog.ts"
 
 /**
- * A vendor call, or several consecutive calls with the same outcome; the response is that of the
- * newest call.
+ * A vendor call, or several consecutive calls with the same outcome as one entry; its response is
+ * the response of the newest call.
  */
 export const LoggedCall = Schema.Struct({
   id: Schema.String,
@@ -66,9 +66,15 @@ export interface JobHistory {
   readonly quote: Quote
   readonly hold: HoldHistory
   readonly task: TaskFacts | null
-  /** Logged calls, sorted by their start time; where there are very many, only the newest. */
+  /**
+   * Logged calls, sorted by their start time. The list is limited to the newest calls; `totalCalls`
+   * counts all of them.
+   */
   readonly calls: ReadonlyArray<LoggedCall>
-  /** The call that produced an image or a text; all logged calls come before it. */
+  /**
+   * The call that produced the result of an image or text request; null where there is none. All
+   * logged calls were made before it.
+   */
   readonly call: AnsweredCall | null
   readonly totalCalls: number
   readonly capture: { readonly amountNano: bigint; readonly at: Date } | null
@@ -100,7 +106,10 @@ export const kindOf = ({ quote }: JobHistory): "video" | "image" | "text" => {
   return quote.kind === "image" ? "image" : "video"
 }
 
-/** The state of a task; for an image or text request it follows from the hold. */
+/**
+ * The state of the order: the state of its task, or, for an image or text request, the state that
+ * follows from its hold.
+ */
 export const stateOf = (history: JobHistory): TaskState =>
   history.task === null || kindOf(history) === "image"
     ? holdStates[history.hold.state]

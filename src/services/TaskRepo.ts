@@ -50,7 +50,10 @@ export interface VendorsJob extends Pick<UpstreamTask, "origin" | "upstreamId"> 
 /** The vendor returned the job id of another order, so it makes and bills one job for both. */
 export class DuplicateJob extends Schema.TaggedError<DuplicateJob>()("DuplicateJob", {}) {}
 
-/** The part of the response to the client that describes images: addresses, and nothing long. */
+/**
+ * The result of an image task as its client gets it. It contains the addresses of the images, and
+ * no image data.
+ */
 export const TaskResult = Schema.Record(Schema.String, Schema.Unknown)
 export type TaskResult = typeof TaskResult.Type
 
@@ -72,9 +75,9 @@ interface TaskFailure {
   readonly errorCode: string
   readonly errorMessage: string
   /**
-   * The lease of the claim under which the end was decided, where the vendor gave no verdict. The
-   * end changes nothing once the task was claimed again. Null or absent where the end is final,
-   * also when another gateway has claimed the task.
+   * The lease of the claim under which the end was decided, where the vendor gave no verdict. Such
+   * an end is not written where the task was claimed again since. Null or absent for every other
+   * end, which is written even if another gateway has claimed the task since.
    */
   readonly lease?: bigint | null
 }
@@ -94,7 +97,7 @@ export const Task = Schema.Struct({
   model: Schema.String,
   channelId: Schema.String,
   state: TaskState,
-  /** True where no further transition is possible. */
+  /** True where the task is in a final state. */
   finished: Schema.Boolean,
   videoUrl: Schema.NullOr(Schema.String),
   result: Schema.NullOr(Schema.fromJsonString(TaskResult)),
@@ -192,8 +195,8 @@ export interface ClaimOptions {
   /** Maximum number of claimed tasks over all channels. */
   readonly limit: number
   /**
-   * Maximum number of open polls of one channel, including its count in `openByChannel`; a negative
-   * count leaves room for more.
+   * Maximum number of open polls of one channel, including the number in `openByChannel`. A
+   * negative number there allows more polls than this maximum.
    */
   readonly perChannel: number
   readonly openByChannel: ReadonlyMap<string, number>
@@ -220,8 +223,8 @@ export class TaskRepo extends Context.Service<
     /**
      * Records the vendor's acceptance; a repeat changes nothing. False when the task had been given
      * up before. Fails, and changes nothing, where the vendor's job belongs to another order.
-     * Retries until the store can be reached, because only the store knows which of these is the
-     * case.
+     * Retries until the store can be reached, because only the store can decide between these
+     * results.
      */
     accept(
       organizationId: string,
@@ -230,8 +233,8 @@ export class TaskRepo extends Context.Service<
       firstPollSeconds: number
     ): Effect.Effect<boolean, DuplicateJob>
     /**
-     * Like `accept`, for a job that the order itself waits for: from then on the job belongs to
-     * this order. Retries like `accept`.
+     * Records that a vendor job belongs to an image request, which waits for the job itself and has
+     * no task. Fails where the job belongs to another order. Retries like `accept`.
      */
     claimJob(orderId: string, job: VendorsJob): Effect.Effect<void, DuplicateJob>
     /**
@@ -272,11 +275,17 @@ export class TaskRepo extends Context.Service<
         readonly askedSecondsAgo?: number
       }
     ): Effect.Effect<boolean>
-    /** Pauses polling of a channel for this many seconds; a longer pause stays. */
+    /**
+     * Pauses polling of a channel for this many seconds. A pause that already lasts longer is not
+     * shortened.
+     */
     pause(channelId: string, seconds: number): Effect.Effect<void>
-    /** Makes every processing task due now, claimed or not. */
+    /** Makes every processing task due now, including tasks that are claimed. */
     readonly takeOver: Effect.Effect<void>
-    /** Tasks that were left in `submitting`: those past their submit deadline, or all of them. */
+    /**
+     * Tasks in the state `submitting`: with `overdue`, those past their submit deadline; with
+     * `all`, every one.
+     */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>
     /**
      * Running tasks that are at least `seconds` past their deadline without a final status from
@@ -290,8 +299,8 @@ export class TaskRepo extends Context.Service<
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
     /**
      * Erases the result addresses, the error message, the logged calls and the files of an ended
-     * task; afterwards the task is not found. Its order and its charge stay. False where there is
-     * no such task; a repeat changes nothing.
+     * task; afterwards the task is not found. The order and its charge stay in the ledger. False
+     * where there is no such task; a repeat changes nothing.
      */
     erase(organizationId: string, id: string): Effect.Effect<boolean>
   }

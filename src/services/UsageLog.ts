@@ -68,7 +68,10 @@ export interface Receipt {
 
 const PREFIX = "us_"
 
-/** Derives the id of the usage record from the id of its order; an order has at most one record. */
+/**
+ * Derives the id of a usage record from the id of its order. The derived id is unique, because an
+ * order has at most one record.
+ */
 export const usageId = (orderId: string): string => PREFIX + orderId
 
 /**
@@ -125,9 +128,9 @@ export class UsageLog extends Context.Service<
   UsageLog,
   {
     /**
-     * Lists newest first, by the time of the order, however late it was charged. Covers one member,
-     * or the whole organisation where `memberId` is null; a tag limits the list to the orders that
-     * have it.
+     * Lists records newest first, sorted by the creation time of their orders, not by the time of
+     * the charge. Lists one member's records, or the whole organisation's where `memberId` is null.
+     * A tag limits the list to orders with that tag.
      */
     list(
       organizationId: string,

@@ -5,8 +5,8 @@ import { Hex } from "effect/encoding"
 import { deriveKey } from "./derivedKeys.ts"
 
 /**
- * The secret cannot be decrypted: its master key is not available, it was sealed for another
- * subject or origin, or it is damaged.
+ * The secret cannot be decrypted: the master key that encrypted it is not available, it was
+ * encrypted for another subject or origin, or its bytes are damaged.
  */
 export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", {
   message: Schema.String
@@ -47,8 +47,8 @@ const NONCE_BYTES = 12
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
 /**
- * The authenticated data. Ids contain no line break, so different pairs of subject and origin have
- * different texts.
+ * The authenticated data. Ids contain no line break, so two different pairs of subject and origin
+ * never give the same text.
  */
 const bindingOf = (subject: string, origin: string) => utf8(`${subject}\n${origin}`)
 

@@ -36,7 +36,9 @@ export const isWellFormedToken = (prefix: TokenPrefix, token: Redacted.Redacted)
   return match?.[1] === prefix && match[2] !== undefined && checksum(match[2]) === match[3]
 }
 
-/** Wraps the database look-up of a token that is not cached, and may refuse the look-up. */
+/**
+ * A function that runs the database look-up of a token which is not cached, or refuses to run it.
+ */
 export type LookUpGuard<E> = <A>(
   lookUp: Effect.Effect<A, InvalidApiKey>
 ) => Effect.Effect<A, InvalidApiKey | E>

@@ -1,13 +1,13 @@
 /**
- * One key per purpose, derived from the master key, so that a key for one purpose cannot be used
- * for another.
+ * Derives one key per purpose from the master key, so that a key for one purpose cannot be used for
+ * another.
  */
 import { hkdfSync } from "node:crypto"
 import { Redacted } from "effect"
 
 /**
- * The labels enter the derivation: with another label, stored secrets and signed links become
- * invalid.
+ * The purposes of derived keys. The text of a purpose is an input of the derivation, so changing it
+ * makes stored secrets or signed links invalid.
  */
 type KeyPurpose = "channel credentials" | "key id" | "content links"
 

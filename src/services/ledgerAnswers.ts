@@ -125,7 +125,10 @@ const refuseHold = Effect.fnUntraced(function* (
 export const DepositOutcome = Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
 export type DepositOutcome = typeof DepositOutcome.Type
 
-/** True where this call moved the money; false for a repeat. */
+/**
+ * Returns true where this call moved the money, and false where an earlier call with the reference
+ * did.
+ */
 export const answerDeposit = Effect.fnUntraced(function* (
   outcome: DepositOutcome,
   mismatch = "This reference was deposited before with another amount"
@@ -151,8 +154,9 @@ export const AdjustmentOutcome = Schema.Literals([
 export type AdjustmentOutcome = typeof AdjustmentOutcome.Type
 
 /**
- * `freeNano` is the available amount of the pool, or the refundable amount of the charge; null
- * where it does not matter.
+ * Returns true where this call made the adjustment. `freeNano` is the available amount of the pool
+ * for a withdrawal, and the refundable amount of the charge for a correction; null for other
+ * outcomes.
  */
 export const answerAdjustment = Effect.fnUntraced(function* (
   { outcome, freeNano }: { readonly outcome: AdjustmentOutcome; readonly freeNano: bigint | null },
@@ -194,7 +198,8 @@ export const releaseOfAbandoned = (organizationId: string, holdId: string): Rele
 })
 
 /**
- * The time-out of a release. The next sweep repeats it; the first one may still succeed meanwhile.
+ * The time-out of a release. After it, the next sweep releases the hold again; the first release
+ * may still succeed before that.
  */
 const RELEASE_TIMEOUT = "10 seconds"
 

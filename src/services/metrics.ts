@@ -1,6 +1,6 @@
 /**
  * Every metric of the gateway. Labels are route patterns, protocols, channels and other values from
- * closed lists; an organisation, key, prompt, task or address never becomes a label.
+ * closed lists; organisations, keys, prompts, tasks and addresses are never labels.
  */
 import { Metric } from "effect"
 
@@ -59,8 +59,8 @@ export const orderSeconds = Metric.histogram("gen_ai.server.request.duration", {
 })
 
 /**
- * The same attributes, with `gen_ai.provider.name` (the protocol) and the vendor's name of the
- * model.
+ * Attributes: those of `orderSeconds`, and in addition `gen_ai.provider.name` (the protocol) and
+ * the vendor's name of the model.
  */
 export const vendorCallSeconds = Metric.histogram("gen_ai.client.operation.duration", {
   description: "Seconds of one paid call of a vendor, whatever its end",
@@ -199,7 +199,7 @@ export const vendorUsage = Metric.counter("gateway_vendor_usage_total", {
   incremental: true
 })
 
-/** Labels: `channel` (the one that produced nothing), `reason`. */
+/** Labels: `channel` (the channel that produced nothing), `reason`. */
 export const failovers = Metric.counter("gateway_failovers_total", {
   description: "Orders that went on to another channel, after one that made nothing",
   incremental: true
@@ -223,8 +223,8 @@ export const webhookAttempts = Metric.counter("gateway_webhook_attempts_total", 
 })
 
 /**
- * Labels: `protocol`, `channel`. The outcome of such a task is written by the gateway that claimed
- * it next.
+ * Labels: `protocol`, `channel`. The outcome of a task whose claim was stale is written by the
+ * gateway that claimed the task next.
  */
 export const staleClaims = Metric.counter("gateway_stale_claims_total", {
   description: "Answers without a verdict whose claim had run out: they wrote nothing",

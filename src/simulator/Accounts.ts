@@ -3,16 +3,16 @@ import { readSwitches, type Switches } from "./switches.ts"
 
 interface AccountFault {
   readonly switches: Switches
-  /** The end of the fault, in milliseconds since 1970; null where it lasts until it is changed. */
+  /** The end of the fault, in milliseconds since 1970; null for a fault without a time limit. */
   readonly until: number | null
 }
 
 const noSwitches: Switches = {}
 
 /**
- * Simulated faults per vendor account: they have the same switches as a prompt, but apply to every
- * order and for a limited time. An account is identified by its key, since several channels may
- * belong to one vendor.
+ * Simulated faults per vendor account. A fault consists of switches as in a prompt, but applies to
+ * every order of the account, with or without a time limit. An account is identified by its API
+ * key, because one vendor may have several channels.
  */
 export class Accounts extends Context.Service<
   Accounts,

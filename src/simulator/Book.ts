@@ -19,8 +19,8 @@ const Stamp = {
 }
 
 /**
- * The fields of an order, with the vendor's defaults filled in; null where the kind of order has no
- * such field.
+ * The fields of an order, with the vendor's defaults filled in; a field is null where this kind of
+ * order does not have it.
  */
 export const Order = Schema.Struct({
   /** The ordered length; -1 where the model chooses it. */
@@ -40,9 +40,9 @@ export const AcceptedEntry = Schema.Struct({
   ...Stamp,
   event: Schema.Literal("accepted"),
   ...Subject,
-  /** On a relay: the vendor protocol in which the order was sent. */
+  /** For an order at a relay: the protocol of the vendor behind the relay. */
   family: Schema.optionalKey(Schema.String),
-  /** The last four characters of the key; empty for a key that is too short to be shortened. */
+  /** The last four characters of the key; empty for a key of at most four characters. */
   key_hint: Schema.String,
   order: Order,
   /** The client's id of the order, on protocols that have such a field. */
@@ -54,8 +54,8 @@ export const AcceptedEntry = Schema.Struct({
 export interface AcceptedEntry extends Schema.Schema.Type<typeof AcceptedEntry> {}
 
 /**
- * The output as the vendor counts it, regardless of the usage in its responses; null where not
- * counted.
+ * The output of a job as the vendor counts it, which may differ from the usage in its responses. An
+ * amount is null where the vendor does not count it for this kind of job.
  */
 export const Produced = Schema.Struct({
   seconds: Schema.NullOr(Schema.Int),
@@ -138,8 +138,8 @@ const readBook = (path: string): Effect.Effect<Array<BookEntry>, BookUnreadable>
       if (!existsSync(path)) return []
       const text = readFileSync(path, "utf8")
       const completeLines = text.slice(0, text.lastIndexOf("\n") + 1)
-      // A process that was killed during a write leaves half a line; the vendor never responded to
-      // that order.
+      // A process that was killed during a write leaves an incomplete line. It is removed, because
+      // the vendor never responded to its order.
       if (completeLines.length < text.length) truncateSync(path, Buffer.byteLength(completeLines))
       return completeLines
         .split("\n")

@@ -17,8 +17,8 @@ export interface Size {
 }
 
 /**
- * Addresses of results. They look signed and short-lived; the files are generated when they are
- * requested.
+ * Addresses of result files, in the form of signed addresses that expire. A file is generated when
+ * its address is requested.
  */
 export class MediaLinks extends Context.Service<
   MediaLinks,
@@ -56,12 +56,16 @@ export class MediaLinks extends Context.Service<
 }
 
 /**
- * The seed of a picture: the same prompt and position in the response always give the same picture.
+ * The seed of a picture, derived from the prompt and the picture's position in the response: the
+ * same prompt and position always give the same picture.
  */
 export const pictureSeed = (accepted: AcceptedEntry, index: number): string =>
   `${accepted.order.prompt_sha256.slice(0, 24)}-${index}`
 
-/** An MP4 box that players skip; it makes a watermarked file differ from the plain one. */
+/**
+ * An MP4 box that players skip. It stands for the watermark: a watermarked file differs from the
+ * plain file only in this box.
+ */
 const mark = Buffer.from("\0\0\0\x11freewatermark", "latin1")
 const withMark = (video: Uint8Array): Uint8Array => Buffer.concat([video, mark])
 

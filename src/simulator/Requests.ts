@@ -14,7 +14,7 @@ export interface SeenRequest {
   readonly query: Readonly<Record<string, string>>
   /** Headers by lower-case name; `authorization` has only the scheme, if there is one. */
   readonly headers: Readonly<Record<string, string>>
-  /** The last characters of the key, which identify the account in the book as well. */
+  /** The last four characters of the key, as in the book, where they identify the account. */
   readonly key_hint: string
   /**
    * The JSON of the request, with each `data:` URL replaced by a `DataMarker`; the text itself when

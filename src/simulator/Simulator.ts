@@ -30,10 +30,14 @@ export interface SimulatorOptions {
   /** The address to listen at; 127.0.0.1 by default. */
   readonly host?: string
   /**
-   * A JSONL file that is read at the start and appended to; without it the book is in memory only.
+   * The JSONL file of the book: it is read at the start, and new entries are appended. Without a
+   * file, the book is in memory only.
    */
   readonly bookPath?: string
-  /** The start of result addresses, where clients reach the simulator at another address. */
+  /**
+   * The base URL of result addresses, for clients that reach the simulator at another address than
+   * the one it listens on.
+   */
   readonly publicUrl?: string
 }
 

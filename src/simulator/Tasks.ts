@@ -12,11 +12,11 @@ import { sha256 } from "./digest.ts"
 import { hintOf } from "./Requests.ts"
 import { countOf, isOn, readSwitches } from "./switches.ts"
 
-/** The API at which an order was accepted; its task is not known at any other. */
+/** The API at which an order was accepted. A task is unknown at every other API. */
 export interface Place {
   /** The protocol, which is also the first path segment. */
   readonly protocol: string
-  /** On a relay: the vendor protocol behind it. */
+  /** For a relay: the protocol of the vendor behind the relay. */
   readonly family?: string
 }
 
@@ -31,7 +31,7 @@ export interface Draft {
   readonly order: Omit<Order, "prompt_sha256">
   readonly clientToken: string | null
   readonly echo: AcceptedEntry["echo"]
-  /** Generates the id; called again when the id is already taken. */
+  /** Generates the id of the job. It is called again when the generated id is already used. */
   readonly newId: (nowMillis: number) => string
 }
 
@@ -44,7 +44,7 @@ export interface Lifecycle {
    * as failures.
    */
   readonly cancels: boolean
-  /** Whether an order passes the checks and fails during processing. */
+  /** Whether the order fails during processing, although it passed the checks. */
   readonly unusable?: (accepted: AcceptedEntry) => boolean
   /** Whether all images of the order are refused when they are generated. */
   readonly refuses?: (accepted: AcceptedEntry) => boolean
@@ -61,7 +61,7 @@ export type Sighting =
 interface Task {
   readonly accepted: AcceptedEntry
   ended: EndedEntry | undefined
-  /** The number of polls that advanced the task. */
+  /** The number of polls so far, from which the status of the next poll follows. */
   polls: number
   /** The times of the last polls since the start of the simulator, in milliseconds since 1970. */
   readonly polledAt: Array<number>
@@ -93,13 +93,13 @@ export class Tasks extends Context.Service<
     /** Returns the status and counts one poll. An unknown id is `Forgotten`. */
     poll(place: Place, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
     /**
-     * Returns the status of the last poll, or that of the first poll to come, without counting a
-     * poll.
+     * Returns a status without counting a poll: the status that the last poll returned, or, before
+     * the first poll, the status that the first poll will return.
      */
     look(place: Place, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
     /** The ids of an account's tasks at one API, newest first. */
     idsOf(place: Place, key: string): Effect.Effect<ReadonlyArray<string>>
-    /** Cancels a task that has not started; a repeat changes nothing. */
+    /** Cancels a task that has not ended; a repeat changes nothing. */
     cancel(accepted: AcceptedEntry): Effect.Effect<EndedEntry>
     /** Removes the task; its entries in the book stay. */
     remove(id: string): Effect.Effect<void>

@@ -53,8 +53,9 @@ export interface Desk extends Place {
 }
 
 /**
- * One protocol as its vendor serves it. Every protocol has one file in the same order: wire
- * schemas, refusals, checks, lifecycle of a job, answers, calls, and the vendor itself.
+ * One protocol as its vendor serves it. Every protocol has one file, and all these files have the
+ * same sections in the same order: wire schemas, refusals, checks, lifecycle of a job, answers,
+ * calls, and the vendor itself.
  */
 export interface Vendor extends Pick<Desk, "protocol" | "refuse"> {
   /** The key of a request, or the vendor's authentication error. */
@@ -62,7 +63,7 @@ export interface Vendor extends Pick<Desk, "protocol" | "refuse"> {
   readonly routes: ReadonlyArray<VendorRoute>
 }
 
-/** Maximum body size: the largest inline image that a vendor accepts, and some more. */
+/** Maximum body size, which is larger than the largest inline image that a vendor accepts. */
 const maxBody = ByteSize.mebibytes(64)
 
 /** The key that every vendor refuses. */
@@ -91,7 +92,7 @@ const missingModelPrefix = "missing-"
 
 export const isMissingModel = (model: string): boolean => model.startsWith(missingModelPrefix)
 
-/** A field that the vendor refuses by name, although it ignores unknown fields. */
+/** The schema of a field that the vendor refuses, although it ignores unknown fields. */
 export const refusedField = Schema.optionalKey(Schema.Never)
 
 /** The first fault of a body. */

@@ -9,9 +9,9 @@ import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
 
 /**
  * Accepts an order that passed the vendor's checks, unless a switch of its account or prompt
- * refuses it. A refused order is not entered into the book. For an accepted order a switch may
- * replace the response. `answer` runs after the entry; where it returns an HTTP response, such as a
- * stream, that is sent unchanged.
+ * refuses it. A refused order is not entered into the book. An accepted order is entered first;
+ * then `answer` makes the response. A JSON response may be cut or extended by switches; an HTTP
+ * response, such as a stream, is sent unchanged. Switches may also prevent any response.
  */
 export const placeOrder = Effect.fnUntraced(function* (
   desk: Desk,

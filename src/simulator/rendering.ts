@@ -94,7 +94,9 @@ const sizesNamed: Record<SizesName, typeof sizes> = {
   "2.5": { ...sizes, "480p": { ...sizes["480p"], "16:9": [854, 480], "9:16": [480, 854] } }
 }
 
-/** The size of the rendered video in pixels; that of 720p where the order names no resolution. */
+/**
+ * The size of the rendered video in pixels. An order without a resolution gets the size of 720p.
+ */
 const renderedSize = (accepted: AcceptedEntry, name: SizesName): Size => {
   const { resolution } = accepted.order
   const [width, height] =
@@ -102,10 +104,13 @@ const renderedSize = (accepted: AcceptedEntry, name: SizesName): Size => {
   return { width, height }
 }
 
-/** The assumed length of every reference video. */
+/** The assumed length of every reference video, in seconds. */
 export const assumedInputSeconds = 4
 
-/** The length of the rendered video. A length that the model chooses depends on the id only. */
+/**
+ * The length of the rendered video, in seconds. Where the model chooses the length, it is derived
+ * from the job's id, so that it is the same at every poll.
+ */
 const renderedSeconds = (
   { order, upstream_id }: AcceptedEntry,
   [least, most]: ModelFamily["seconds"]
@@ -113,8 +118,8 @@ const renderedSeconds = (
   order.seconds === -1 ? least + numberFrom(upstream_id, most - least + 1) : order.seconds
 
 /**
- * Length and tokens of a rendered video; the tokens are computed from the frames where the order
- * sets them.
+ * The length and the tokens of a rendered video. The tokens are computed from the number of frames,
+ * which follows from the length where the order does not set it.
  */
 export const producedVideo = (
   accepted: AcceptedEntry,
@@ -141,8 +146,8 @@ export const producedSeconds = (
 })
 
 /**
- * The number of images of an order that are refused when they are generated: the number in the
- * switch, or all.
+ * The number of images of an order that are refused when they are generated: N with the switch
+ * `sim:refused-images=N`, all with `sim:refused-images`, otherwise 0.
  */
 export const refusedImages = ({ order, switches }: AcceptedEntry): number => {
   const orderedImages = order.n ?? 1

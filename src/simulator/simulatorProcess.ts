@@ -3,7 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Effect, Layer, Option, Schema } from "effect"
 import { layerSimulator, Simulator } from "./Simulator.ts"
 
-/** 0 takes a free port, as in `SimulatorOptions`. */
+/** A port number; 0 takes a free port, as in `SimulatorOptions`. */
 const PortOrFree = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65535 }))
 
 const settings = Config.all({

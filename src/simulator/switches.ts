@@ -66,8 +66,8 @@ const DEFAULT_ECHO_KIB = 1536
 const KIB = 1024
 
 /**
- * Filler data in place of the copy of the order that some vendors add to their response; its size
- * is that of `sim:echo=KIB`.
+ * Filler data in place of the copy of the order that some vendors add to their response.
+ * `sim:echo=KIB` sets its size in KiB.
  */
 export const echoOf = (switches: Switches): { readonly request?: string } =>
   isOn(switches, "echo")
@@ -75,8 +75,8 @@ export const echoOf = (switches: Switches): { readonly request?: string } =>
     : {}
 
 /**
- * Replaces the usage counts in the response text by the word of `sim:usage=WORD`. It works on the
- * text because `JSON.stringify` cannot write a word such as `1e309`.
+ * Replaces the usage counts in the response text by the word of `sim:usage=WORD`. The text is
+ * changed after it is encoded, because `JSON.stringify` cannot write a word such as `1e309`.
  */
 export const withUsageWord = (
   text: string,

@@ -47,8 +47,8 @@ export class ScriptedVendors extends Context.Service<
     /** All received chat and embedding orders, including refused ones, oldest first. */
     readonly textOrders: Effect.Effect<ReadonlyArray<ReceivedText>>
     /**
-     * The number of video jobs and of image and text requests that the vendors accepted, and would
-     * bill.
+     * The number of video jobs, image requests and text requests that the vendors accepted and
+     * would bill.
      */
     readonly jobs: Effect.Effect<number>
   }
@@ -174,7 +174,8 @@ const makeVendors = (options: ScriptedOptions) => {
 /**
  * Adapters for every protocol in `Protocols`, without a socket, and `ScriptedVendors` to control
  * them. Without a script, each video is finished at the second poll and each image immediately. A
- * script may be a function of the received order, and so depend on its text, account or protocol.
+ * script may be a function of the received order, so that it can depend on the order's text,
+ * account or protocol.
  */
 export const layerAdaptersScripted = (options: ScriptedOptions = {}) =>
   Layer.effectContext(
@@ -189,7 +190,7 @@ export const layerAdaptersScripted = (options: ScriptedOptions = {}) =>
       })
       const adaptersOf = <A>(names: Iterable<string>, make: (protocol: string) => A) =>
         new Map([...names].map((name) => [name, make(name)] as const))
-      // Each modality has one map here and one script above.
+      // A new modality needs a map here and a script in `makeVendors`.
       return Context.make(ScriptedVendors, service).pipe(
         Context.add(ProtocolAdapter, {
           video: adaptersOf(protocols.video.keys(), videoAdapter),

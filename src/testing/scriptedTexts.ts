@@ -24,8 +24,8 @@ const usageOf = ({ inputTokens, outputTokens }: TokenCounts) => ({
 const usageField = (usage: TokenCounts | null) => (usage === null ? {} : { usage: usageOf(usage) })
 
 /**
- * The events of a streamed chat: its words one by one, its end, and its usage where the client
- * requested it.
+ * The events of a streamed chat: one for each word, one for the end, and one with the usage where
+ * the client requested it.
  */
 const piecesOf = (model: string, script: Written, wantsUsage: boolean): Array<TextPiece> => {
   const tokens = script.content.match(/\S+\s*/g) ?? []

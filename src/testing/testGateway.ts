@@ -82,8 +82,8 @@ export class TestingGateway extends Context.Service<
 
 const URL_OF_GATEWAY = "http://gateway.test"
 /**
- * Settings for simulated vendors, which respond immediately on the live clock: polls are frequent,
- * and no number of failures starts a cooldown.
+ * Settings for a gateway with simulated vendors. Polls are frequent, because simulated vendors
+ * respond immediately and the clock is live. No number of failures starts a cooldown.
  */
 const quick: Partial<Settings> = {
   breakerCalls: Number.MAX_SAFE_INTEGER,
@@ -202,7 +202,10 @@ export interface SimulatedGatewayOptions<E = never> extends Options<E, Simulator
   readonly catalog?: (simulatorUrl: string) => CatalogJson
 }
 
-/** Health checks are rare, so that a test may advance its clock by hours in a short time. */
+/**
+ * The settings of a gateway under test. Health checks and totals have long intervals, so that few
+ * of them run when a test advances its clock by hours.
+ */
 const layerSettings = (settings: Partial<Settings> = {}) =>
   Layer.succeed(Settings, {
     ...defaultSettings,
@@ -212,9 +215,10 @@ const layerSettings = (settings: Partial<Settings> = {}) =>
   })
 
 /**
- * Routes, handlers, use cases and poller over stores in memory and scripted vendors. All waits use
- * the clock, so a `TestClock` controls them. The layer also provides the doubles: a test can read
- * the `Ledger`, script the `ScriptedVendors`, and break the `MemoryStore`.
+ * The whole gateway for a test: routes, handlers, use cases and poller over stores in memory and
+ * scripted vendors. All waits use the clock, so a `TestClock` controls them. The layer also
+ * provides the doubles: a test can read the `Ledger`, script the `ScriptedVendors`, and break the
+ * `MemoryStore`.
  */
 export const layerGatewayTesting = <E = never>(options: GatewayOptions<E> = {}) => {
   const doubles = Layer.merge(layerStoresMemory(), layerAdaptersScripted(options.vendors))
@@ -228,9 +232,9 @@ export const layerGatewayTesting = <E = never>(options: GatewayOptions<E> = {}) 
 }
 
 /**
- * The same gateway with the vendor simulator and the real adapters, which connect to it over
- * sockets; so it needs the live clock. The layer also provides the `Simulator`, whose book lists
- * the jobs that vendors would bill.
+ * The same gateway with the real adapters, which connect to the vendor simulator over sockets.
+ * Sockets do not follow a `TestClock`, so this gateway needs the live clock. The layer also
+ * provides the `Simulator`, whose book lists the jobs that vendors would bill.
  */
 export const layerGatewaySimulated = <E = never>(options: SimulatedGatewayOptions<E> = {}) => {
   const doubles = Layer.merge(

@@ -19,7 +19,7 @@ import type {
   VideoStatus
 } from "../services/ProtocolAdapter.ts"
 
-/** An order as a vendor received it. */
+/** A video order as a vendor received it. */
 export interface ReceivedVideo {
   readonly protocol: string
   readonly account: ChannelAccount
@@ -76,8 +76,8 @@ export type ImageScript =
   | Failing
 
 /**
- * The text of a vendor and the tokens it counts; null where it reports no counts. Embeddings have
- * no output.
+ * The script of a text response: its text, and the token counts that the vendor reports (null where
+ * it reports none). For embeddings, only the input tokens are used.
  */
 export interface Written {
   readonly _tag: "Written"
@@ -97,8 +97,8 @@ const failing = (failure: VendorFailure): Failing => ({ _tag: "Failing", failure
 /** The scripts to choose from. */
 export const vendor = {
   /**
-   * Accepts the job, is processing for some polls (one by default), and succeeds; `usage` is the
-   * reported usage.
+   * Accepts the job, reports `Processing` for some polls (one by default), and then succeeds with
+   * the reported `usage`.
    */
   succeeds: (
     options: { readonly polls?: number; readonly usage?: Partial<VideoUsage> } = {}
@@ -108,7 +108,7 @@ export const vendor = {
     end: "succeeded",
     usage: { ...noUsage, ...options.usage }
   }),
-  /** Accepts the job and reports its failure in the end: nothing may be charged. */
+  /** Accepts the job and finally reports that it failed, so that nothing may be charged. */
   fails: (
     options: { readonly polls?: number; readonly code?: string; readonly message?: string } = {}
   ): VideoScript => ({
@@ -128,7 +128,7 @@ export const vendor = {
     end: { _tag: "Unknown" },
     usage: noUsage
   }),
-  /** Accepts the job and is processing until `ScriptedVendors.finish`. */
+  /** Accepts the job and reports `Processing` until `ScriptedVendors.finish` is called. */
   waits: (options: { readonly usage?: Partial<VideoUsage> } = {}): VideoScript => ({
     _tag: "Accepted",
     polls: "forever",
@@ -147,8 +147,8 @@ export const vendor = {
     after: options.after ?? Effect.void
   }),
   /**
-   * Responds with a text, as a whole or streamed word by word, as the client requests; to an
-   * embedding order with numbers.
+   * Responds to a chat with a text, either whole or streamed word by word, as the client requests.
+   * Responds to an embedding order with vectors.
    */
   writes: (
     options: { readonly content?: string; readonly usage?: TokenCounts | null } = {}
@@ -158,8 +158,9 @@ export const vendor = {
     usage: options.usage === undefined ? { inputTokens: 10n, outputTokens: 6n } : options.usage
   }),
   /**
-   * Refuses the order. Where the status can be a known refusal, the adapter recognises it, so that
-   * no job exists. Where `isKnown` is false or `upstreamId` is set, a job may exist.
+   * Refuses the order. Where the status is that of a known refusal, the refusal proves that no job
+   * exists. Where `isKnown` is false or `upstreamId` is set, the refusal proves nothing, and a job
+   * may exist.
    */
   refuses: (
     options: {

@@ -22,8 +22,8 @@ export const nodeCheck: Check = {
 type Variables = Readonly<Record<string, string | undefined>>
 
 /**
- * Loads the configuration from these variables alone; `onRead` receives the name of each variable
- * read.
+ * Loads the configuration from these variables alone; `onRead` is called with the name of each
+ * variable that is read.
  */
 const load = (
   variables: Variables,
@@ -79,7 +79,8 @@ const faultsOf = (environment: Variables): ReadonlyMap<string, string> =>
   )
 
 /**
- * The configuration from the variables that decode; null where these do not make a configuration.
+ * The configuration from the variables that decode, without the faulty ones; null where the rest is
+ * not a valid configuration.
  */
 export const configOf = (environment: Variables): GatewayConfig | null => {
   const faulty = faultsOf(environment)
@@ -127,7 +128,10 @@ const isMasterKey = (text: string): boolean => {
 
 const MAKE_KEY = `openssl rand -base64 ${MASTER_KEY_BYTES} makes one.`
 
-/** Checks the secrets in environment variables. Secrets stored in `DATA_DIR` have a check there. */
+/**
+ * Checks the secrets in environment variables. Secrets stored in `DATA_DIR` are checked by
+ * `dataDirectoryCheck`.
+ */
 export const secretsCheck: Check = {
   name: "Secrets",
   look: ({ config }) =>

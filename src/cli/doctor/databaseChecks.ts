@@ -42,7 +42,9 @@ const server = Effect.flatMap(SqlClient.SqlClient, (sql) =>
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMillis"`)
 )
 
-/** The oldest supported version, PostgreSQL 15, as a `server_version_num`. */
+/**
+ * The oldest supported version of the server, PostgreSQL 15, in the form of `server_version_num`.
+ */
 const LEAST_VERSION = 150_000
 /** The number of connections outside the pool: one connection that listens for notifications. */
 const LISTENING = 1
@@ -141,8 +143,8 @@ const secretFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
 }, Effect.provide(layerCrypto))
 
 /**
- * Limits a check to a time that a person waits for, and turns its failure into a finding, so that
- * the findings of the other checks are kept.
+ * Runs a check with a time-out that a waiting user accepts. Turns its failure into a finding, so
+ * that the findings of the other checks are still printed.
  */
 const unknownIfFailing = <E extends Error, R>(
   what: string,

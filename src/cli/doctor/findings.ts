@@ -3,7 +3,10 @@ import type { Effect } from "effect"
 import type { GatewayConfig } from "../../config.ts"
 
 export interface Finding {
-  /** `look` is a warning; `unknown` means that the subject could not be checked. */
+  /**
+   * `wrong` is an error, and `look` is a warning; `unknown` means that the subject could not be
+   * checked.
+   */
   readonly status: "ok" | "look" | "wrong" | "unknown"
   /** The finding in one sentence, without secrets. */
   readonly says: string
@@ -13,7 +16,10 @@ export interface Finding {
 
 interface Installation {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The configuration; null where it does not decode: checks that need it are skipped. */
+  /**
+   * The configuration; null where it does not decode. Checks that need the configuration are then
+   * skipped.
+   */
   readonly config: GatewayConfig | null
 }
 

@@ -3,8 +3,8 @@
  * under `GATEWAY_MASTER_KEY`. The rotation may be run again at any time, also after it was
  * interrupted.
  *
- * With the embedded database and a generated master key, neither variable is needed: a new key is
- * generated and replaces the old one in `secrets.json`.
+ * With the embedded database and a generated master key, these variables are not needed: a new key
+ * is generated, and replaces the old one in `secrets.json`.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
@@ -52,7 +52,8 @@ const rotate = Effect.gen(function* () {
   // one where none exists.
   yield* isKept ? requireStoredSecrets(config.dataDir) : bothKeys(config)
   return yield* Effect.gen(function* () {
-    // While this process has the database open, no gateway runs that could read the old file.
+    // No gateway can read the old secrets file meanwhile: while this process has the embedded
+    // database open, no gateway can run on it.
     if (isKept) yield* beginStoredRotation(config.dataDir)
     const done = yield* resealWith(yield* bothKeys(config))
     if (isKept) yield* endStoredRotation(config.dataDir)

@@ -1,12 +1,14 @@
 /**
- * The servers that the command line starts. The module of each is loaded only when its command
+ * The servers that the command line starts. The module of a server is loaded only when its command
  * runs.
  */
 import { ConfigProvider, Effect } from "effect"
 import { Command } from "effect/cli"
 import { ExitWith, failureOf } from "../failures.ts"
 
-/** The gateway as the environment configures it. It reports by itself why it cannot start. */
+/**
+ * The gateway as the environment configures it. Where it cannot start, it prints the reason itself.
+ */
 const gateway = Effect.flatMap(
   Effect.promise(() => import("../../program.ts")),
   ({ serveAsConfigured }) => serveAsConfigured

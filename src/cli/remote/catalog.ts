@@ -71,7 +71,8 @@ const withoutKeyValues = ({ channels, ...tables }: CatalogWrite) =>
   })
 
 /**
- * The changes that replacing the catalog in force would make, provided the gateway finds no fault.
+ * The changes that replacing the catalog in force would make. Fails where the gateway finds a fault
+ * in the new catalog.
  */
 const compare = Effect.fnUntraced(function* (gateway: Gateway, newCatalog: CatalogWrite) {
   const preview = yield* gateway.admin.previewCatalog({ query: {}, payload: newCatalog })
@@ -104,7 +105,10 @@ const comparisonText = (comparison: Comparison): string => {
 const hasChanges = ({ added, removed, changed }: Comparison): boolean =>
   added.length + removed.length + changed.length > 0
 
-/** The exit code of an error, as with `diff`, where 1 means that there are differences. */
+/**
+ * The exit code of an error. As with the Unix command `diff`, exit code 1 means that there are
+ * differences, so errors have another code.
+ */
 const ERROR_EXIT_CODE = 2
 
 const diff = Command.make(

@@ -1,8 +1,8 @@
 /**
  * Tests a channel with real orders: the smallest order of each form of its models. A separate
- * organisation pays for them from a balance limited to the permitted spend, so that the ledger
- * bounds and proves the cost as for any customer. The report shows requests and responses without
- * keys and media.
+ * organisation pays for these orders. Its balance is the permitted spend, so the ledger limits and
+ * proves the cost as for any customer. The report shows requests and responses without keys and
+ * media.
  */
 import { Clock, Effect, FileSystem, Option, Predicate, Schedule, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -17,12 +17,12 @@ import { asOperator, type Gateway, type Remote } from "./connection.ts"
 import { drawnImages, type TrialMedia, type TrialOrder, trialOrders } from "./trialOrders.ts"
 
 const PAUSE = "1 second"
-/** The time limit of an order; vendors take minutes to make a video. */
+/** The time limit of an order. It is long, because vendors take minutes to make a video. */
 const PATIENCE = "40 minutes"
 
 /**
- * The channel's video and image models, or only the requested one, whose orders the gateway routes
- * to this channel first.
+ * The video and image models whose orders the gateway sends to this channel first. Where a model is
+ * requested, all others are left out.
  */
 const modelsOf = (
   { models, mounts }: CatalogDocument,
@@ -112,7 +112,7 @@ const closeTrialAccount = Effect.fnUntraced(function* (
 })
 
 /**
- * The maximum length of a text in the report. Longer texts in an order are media, which are
+ * The maximum length of a text in the report. Longer texts in an order are media, and are
  * shortened.
  */
 const MAX_TEXT = 200
@@ -223,8 +223,8 @@ export const tryChannel = Command.make(
               const results = yield* Effect.forEach(models, (model) =>
                 Effect.gen(function* () {
                   const entry = yield* account.orders.models.read({ params: { id: model.model } })
-                  // Orders are placed one after the other, since each finds its task as the newest
-                  // of the organisation.
+                  // Orders are placed one after the other, because the task of an order is found as
+                  // the newest task of the organisation.
                   const all = yield* Effect.forEach(trialOrders(entry, media), (trial) =>
                     placeTrialOrder(gateway, account, trial)
                   )

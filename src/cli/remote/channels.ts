@@ -10,7 +10,7 @@ import { asOperator } from "./connection.ts"
 
 const channel = Argument.String("channel").pipe(Argument.withDescription("The channel's id"))
 
-/** Whether the test of a channel found a fault because of which the channel cannot be called. */
+/** Whether the test of a channel found that the channel cannot be called. */
 export const isFaulty = ({ reachable, credential_accepted }: ChannelCheckView): boolean =>
   reachable === false || credential_accepted === false
 

@@ -1,6 +1,6 @@
 /**
- * The commands by which operators move money. Each takes a reference, with which a repeat moves
- * nothing.
+ * The commands by which operators move money. Each command takes a reference: a repeat with the
+ * same reference moves nothing.
  */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

@@ -29,8 +29,9 @@ const readFiles = Effect.fnUntraced(function* (statement: string, entries: strin
 })
 
 /**
- * Calls with the path of an organisation's statements for an operator, or with the path of the
- * key's own organisation, which needs the key's scope.
+ * Calls `use` with the path of the statements. With an organisation, this is the operators' path
+ * for that organisation. Without one, it is the path for the organisation of the API key, which
+ * must have the scope `statements`.
  */
 const withStatements =
   (organization: Option.Option<string>) =>

@@ -54,7 +54,9 @@ const failureText = (one: {
   readonly error: { readonly code: string; readonly message: string }
 }) => `\n${one.error.code}: ${one.error.message}`
 
-/** The order as its client reads it, after at most `wait` seconds or when it has ended. */
+/**
+ * Reads the order as its client sees it. Waits until the order has ended, at most `wait` seconds.
+ */
 const readOwnTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, wait: number) {
   const reading = { params: { task_id: id }, query: { wait } }
   switch (taskKindOf(id)) {

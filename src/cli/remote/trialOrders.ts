@@ -23,7 +23,10 @@ export type TrialOrder =
 
 const PROMPT = "A lighthouse at dusk, the lamp turns slowly"
 
-/** Pixels of each side, which every vendor accepts: sides below 300 pixels are refused. */
+/**
+ * Pixels of each side of the drawn images. Every vendor accepts this size; some vendors refuse
+ * sides below 300 pixels.
+ */
 const PICTURE_SIDE = 512
 
 export const drawnImages: Effect.Effect<TrialMedia["images"]> = Effect.all([
@@ -79,8 +82,8 @@ const takesAll = ({ inputs }: Takes, roles: ReadonlyArray<InputRole>): boolean =
   inputs.some((form) => roles.every((role) => form[role] !== undefined))
 
 /**
- * The minimum seconds of an order: for shorter ones, some forms of a model are refused because of
- * their length, although its other forms allow it.
+ * The minimum duration of an order, in seconds. Some models accept shorter videos for some forms
+ * only, so a shorter order of another form would be refused because of its duration.
  */
 const SHORTEST_SECONDS = 3
 
@@ -97,9 +100,10 @@ const leastResolution = ({ resolutions = [] }: ModelEntry, takes: Takes | undefi
   null
 
 /**
- * The trial orders of a video model: each combination of inputs that the model is known to accept
- * (all combinations where nothing is known), an image without a role, one without sound where sound
- * can be switched off, and one with a watermark where the model has that parameter.
+ * The trial orders of a video model: one order for each combination of inputs that the model is
+ * known to accept (for all combinations where nothing is known), an order with an image without a
+ * role, an order without sound where sound can be switched off, and an order with a watermark where
+ * the model has that parameter.
  */
 const trialVideos = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialOrder> => {
   const takes = model.takes?.[0]
@@ -139,8 +143,8 @@ const trialVideos = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialO
 }
 
 /**
- * One image, two images in one order, and one image made from another where the model accepts
- * images.
+ * The trial orders of an image model: one image, two images in one order, and, where the model
+ * accepts input images, one image made from another.
  */
 const trialImages = (model: ModelEntry, { images: [picture] }: TrialMedia) => {
   const order = (form: string, more: object): TrialOrder => ({

@@ -19,8 +19,8 @@ export interface KeyedAccount extends ChannelAccount {
    */
   readonly version: number
   /**
-   * True for an old version: new orders do not use it, and polls of its tasks use it until they
-   * have ended.
+   * True for an old version. New orders do not use it; tasks that it created are polled with it
+   * until they have ended.
    */
   readonly isSuperseded: boolean
 }
@@ -52,8 +52,8 @@ const nameOf = ({ apiKey, appId, baseUrl }: KeyedAccount): string =>
 /**
  * The accounts for polling a task, from all versions of its channel's account, the newest first.
  * The account that created the task comes first. The channel's other keys of the same origin
- * follow, and are used where the vendor refuses that account. The vendor at another origin does not
- * know the task.
+ * follow, and are used where the vendor refuses the first account. Accounts of other origins are
+ * left out, because the vendor there does not know the task.
  */
 export const accountsOfTask = (
   versions: ReadonlyArray<AccountVersion>,
@@ -74,8 +74,8 @@ export class ChannelCredentials extends Context.Service<
   ChannelCredentials,
   {
     /**
-     * The accounts of a channel, also of a channel that was removed from the catalog. Fails when no
-     * usable key is stored.
+     * The accounts of a channel. A channel that was removed from the catalog still has its
+     * accounts. Fails when no usable key is stored.
      */
     accounts(channelId: string): Effect.Effect<ChannelAccounts, ChannelUnavailable>
     /**
@@ -90,7 +90,7 @@ export class ChannelCredentials extends Context.Service<
      * Stores addresses, application ids and keys. A key without a value keeps its stored value,
      * unless the address changes to another origin. Stored keys that are missing from the list are
      * deleted. Where the address, the application id or the value of a key changes, the previous
-     * version of the account stays as long as tasks that it created are running.
+     * version of the account is kept as long as tasks that it created are running.
      */
     store(channels: ReadonlyArray<ChannelWrite>): Effect.Effect<void>
     /** Deletes versions that were superseded at least `seconds` ago and have no running tasks. */
@@ -100,7 +100,7 @@ export class ChannelCredentials extends Context.Service<
 >()("gateway/services/ChannelCredentials") {}
 
 /**
- * Minimum time for which a superseded version is kept: an order may have read it before the change
- * and not have written its hold yet.
+ * Minimum time for which a superseded version is kept. An order may have read this version before
+ * the change without having written its hold yet, so that no task refers to the version.
  */
 export const SUPERSEDED_SECONDS = 3600

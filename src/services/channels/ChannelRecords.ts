@@ -6,12 +6,12 @@ import { Context, type Effect, Schema } from "effect"
 import type { CooldownScope, OrganizationEnds } from "../../domain/channelCooldowns.ts"
 
 /**
- * What a cooldown applies to: a channel, one of its models, or one of its keys; for all
- * organisations or for one.
+ * The target of a cooldown: a channel, one of its models, or one of its keys. A cooldown applies to
+ * the orders of all organisations, or to the orders of one.
  */
 export interface CooldownTarget extends CooldownScope {
   readonly channelId: string
-  /** The key that cools down; null where the channel or a model does. */
+  /** The key that cools down; null where the channel or a model cools down. */
   readonly keyName: string | null
 }
 
@@ -30,8 +30,8 @@ export const Cooldown = Schema.Struct({
   /** The only organisation whose orders are refused; null for every organisation. */
   organizationId: Schema.NullOr(Schema.String),
   /**
-   * True where no other organisation uses the channel, so that the vendor may be failing for
-   * everybody.
+   * For a cooldown of one organisation: true where no other organisation has recent calls in the
+   * same scope, so that nothing shows whether the vendor works for others.
    */
   isAlone: Schema.Boolean,
   /** Seconds until a trial call is allowed; 0 from then on. */
@@ -78,7 +78,7 @@ export interface ChannelHour {
 
 export type CooldownCause = Pick<Cooldown, "reason" | "status" | "isAlone">
 
-/** Only calls within this time count for the decision on a cooldown. */
+/** Only calls that ended within this time are counted when a cooldown is decided. */
 export const WINDOW_SECONDS = 60
 /**
  * After this time, a trial call without a result loses its claim, and another call may be the
@@ -86,8 +86,8 @@ export const WINDOW_SECONDS = 60
  */
 export const TRIAL_SECONDS = 60
 /**
- * After this time, another organisation may already make a trial call, because the first one may
- * hang for a long time.
+ * After this time without a result, another organisation may make a trial call too, because the
+ * first trial call may hang for a long time.
  */
 export const TRIAL_HEAD_START_SECONDS = 5
 
@@ -101,15 +101,16 @@ export class ChannelRecords extends Context.Service<
       readonly failures: ReadonlyArray<ChannelFailure>
     }): Effect.Effect<void>
     /**
-     * The results of the calls of these channels within the last minute. Calls before the end of
-     * the last cooldown of their model or organisation are left out.
+     * The results of the calls of these channels within the last minute. Calls that were made
+     * before the last cooldown of their model or organisation ended are left out.
      */
     latestEnds(channelIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<CallEnds>>
     /** All current cooldowns. */
     readonly cooldowns: Effect.Effect<ReadonlyArray<Cooldown>>
     /**
-     * Begins a cooldown of `least` seconds. After a failed trial it lasts twice as long as the
-     * previous one, up to `most` seconds. A target that is already cooling down is not changed.
+     * Begins a cooldown of `least` seconds. After a failed trial call, the cooldown lasts twice as
+     * long as the previous one, up to `most` seconds. A target that is already cooling down is not
+     * changed.
      */
     beginCooldown(
       target: CooldownTarget,
@@ -133,8 +134,8 @@ export class ChannelRecords extends Context.Service<
     giveTrialBack(target: CooldownTarget): Effect.Effect<void>
     endCooldown(target: CooldownTarget): Effect.Effect<void>
     /**
-     * Sets `isAlone` to false: the cooldown continues for its organisation only, and orders of
-     * other organisations use the channel.
+     * Sets `isAlone` to false, because another organisation uses the channel successfully: the
+     * cooldown continues for its own organisation only.
      */
     contradict(target: CooldownTarget): Effect.Effect<void>
     readonly hour: Effect.Effect<ChannelHour>

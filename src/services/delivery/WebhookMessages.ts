@@ -33,7 +33,9 @@ export const ClaimedMessage = Schema.Struct({
   endpointId: Schema.String,
   receiver: Schema.String,
   url: Schema.String,
-  /** Whether the address is the callback of an order, not an endpoint. */
+  /**
+   * Whether the address is the callback address of an order; otherwise it belongs to an endpoint.
+   */
   isCallback: Schema.Boolean,
   /** Whether the last attempt at the endpoint failed. */
   isFailing: Schema.Boolean,
@@ -61,7 +63,7 @@ export interface MessageClaims {
   readonly maxFailing: number
   /**
    * Maximum number of concurrent attempts to one receiver, including those in `runningByReceiver`.
-   * A failing receiver gets one attempt.
+   * A receiver whose last attempt failed gets one attempt at a time.
    */
   readonly maxPerReceiver: number
   /**
@@ -87,7 +89,7 @@ export const DeliveryAttempt = Schema.Struct({
 })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type
 
-/** The result of an attempt, from the view of its message. */
+/** What happens to a message after an attempt: it is delivered, due again, or given up. */
 export type AttemptEnd =
   | { readonly _tag: "Delivered" }
   | { readonly _tag: "Again"; readonly afterSeconds: number }
@@ -118,8 +120,8 @@ export const noSuchDelivery = (id: string) =>
   new NotFound({ message: `The endpoint has no delivery that is called ${JSON.stringify(id)}` })
 
 /**
- * The margin by which a claim outlasts the longest attempt. When the claim ends, the gateway has
- * either recorded the result or stopped.
+ * The time by which a claim lasts longer than the longest possible attempt. A claim that ends
+ * without a recorded result therefore belongs to a gateway that has stopped.
  */
 export const LEASE_MARGIN_SECONDS = 15
 
@@ -130,13 +132,14 @@ export class WebhookMessages extends Context.Service<
   WebhookMessages,
   {
     /**
-     * Claims due messages for this gateway; the receivers take turns. No other call claims a
-     * message before its claim ends, `LEASE_MARGIN_SECONDS` after the longest possible attempt.
+     * Claims due messages for this gateway; the receivers take turns. A claim ends
+     * `LEASE_MARGIN_SECONDS` after the longest possible attempt; before that, no other call claims
+     * the message.
      */
     claimDue(claims: MessageClaims): Effect.Effect<ReadonlyArray<ClaimedMessage>>
     /**
-     * Records an attempt and its result, and updates the endpoint accordingly. A repeat changes
-     * nothing, nor does a call for a message that was claimed again since.
+     * Records an attempt and its result, and updates the endpoint accordingly. A repeated call
+     * changes nothing. A call for a message that was claimed again since changes nothing either.
      */
     recordAttempt(
       message: ClaimedMessage,
@@ -153,17 +156,19 @@ export class WebhookMessages extends Context.Service<
       page: PageRequest
     ): Effect.Effect<Page<Delivery>, InvalidRequest>
     /**
-     * Makes one message due again now, with all attempts of the retry schedule. A repeat has the
-     * same effect. Fails with `NotFound` where the endpoint has no such message.
+     * Makes one message due immediately, and starts its retry schedule again from the first
+     * attempt. A repeated call has the same effect. Fails with `NotFound` where the endpoint has no
+     * such message.
      */
     redeliver(endpointId: string, id: string): Effect.Effect<void, NotFound>
     /**
-     * Makes every message of events since this time due again now, and returns the number of
-     * messages.
+     * Makes all messages about events since this time due immediately, as `redeliver` does, and
+     * returns their number.
      */
     redeliverSince(endpointId: string, since: Date): Effect.Effect<number>
     /**
-     * Deletes finished messages after the retention time of the call log, and returns their number.
+     * Deletes finished messages that are older than the retention time of the call log, and returns
+     * their number.
      */
     readonly prune: Effect.Effect<number>
   }

@@ -1,6 +1,7 @@
 /**
  * Files that clients upload for some hours and refer to in their orders. The store has a row for
- * each file, and in chunks the bytes of files that are not in the archive's bucket.
+ * each file. The bytes of a file are in the archive's bucket where there is one, otherwise in
+ * chunks in the store.
  */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
@@ -71,9 +72,9 @@ export class Files extends Context.Service<
   Files,
   {
     /**
-     * Adds a pending file, which is not visible yet. Returns null where the file is added. Where it
-     * would exceed a limit, returns that limit and adds nothing. A repeat with the same id adds
-     * nothing and returns null.
+     * Adds a pending file, which is not visible yet. Returns null where the file was added, or was
+     * added before under the same id. Where the file would exceed a limit, returns the name of that
+     * limit and adds nothing.
      */
     add(file: NewFile, bounds: FileBounds): Effect.Effect<keyof FileBounds | null>
     /**
@@ -88,7 +89,7 @@ export class Files extends Context.Service<
     ): Effect.Effect<void>
     /**
      * Makes a pending file visible after all its bytes are written. A repeat returns the file
-     * again. Returns null where the upload took too long and is being removed.
+     * again. Returns null where the upload took too long and the file is being removed.
      */
     completeUpload(
       organizationId: string,

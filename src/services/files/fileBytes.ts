@@ -7,7 +7,7 @@ import { Effect, Stream } from "effect"
 import { Bucket, BucketFault, type ByteRange, objectKeyOf } from "../results/ArchiveBucket.ts"
 import { CHUNK_BYTES, Files, type MediaFile } from "./Files.ts"
 
-/** The fields of a file that say where its bytes are. */
+/** The fields of a file that are needed to find its bytes. */
 export interface FileLocation extends Pick<MediaFile, "id" | "bytes" | "isInBucket"> {
   readonly organizationId: string
 }
@@ -15,8 +15,8 @@ export interface FileLocation extends Pick<MediaFile, "id" | "bytes" | "isInBuck
 const bytesMissing = new BucketFault({ message: "the file's bytes are not there" })
 
 /**
- * Splits the bytes into chunks. Chunks are written one at a time, so that other requests get their
- * turn of the event loop.
+ * Splits the bytes into chunks. The chunks are written one after the other, so that a large file
+ * does not block other requests.
  */
 const splitIntoChunks = (bytes: Buffer): ReadonlyArray<Buffer> =>
   Array.from({ length: Math.ceil(bytes.length / CHUNK_BYTES) }, (_, n) =>

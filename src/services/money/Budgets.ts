@@ -19,7 +19,7 @@ export const Budget = Schema.Struct({
   thresholds: Schema.Array(Schema.Int),
   /** True for a member's monthly cap, which is set with the member. */
   isCap: Schema.Boolean,
-  /** Holds and charges that count in the current period. */
+  /** The amounts of holds and of charges that count in the current period. */
   heldNano: Schema.BigInt,
   capturedNano: Schema.BigInt,
   /** Start of the current period and of the next one; null for the period `total`. */

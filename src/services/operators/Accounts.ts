@@ -9,11 +9,9 @@ export const OrganizationRecord = Schema.Struct({
   name: Schema.String,
   balanceNano: Schema.BigInt,
   heldNano: Schema.BigInt,
-  /**
-   * The sum by which the charges of open orders may exceed their holds, and the credit limit: how
-   * far such charges may take the balance below zero.
-   */
+  /** The total amount by which the charges of open orders may exceed their holds. */
   uncoveredNano: Schema.BigInt,
+  /** The credit limit: how far charges above their holds may take the balance below zero. */
   creditNano: Schema.BigInt,
   /**
    * The low-balance threshold: a balance below it sends the webhook `balance.low`; null turns this
@@ -90,7 +88,7 @@ export interface MemberFilter extends OrganizationFilter {
 export interface KeyFilter extends NameFilter {
   readonly organizationId: string | null
   readonly memberId: string | null
-  /** Whether the key is revoked; an expired key is not. */
+  /** Whether the key is revoked. Expired keys do not count as revoked. */
   readonly revoked: boolean | null
 }
 
@@ -123,12 +121,15 @@ export class Accounts extends Context.Service<
     organizations(filter: OrganizationFilter, page: PageRequest): PageEffect<OrganizationRecord>
     organizationTotals(filter: OrganizationFilter): Effect.Effect<OrganizationTotals>
     organization(id: string): FindEffect<OrganizationRecord>
-    /** Disabling an organisation disables its keys; its open orders still finish. */
+    /**
+     * Changes an organisation. While an organisation is disabled, its keys are refused; its open
+     * orders still finish.
+     */
     changeOrganization(id: string, change: OrganizationChange): FindEffect<OrganizationRecord>
     members(filter: MemberFilter, page: PageRequest): PageEffect<MemberRecord>
     memberTotals(filter: MemberFilter): Effect.Effect<MemberTotals>
     member(id: string): FindEffect<MemberRecord>
-    /** A lower cap limits new orders only; open orders still finish. */
+    /** Changes a member. A lower cap limits new orders only; open orders still finish. */
     changeMember(id: string, change: MemberChange): FindEffect<MemberRecord>
     keys(filter: KeyFilter, page: PageRequest): PageEffect<KeyRecord>
     keyTotals(filter: KeyFilter): Effect.Effect<KeyTotals>

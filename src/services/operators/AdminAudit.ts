@@ -10,7 +10,9 @@ export const AuditEntry = Schema.Struct({
   action: Schema.String,
   /** The id of the object that was changed or created; null where there is none. */
   subjectId: Schema.NullOr(Schema.String),
-  /** The fields of the request without secrets; null where the body could not be read. */
+  /**
+   * The fields of the request, without secrets; null where the request body could not be parsed.
+   */
   fields: Schema.Unknown,
   requestId: Schema.String,
   /** The operator's id; null for GATEWAY_ADMIN_TOKEN. */

@@ -20,7 +20,10 @@ export interface Operator {
   readonly role: Role
 }
 
-/** The holder of GATEWAY_ADMIN_TOKEN, which is not stored and cannot be revoked here. */
+/**
+ * The operator who holds GATEWAY_ADMIN_TOKEN. This token is not stored in the database, so it
+ * cannot be revoked through this service.
+ */
 export const rootOperator: Operator = { id: null, name: "GATEWAY_ADMIN_TOKEN", role: "owner" }
 
 export const OperatorRecord = Schema.Struct({
@@ -65,9 +68,12 @@ export class Operators extends Context.Service<
     /** Lists newest first, including revoked operators. */
     list(page: PageRequest): Effect.Effect<Page<OperatorRecord>, InvalidRequest>
     find(id: string): Effect.Effect<OperatorRecord, NotFound>
-    /** The change takes effect on every gateway within a second. */
+    /** Changes an operator. The change takes effect on every gateway within a second. */
     change(id: string, change: OperatorChange): Effect.Effect<OperatorRecord, NotFound>
-    /** The revocation takes effect on every gateway within a second; a repeat changes nothing. */
+    /**
+     * Revokes the operator's token. The revocation takes effect on every gateway within a second; a
+     * repeat changes nothing.
+     */
     revoke(id: string): Effect.Effect<OperatorRecord, NotFound>
   }
 >()("gateway/services/Operators") {}

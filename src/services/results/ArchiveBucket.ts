@@ -24,9 +24,9 @@ export interface ByteRange {
 
 export interface ArchiveBucket {
   /**
-   * Writes a file in pieces and replaces an earlier one, so a repeat is safe. A file whose stream
-   * fails is not stored. The bucket serves the file with the content type and disposition that are
-   * set here.
+   * Writes a file in pieces. An earlier file with the same key is replaced, so a repeat is safe. A
+   * file whose stream fails is not stored. The bucket serves the file with the content type and
+   * disposition that are set here.
    */
   put<E>(
     key: string,
@@ -34,8 +34,8 @@ export interface ArchiveBucket {
     bytes: Stream.Stream<Uint8Array, E>
   ): Effect.Effect<Pick<ArchivedFile, "bytes" | "sha256">, BucketFault>
   /**
-   * Deletes every file whose key has the prefix. Succeeds also where there is none, so a repeat is
-   * safe.
+   * Deletes every file whose key has the prefix. Succeeds even where no file has the prefix, so a
+   * repeat is safe.
    */
   removeAll(prefix: string): Effect.Effect<void, BucketFault>
   /**

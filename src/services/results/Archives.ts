@@ -50,18 +50,18 @@ export class Archives extends Context.Service<
      */
     renew(result: ClaimedResult): Effect.Effect<boolean>
     /**
-     * Records the result of an attempt. A repeat changes nothing, nor does a call for a result that
-     * was claimed again or whose task was deleted since.
+     * Records the result of an attempt. A repeated call changes nothing. A call for a result that
+     * was claimed again since, or whose task was deleted since, changes nothing either.
      */
     recordCopy(result: ClaimedResult, end: CopyEnd): Effect.Effect<void>
     /**
-     * The archived files of a task, in the order of their numbers; null where they are not in the
-     * archive.
+     * The archived files of a task, in the order of their numbers; null where the archive does not
+     * have the task's files.
      */
     files(organizationId: string, taskId: string): Effect.Effect<ReadonlyArray<ArchivedFile> | null>
     /**
-     * Expires at most `limit` results that have been in the archive for `days`: it stops serving
-     * them and makes their removal due.
+     * Expires at most `limit` results that have been in the archive for `days`: their files are not
+     * served from then on, and their removal becomes due.
      */
     expire(days: number, limit: number): Effect.Effect<void>
     /**
@@ -70,8 +70,8 @@ export class Archives extends Context.Service<
      */
     claimRemovals(limit: number): Effect.Effect<ReadonlyArray<ClaimedRemoval>>
     /**
-     * Deletes the row of an archived result, whose files the caller has deleted. A repeat, or a call
-     * whose claim was replaced by a newer one, changes nothing.
+     * Deletes the row of an archived result after the caller has deleted its files from the bucket.
+     * A repeated call, or a call with a claim that a newer claim has replaced, changes nothing.
      */
     completeRemoval(result: ClaimedRemoval): Effect.Effect<void>
   }

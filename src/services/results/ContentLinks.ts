@@ -1,7 +1,7 @@
 /**
  * Signed links to files of tasks, which players and web pages can open without an API key for a
- * day. A link contains the members it was made for, and the caller of `verify` checks that they are
- * enabled.
+ * day. A link contains the ids of the members it was made for. `verify` returns these members, and
+ * its caller checks that they are enabled.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"

@@ -9,7 +9,10 @@ const asset = new URL("./sunset.mp4", import.meta.url)
 
 const assetSeconds = 16
 
-/** The longest video. After the asset's end, the asset starts again. */
+/**
+ * Maximum length of a video, in seconds. A video that is longer than the asset repeats the asset
+ * from its start.
+ */
 export const longestClipSeconds = 30
 
 /** The size of every video, regardless of the ordered one. */
@@ -48,8 +51,8 @@ const boxesBelow = (bytes: Buffer, box: Box): ReadonlyArray<Box> =>
     : []
 
 /**
- * The offset of the length in a box of version 0, counted from the box's start, and the box that
- * has its time scale.
+ * The header boxes that state a length (all of version 0): the offset of the length from the start
+ * of the box, and the type of the box that contains the time scale of this length.
  */
 const lengthFields = [
   { type: "mvhd", length: 24, scaleOf: "mvhd" },
@@ -60,7 +63,10 @@ const lengthFields = [
 
 const scaleOffset = 20
 
-/** The offset of the number in an `mfhd` box, and of the time in a `tfdt` box of version 1. */
+/**
+ * The offset of the sequence number in an `mfhd` box, and of the start time in a `tfdt` box of
+ * version 1, both from the start of the box.
+ */
 const numberOffset = 12
 const timeOffset = 12
 
@@ -71,8 +77,8 @@ const startOf = (boxes: ReadonlyArray<Box>, type: string): number => {
 }
 
 /**
- * Cuts the asset to a length. Players read the length from the header, so later fragments are left
- * out and every length field in the header is set.
+ * Cuts the asset to a length. Fragments after this length are left out. Every length field in the
+ * header is set too, because players read the length from the header.
  */
 const cutter = (bytes: Buffer): ((seconds: number) => Buffer) => {
   const top = boxesIn(bytes, 0, bytes.length)
@@ -89,7 +95,10 @@ const cutter = (bytes: Buffer): ((seconds: number) => Buffer) => {
   const mediaUnits = scaleOf("mdhd")
   const starts = [...fragments.map(({ start }) => start), bytes.length]
 
-  /** The fragment of one second, with the number and the time of its position. */
+  /**
+   * Returns the fragment for one second of the video, with the sequence number and the start time
+   * of that second.
+   */
   const fragment = (second: number): Buffer => {
     const index = second % assetSeconds
     const copy = Buffer.from(bytes.subarray(starts[index], starts[index + 1]))

@@ -35,7 +35,8 @@ export const drawPicture = Effect.fnUntraced(function* (
   const rowBytes = width + 1
   const pixels = Buffer.alloc(rowBytes * height)
   for (let y = 0; y < height; y++) {
-    // The event loop gets a turn, so that a large picture does not block other requests.
+    // Yields to other fibers after a number of rows, so that a large picture does not block other
+    // requests.
     if (y % rowsPerTurn === rowsPerTurn - 1) yield* Effect.yieldNow
     const row = y * rowBytes + 1
     for (let x = 0; x < width; x++) {

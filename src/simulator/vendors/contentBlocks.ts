@@ -40,7 +40,7 @@ export const countBlocks = (content: Content, type: Content[number]["type"]): nu
 export const textOf = (content: Content): string =>
   content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
 
-/** The role of each medium, also where its block does not state one. */
+/** The role of each medium. A medium whose block states no role gets its default role. */
 const rolesOf = (content: Content): ReadonlyArray<MediaRole> => {
   const images = content.filter((block) => block.type === "image_url")
   const others = content.flatMap((block) =>
@@ -64,8 +64,8 @@ export const taskTypeOf = (content: Content): TaskType => {
 }
 
 /**
- * The fault of a combination of blocks that are valid one by one; undefined where the vendors
- * accept it.
+ * The fault of a combination of blocks, each of which is valid by itself; undefined where the
+ * vendors accept the combination.
  */
 export const contentProblem = (
   content: Content,

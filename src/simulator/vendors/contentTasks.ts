@@ -117,7 +117,9 @@ export const refuseWith =
     }
   }
 
-/** The fault of an order whose fields are valid one by one; undefined where there is none. */
+/**
+ * The fault of an order whose fields are each valid by themselves; undefined where there is none.
+ */
 export const orderFault = (
   { content, model, duration, ratio }: ContentOrder,
   resolution?: string
@@ -219,7 +221,10 @@ export const statusOf = (sighting: Known): string => {
   return ended.event === "cancelled" ? accepted.switches.cancel || ended.event : ended.event
 }
 
-/** A task as JSON text, because `JSON.stringify` cannot write some of the words of `sim:usage`. */
+/**
+ * A task as JSON text. It is not an object, because `JSON.stringify` cannot write some of the words
+ * of `sim:usage`.
+ */
 export const recordText = Effect.fnUntraced(function* (
   desk: Desk,
   sighting: Sighting,

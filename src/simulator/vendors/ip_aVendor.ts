@@ -194,7 +194,7 @@ const submit = submitAt(desk)
 
 const versions = ["/v1", "/api/v3", "/compatible-mode/v1"] as const
 
-/** The common standard form of images, answered synchronously. */
+/** Images in the common standard form (OpenAI's API), answered synchronously. */
 export const ip_a: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),

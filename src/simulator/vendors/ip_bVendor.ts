@@ -111,7 +111,10 @@ const usageOf = ({ model, order, switches }: AcceptedEntry, images: number) => {
     : { ...family.sizeOf(size), image_count: images }
 }
 
-/** The images of an order: one choice per image, or all images in one choice after a text. */
+/**
+ * The images of an order: one choice per image, or, with `sim:onechoice`, one choice with a text
+ * followed by all images.
+ */
 const madeImages = Effect.fnUntraced(function* (
   accepted: AcceptedEntry,
   ended: EndedEntry
@@ -182,7 +185,7 @@ const draftOf = (ask: Submit, family: Family) => {
   } as const
 }
 
-/** The handler of the protocol's order at a desk. */
+/** Returns the handler of the protocol's orders at a desk. */
 export const submitAt = (desk: Desk, manner: Manner) =>
   Effect.fnUntraced(function* (call: Call) {
     const isAsync = asksAsync(call.headers)

@@ -3,8 +3,8 @@ import { HttpServerResponse } from "effect/http"
 import type { VendorRoute } from "../Vendor.ts"
 
 /**
- * The list of models in the common standard form, under a version's path. It contains only some of
- * the models that are served.
+ * The route that lists models in the common standard form (OpenAI's API), below the path of a
+ * version. The list contains only some of the models that are served.
  */
 export const modelsAt = (version: `/${string}`, ...ids: ReadonlyArray<string>): VendorRoute => ({
   method: "GET",

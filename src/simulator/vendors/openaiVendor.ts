@@ -25,7 +25,7 @@ import {
   refusedContent
 } from "./standardErrors.ts"
 
-/** Maximum dimensions of a vector; more would fill the memory. */
+/** Maximum number of dimensions of a vector, which limits the memory that a request can use. */
 const MAX_DIMENSIONS = 8192
 
 const Embed = Schema.Struct({
@@ -68,7 +68,7 @@ const headOf = (accepted: AcceptedEntry, object: string) => ({
 })
 
 /**
- * The response as JSON text. The switches may replace its counts by words that are no JSON numbers.
+ * The response as JSON text. `sim:usage` may replace its counts by words that are not JSON numbers.
  */
 const answerOf = (accepted: AcceptedEntry, body: object, usage: object) => {
   const { switches } = accepted
@@ -85,7 +85,7 @@ const plainAnswer = (accepted: AcceptedEntry, chat: Chat) => {
   return answerOf(accepted, { ...headOf(accepted, "chat.completion"), choices }, chatUsage(chat))
 }
 
-/** The data of all events, in order. */
+/** The data of all events of a streamed chat, in order. */
 const eventsOf = (accepted: AcceptedEntry, chat: Chat): ReadonlyArray<string> => {
   const counts = chat.stream_options?.include_usage === true
   const head = headOf(accepted, "chat.completion.chunk")
@@ -125,8 +125,8 @@ const brokenConnection = Effect.sleep("50 millis").pipe(
 )
 
 /**
- * Writes event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the stream breaks,
- * stalls or sends an error after N events.
+ * Streams the response event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the
+ * stream breaks, stalls or sends an error after N events.
  */
 const streamAnswer = Effect.fnUntraced(function* (accepted: AcceptedEntry, chat: Chat) {
   const request = yield* HttpServerRequest.HttpServerRequest
@@ -196,7 +196,7 @@ const complete = Effect.fnUntraced(function* (call: Call) {
 const defaultDimensions = 8
 
 /**
- * A vector as base64 of 32-bit floats in the machine's byte order, as the standard's clients read
+ * A vector as base64 of 32-bit floats in the machine's byte order, in which OpenAI's clients read
  * it.
  */
 const packed = (vector: ReadonlyArray<number>): string =>
@@ -253,7 +253,10 @@ const embed = Effect.fnUntraced(function* (call: Call) {
   )
 })
 
-/** The common standard form of chat and embeddings, answered as a whole or streamed. */
+/**
+ * Chats and embeddings in the common standard form (OpenAI's API). A chat is answered whole or
+ * streamed.
+ */
 export const openai: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),

@@ -7,7 +7,7 @@ const segments = { a: "doubao", d: "kling", e: "vidu", f: "qwen" } as const
 
 export type Family = keyof typeof segments
 
-/** The start of a family's model ids, for families with a recognisable one. */
+/** The beginnings of model ids by which a model's family is recognised. */
 const families: ReadonlyArray<readonly [start: RegExp, family: Family]> = [
   [/^doubao-/, "a"],
   [/^kling-/, "d"],
@@ -41,8 +41,8 @@ const unsupported = () =>
   refusal(400, "The requested operation is unsupported.", "unsupported_operation")
 
 /**
- * Authenticates with the relay's own key as a bearer token, also where the family's vendor has
- * another scheme.
+ * Reads the relay's own key as a bearer token. The relay uses this scheme even for families whose
+ * vendor has another scheme.
  */
 export const authenticate: Vendor["authenticate"] = (headers) =>
   keyOf(headers, "Bearer", () => refuse(401))

@@ -1,4 +1,4 @@
-/** Errors in the common standard form, which several vendors share. */
+/** Errors in the common standard form (OpenAI's API), which several vendors share. */
 import { type BodyFault, Refusal } from "../Vendor.ts"
 
 const refusal = (

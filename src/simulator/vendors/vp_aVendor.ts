@@ -43,7 +43,7 @@ const Submit = Schema.Struct({
   watermark: Schema.optionalKey(Schema.Boolean),
   return_last_frame: Schema.optionalKey(Schema.Boolean),
   draft: Schema.optionalKey(Schema.Boolean),
-  /** The number of frames; it takes precedence over the duration. */
+  /** The number of frames, which takes precedence over the duration. */
   frames: Schema.optionalKey(between(FEWEST_FRAMES, 289)),
   priority: Schema.optionalKey(between(0, 9)),
   service_tier: Schema.optionalKey(Schema.Literals(["default", "flex"])),
@@ -63,7 +63,8 @@ const Echo = Schema.Struct({
 const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFault })
 
 /**
- * Options that only some models support. The service tier `default` is supported by every model.
+ * The options of an order that only some models support. The service tier `default` is left out,
+ * because every model supports it.
  */
 const optionsOf = (order: typeof Submit.Type) => ({
   camera_fixed: order.camera_fixed,

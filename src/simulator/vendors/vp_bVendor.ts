@@ -86,8 +86,8 @@ const poll = Effect.fnUntraced(function* (call: Call) {
 })
 
 /**
- * The newer content block family: it requires an application id in addition to the key, and has no
- * resolution.
+ * The newer content block family: it requires an application id in addition to the key, and its
+ * orders have no resolution.
  */
 export const vp_b: Vendor = {
   ...desk,

@@ -59,13 +59,16 @@ export const lifecycle: Lifecycle = {
   produced: (accepted) => producedSeconds(accepted, familyOf(accepted.model))
 }
 
-/** The billed amount in the vendor's unit, with one decimal: 0.9 or 0.6 units per second. */
+/**
+ * The billed amount in the vendor's unit, with one decimal: 0.9 units per second with sound or an
+ * input video, otherwise 0.6.
+ */
 const receipt = ({ order }: AcceptedEntry): string => {
   const dear = order.generate_audio === true || order.inputs.videos > 0
   return String(((order.seconds ?? 0) * (dear ? 9 : 6)) / 10)
 }
 
-/** The form of every response that is no error. */
+/** The body of every response that is not an error. */
 export const success = (data: Schema.Json) => ({
   code: 0,
   message: "SUCCEED",

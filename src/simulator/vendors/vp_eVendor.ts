@@ -96,7 +96,8 @@ const ofFault = ({ path, problem }: BodyFault) => {
 const noTask = () => refusal(404, "TaskNotFound", "task not found")
 
 /**
- * The vendor answers an empty balance with 400; a switch requests any other status in this table.
+ * The reason and message of the vendor's error for a status. The real vendor reports an empty
+ * balance with status 400; `sim:refuse` can request each status in this table.
  */
 const causes: Readonly<Record<number, readonly [reason: string, message: string]>> = {
   401: ["Unauthorized", "the api key is missing or not valid"],
@@ -280,7 +281,10 @@ export const routesAt = (desk: Desk): ReadonlyArray<VendorRoute> => [
 
 const desk: Desk = { protocol: "vp_e", refuse, moderatedInput }
 
-/** The third-generation tier: each mode has a path, and the key has the scheme `Token`. */
+/**
+ * The API of the third-generation models: each mode has its own path, and the key is sent with the
+ * scheme `Token`.
+ */
 export const vp_e: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Token", () => refuse(401)),

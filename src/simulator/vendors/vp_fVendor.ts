@@ -71,7 +71,7 @@ const referencesFault = (images: number, videos: number): Refusal | undefined =>
 
 const noCombination = () => invalid("The combination of input.media is not supported")
 
-/** Checks the list of media for the third generation. */
+/** Checks the list of media of an order for a model of version 3.0. */
 const allFault = ({ modes }: CloudFamily, ask: Ask): Refusal | undefined => {
   const { prompt, media = [] } = ask.input
   if (prompt === undefined && media.length === 0) {
@@ -260,7 +260,10 @@ export const routesAt = (
 
 const desk: Desk = { protocol: "vp_f", refuse, moderatedInput }
 
-/** The form of a task's poll. Image tasks of the cloud are polled at the same path as videos. */
+/**
+ * The form in which a task's polls are answered. Image tasks of the cloud are polled at the same
+ * path as videos.
+ */
 const formOf = ({ kind }: AcceptedEntry): TaskForm => (kind === "image" ? ip_b.taskForm : taskForm)
 
 const eitherForm: TaskForm = {

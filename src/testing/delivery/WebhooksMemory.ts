@@ -42,7 +42,7 @@ export const layerWebhookEndpointsMemory = Layer.effect(
       [...webhookEndpoints.values()].filter(
         ({ organizationId, url }) => organizationId === owner && url !== ""
       )
-    /** Finds an endpoint that has an address. */
+    /** Finds an endpoint; an endpoint without an address is not found. */
     const findWithUrl = (owner: string, id: string) =>
       Effect.filterOrFail(
         find(owner, id),
@@ -208,8 +208,8 @@ export const layerWebhookMessagesMemory = Layer.effect(
     }
 
     /**
-     * Updates the endpoint after an attempt: marks it as failing or working, and disables it where
-     * it keeps failing or is gone.
+     * Updates the endpoint after an attempt: marks the endpoint as failing or working, and disables
+     * it where its attempts keep failing or it answered 410 Gone.
      */
     const updateEndpoint = (
       id: string,

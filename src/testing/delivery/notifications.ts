@@ -1,4 +1,6 @@
-/** Adds webhook messages when the state in memory changes, as triggers do in PostgreSQL. */
+/**
+ * Adds webhook messages when the state in memory changes, as database triggers do in PostgreSQL.
+ */
 import { DateTime, Schema } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
 import { callbacksOf, OPERATORS } from "../../features/webhooks/WebhookEndpoints.ts"
@@ -134,9 +136,9 @@ export const notifyOfPool = (
 }
 
 /**
- * Notifies of each threshold of a budget once in a period: when the use reaches it, and of all
- * thresholds up to 100 percent when the budget refuses an order for the first time. A first refusal
- * by a member's cap has a separate event as well.
+ * Sends the notifications of a budget. Each threshold is notified once in a period: when the use
+ * reaches the threshold, or, for thresholds up to 100 percent, when the budget has refused an
+ * order. The first refusal by a member's cap also sends the event `cap.reached`.
  */
 export const notifyOfBudget = (
   state: MemoryState,
@@ -174,15 +176,16 @@ export const notifyOfBudget = (
 }
 
 /**
- * Whether operators are notified of a cooldown: not of a key's, and not of one organisation's while
- * other organisations are served.
+ * Whether operators are notified of a cooldown. They are notified while a channel or model cools
+ * down for all organisations, or for one organisation with `isAlone`; they are not notified of
+ * cooldowns of keys.
  */
 const isNotified = ({ keyName, until, organizationId, isAlone }: StoredCooldown): boolean =>
   keyName === null && until !== null && (organizationId === null || isAlone)
 
 /**
- * Changes a cooldown. Notifies operators where this takes a channel or model down, or brings it up
- * again, for all organisations.
+ * Stores a changed cooldown. Notifies operators when the change takes a channel or model out of
+ * service, or brings it back into service.
  */
 export const changeCooldown = (
   state: MemoryState,

@@ -74,8 +74,9 @@ export const layerCatalogMemory = Layer.effect(
 )
 
 /**
- * The account of a channel: the current version where address, application id and keys are
- * unchanged, else a new version.
+ * Returns the version of a channel's account in which its keys are stored: the current version
+ * where address, application id and key values are unchanged, otherwise a new version that
+ * supersedes the current one.
  */
 const accountFor = (
   { id, base_url: baseUrl, app_id: appId }: ChannelWrite,
@@ -207,8 +208,8 @@ export const layerChannelCredentialsMemory = Layer.effect(
 )
 
 /**
- * The notifier of changes in memory. There is only one gateway, so it neither notifies others nor
- * listens to them.
+ * The notifier of changes in memory. A store in memory has only one gateway, so there is no other
+ * gateway to notify or to listen to.
  */
 export const layerChangesMemory = Layer.effect(
   Changes,

@@ -60,8 +60,8 @@ export const layerChannelRecordsMemory = Layer.effect(
       state.channelCounts.filter((one) => one.at > now - seconds * 1000)
 
     /**
-     * Deletes old cooldowns of single organisations. Cooldowns of whole channels are kept, because
-     * operators read them.
+     * Deletes old cooldowns of single organisations. Cooldowns for all organisations, and current
+     * cooldowns with `isAlone`, are kept, because operators read them.
      */
     const pruneCooldowns = (now: number): void => {
       for (const [name, cooldown] of cooldowns) {
@@ -74,7 +74,9 @@ export const layerChannelRecordsMemory = Layer.effect(
       }
     }
 
-    /** Changes the stored cooldown, where there is one. */
+    /**
+     * Changes the stored cooldown. Does nothing where none is stored or `changeOf` returns null.
+     */
     const change = (
       scope: CooldownTarget,
       changeOf: (cooldown: StoredCooldown, now: number) => Partial<StoredCooldown> | null

@@ -1,4 +1,4 @@
-/** Idempotency keys in memory; the ledger's movements write them. */
+/** Idempotency keys in memory. The holds and closes of the ledger write them. */
 import { Clock, Effect, Layer } from "effect"
 import { IdempotencyKeys, makeIdempotencyKeys } from "../../services/IdempotencyKeys.ts"
 import { MemoryStore } from "./MemoryStore.ts"

@@ -56,8 +56,8 @@ export const layerLedgerMemory = Layer.effect(
         return books === undefined ? Effect.fail(unknownOrganization) : Effect.succeed(books)
       })
 
-    // Sorts by the rank within each organisation, so that one organisation with many violations
-    // cannot hide the others.
+    // The first violations of all organisations come first, then the second ones, and so on. An
+    // organisation with many violations therefore cannot push the others off the limited list.
     const verify = Effect.sync(() =>
       [...store.organizations.values()]
         .flatMap((books) => auditBooks(books).map((violation, nth) => ({ violation, nth })))

@@ -32,7 +32,7 @@ import type { StoredReconciliation } from "../money/storedReconciliations.ts"
 import type { StoredTransfer } from "../money/storedTransfers.ts"
 import type { StoredApiKey, StoredMember, StoredOperator } from "../operators/storedAccounts.ts"
 
-/** A point in time. `turn` orders the events of one millisecond. */
+/** A point in time. `turn` is a sequence number that orders moments of the same millisecond. */
 export interface Moment {
   readonly at: Date
   readonly turn: number
@@ -88,7 +88,7 @@ export interface StoredOrder {
 interface StoredPool {
   balanceNano: bigint
   heldNano: bigint
-  /** How far the charges of open orders may exceed their holds. */
+  /** The total amount by which the charges of open orders may exceed their holds. */
   uncoveredNano: bigint
   creditNano: bigint
   stoppedReason: string | null
@@ -115,7 +115,7 @@ export interface Books {
   disabledAt: Date | null
   readonly members: Map<string, StoredMember>
   readonly pool: StoredPool
-  /** The months of members, by `monthKey`. */
+  /** The monthly sums of members, by `monthKey`. */
   readonly months: Map<string, StoredMonth>
   readonly budgets: Map<string, StoredBudget>
   readonly orders: Map<string, StoredOrder>
@@ -203,13 +203,13 @@ export interface MemoryState {
     auditedAt: number | null
     violations: number
   }
-  /** The number of moments so far, which gives the next `turn`. */
+  /** The number of moments created so far, which is the `turn` of the next one. */
   turns: number
 }
 
 /**
- * The state itself, for tests that read data which no service returns, or that break invariants
- * which the services keep. Each layer that is built has its own state.
+ * The shared state of the stores in memory. Tests use it to read data that no service returns, or
+ * to break invariants that the services maintain. Each layer that is built has its own state.
  */
 export class MemoryStore extends Context.Service<MemoryStore, MemoryState>()(
   "gateway/testing/MemoryStore"
@@ -316,8 +316,8 @@ export const usageOf = ({
 }
 
 /**
- * Cuts a page, newest first, from entries that are sorted oldest first. The cursor may be any
- * entry, including one that `isShown` filters out.
+ * Cuts a page, newest first, from entries that are sorted oldest first. The cursor may be the id of
+ * any entry, including an entry that `isShown` filters out.
  */
 export const pageOf = <A extends { readonly id: string }>(
   entries: ReadonlyArray<A>,

@@ -8,7 +8,7 @@ import { Orphans } from "../../services/Orphans.ts"
 import { notifyEndpoints } from "../delivery/notifications.ts"
 import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "./MemoryStore.ts"
 
-/** Adds the orphan of an order, unless the order has one. */
+/** Adds the orphan of an order, unless the order already has one. */
 export const addOrphan = (
   state: MemoryState,
   { chargeNano, job, request: { id, organizationId, amountNano } }: StoredOrder,

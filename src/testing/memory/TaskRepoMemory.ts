@@ -163,8 +163,8 @@ export const layerTaskRepoMemory = Layer.effect(
     }
 
     /**
-     * Makes the archived files due for removal. Where a copy may be running, they are due after its
-     * lease has ended.
+     * Makes the archived files of a task due for removal. Where a copy may be running, the removal
+     * is due after the lease of the copy has ended.
      */
     const eraseArchive = (id: string, now: number): void => {
       const archive = store.archives.get(id)

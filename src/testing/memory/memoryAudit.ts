@@ -22,7 +22,7 @@ type AddViolation = (invariant: string, detail: string, subject: string) => void
 const heldOf = (orders: ReadonlyArray<StoredOrder>): bigint =>
   sum(orders.map(({ state, request }) => (state === "open" ? request.amountNano : 0n)))
 
-/** How far the charge of an order may exceed its hold. */
+/** The amount by which the charge of an order may exceed its hold. */
 const excessOf = ({ request: { amountNano, exposureNano = amountNano } }: StoredOrder): bigint =>
   exposureNano - amountNano
 

@@ -37,7 +37,8 @@ import { layerTaskRepoMemory } from "./TaskRepoMemory.ts"
 import { layerUsageLogMemory } from "./UsageLogMemory.ts"
 
 /**
- * The default master key. Any key is good enough, because the encrypted data ends with the process.
+ * The default master key. Any key is good enough, because the encrypted data only exists in the
+ * memory of this process.
  */
 const testingKey = Redacted.make(new Uint8Array(MASTER_KEY_BYTES).fill(7))
 
@@ -76,13 +77,13 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
   )
 
 /**
- * All stores, empty: the services of `layerStores` over a database, plus `Changes` and
- * `MemoryStore`. Each layer from this function has its own state. Time is Effect's `Clock`, so a
- * `TestClock` controls deadlines, months and polls.
+ * All stores, without data: the same services as `layerStores` provides over a database, plus
+ * `Changes` and `MemoryStore`. Each layer from this function has its own state. Time is Effect's
+ * `Clock`, so a `TestClock` controls deadlines, months and polls.
  */
 export const layerStoresMemory = (masterKey: Redacted.Redacted<Uint8Array> = testingKey) =>
-  // `Layer.fresh` is needed because the parts are shared constants, which would otherwise be built
-  // once for several layers.
+  // `Layer.fresh` is needed because the layers of single stores are constants: without it, two
+  // layers of this function could share one state.
   Layer.suspend(() => Layer.fresh(layerOver(masterKey)))
 
 export type StoresMemory = Layer.Success<ReturnType<typeof layerStoresMemory>>

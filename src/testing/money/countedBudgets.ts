@@ -1,6 +1,6 @@
 /**
- * The budgets of the store in memory: which orders count in them, which orders they refuse, and how
- * budgets are created and changed.
+ * The budgets of the store in memory: counts orders in budgets, finds the budget that refuses an
+ * order, and creates and changes budgets.
  */
 import { DateTime } from "effect"
 import {
@@ -79,7 +79,10 @@ export const refusalOf = (
   return { exceeded, budget }
 }
 
-/** Adds an order's hold or charge to its budgets, and notifies of thresholds that are reached. */
+/**
+ * Adds the hold or the charge of an order to the budgets in which it counts, and sends
+ * notifications of thresholds that are reached.
+ */
 export const addToBudgets = (
   state: MemoryState,
   books: Books,
@@ -94,7 +97,9 @@ export const addToBudgets = (
   }
 }
 
-/** Records that a budget has refused an order, and notifies of the first refusal. */
+/**
+ * Records that a budget has refused an order. The first refusal in a period sends notifications.
+ */
 export const recordRefusal = (
   state: MemoryState,
   books: Books,
@@ -106,7 +111,9 @@ export const recordRefusal = (
   notifyOfBudget(state, books, budget, use, now, true)
 }
 
-/** Creates a budget. Its use starts with the holds and charges of the current period. */
+/**
+ * Creates a budget. The holds and charges of the current period count in the budget immediately.
+ */
 export const beginBudget = (
   state: MemoryState,
   books: Books,

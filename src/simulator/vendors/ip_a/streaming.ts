@@ -7,7 +7,7 @@ import { drawPicture } from "../../media/picture.ts"
 import { hangUp } from "../../placing.ts"
 import { countOf, isOn } from "../../switches.ts"
 
-/** The start of the events' names. */
+/** The kind of request, with which the names of its events begin. */
 export type ImageWork = "image_generation" | "image_edit"
 
 interface Streaming {
@@ -38,8 +38,8 @@ const brokenConnection = Effect.sleep("50 millis").pipe(
 )
 
 /**
- * Writes event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the stream breaks,
- * stalls or sends an error after N events.
+ * Streams the images event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the
+ * stream breaks, stalls or sends an error after N events.
  */
 export const streamImages = Effect.fnUntraced(function* (
   accepted: AcceptedEntry,

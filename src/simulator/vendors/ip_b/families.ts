@@ -35,7 +35,10 @@ const oneOf = (...sizes: ReadonlyArray<string>) => {
   return (text: string) => (allowedSizes.has(text) ? pixels(text) : undefined)
 }
 
-/** Accepts sizes by their number of pixels; each limit is given as the side of a square. */
+/**
+ * Accepts sizes by their number of pixels. Each limit is given as the side of the square that has
+ * this number of pixels.
+ */
 const withinPixels = (least: number, most: number, maxRatio: number) => (text: string) => {
   const size = pixels(text)
   if (size === undefined) return undefined
@@ -48,8 +51,8 @@ const withinPixels = (least: number, most: number, maxRatio: number) => (text: s
 const tierOrPixels = (text: string) => tiers[text] ?? pixels(text)
 
 /**
- * The recommended sizes. Four of them have slightly fewer pixels than the minimum on the same page
- * of the documentation.
+ * The recommended sizes. Four of them have slightly fewer pixels than the minimum that the same
+ * page of the vendor's documentation states.
  */
 const recommended = oneOf("1280*1280", "1104*1472", "1472*1104", "960*1696", "1696*960")
 const ranged = withinPixels(1280, 1440, 4)
@@ -125,8 +128,8 @@ const families: ReadonlyArray<readonly [start: RegExp, family: Family]> = [
 ]
 
 /**
- * The fallback for unknown model ids: it has the widest limits. Its default `n` is so large that
- * clients should always send `n`.
+ * The fallback for unknown model ids: it has the widest limits. Its default `n` is 4, so a client
+ * should always send `n`.
  */
 const anyFamily: Family = { ...image27, maxImages: 6, defaultImages: 4, rewrites: true }
 

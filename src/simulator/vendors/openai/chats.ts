@@ -33,8 +33,8 @@ export type Chat = typeof Chat.Type
 export const decodeChat = decodeBody(Chat, { unknownFields: "ignored", refuse: ofFault })
 
 /**
- * Counts the tokens of a text, at 4 bytes per token; an image has 85 tokens. Both are fewer than
- * any gateway should expect.
+ * Counts the tokens of a text, at 4 bytes per token; an image counts 85 tokens. Both counts are
+ * low, so that a gateway's estimate should never be below them.
  */
 export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)
 const imageTokens = 85

@@ -7,8 +7,8 @@ import { callsAt } from "../vp_aVendor.ts"
 const Texts = Schema.Struct({ content: Content, prompt: Schema.optionalKey(Schema.Unknown) })
 
 /**
- * The relay requires the text a second time, in `prompt`. Several texts may be joined there in any
- * way.
+ * Checks the field `prompt`, in which the relay requires the text of `content` a second time. Where
+ * `content` has several texts, `prompt` must contain each of them, joined in any way.
  */
 const checkPrompt = (body: unknown): Effect.Effect<void, Refusal> => {
   const read = Option.getOrUndefined(Schema.decodeUnknownOption(Texts)(body))

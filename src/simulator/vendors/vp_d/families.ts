@@ -19,8 +19,8 @@ const text = {}
 const firstFrame = { first_frame: 1 }
 const bothFrames = { first_frame: 1, last_frame: 1 }
 /**
- * The limits of references. The real vendor checks the number of references; the simulator refuses
- * none for it.
+ * The limits of references. The real vendor enforces these numbers; the simulator refuses no order
+ * because of them.
  */
 const references = { ...bothFrames, reference_image: 7, reference_video: 1 }
 

@@ -41,7 +41,7 @@ const TextSubmit = Schema.Struct({
 
 const ImageSubmit = Schema.Struct({
   contents: Schema.Array(Schema.Union([PromptItem, Frame])),
-  // The picture's own ratio is used.
+  // The field is refused, because the video has the ratio of the picture.
   settings: Schema.Struct({ ...baseSettings, aspect_ratio: refusedField }).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed({}))
   ),

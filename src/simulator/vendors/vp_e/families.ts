@@ -9,7 +9,10 @@ const firstFrame = { first_frame: 1 }
 const bothFrames = { first_frame: 1, last_frame: 1 }
 const references = { reference_image: 7 }
 
-/** Served on every path; references need a length of at least 3 seconds. */
+/**
+ * The turbo models, which are served on every path. An order with references must have at least 3
+ * seconds.
+ */
 const turbo: ModelFamily.ModelFamily<Mode> = {
   name: "turbo",
   ids: /^viduq3-turbo(?:-cn|-glb)?$/,
