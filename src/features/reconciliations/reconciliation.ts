@@ -15,12 +15,14 @@ export const entryKinds = [
 export type EntryKind = (typeof entryKinds)[number]
 
 /**
- * How long before or after the period an order without a task may be closed to be matched by a
- * listed id.
+ * The maximum time before or after the period at which an order without a task may be closed and
+ * still match a listed id.
  */
 export const TOLERANCE_MILLIS = 86_400_000
 
-/** The totals of one id, in the list or in its charged orders. Billionths; null: unknown. */
+/**
+ * The totals of one id, in the list or in our charged orders, in billionths; null means unknown.
+ */
 export interface SideTotal {
   readonly amountNano: bigint | null
   readonly unitsNano: bigint | null
