@@ -83,8 +83,9 @@ CREATE TABLE call_ends (
 );
 CREATE INDEX call_ends_by_slot ON call_ends (slot);
 
--- Counters of channels in slots of ten seconds: ended calls, their latencies (as histograms), and the
--- charges for vendor-reported usage with the estimates (holds) of their orders. Kept for an hour.
+-- Counters of channels in slots of ten seconds: ended calls, their latencies (as histograms), and
+-- the charges for vendor-reported usage with the estimates (holds) of their orders. Kept for an
+-- hour.
 CREATE TABLE channel_counts (
   channel_id text NOT NULL,
   slot timestamptz NOT NULL,
