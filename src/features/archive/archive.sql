@@ -78,9 +78,9 @@ BEGIN
 END $$;
 
 -- Deletes tasks of an organisation's sealed months, the oldest first and at most `p_most`, and
--- returns the number of deleted tasks. The orders of the tasks remain, since the books are computed
--- from the orders; the tasks can then not be read. A task with a file in the archive stays until
--- the file is removed, and a task with an open orphan until the orphan is resolved.
+-- returns the number of deleted tasks, which nobody can read afterwards. The orders of the tasks
+-- remain, since the books are computed from the orders. A task with a file in the archive stays
+-- until the file is removed, and a task with an open orphan until the orphan is resolved.
 CREATE FUNCTION drop_closed_tasks(p_organization text, p_most int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   closed text[];

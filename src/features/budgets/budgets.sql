@@ -160,8 +160,8 @@ LANGUAGE sql STABLE AS $$
    WHERE s.organization_id = p_organization AND s.id = p_use AND b.id = s.budget_id
 $$;
 
--- Creates the current period of a new budget. Its use starts with the open holds and the charges of
--- that period so far; the open orders then count in the budget.
+-- Creates the row of a new budget's current period, with the open holds and the charges of that
+-- period so far. From then on, these open orders count in the budget.
 CREATE FUNCTION begin_budget(p_time_zone text, p_organization text, p_budget text)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

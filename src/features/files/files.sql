@@ -17,8 +17,8 @@ CREATE TABLE files (
   -- The row is written before the first byte and deleted after the last one, so that a killed
   -- gateway leaves no bytes without a row.
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'kept', 'removing')),
-  -- The time at which the file is removed, or is claimed for another attempt to remove it: for an
-  -- incomplete upload its deadline, for a complete file its expiry.
+  -- The time at which the file is due for removal: for an incomplete upload its deadline, for a
+  -- complete file its expiry. A claim for removal sets the time of the next attempt.
   due_at timestamptz NOT NULL,
   -- The number of the claim for its removal.
   lease bigint NOT NULL DEFAULT 0,

@@ -58,9 +58,9 @@ export interface OrderFilter {
   readonly modality: string | null
   readonly channelId: string | null
   readonly state: ListedOrder["state"] | null
-  /** Orders match that were placed at this time or later. */
+  /** Only orders that were placed at this time or later match. */
   readonly from: Date | null
-  /** Orders match that were placed before this time. */
+  /** Only orders that were placed before this time match. */
   readonly to: Date | null
   readonly tag: Tag | null
   /** The vendor's id of a task: if it is not null, only tasks match. */

@@ -37,7 +37,7 @@ CREATE TABLE member_months (
 -- An order is one row: its hold, its end, its charge, and the values that the charge was computed
 -- from. Closing an order is an update in place (HOT): every page has free space, and no index has a
 -- column that a close changes, except BRIN indexes, which do not prevent HOT updates. The columns
--- that a close changes stand last, so that the write-ahead log of the update need not repeat the
+-- that a close changes are the last ones, so that the write-ahead log of the update need not repeat the
 -- columns before them.
 CREATE TABLE orders (
   organization_id text NOT NULL,
@@ -90,8 +90,8 @@ CREATE TABLE orders (
   basis text,
   -- The amount that the vendor bills for the charged units.
   cost bigint CHECK (cost >= 0),
-  -- The vendor call that produced the charged result; null where no single response contained the
-  -- complete result.
+  -- The vendor call that produced the charged result, for results that a single answer delivered
+  -- completely.
   call jsonb,
   CHECK ((state = 'open') = (closed_at IS NULL)),
   -- A captured order has a charge above zero.

@@ -16,12 +16,12 @@ CREATE TABLE upstream_calls (
   url text NOT NULL,
   status int,
   failure text,
-  -- Calls that repeat a call with the same outcome are counted in its row: `duration_ms` and
-  -- `answer` are those of the newest call.
+  -- Consecutive polls with the same outcome share one row: `duration_ms` and `answer` are those of
+  -- the newest poll.
   duration_ms int NOT NULL,
   request jsonb,
   answer jsonb,
-  -- The number of these repeats, and the time of the newest call.
+  -- The number of repeats of the first call, and the time of the newest call.
   repeats int NOT NULL DEFAULT 0,
   last_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, job_id, started_at, id)

@@ -73,7 +73,8 @@ CREATE TYPE hold_decision AS (
   -- The budget that refused the hold, and how much of that budget was used.
   refusal jsonb,
   -- The amount that was available for the hold: the free balance of the pool. For `overexposed`, it
-  -- is the part of that balance and the credit that open orders' possible charges do not need.
+  -- is the free balance plus the credit, less the amount by which charges of open orders may exceed
+  -- their holds.
   available bigint,
   -- The budget uses that the hold counts in.
   counts_in text[]

@@ -164,9 +164,9 @@ export const layerChannelCredentials = Layer.effect(
     )
 
     /**
-     * Whether storing this key needs a new version of the account: the account has no key of this
-     * name, or a key with another value. A name without a key needs one too, since a running task
-     * may have been created with a deleted key of this name.
+     * Whether storing this key needs a new version of the account. It does where the account has a
+     * key of this name with another value. It also does where the account has no key of this name,
+     * since a running task may have been created with a deleted key of this name.
      */
     const isNew = (
       { name, api_key = null }: ChannelKeyWrite,
