@@ -2,8 +2,9 @@
 
 /**
  * The kinds of entries, in the order of an operator's attention. `different`: both sides have the
- * id, with different amounts. `missing_there`: only we have it. `missing_here`: only the list has
- * it. `orphan`: only the list has it, and it belongs to an orphan. `matched`: both sides agree.
+ * id, with different amounts or units. `missing_there`: the list has no line for our order.
+ * `missing_here`: only the list has the id. `orphan`: only the list has the id, which belongs to an
+ * orphan. `matched`: both sides have the id and agree.
  */
 export const entryKinds = [
   "different",

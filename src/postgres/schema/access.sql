@@ -1,6 +1,6 @@
--- Organisations, their members, the members' API keys, and the operators of the gateway.
--- `organization_id` comes first in every key of every table that has it, so that the tables can be
--- distributed by it.
+-- Organisations, their members, the members' API keys, and the operators of the gateway. A table
+-- with the column `organization_id` has it first in each of its keys, so that the table can be
+-- distributed by this column.
 
 CREATE TABLE organizations (
   id text PRIMARY KEY,

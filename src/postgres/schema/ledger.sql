@@ -37,8 +37,8 @@ CREATE TABLE member_months (
 -- An order is one row: its hold, its end, its charge, and the values that the charge was computed
 -- from. Closing an order is an update in place (HOT): every page has free space, and no index has a
 -- column that a close changes, except BRIN indexes, which do not prevent HOT updates. The columns
--- that a close changes are the last ones, so that the write-ahead log of the update need not repeat the
--- columns before them.
+-- that a close changes are the last ones, so that the write-ahead log of the update need not repeat
+-- the columns before them.
 CREATE TABLE orders (
   organization_id text NOT NULL,
   -- The prefix of the order's kind and a UUIDv7, minted before any side effect. Ids are compared by
@@ -106,9 +106,10 @@ CREATE TABLE orders (
 CREATE INDEX orders_by_member ON orders (organization_id, member_id, id);
 -- For lists of the orders of all organisations in order of time.
 CREATE INDEX orders_by_id ON orders (id);
--- A BRIN index summarises each full range of pages, after one or two thousand rows, so that reads
--- of recent orders stay short. Autovacuum drops summarisation requests when there are too many in a
--- minute; the next vacuum summarises the skipped ranges.
+-- This BRIN index summarises a range of pages as soon as the range is full, after one or two
+-- thousand rows, so that few recent rows are not summarised and reads of recent orders stay short.
+-- Autovacuum drops summarisation requests when there are too many in a minute; the next vacuum
+-- summarises the skipped ranges.
 CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
   WITH (autosummarize = on, pages_per_range = 256);
 -- The primary key is created last: until the table is analysed, the planner considers all indexes
