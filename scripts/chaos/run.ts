@@ -167,7 +167,7 @@ const judgeRecovery = (limit: number, recoveries: ReadonlyArray<number | null>):
 
 /**
  * The part of a run during which the processes exist. The logs of the processes are complete only
- * when it has ended.
+ * when this part has ended.
  */
 const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: string) {
   const witness = makeWitness(`canary-${options.seed}-sings`)
