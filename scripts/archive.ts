@@ -1,8 +1,9 @@
 /**
  * Measures the memory of a gateway that archives many large results concurrently. Starts a vendor
  * with generated files, a real PostgreSQL, an S3 server from the npm registry, and the gateway as a
- * separate process. Prints the growth of its resident memory, and compares the digests of the files
- * it serves. Exits with 1 when memory grew by more than the limit.
+ * separate process. Prints the growth of the gateway's resident memory, and compares the digest of
+ * a file that the gateway serves with the vendor's. Exits with 1 when memory grew by more than the
+ * limit, or the digests differ.
  *
  *   npm run archive -- --files 50 --mebibytes 200 --max-mebibytes 150
  */

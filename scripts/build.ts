@@ -38,7 +38,8 @@ const copyAssets = async (folder: string): Promise<void> => {
 const { values } = parseArgs({ options: { out: { type: "string" } } })
 const folder = resolve(values.out ?? BUILT)
 await removeAllButConsole(folder)
-// One type checker: several would each compute the types of Effect again, more than twice the work.
+// Only one type checker: with several, each would compute the types of Effect again, which is more
+// than twice the work.
 const compile = ["--project", "scripts/tsconfig.build.json", "--checkers", "1", "--outDir", folder]
 node("node_modules/typescript/bin/tsc", ...compile)
 await copyAssets(folder)

@@ -29,7 +29,10 @@ const sums = "src/features/usage/usageSums.sql"
 const budgets = "src/features/budgets/budgets.sql"
 const audit = "src/postgres/schema/audit.sql"
 
-/** A mutant. Its place must occur only once in the file, so that each mutant is a single change. */
+/**
+ * A mutant replaces the text `place` of a file by `becomes`. The text must occur only once in the
+ * file, so that each mutant is a single change.
+ */
 type Mutant = readonly [name: string, place: string, becomes: string]
 
 const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {

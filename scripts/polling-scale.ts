@@ -39,7 +39,7 @@ const { values } = parseArgs({
 const plan = {
   tasks: Number(values.tasks),
   gateways: Number(values.gateways),
-  /** The minimum and maximum time between two polls of a task. */
+  /** The minimum interval between two polls of a task; polls should not be much later. */
   intervalSeconds: Number(values.interval),
   clients: Number(values.clients),
   models:

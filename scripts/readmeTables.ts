@@ -48,7 +48,7 @@ const fieldsOf = ({ settings, telemetry, ...config }: GatewayConfig): ReadonlyMa
     ])
   )
 
-/** Values that together are valid for every variable; none of them is a default. */
+/** Values of which at least one is valid for each variable; none of them is a default. */
 const probes = [
   "7",
   "17",

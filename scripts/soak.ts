@@ -39,7 +39,10 @@ const SAMPLES = 60
 const MAX_SAMPLE_SECONDS = 5
 /** The share of the time in which caches fill and code is compiled. Memory is compared after it. */
 const SETTLED_SHARE = 1 / 3
-/** The share of the remaining time that is compared, at its start and at its end. */
+/**
+ * The share of the remaining time whose memory is compared: at the start and at the end of that
+ * time.
+ */
 const COMPARED_SHARE = 1 / 5
 const WAIT_SECONDS = 60
 

@@ -27,7 +27,7 @@ class WalkFailed extends Schema.TaggedError<WalkFailed>()("WalkFailed", {
 
 const modalities: ReadonlySet<string> = new Set(["video", "image", "chat", "vlm", "embedding"])
 const GIVE_UP_AFTER = "5 minutes"
-/** Any address works: the gateway passes it on, and the simulated vendors do not fetch it. */
+/** Any address works: the gateway forwards it, and the simulated vendors do not fetch it. */
 const PICTURE = "https://media.example/lighthouse.png"
 
 const PROMPT = "a lighthouse at dusk"

@@ -23,7 +23,8 @@ const number = (value: number, digits: number): string =>
   Number.isNaN(value) ? "-" : value.toFixed(digits)
 
 /**
- * The ratio of our gateway to this row: of the rates, or of the times where no rate was measured.
+ * How many times as fast our gateway is as this row: by the rates, or by the times where no rate
+ * was measured.
  */
 const ratio = (row: Row, rows: ReadonlyArray<Row>): string => {
   const ours = rows.find((other) => other.case === row.case && other.subject === "ours")

@@ -54,7 +54,9 @@ const ORGANIZATIONS = 6
 const FIRST_DEPOSIT = { rich: "1000000", tight: "40", capped: "1000000" }
 const TOP_UP = "15"
 
-/** A member's monthly cap is this amount times the minutes of the run, which uses the cap up. */
+/**
+ * A member's monthly cap is this amount times the minutes of the run, so that the run uses it up.
+ */
 const CAP_PER_MINUTE = 30
 
 export interface Market {

@@ -25,7 +25,10 @@ export interface Gateway {
    * to follow.
    */
   readonly stop: Effect.Effect<boolean>
-  /** The number of starts that reached listening, and the number of processes that ended before. */
+  /**
+   * `served`: the number of starts after which the process listened. `gaveUp`: the number of
+   * processes that ended before they listened.
+   */
   readonly starts: () => { readonly served: number; readonly gaveUp: number }
 }
 

@@ -36,7 +36,7 @@ const undecided = (outcome: Outcome): boolean =>
   outcome._tag === "HungUp" ||
   (outcome._tag === "Refused" && (outcome.status >= 500 || outcome.status === 409))
 
-/** A random gateway among those that listen; waits until one does. */
+/** A random gateway among those that listen; waits while no gateway listens. */
 const anyGateway = Effect.fnUntraced(function* (gateways: ReadonlyArray<Gateway>) {
   const serving = gateways.flatMap((gateway) => {
     const url = gateway.urlNow()
@@ -148,7 +148,7 @@ const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
   return { behave, follow }
 }
 
-/** Places orders one after the other until `isOver`; the last order is still finished. */
+/** Places orders one after the other until `isOver`, and then still completes the last order. */
 export const runClient = Effect.fnUntraced(function* (
   witness: Witness,
   gateways: ReadonlyArray<Gateway>,

@@ -11,8 +11,8 @@ const awakeMillis = (moments: ReadonlyArray<Moment>, from: number, to: number): 
 
 /**
  * Seconds from each return of PostgreSQL to the end of the first successful request that started
- * after it. Only the time with an awake gateway counts. Null when the next kill came first, or no
- * request succeeded any more.
+ * after that return. Only the time with an awake gateway counts. Null when PostgreSQL was killed
+ * again before, or no later request succeeded.
  */
 export const recoverySeconds = (
   witness: Witness,

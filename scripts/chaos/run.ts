@@ -165,7 +165,10 @@ const judgeRecovery = (limit: number, recoveries: ReadonlyArray<number | null>):
   return docket.verdict
 }
 
-/** The part of a run during which the processes exist. Their logs are complete only after it. */
+/**
+ * The part of a run during which the processes exist. The logs of the processes are complete only
+ * when this part has ended.
+ */
 const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: string) {
   const witness = makeWitness(`canary-${options.seed}-sings`)
   const world = yield* makeWorld(options, directory)

@@ -29,7 +29,7 @@ export interface ScheduledDisaster {
 }
 
 const LONGEST_POSTGRES_PAUSE_SECONDS = 1.5
-/** One of this number of pauses lasts longer than the deadline of a submit. */
+/** On average, one in this number of pauses lasts longer than the deadline of a submit. */
 const LONG_PAUSE_EVERY = 4
 
 /** `rate` disasters per minute, each at a random time in its own equal share of the duration. */

@@ -7,7 +7,10 @@ import type { Manner } from "./schedule.ts"
 interface Link {
   readonly client: Socket
   readonly server: Socket
-  /** Cuts the connection in the middle of the next bytes of a query, or of a result. */
+  /**
+   * Cuts the connection in the middle of the next bytes of a query or of a result; null forwards
+   * all.
+   */
   cut: "in_question" | "in_answer" | null
 }
 

@@ -91,7 +91,7 @@ export interface Witness {
   readonly webhooks: Array<ReceivedWebhook>
   /** The violations that the audit view reported during the run. */
   readonly audits: { read: number; readonly violations: Array<string> }
-  /** At regular times, whether any gateway was able to respond. */
+  /** Samples, taken at regular times, of whether any gateway was able to respond. */
   readonly moments: Array<Moment>
   /** The number of events by name. */
   readonly counts: Map<string, number>

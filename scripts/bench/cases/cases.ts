@@ -11,7 +11,7 @@ import type { Case } from "./rounds.ts"
 
 const CONNECTIONS = 64
 const CROWD = 1000
-/** Connections for the port that two gateways share. */
+/** The number of connections to the port that two gateways share. */
 const SHARED = 256
 /** The number of tasks that the reading cases read in turn. */
 const TASKS = 64

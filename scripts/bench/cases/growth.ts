@@ -85,7 +85,7 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
      SELECT organization_id, 'tr_' || gen_random_uuid(), 'deposit', 'external', 'pool', sum(charge)::bigint, 'for the growth'
        FROM orders GROUP BY organization_id`
   ],
-  // The audits that such a database would have had.
+  // The results of the audits that a database of this age would have had.
   [
     "audited pools",
     `INSERT INTO ledger_audited_pools (organization_id, moved, overage, verified_at)

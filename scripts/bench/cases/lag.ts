@@ -22,7 +22,10 @@ const Finished = Schema.Array(
   Schema.Struct({ upstream_id: Schema.String, finished_at: Schema.Date })
 )
 
-/** Orders evenly over a time, or as fast as possible where that is null. Returns the time taken. */
+/**
+ * Places orders evenly over a time, or as fast as possible if the time is null. Returns the time
+ * taken.
+ */
 const order = Effect.fnUntraced(function* (
   subject: Subject,
   count: number,

@@ -17,7 +17,7 @@ export interface LoadPlan {
   /** The requests, which are sent in turn. */
   readonly requests: ReadonlyArray<LoadRequest>
   readonly connections: number
-  /** The time at the start whose requests are neither counted nor timed. */
+  /** The duration of the warm-up, whose requests are neither counted nor timed. */
   readonly warmUpSeconds: number
   readonly seconds: number
   /**

@@ -1,6 +1,9 @@
 /** Statistics of measurements. */
 
-/** The median; of an even number of values the upper of the two. NaN where there are no values. */
+/**
+ * The median; for an even number of values, the upper of the two middle values. NaN if there are
+ * none.
+ */
 export const median = (numbers: ReadonlyArray<number>): number => quantile(sorted(numbers), 0.5)
 
 export const sorted = (numbers: ReadonlyArray<number>): ReadonlyArray<number> =>

@@ -54,7 +54,7 @@ const busySeconds = async (): Promise<readonly [number, number]> => {
   const stat = await read("/proc/stat")
   const [first = NONE, second = NONE] = [0, 1].map((core) => {
     const [, line = ""] = new RegExp(`^cpu${core} +(.+)$`, "m").exec(stat) ?? []
-    // The last two fields are already counted in the first two.
+    // The last two fields (time of guests) are already included in the first two (user time).
     const ticks = line.split(" ").map(Number).slice(0, 8)
     if (ticks.length < 8) return NONE
     return sum(ticks.filter((_, field) => field !== IDLE && field !== WAITING_FOR_DISK))

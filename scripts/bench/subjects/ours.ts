@@ -26,11 +26,11 @@ export interface Books {
   readonly accounts: ReadonlyArray<Customer>
   readonly sql: SqlClient.SqlClient
   /**
-   * The number of usage records so far. Each record has its hold and its capture, or an invariant
-   * is violated.
+   * The number of usage records so far. Each record must have a hold and a capture; otherwise the
+   * audit reports a violation.
    */
   readonly charges: Effect.Effect<number>
-  /** The holds of all accounts, in nano-units. */
+  /** The sum of the open holds of all accounts, in nano-units. */
   readonly held: Effect.Effect<bigint>
   /**
    * Runs the maintenance of PostgreSQL that this case has caused, so that it does not run during
@@ -153,8 +153,8 @@ export const startOurs = Effect.fnUntraced(function* (
   }
   yield* countable(name, books)
   const processes = [process]
-  // The other processes start after the catalog and the accounts exist, so that they load them at
-  // their start.
+  // The other processes start when the catalog and the accounts exist, so that each process loads
+  // them at its start.
   while (processes.length < (sharing ?? 1)) processes.push((yield* start).process)
   const subject: Subject & { readonly books: Books } = {
     name,

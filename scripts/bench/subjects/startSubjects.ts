@@ -6,7 +6,7 @@ import { checkOut } from "./revision.ts"
 import { type Subject, signal } from "./subject.ts"
 import type { World } from "./world.ts"
 
-/** Starts two processes of each revision in the order A B B A, which favours neither. */
+/** Starts two processes of each revision in the order A B B A, which favours neither revision. */
 const startRevisions = Effect.fnUntraced(function* (world: World, compare: string | null) {
   const ours = startOurs(world, { name: "ours", profile: world.options.profile })
   if (compare === null) return [yield* ours]

@@ -11,7 +11,7 @@ const beforeVendor = new Set([
   "idempotency_conflict"
 ])
 
-/** The fault of the task that the response to an order named; null where it has none. */
+/** What is wrong with the task that an order's response named; null where nothing is wrong. */
 const faultOfTask = (order: Order, task: Task | undefined, job: Job | undefined): string | null => {
   if (task === undefined) return "is not there"
   const { organizationId, memberId } = order.customer

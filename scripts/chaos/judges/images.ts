@@ -21,9 +21,9 @@ const readImages = (books: Books, witness: Witness) => {
   )
 
   /**
-   * Whether a hold fits a job. A job is charged when the client has the images, an orphan when the
-   * client got an error, and both where the vendor's success response could not be read. Where the
-   * client got no response, or a response to only one of several requests, the job may be either.
+   * Whether a hold fits a job. A charged hold does not fit if the client got an error, except where
+   * the vendor's success response could not be read. Any other hold fits only if it has an orphan,
+   * and not if the client got the images with its only request.
    */
   const mayFit = (job: Job, hold: Hold): boolean => {
     const digest = job.accepted.order.prompt_sha256
@@ -45,8 +45,8 @@ const readImages = (books: Books, witness: Witness) => {
 
 type Images = ReturnType<typeof readImages>
 
-// If all jobs can be paired, and all charges can be paired, then both are possible in one matching
-// (theorem of Mendelsohn and Dulmage).
+// If one matching pairs all jobs and another one pairs all charges, then a single matching can pair
+// all jobs and all charges (theorem of Mendelsohn and Dulmage). So the two are judged separately.
 
 const judgeJobs = ({ jobs, verdicts, holdsFor }: Images, { orders }: Witness): Verdict => {
   const docket = open("I10", "every image job is charged, or has its own orphan")

@@ -10,8 +10,8 @@ import { claimOf, mayBelong, verdictOnOrder } from "./orders.ts"
 import { type Docket, groupBy, open, type Verdict } from "./verdict.ts"
 
 /**
- * Checks that each idempotency key has at most one job, and so has each request that was never
- * repeated.
+ * Checks that there is at most one job for each idempotency key, and for each request that was
+ * never repeated.
  */
 export const judgeRepeats = (
   books: Books,
@@ -68,7 +68,7 @@ const disagreement = (task: Task, job: Job, orphan: Orphan | undefined): string 
 const videoJobs = ({ jobs }: Books): ReadonlyArray<Job> =>
   jobs.filter(({ accepted }) => accepted.kind === "video")
 
-/** The fault of the only task of a job; null where it has none. */
+/** What is wrong with the only task of a job; null where nothing is wrong. */
 const faultOfTask = (
   task: Task,
   job: Job,
@@ -127,8 +127,8 @@ const judgeJobs = (books: Books, witness: Witness): Verdict => {
   }
   const tasks = new Set(books.tasks.map(({ id }) => id))
   const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
-  // Each unidentified job needs its own orphan, among those without a vendor's id that belong to no
-  // other job.
+  // Each unidentified job needs a separate orphan, which has no vendor's id and belongs to no other
+  // job.
   const claims = groupBy(
     books.orphans.flatMap(({ hold_id, upstream_id }) => {
       const hold = holds.get(hold_id)

@@ -12,8 +12,8 @@ import {
 import { AdminAudit, AuditEntry } from "../../services/operators/AdminAudit.ts"
 
 /**
- * The prefix of ids minted at this time: a list for some days reads only the part of the index with
- * these ids.
+ * The prefix of ids minted at this time. With such prefixes, a list of some days reads only its
+ * part of the index.
  */
 const idPrefixAt = (at: Date, shiftMillis: number): string =>
   `au_${uuidBeginning(new Date(at.getTime() + shiftMillis))}`

@@ -1,4 +1,4 @@
-/** The results in the archive, in PostgreSQL. */
+/** The records of archived results in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {

@@ -35,7 +35,8 @@ const faultOf = (cause: unknown): BucketFault =>
   })
 
 /**
- * A browser trusts files with the bucket's own origin, so it may display only media of known types.
+ * Scripts in a file that a browser displays run with the rights of the bucket's origin, so only
+ * media of known types may be displayed.
  */
 const servedHeaders = (type: string) => {
   const contentType = servedType(type)

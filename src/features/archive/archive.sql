@@ -5,7 +5,7 @@ CREATE TABLE archives (
   task_id text COLLATE "C" NOT NULL,
   -- A result that is being removed is not served; its row is deleted after its last file.
   state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'kept', 'failed', 'removing')),
-  -- The time of the next try of the copy, or of the removal.
+  -- The time of the next attempt to copy or to remove the result.
   next_try_at timestamptz DEFAULT now(),
   tries integer NOT NULL DEFAULT 0,
   -- The number of the claim; a write must name it, so that a write of an old claim cannot overwrite
@@ -42,17 +42,17 @@ END $$;
 CREATE TRIGGER tasks_archived AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (new.is_archived AND old.state <> 'succeeded' AND new.state = 'succeeded')
   EXECUTE FUNCTION archive_result();
--- A failed image task may have files in the archive already: of a gateway that was killed, or of
--- one that was too late and is still uploading.
+-- A failed image task may have files in the archive: those of a gateway that was killed, or of a
+-- gateway that missed the deadline and is still uploading.
 CREATE TRIGGER tasks_not_archived AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (new.is_archived AND old.state = 'submitting' AND new.state IN ('rejected', 'failed')
         AND new.id LIKE 'im!_%' ESCAPE '!')
   EXECUTE FUNCTION archive_result();
 
--- Erases the results of an ended task and the records about it: its addresses, the vendor's words,
--- the calls, and its files. Its order, and so the books, stay. Returns whether there is such a
--- task; a repeat changes nothing. A copy may still be running until its claim has expired: its
--- files are removed after that.
+-- Erases an ended task: its addresses, its result, the vendor's error message, the log of its
+-- calls, its stored answer, and its files in the archive. The task's order remains, and so do the
+-- books. Returns whether there is such a task; a repeat changes nothing. A copy may still be
+-- running until its claim has expired, so the files are removed after that.
 CREATE FUNCTION erase_task(p_organization text, p_id text, p_lease interval) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -78,9 +78,9 @@ BEGIN
 END $$;
 
 -- Deletes tasks of an organisation's sealed months, the oldest first and at most `p_most`, and
--- returns the number of deleted tasks. Their orders stay, and with them all the books are made of;
--- nobody can read the tasks any more. A task with a file in the archive stays until the file is
--- removed, and a task with an open orphan until the orphan is settled.
+-- returns the number of deleted tasks, which nobody can read afterwards. The orders of the tasks
+-- remain, since the books are computed from the orders. A task with a file in the archive stays
+-- until the file is removed, and a task with an open orphan until the orphan is resolved.
 CREATE FUNCTION drop_closed_tasks(p_organization text, p_most int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   closed text[];

@@ -22,7 +22,7 @@ CREATE TABLE budgets (
 CREATE INDEX budgets_by_subject ON budgets (organization_id, subject_id);
 CREATE UNIQUE INDEX budgets_caps ON budgets (organization_id, subject_id) WHERE is_cap;
 
--- The use of a budget in each period.
+-- The used part of a budget in each period: the open holds that count in it, and the charges.
 CREATE TABLE budget_uses (
   organization_id text NOT NULL,
   -- The id of the budget, `@`, and the first day of the period.
@@ -31,10 +31,11 @@ CREATE TABLE budget_uses (
   start date NOT NULL,
   held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
   captured bigint NOT NULL DEFAULT 0,
-  -- The charges of the period from before the budget was created.
+  -- The part of `captured` that was charged before the budget was created.
   captured_before bigint NOT NULL DEFAULT 0,
-  -- Whether the budget has refused an order; the last threshold that a notification was sent for;
-  -- and the use at which the next notification is sent.
+  -- `has_refused`: whether the budget has refused an order in the period. `told`: the highest
+  -- threshold for which a notification was sent. `next_told`: the used amount at which the next
+  -- notification is sent.
   has_refused boolean NOT NULL DEFAULT false,
   told integer NOT NULL DEFAULT 0,
   next_told bigint,
@@ -60,7 +61,8 @@ CREATE FUNCTION use_id(p_budget text, p_start date) RETURNS text LANGUAGE sql IM
   SELECT p_budget || '@' || p_start
 $$;
 
--- The smallest use that reaches a threshold above `p_told`; null where there is no such threshold.
+-- The smallest used amount that reaches a threshold above `p_told`; null where there is no such
+-- threshold.
 CREATE FUNCTION next_told(p_amount bigint, p_thresholds integer[], p_told integer) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$
   SELECT min(ceil(p_amount::numeric * t / 100))::bigint FROM unnest(p_thresholds) AS t WHERE t > p_told
@@ -88,15 +90,15 @@ BEGIN
                         WHERE s.organization_id = b.organization_id AND s.id = use_id(b.id, n.start));
 END $$;
 
--- The budgets that apply to holds, without duplicates, with what is available in the current
--- period. Missing rows of current periods are created. The narrowest budgets come first: a key's
--- before its member's, a day's before a month's. The caller has locked the pools.
+-- Returns the budgets that apply to the holds, each once, with the amount that is available in the
+-- current period (`rooms`). Missing rows of current periods are created. The narrowest budgets come
+-- first: a key's before its member's, a day's before a month's. The caller has locked the pools.
 CREATE FUNCTION budgets_of_holds(
   p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[],
   OUT organizations text[], OUT ids text[], OUT rooms bigint[],
-  -- One element for each hold: in `hold_places` the positions of its budgets in the arrays above, in
-  -- `hold_ids` the ids of their `budget_uses` rows. An element is an array cast to text, because the
-  -- lengths differ; null for a hold without budgets.
+  -- These arrays have one element for each hold: in `hold_places` the positions of its budgets in
+  -- the arrays above, in `hold_ids` the ids of their `budget_uses` rows. Each element is an array
+  -- cast to text, because the lengths differ; null for a hold without budgets.
   OUT hold_places text[], OUT hold_ids text[])
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -158,8 +160,8 @@ LANGUAGE sql STABLE AS $$
    WHERE s.organization_id = p_organization AND s.id = p_use AND b.id = s.budget_id
 $$;
 
--- Creates the current period of a new budget, whose use starts with the holds and charges of that
--- period. From then on, open orders count in the budget.
+-- Creates the row of a new budget's current period, with the open holds and the charges of that
+-- period so far. From then on, these open orders count in the budget.
 CREATE FUNCTION begin_budget(p_time_zone text, p_organization text, p_budget text)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -188,13 +190,13 @@ BEGIN
     SELECT p_organization, budget.use, p_budget, budget.start, coalesce(sum(hold), 0)::bigint,
            whole.captured, whole.captured, next_told(budget.amount, budget.thresholds, 0)
       FROM counted;
-  -- Sends notifications immediately of the thresholds that are reached already (the update fires
-  -- the trigger).
+  -- This update fires the trigger, which sends a notification of each threshold that is reached
+  -- already.
   UPDATE budget_uses SET held = held WHERE organization_id = p_organization AND id = budget.use;
 END $$;
 
--- Changes the amount and the thresholds where they are not null. Notifications are sent of
--- thresholds that are reached and were not notified of in the period.
+-- Changes the amount and the thresholds where they are not null. Sends a notification of each
+-- threshold that is reached and that was not notified of in the period.
 CREATE FUNCTION change_budget(
   p_time_zone text, p_organization text, p_budget text, p_amount bigint, p_thresholds integer[])
 RETURNS void LANGUAGE plpgsql AS $$

@@ -8,7 +8,10 @@ import type { UnitGroup } from "./replay.ts"
 export class ChargedUnits extends Context.Service<
   ChargedUnits,
   {
-    /** The charged orders of all organisations in a month such as `2026-10`, in any order. */
+    /**
+     * Reads the sums over the charged orders of all organisations in a month such as `2026-10`. The
+     * groups have no defined order.
+     */
     readMonth(month: string): Effect.Effect<ReadonlyArray<UnitGroup>>
   }
 >()("gateway/features/catalog/ChargedUnits") {}

@@ -20,10 +20,10 @@ export const layerChargedUnits = Layer.effect(
     return ChargedUnits.of({
       readMonth: Effect.fn("ChargedUnits.readMonth")((month) => {
         const first = sql`${`${month}-01`}::date`
-        // Months are in the deployment's time zone and stored with the orders. The range of times,
-        // up to a day wider on each side, lets the index serve the query. Where the client was
-        // charged by seconds but the cost is by tokens, the number of tokens is computed from the
-        // cost.
+        // Each order is stored with its month in the deployment's time zone. The condition on the
+        // time of creation is up to a day wider on each side; it lets the index serve the query.
+        // Where the client was charged by seconds but the cost is by tokens, the number of tokens
+        // is computed from the cost.
         const unitGroups = sql`
           SELECT o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
                  q."withVideo", q."expectsOutput", q.quality, q.size, count(*)::int AS count,

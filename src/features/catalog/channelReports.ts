@@ -33,7 +33,7 @@ const percentilesOf = (histogram: ReadonlyMap<string, number>): ChannelView["lat
 
 const DRIFT_DIGITS = 4
 
-/** The vendor-reported units for each held unit, by model. */
+/** The ratio of the charges for vendor-reported usage to the holds of their orders, by model. */
 const driftOf = (counts: ReadonlyMap<string, number>): ChannelView["drift"] => {
   const used = countsOf(counts, "used")
   return [...countsOf(counts, "estimated")]
@@ -51,8 +51,8 @@ const stateOf = (channel: Channel | null, cooldown: Cooldown | undefined): Chann
 }
 
 /**
- * Whether the vendor fails all organisations: several organisations failed, or the only one that
- * orders from this channel.
+ * Whether the cooldown concerns all organisations: it is a cooldown of all, or its organisation is
+ * the only one that orders from this channel.
  */
 const isForAll = ({ organizationId, isAlone }: Cooldown): boolean =>
   organizationId === null || isAlone

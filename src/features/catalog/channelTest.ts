@@ -29,8 +29,8 @@ const unchecked = (
 })
 
 /**
- * A refusal of the account rejects the credential; other failures do not tell whether it is
- * accepted.
+ * Whether the vendor accepted the credential; null where the failure does not tell. Only a refusal
+ * of the account means that the credential was not accepted.
  */
 const isAcceptedAfter = (failure: VendorFailure | null): boolean | null => {
   if (failure === null) return true

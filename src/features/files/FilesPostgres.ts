@@ -54,7 +54,7 @@ export const layerFiles = Layer.effect(
         )
       ),
       completeUpload: Effect.fn("Files.completeUpload")(function* (organizationId, id, sha256) {
-        // A repeat after a lost answer finds the file already kept.
+        // The state may be `kept` already: then the statement is a repeat after a lost answer.
         const [file] = yield* filesOf(
           repeatable(sql`
             UPDATE files f SET state = 'kept', due_at = f.expires_at, sha256 = ${sha256}

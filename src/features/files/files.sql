@@ -17,8 +17,8 @@ CREATE TABLE files (
   -- The row is written before the first byte and deleted after the last one, so that a killed
   -- gateway leaves no bytes without a row.
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'kept', 'removing')),
-  -- When the file is removed: if its upload stays incomplete, at its expiry, or at the next try of
-  -- a failed removal.
+  -- The time at which the file is due for removal: for an incomplete upload its deadline, for a
+  -- complete file its expiry. A claim for removal sets the time of the next attempt.
   due_at timestamptz NOT NULL,
   -- The number of the claim for its removal.
   lease bigint NOT NULL DEFAULT 0,
@@ -41,9 +41,10 @@ CREATE TABLE file_chunks (
 ALTER TABLE file_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
 -- Adds the row of a file before its bytes are written, within the quota of the organisation. All
--- its rows count, also files that are being removed, since their bytes may still exist. Returns the
--- limit that would be exceeded, `files` or `bytes`; null where the row is added. Uploads of one
--- organisation are counted one after the other.
+-- rows of the organisation count, also those of files that are being removed, since their bytes may
+-- still exist. Returns the limit that would be exceeded, `files` or `bytes`; null where the row is
+-- added. Calls for one organisation run one after the other, so that they cannot exceed the quota
+-- together.
 CREATE FUNCTION add_file(
   p_organization text, p_id text, p_member text, p_filename text, p_purpose text,
   p_content_type text, p_bytes integer, p_seconds double precision, p_is_in_bucket boolean,

@@ -57,8 +57,7 @@ export const layerTaskHistory = Layer.effect(
 
     return TaskHistory.of({
       find: Effect.fn("TaskHistory.find")(function* (id) {
-        // Looks into the index of each organisation's orders: an index by id alone would cost every
-        // order a write.
+        // Looks the order up by the primary key, once for each organisation.
         const rows = isOrderId(id)
           ? yield* select(
               `${orderColumns}, ${holdColumns}`,

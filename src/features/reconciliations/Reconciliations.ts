@@ -22,7 +22,7 @@ export type ReconciledTotal = typeof ReconciledTotal.Type
 export const Reconciliation = Schema.Struct({
   id: Schema.String,
   channelId: Schema.String,
-  /** Orders closed in the period from `from` to `to` can be `missing_there`. */
+  /** The start of the period. Only orders closed in the period can be `missing_there`. */
   from: Schema.Date,
   /** The end of the period, exclusive. */
   to: Schema.Date,

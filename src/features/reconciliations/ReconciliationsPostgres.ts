@@ -37,8 +37,8 @@ const LINES_PER_STATEMENT = 2000
 /** Comparing a month of a large deployment takes long, and an operator waits for the result. */
 const COMPARISON_TIMEOUT = Duration.minutes(10)
 /**
- * An incomplete reconciliation without new lines for this time was abandoned, since requests are
- * shorter.
+ * An incomplete reconciliation without new lines for this time was abandoned, since no request
+ * takes this long.
  */
 const ABANDONED_AFTER = Duration.hours(1)
 
@@ -123,7 +123,8 @@ export const layerReconciliations = Layer.effect(
       )
       yield* Effect.forEach(abandoned, ({ id }) => discard(id), { discard: true })
     })
-    // If there is only one gateway, no reconciliation is running when it starts.
+    // If there is only one gateway, no reconciliation is running when the gateway starts, so all
+    // incomplete ones are discarded.
     if (soleGateway) yield* Effect.forkScoped(discardAbandoned(Duration.zero))
 
     const compare = (id: string) =>

@@ -2,8 +2,9 @@
 
 /**
  * The kinds of entries, in the order of an operator's attention. `different`: both sides have the
- * id, with different amounts. `missing_there`: only we have it. `missing_here`: only the list has
- * it. `orphan`: only the list has it, and it belongs to an orphan. `matched`: both sides agree.
+ * id, with different amounts or units. `missing_there`: the list has no line for our order.
+ * `missing_here`: only the list has the id. `orphan`: only the list has the id, which belongs to an
+ * orphan. `matched`: both sides have the id and agree.
  */
 export const entryKinds = [
   "different",
@@ -15,12 +16,14 @@ export const entryKinds = [
 export type EntryKind = (typeof entryKinds)[number]
 
 /**
- * How long before or after the period an order without a task may be closed to be matched by a
- * listed id.
+ * The maximum time before or after the period at which an order without a task may be closed and
+ * still match a listed id.
  */
 export const TOLERANCE_MILLIS = 86_400_000
 
-/** The totals of one id, in the list or in its charged orders. Billionths; null: unknown. */
+/**
+ * The totals of one id, in the list or in our charged orders, in billionths; null means unknown.
+ */
 export interface SideTotal {
   readonly amountNano: bigint | null
   readonly unitsNano: bigint | null

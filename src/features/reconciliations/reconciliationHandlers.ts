@@ -36,7 +36,9 @@ const EXPORT_PAGE_SIZE = 1000
 const invalidParam = (param: string, expected: string) =>
   new InvalidRequest({ message: `${param}: Expected ${expected}`, param })
 
-/** Decodes the form of the list. Columns that the query names override those of its `format`. */
+/**
+ * Decodes the form of the list. Columns named in the query override the columns of its `format`.
+ */
 const decodeForm = Effect.fnUntraced(function* (query: Query, currency: string) {
   const { format, decimal = "point", thousands = null } = query
   const preset = format === undefined ? null : listFormats[format]

@@ -13,8 +13,8 @@ CREATE TABLE reconciliations (
   has_units boolean NOT NULL,
   author text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- When its last lines arrived: an incomplete row that has not been touched for long was
-  -- abandoned.
+  -- The time at which the newest lines arrived. If this is long ago and the reconciliation is still
+  -- incomplete, it was abandoned.
   touched_at timestamptz NOT NULL DEFAULT now(),
   -- Null until all lines are stored and compared; until then the reconciliation is not visible.
   completed_at timestamptz,
@@ -26,7 +26,7 @@ CREATE TABLE reconciliations (
 );
 CREATE INDEX reconciliations_by_channel ON reconciliations (channel_id, id);
 
--- Lines of lists that are not complete yet.
+-- The lines of a list, stored until the list is complete and compared.
 CREATE TABLE reconciliation_lines (
   reconciliation_id text COLLATE "C" NOT NULL REFERENCES reconciliations (id) ON DELETE CASCADE,
   line int NOT NULL,
@@ -60,8 +60,9 @@ CREATE TABLE reconciliation_entries (
 );
 
 -- Compares the lines of a list with the charged orders of its channel, stores the result and
--- deletes the lines. Tasks are found by the vendor's id, whenever they were closed. Orders of the
--- channel that were closed in the period, or `p_tolerance` before or after it, are read once.
+-- deletes the lines. Orders of tasks are found by the vendor's id, whenever the orders were closed.
+-- In addition, all orders of the channel are compared that were closed in the period, or at most
+-- `p_tolerance` before or after it.
 CREATE FUNCTION complete_reconciliation(p_id text, p_tolerance interval) RETURNS void
 LANGUAGE plpgsql
 AS $$

@@ -59,8 +59,8 @@ const sealMonth = Effect.fnUntraced(function* (organizationId: string, month: st
 })
 
 /**
- * Seals months until none is due, or only months whose entries do not add up; returns the number of
- * seals.
+ * Seals due months until no due month can be sealed: none is left, or only months whose entries do
+ * not add up. Returns the number of sealed months.
  */
 export const sealDueMonths = Effect.gen(function* () {
   const statements = yield* Statements

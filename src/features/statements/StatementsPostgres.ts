@@ -22,13 +22,17 @@ import {
 const ENTRIES_PER_READ = 1000
 
 /**
- * The month of an order is taken from the clock of the database, while its id begins with the time
- * of the gateway's clock. If these clocks differ by more than this, entries are not found, and the
- * month is not sealed.
+ * The maximum difference between the clocks of the database and of a gateway at which all entries
+ * of a month are found. The month of an order is taken from the database's clock, while its id
+ * begins with the time of the gateway's clock. If the clocks differ by more, entries are missing
+ * and the month is not sealed.
  */
 const MAX_CLOCK_SKEW_DAYS = 7
 
-/** Longer than the time-out of any SQL statement that began in the month. */
+/**
+ * The time from the end of a month until it can be sealed: longer than the time-out of a SQL
+ * statement that began in the month.
+ */
 const SEAL_DELAY = "1 minute"
 
 const sealColumns = columnsOf(SealedMonth, "s", {

@@ -32,7 +32,7 @@ export const ListedOrder = Schema.Struct({
   promptDigest: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   closedAt: Schema.NullOr(Schema.Date),
-  /** When the hold is released if the order is still open. */
+  /** The time at which the hold is released if the order is then still open. */
   expiresAt: Schema.Date,
   isTask: Schema.Boolean,
   /** The following fields belong to tasks, and are null for all other orders. */
@@ -58,12 +58,12 @@ export interface OrderFilter {
   readonly modality: string | null
   readonly channelId: string | null
   readonly state: ListedOrder["state"] | null
-  /** The first moment at which matching orders were placed (inclusive). */
+  /** Only orders that were placed at this time or later match. */
   readonly from: Date | null
-  /** The end of that period (exclusive). */
+  /** Only orders that were placed before this time match. */
   readonly to: Date | null
   readonly tag: Tag | null
-  /** A non-null id matches only tasks. */
+  /** The vendor's id of a task: if it is not null, only tasks match. */
   readonly upstreamId: string | null
   readonly promptDigest: string | null
   readonly tasksOnly: boolean
@@ -111,17 +111,17 @@ export class OrderLists extends Context.Service<
   {
     /**
      * Lists orders newest first. A page scans a bounded number of orders, so it may have fewer
-     * entries than its limit, or none, although there is a next page. The cursor is the id of any
-     * order that the list may scan, even if it does not match the filter; in a member's list, of
-     * one of the member's own orders.
+     * entries than its limit, or none, although there is a next page. The cursor is the id of an
+     * order that the list may scan; the order need not match the filter. In a member's list, the
+     * cursor must be the id of one of the member's own orders.
      */
     list(filter: OrderFilter, page: PageRequest): Effect.Effect<OrderPage, InvalidRequest>
     /** Finds one order of a member. */
     find(owner: OrderOwner, id: string): Effect.Effect<ListedOrder, NotFound>
     /**
-     * Adds up stored sums and open orders at one moment; the time does not grow with the number of
-     * orders. The sums do not distinguish tasks from other orders, so totals of tasks are exact
-     * only for open orders or for videos.
+     * Adds up the stored sums and the open orders as of one moment. The duration does not depend on
+     * the number of orders. The sums do not distinguish tasks from other orders, so totals of tasks
+     * are exact only for open orders or for videos.
      */
     totals(filter: OrderSumFilter): Effect.Effect<OrderTotals>
   }

@@ -31,8 +31,8 @@ import {
 const MAX_SCANNED_ROWS = 2000
 
 /**
- * The maximum time from minting an order's id to its commit; in between the order waits for
- * permits.
+ * The maximum time from minting an order's id to its commit; the order waits for permits in
+ * between.
  */
 const MAX_COMMIT_DELAY_MILLIS = 600_000
 
@@ -79,8 +79,8 @@ const Owner = Schema.Struct({
 })
 
 /**
- * Makes a page of the scanned rows. The rows of each kind end at some id; the page ends at the
- * newest of these ids, since older rows of that kind are unknown.
+ * Makes a page of the scanned rows. The scan of a kind may stop at some id, beyond which the rows
+ * of that kind are unknown. So the page ends at the newest of these ids.
  */
 const pageOf = (rows: ReadonlyArray<Row>, limit: number): OrderPage => {
   const [end] = [...Map.groupBy(rows, ({ kind }) => kind).values()]
@@ -145,8 +145,8 @@ export const layerOrderLists = Layer.effect(
           condition: sql`w.upstream_id = ${upstreamId} AND ${isOfOwner}`
         }
       }
-      // Not for a member's list: a cursor along the tags may be another member's order, which such
-      // a list must not show.
+      // A member's list is not read along the tags: its cursor might then be the id of another
+      // member's order, which the list must not reveal.
       if (tag !== null && organizationId !== null && memberId === null) {
         const condition = sql`w.organization_id = ${organizationId} AND w.name = ${tag.name}
                      AND w.value = ${tag.value}`

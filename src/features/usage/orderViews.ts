@@ -4,7 +4,7 @@ import { orderPrefixes } from "../../domain/orderIds.ts"
 import { isoOrNull } from "../../http/handlers/views.ts"
 import type { ListedOrder } from "./OrderLists.ts"
 
-/** The states of holds, by the states that clients see. */
+/** The state of the hold for each state of an order that clients see. */
 export const orderStates = {
   processing: "open",
   succeeded: "captured",

@@ -51,8 +51,8 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
       const secrets = yield* endpoints.secrets(message.endpointId)
       const isCallbacks = message.endpointId === callbacksOf(message.organizationId)
       if (secrets.length > 0 || !isCallbacks) return secrets
-      // The first callback may be due before anyone has read the callback secret; reading creates
-      // the secret.
+      // The secret of callbacks is created when it is first read. The first callback may be due
+      // before anyone has read the secret, so it is read here.
       yield* endpoints.callbacks(message.organizationId)
       return yield* endpoints.secrets(message.endpointId)
     })

@@ -89,8 +89,8 @@ export class WebhookEndpoints extends Context.Service<
     /** Deletes an endpoint and its messages. Fails like `change`; a repeat fails too. */
     remove(owner: string, id: string): Effect.Effect<void, NotFound>
     /**
-     * Replaces the secret; each repeat creates another secret. With `keepsOld`, the previous secret
-     * signs as well for `OLD_SECRET_HOURS`. Fails with `NotFound`.
+     * Replaces the secret; each repeat creates another secret. With `keepsOld`, messages are also
+     * signed with the previous secret for `OLD_SECRET_HOURS`. Fails with `NotFound`.
      */
     rotate(owner: string, id: string, keepsOld: boolean): Effect.Effect<WithSecret, NotFound>
     /** The organisation's endpoint of callbacks. The first call creates it; a repeat finds it. */

@@ -8,7 +8,8 @@ import { type SignedMessage, signedHeaders } from "./webhookSecrets.ts"
 /** The number of bytes of a response that the log of deliveries stores. */
 const MAX_LOGGED_BYTES = 1024
 /**
- * The status alone decides, so the attempt does not wait longer for a body that only the log shows.
+ * The time-out for the body of a response. The status alone decides, and the body is only logged,
+ * so the attempt does not wait longer for the body.
  */
 const BODY_TIMEOUT = "1 second"
 

@@ -6,13 +6,14 @@
 -- `operators`.
 CREATE TABLE webhook_endpoints (
   organization_id text NOT NULL,
-  -- Unique over all organisations. An organisation's own row `callback_...` has no address: each
-  -- order names the address.
+  -- Unique over all organisations. The endpoint `callback_...` of an organisation serves callbacks
+  -- and has no address: each order names its callback address.
   id text COLLATE "C" NOT NULL,
   name text NOT NULL,
   url text NOT NULL,
   event_types text[] NOT NULL,
-  -- Sealed for the endpoint's id. The old secret also signs messages until it expires.
+  -- Sealed for use with this endpoint's id only. The old secret also signs messages until it
+  -- expires.
   secret bytea NOT NULL,
   secret_key_id text NOT NULL,
   secret_hint text NOT NULL,
@@ -21,7 +22,7 @@ CREATE TABLE webhook_endpoints (
   old_secret_until timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
-  -- The first failure after the last success.
+  -- The time of the first failure after the last success.
   failing_since timestamptz,
   disabled_at timestamptz,
   disabled_reason text,
@@ -90,8 +91,8 @@ CREATE FUNCTION decimal_of(p_nano bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
   SELECT trim_scale(p_nano * 0.000000001)::text
 $$;
 
--- Adds a message for each endpoint of `p_owner` that subscribes to this type. `p_organization` is
--- the organisation of the event.
+-- Adds a message for each endpoint of `p_owner` that subscribes to events of the type `p_type`.
+-- `p_organization` is the organisation of the event.
 CREATE FUNCTION tell(
   p_owner text, p_organization text, p_type text, p_task text, p_data jsonb)
 RETURNS void LANGUAGE sql AS $$
@@ -117,7 +118,8 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
--- A rejected video is a refused order: its client received the error, and knows of no task.
+-- A rejected video task sends no message: its order was refused with an error, so the client knows
+-- of no task.
 CREATE TRIGGER tasks_told AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (old.finished_at IS NULL AND new.finished_at IS NOT NULL
         AND (new.state <> 'rejected' OR new.id LIKE 'im\_%'))
@@ -137,9 +139,9 @@ CREATE TRIGGER pools_told BEFORE UPDATE OF balance, low_balance ON pools FOR EAC
   WHEN (new.low_balance IS NOT NULL AND (new.balance < new.low_balance) <> new.low_told)
   EXECUTE FUNCTION tell_of_balance();
 
--- Sends a notification of each threshold of a budget once in a period: when the use reaches the
--- threshold, and of all thresholds up to 100 when the budget refuses an order for the first time.
--- The refusal of a cap sends its own message as well.
+-- Sends a notification of each threshold of a budget once in a period: when the used amount reaches
+-- the threshold, and of all thresholds up to 100 when the budget refuses an order for the first
+-- time. The first refusal by a member's cap also sends a `cap.reached` message.
 CREATE FUNCTION tell_of_budget() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   refuses CONSTANT boolean := new.has_refused AND NOT old.has_refused;
@@ -196,8 +198,8 @@ END $$;
 CREATE TRIGGER pools_stopped_told AFTER UPDATE OF stopped_at ON pools FOR EACH ROW
   WHEN (old.stopped_at IS NULL AND new.stopped_at IS NOT NULL) EXECUTE FUNCTION tell_of_books();
 
--- Whether operators are notified of the cooldown: not of cooldowns of keys, nor of one organisation
--- while others are still served.
+-- Whether operators are notified of the cooldown. They are not notified of a cooldown of a key, nor
+-- of one organisation's cooldown while other organisations are still served.
 CREATE FUNCTION is_told(p_rest rests) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT p_rest.key_name = '' AND p_rest.until IS NOT NULL
          AND (p_rest.organization_id = '' OR p_rest.is_alone)
@@ -207,7 +209,8 @@ CREATE FUNCTION tell_of_rest() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   was CONSTANT boolean := coalesce(TG_OP = 'UPDATE' AND is_told(old), false);
 BEGIN
-  -- A channel or model goes down only once, for whichever organisations.
+  -- A channel or model may have several such cooldowns, of different organisations. Messages are
+  -- sent only when the first one begins and the last one ends.
   IF was = is_told(new) OR EXISTS (
     SELECT FROM rests r
      WHERE r.channel_id = new.channel_id AND r.model = new.model
@@ -255,7 +258,8 @@ BEGIN
     (organization_id, message_id, at, status, duration_ms, answer, error, lease)
   VALUES (p_organization, p_id, now() - make_interval(secs => p_millis / 1000.0), p_status, p_millis,
           p_answer, p_error, p_lease);
-  -- Each callback has its own receiver: a failure of one receiver says nothing about the others.
+  -- An endpoint of callbacks is never disabled: each callback has its own receiver, and the failure
+  -- of one receiver says nothing about the others.
   IF message.callback_url IS NOT NULL OR endpoint.disabled_at IS NOT NULL THEN RETURN; END IF;
 
   IF p_outcome = 'delivered' THEN
@@ -272,7 +276,8 @@ BEGIN
   IF why IS NULL THEN RETURN; END IF;
   UPDATE webhook_messages SET state = 'failed', next_attempt_at = NULL, ended_at = now()
    WHERE endpoint_id = endpoint.id AND state = 'pending';
-  -- The owner is notified through its other endpoints, whichever events they subscribe to.
+  -- The owner is notified through all its other endpoints, whether or not they subscribe to this
+  -- event.
   INSERT INTO webhook_messages (organization_id, id, endpoint_id, receiver, type, data)
     SELECT e.organization_id, message_id(), e.id, e.id, 'webhook_endpoint.disabled',
            jsonb_build_object('id', endpoint.id, 'name', endpoint.name, 'url', endpoint.url,

@@ -2,10 +2,10 @@
 -- no gateway runs. Each table comes after the tables that it refers to. Tables that are not named
 -- stay on the coordinator.
 
--- Every trigger fires per row, and writes only rows of that row's organisation.
+-- The triggers are safe here: each fires per row, and writes only rows of that row's organisation.
 SET citus.enable_unsafe_triggers = on;
 
--- Tables that are read everywhere and seldom written: who may order, and who receives webhooks.
+-- Reference tables, which every node has a copy of: they are read on every node and seldom written.
 SELECT create_reference_table('organizations');
 SELECT create_reference_table('members');
 SELECT create_reference_table('api_keys');

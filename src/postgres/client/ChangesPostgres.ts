@@ -14,8 +14,8 @@
  * The gateway is not listening: then a value that was read `unheardCacheSeconds` ago is read again.
  * A value read before C is used until C + 500 ms.
  *
- * Neither condition needs a timer to fire in time: the clock is read at each use of a value. What a
- * use starts (such as sending an order to the vendor) begins before the bound.
+ * Neither condition needs a timer to fire in time: the clock is read at each use of a value. Work
+ * that uses a value (such as sending an order to the vendor) begins before these bounds.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Queue, Schema, Scope } from "effect"

@@ -66,9 +66,9 @@ export const bounded = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effe
   statement.pipe(oneTry, Effect.orDie)
 
 /**
- * Retries an idempotent statement. The lost answer of an attempt may have been a commit, so the
- * statement must answer the same when its effect has already happened. Gives up after 2.5 s: for
- * calls that a client waits for and can repeat.
+ * Retries an idempotent statement. An attempt whose answer was lost may have been committed, so the
+ * statement must return the same result when its effect has already happened. Gives up after 2.5 s:
+ * for calls that a client waits for and can repeat.
  */
 export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(

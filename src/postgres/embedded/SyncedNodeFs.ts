@@ -5,8 +5,8 @@ import * as Predicate from "effect/Predicate"
 type Init = NodeFS["init"]
 
 /**
- * WASI error numbers. PostgreSQL ignores these two for directories, and panics on any error for
- * files.
+ * The WASI numbers of two errors. PostgreSQL ignores these errors when it syncs a directory; for a
+ * file it panics on any error.
  */
 const wasiErrors = new Map([
   ["EBADF", 8],

@@ -55,7 +55,8 @@ const main = async (port: MessagePort): Promise<void> => {
   const cluster = join(input.directory, "postgres")
   if (!existsSync(cluster)) await createCluster(cluster, open)
   const database = await open(cluster)
-  // Room for the connection in use, its successor after a failure, and cancel requests of both.
+  // The limit of 8 leaves room for the connection in use, its successor after a failure, and cancel
+  // requests of both.
   const server = new PGLiteSocketServer({
     db: database,
     path: input.socketPath,

@@ -52,10 +52,13 @@ const MAX_CALLS = 4
  */
 const MAX_QUEUED = 5000
 
-/** The shortest step of a sweep: one statement passes the orders created within this time. */
+/**
+ * The shortest step of a sweep: one statement advances the time of `orders_settled` by one step.
+ */
 const SHORT_STEP_SECONDS = 60
 /**
- * Longer steps are this share of the time that the sweep is behind, so that months pass in seconds.
+ * A longer step is this share of the time that the sweep is behind, so that a sweep over months
+ * takes seconds.
  */
 const STEP_SHARE = 0.05
 
@@ -65,8 +68,8 @@ const overloaded = new Overloaded({
 })
 
 /**
- * The order has stopped waiting for the hold and no vendor was called, so the hold must be undone
- * completely.
+ * Releases a hold whose order has stopped waiting for it. No vendor was called, so the hold must be
+ * undone completely.
  */
 const withdrawHold = (request: HoldRequest): Release => ({
   organizationId: request.organizationId,
@@ -153,9 +156,9 @@ export const layerLedger = Layer.effect(
       )
 
     /**
-     * Passes all orders older than the horizon, in statements that are short enough to finish. The
-     * first step of each sweep is short, so that the time advances even if a longer step does not
-     * finish.
+     * Advances the time of `orders_settled` to the horizon, in statements that are short enough to
+     * finish. The first step of each sweep is short, so that the time advances even if a longer
+     * step does not finish.
      */
     const settle = Effect.gen(function* () {
       let { behind } = yield* settleBy(SHORT_STEP_SECONDS)

@@ -52,8 +52,9 @@ const parseEntryId = (entryId: string) => {
 }
 
 /**
- * Reads one page, newest first. A closed hold is shown as its release, and next to it the capture
- * is taken from the pool, so that the entries of an account add up to its balance.
+ * Reads one page, newest first. A hold moves an amount from the account `pool` to `held`, and its
+ * release moves the complete amount back. The capture moves the charge from `pool` to `revenue`. So
+ * the entries of each account add up to its balance.
  */
 export const readJournal = (
   sql: SqlClient.SqlClient,

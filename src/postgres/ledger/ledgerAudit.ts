@@ -12,11 +12,11 @@ const OrganizationRow = Schema.Struct({ organization_id: Schema.String })
 const ThroughRow = Schema.Struct({ through: Schema.String })
 
 /**
- * Longer than a transaction of a gateway can run: rows have the time at which their transaction
- * started.
+ * The age at which rows are final. Rows have the time at which their transaction started, and no
+ * transaction of a gateway runs for this long.
  */
 export const HORIZON = "2 minutes"
-/** Within this time every row of every organisation is audited again. */
+/** The period in which every row of every organisation is audited again. */
 const PASS_SECONDS = 24 * 3600
 
 /** One minute more than the server's time-outs together. */
@@ -97,8 +97,8 @@ export const makeAudit = (
   })
 
   /**
-   * Lists open orders that sweeps miss, such as an order whose commit became visible after a sweep
-   * had passed its time.
+   * Adds the open orders that sweeps miss to `lingering_orders`, such as an order whose commit
+   * became visible after a sweep had passed its time.
    */
   const listUnlisted = (organizationId: string) => sql`
       INSERT INTO lingering_orders (organization_id, id)
@@ -123,8 +123,8 @@ export const makeAudit = (
   })
 
   /**
-   * Advances the boundary of the audited past, and adds the changes since `from` up to it to the
-   * sums.
+   * Advances the boundary of the audited past, and adds the changes from `from` to the new boundary
+   * to the sums.
    */
   const advance = Effect.fnUntraced(function* (from: string) {
     const { through } = yield* rowOf(ThroughRow)(sql`

@@ -24,7 +24,6 @@ const Outcomes = Schema.Struct({
   hold_available: amounts
 })
 
-/** The outcome of one movement. The amounts are the ones that belong to the outcome. */
 export type MovementOutcome =
   | {
       readonly _tag: "Close"
@@ -37,14 +36,17 @@ export type MovementOutcome =
 
 const decodeOutcomes = decodeRows(Outcomes)
 
-/** The arguments of `move_funds`, and the position of each movement among those of its kind. */
+/**
+ * The arguments of `move_funds`, and the position of each movement among the closes or among the
+ * holds.
+ */
 const arrange = (movements: ReadonlyArray<Movement>) => {
   const closes: Array<Close> = []
   const holds: Array<NewHold> = []
   const heldAt = new Map<string, number>()
   const positions = movements.map((movement) => {
     if (movement._tag !== "Hold") return closes.push(movement) - 1
-    // A hold that is twice in the batch is sent once.
+    // Two movements with the same hold are sent as one hold.
     const { organizationId, id } = movement.request
     const name = `${organizationId} ${id}`
     const position = heldAt.get(name) ?? holds.push(movement) - 1

@@ -1,12 +1,13 @@
--- Organisations, their members, the members' API keys, and the operators of the gateway.
--- `organization_id` comes first in every key of every table that has it, so that the tables can be
--- distributed by it.
+-- Organisations, their members, the members' API keys, and the operators of the gateway. A table
+-- with the column `organization_id` has it first in each of its keys, so that the table can be
+-- distributed by this column.
 
 CREATE TABLE organizations (
   id text PRIMARY KEY,
   name text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- While this time is set, keys of the organisation are refused. Members have the same column.
+  -- Set while the organisation is disabled: API keys of its members are then refused. Members have
+  -- the same column.
   disabled_at timestamptz
 );
 -- Indexes for searches by the start of a name, case-insensitively, and for the few disabled
@@ -38,7 +39,7 @@ CREATE TABLE api_keys (
   expires_at timestamptz,
   revoked_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- Null: the default applies, which is a setting of the gateway.
+  -- Null means the gateway's default limit, which is a setting.
   requests_per_minute integer CHECK (requests_per_minute > 0),
   PRIMARY KEY (organization_id, id),
   FOREIGN KEY (organization_id, member_id) REFERENCES members (organization_id, id)
@@ -47,7 +48,8 @@ CREATE INDEX api_keys_by_hash ON api_keys (hash);
 CREATE INDEX api_keys_by_id ON api_keys (id);
 CREATE INDEX api_keys_by_member ON api_keys (member_id, id);
 CREATE INDEX api_keys_by_name ON api_keys ((lower(name) COLLATE "C"));
--- Valid and revoked keys have an index each, since one kind may be many while the other is few.
+-- One index for valid keys and one for revoked keys: with a common index, a list of the few keys of
+-- one kind would read through the many keys of the other.
 CREATE INDEX api_keys_valid ON api_keys (id) WHERE revoked_at IS NULL;
 CREATE INDEX api_keys_revoked ON api_keys (id) WHERE revoked_at IS NOT NULL;
 

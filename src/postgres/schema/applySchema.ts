@@ -24,13 +24,19 @@ const Tables = Schema.Struct({ migrations: Schema.Boolean, rules: Schema.Boolean
 const Rules = Schema.Struct({
   /** Number of the last applied migration; 0 before the first. */
   latest: Schema.Int,
-  /** The first migration that this gateway does not know and cannot work with. */
+  /**
+   * The first migration that this gateway does not know and cannot work with; null if there is
+   * none.
+   */
   stopsAt: Schema.NullOr(Schema.Int)
 })
 
 /** The migrations applied to a database. */
 export interface AppliedMigrations extends Schema.Schema.Type<typeof Rules> {
-  /** Whether the schema is from before the first release, whose migrations had no rules. */
+  /**
+   * Whether a version from before the first release created the schema: migrations then had no
+   * rules.
+   */
   readonly isForeign: boolean
 }
 
@@ -107,9 +113,9 @@ const applyMissing = Effect.gen(function* () {
 })
 
 /**
- * Applies the missing migrations and returns them. Gateways that start together wait for the first
- * one of them. The time-outs of requests do not apply, since migrating a large table takes long. If
- * no migration is missing, nothing is locked or written.
+ * Applies the missing migrations and returns them. Of gateways that start together, one applies
+ * them while the others wait. The time-outs of requests do not apply, since migrating a large table
+ * takes long. If no migration is missing, nothing is locked or written.
  */
 export const applySchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

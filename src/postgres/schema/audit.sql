@@ -24,8 +24,8 @@ CREATE TABLE ledger_audited_pools (
   -- Transfers into the pool less transfers out of it.
   moved numeric NOT NULL DEFAULT 0,
   overage numeric NOT NULL DEFAULT 0,
-  -- The times when every row of the organisation was last audited, and when that was last tried;
-  -- null: never.
+  -- `verified_at`: when a full audit of the organisation last completed. `tried_at`: when a full
+  -- audit was last started. Null means never.
   verified_at timestamptz,
   tried_at timestamptz
 );
@@ -96,14 +96,14 @@ months AS (
                  FROM touched WHERE state = 'open' GROUP BY 1, 2, 3) o
            ON (o.organization_id, o.member_id, o.month) = (mm.organization_id, mm.member_id, mm.month)
    WHERE (p_organization IS NULL OR mm.organization_id = p_organization)
-     -- Months that ended long ago are not written any more; they are checked when all rows are
-     -- read.
+     -- Months that ended long ago have no holds and do not change, so they are checked only when
+     -- all rows are read.
      AND (p_from = '-infinity' OR mm.held <> 0
           OR mm.month >= (date_trunc('month', now()) - interval '40 days')::date))
 SELECT 'I1', organization_id, 'pool balance is not the fold of its transfers', organization_id
   FROM books WHERE balance <> moved
 UNION ALL
--- Checked only when all rows are read: a sealed month may be long ago.
+-- Checked only when all rows are read: the entries of a sealed month may be from before `p_from`.
 SELECT 'I1', s.organization_id, 'sealed month is not what its entries come to',
        to_char(s.month, 'YYYY-MM')
   FROM sealed_months s

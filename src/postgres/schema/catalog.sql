@@ -5,7 +5,7 @@ CREATE TABLE catalog_versions (
   version bigint PRIMARY KEY,
   document jsonb NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- Null where no operator wrote the version.
+  -- Null where the version was not written by an operator.
   author text
 );
 
@@ -17,15 +17,16 @@ CREATE TABLE channel_accounts (
   base_url text NOT NULL,
   app_id text,
   updated_at timestamptz NOT NULL DEFAULT now(),
-  -- When a newer version replaced the account.
+  -- The time at which a newer version replaced the account; null for the current account.
   superseded_at timestamptz,
   PRIMARY KEY (channel_id, version)
 );
 CREATE UNIQUE INDEX channel_accounts_current ON channel_accounts (channel_id)
   WHERE superseded_at IS NULL;
 
--- The keys of an account that have a value. Each is sealed under the master key with the id
--- `key_id`, and bound to the channel and to the origin of the base address.
+-- The API keys of an account; a key without a value has no row. Each value is sealed under the
+-- master key with the id `key_id`, for use with this channel and this origin of the base address
+-- only.
 CREATE TABLE channel_keys (
   channel_id text NOT NULL,
   version integer NOT NULL DEFAULT 1,
@@ -42,12 +43,13 @@ CREATE TABLE channel_keys (
 -- calls.
 CREATE TABLE rests (
   channel_id text NOT NULL,
-  -- Empty for the channel itself. The key of a superseded account has its version, such as
-  -- `default@3`.
+  -- Empty if the cooldown is not about a key. The key of a superseded account has the account's
+  -- version appended, such as `default@3`.
   key_name text COLLATE "C" NOT NULL,
   -- Empty for all models.
   model text COLLATE "C" NOT NULL,
-  -- The organisation whose orders are refused; empty: all organisations.
+  -- The organisation whose orders are refused; empty if the orders of all organisations are
+  -- refused.
   organization_id text COLLATE "C" NOT NULL,
   -- Whether this organisation is the only one that orders from the channel or model.
   is_alone boolean NOT NULL,
@@ -82,7 +84,8 @@ CREATE TABLE call_ends (
 CREATE INDEX call_ends_by_slot ON call_ends (slot);
 
 -- Counters of channels in slots of ten seconds: ended calls, their latencies (as histograms), and
--- vendor-reported units compared with the estimate. Kept for an hour.
+-- the charges for vendor-reported usage with the estimates (holds) of their orders. Kept for an
+-- hour.
 CREATE TABLE channel_counts (
   channel_id text NOT NULL,
   slot timestamptz NOT NULL,

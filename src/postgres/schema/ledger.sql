@@ -1,6 +1,6 @@
--- Pools, orders and transfers. Amounts are nano-units. References between rows that are written in
--- one commit are checked by the audit instead of foreign keys, which took the larger part of a
--- batch's time.
+-- Pools, orders and transfers. Amounts are nano-units. There are no foreign keys between rows that
+-- are written in one commit, since checking foreign keys took the larger part of a batch's time.
+-- The audit checks these references instead.
 
 -- The pool is the most frequently updated row of an organisation, so its page keeps free space for
 -- updates in place (HOT).
@@ -35,10 +35,10 @@ CREATE TABLE member_months (
 ) WITH (fillfactor = 50);
 
 -- An order is one row: its hold, its end, its charge, and the values that the charge was computed
--- from. Closing an order is an update in place (HOT): no index has a column that a close changes,
--- except BRIN indexes, which do not prevent HOT updates, and every page has free space. The columns
--- that a close changes stand last, so that the write-ahead log of the update need not repeat the
--- columns before them.
+-- from. Closing an order is an update in place (HOT): every page has free space, and no index has a
+-- column that a close changes, except BRIN indexes, which do not prevent HOT updates. The columns
+-- that a close changes are the last ones, so that the write-ahead log of the update need not repeat
+-- the columns before them.
 CREATE TABLE orders (
   organization_id text NOT NULL,
   -- The prefix of the order's kind and a UUIDv7, minted before any side effect. Ids are compared by
@@ -49,9 +49,10 @@ CREATE TABLE orders (
   key_id text NOT NULL,
   model text NOT NULL,
   modality text NOT NULL,
-  -- A task has the same id as its order.
+  -- Whether the order has a task; the task has the same id.
   is_task boolean NOT NULL,
-  -- The month and the budget uses that the hold and the charge count in; null without a budget.
+  -- The month in which the hold and the charge count, and the ids of the `budget_uses` in which
+  -- they count; `counts_in` is null without a budget.
   month date NOT NULL,
   counts_in text[] COLLATE "C",
   hold bigint NOT NULL CHECK (hold > 0),
@@ -59,7 +60,8 @@ CREATE TABLE orders (
   exposure bigint CHECK (exposure > hold),
   -- The values that the hold was computed from.
   quote jsonb NOT NULL,
-  -- Channel, protocol and upstream model, for operators, where no other record has them.
+  -- The vendor job {channelId, protocol, upstreamModel} that the hold pays for. Operators may need
+  -- it to ask the vendor about the order.
   job jsonb NOT NULL,
   -- The values that the vendor's bill is computed from, in the format of `quote`; null where they
   -- are unknown.
@@ -88,7 +90,8 @@ CREATE TABLE orders (
   basis text,
   -- The amount that the vendor bills for the charged units.
   cost bigint CHECK (cost >= 0),
-  -- The vendor call that produced the charged result, where a single answer delivered all of it.
+  -- The vendor call that produced the charged result, for results that a single answer delivered
+  -- completely.
   call jsonb,
   CHECK ((state = 'open') = (closed_at IS NULL)),
   -- A captured order has a charge above zero.
@@ -98,14 +101,15 @@ CREATE TABLE orders (
          OR (input, output, unit, unit_price, basis) IS NOT NULL)
 ) WITH (fillfactor = 35, autovacuum_vacuum_insert_scale_factor = 0,
         autovacuum_vacuum_insert_threshold = 500000);
--- For lists of one member's orders in order of time: the organisation may have ten million other
--- orders.
+-- For lists of one member's orders in order of time, which must not read the other orders of the
+-- organisation: there may be ten million.
 CREATE INDEX orders_by_member ON orders (organization_id, member_id, id);
 -- For lists of the orders of all organisations in order of time.
 CREATE INDEX orders_by_id ON orders (id);
--- A BRIN index summarises each full range of pages, after one or two thousand rows, so that reads
--- of recent orders stay short. Autovacuum drops summarisation requests when there are too many in a
--- minute; the next vacuum summarises the skipped ranges.
+-- This BRIN index summarises a range of pages as soon as the range is full, after one or two
+-- thousand rows, so that few recent rows are not summarised and reads of recent orders stay short.
+-- Autovacuum drops summarisation requests when there are too many in a minute; the next vacuum
+-- summarises the skipped ranges.
 CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
   WITH (autosummarize = on, pages_per_range = 256);
 -- The primary key is created last: until the table is analysed, the planner considers all indexes
@@ -121,16 +125,16 @@ CREATE TABLE order_tags (
   PRIMARY KEY (organization_id, name, value, order_id)
 );
 
--- Every order created before this time is closed, or can be found through its task or through
--- `lingering_orders`. Sweeps advance the time, so that only one sweep reads each order.
+-- `before`: every order created earlier is closed, or can be found through its task or through
+-- `lingering_orders`. Sweeps advance `before`, so that only one sweep reads each order.
 CREATE TABLE orders_settled (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   before timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO orders_settled DEFAULT VALUES;
 
--- Orders without a task that were still open when `orders_settled` passed them. They are few, since
--- most orders last seconds.
+-- Orders without a task that were still open when a sweep advanced `orders_settled` beyond their
+-- creation. They are few, since most orders last seconds.
 CREATE TABLE lingering_orders (
   organization_id text NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -162,15 +166,15 @@ CREATE TABLE transfers (
   CHECK ((kind = 'correction') = (order_id IS NOT NULL)),
   CHECK ((kind <> 'deposit') = ((reason, author) IS NOT NULL))
 );
--- Each of the two lists has its own index, since one kind of transfer may be frequent and the other
--- rare.
+-- An index for the list of deposits, and one for the list of adjustments: with a common index, the
+-- list of a rare kind would read through the many rows of the other.
 CREATE INDEX transfers_deposits ON transfers (organization_id, id) WHERE kind = 'deposit';
 CREATE INDEX transfers_adjustments ON transfers (organization_id, id) WHERE kind <> 'deposit';
 CREATE INDEX transfers_by_order ON transfers (organization_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX transfers_by_created ON transfers (organization_id, created_at, id);
 
--- Sealed months are over and never change again. They have no gaps, starting at the organisation's
--- first month.
+-- The sealed months, which are over and never change again. The sealed months of an organisation
+-- start with its first month and have no gaps.
 CREATE TABLE sealed_months (
   organization_id text NOT NULL REFERENCES organizations (id),
   month date NOT NULL CHECK (extract(day FROM month) = 1),
@@ -207,8 +211,8 @@ CREATE TABLE idempotency_keys (
   -- The request fingerprint: a hash of the path and the body.
   fingerprint text NOT NULL,
   order_id text COLLATE "C" NOT NULL,
-  -- The answer to the first request; null until there is one. It is a text, to keep the order of
-  -- its fields.
+  -- The answer to the first request; null until that request is answered. Stored as text, to keep
+  -- the order of the answer's fields.
   answer text,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
@@ -217,10 +221,10 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_by_order ON idempotency_keys (organization_id, order_id);
 CREATE INDEX idempotency_keys_due ON idempotency_keys (expires_at);
 
--- Moves money once per reference. Returns an outcome (applied, repeated (the reference and the
--- content are known), mismatch (the reference is known with other content), too_large,
--- unknown_order, beyond_charge or insufficient_balance), the id of the transfer, and the amount
--- that was available in the pool or of the charge.
+-- Moves money once per reference. `outcome` is `applied`, `repeated` (the reference exists with the
+-- same content), `mismatch` (the reference exists with other content), `too_large`,
+-- `unknown_order`, `beyond_charge` or `insufficient_balance`. `free` is the amount that was
+-- available: for a withdrawal, in the pool; for a correction, of the order's charge.
 CREATE FUNCTION transfer_funds(
   p_time_zone text, p_organization text, p_id text, p_kind text, p_amount bigint, p_reference text, p_reason text,
   p_author text, p_order text, OUT outcome text, OUT transfer_id text, OUT free bigint

@@ -16,26 +16,27 @@ CREATE TABLE upstream_calls (
   url text NOT NULL,
   status int,
   failure text,
-  -- The duration of the newest call; `answer` is of the newest call as well.
+  -- Consecutive polls with the same outcome share one row: `duration_ms` and `answer` are those of
+  -- the newest poll.
   duration_ms int NOT NULL,
   request jsonb,
   answer jsonb,
-  -- The number of repeats with the same outcome, and the time of the last one.
+  -- The number of repeats of the first call, and the time of the newest call.
   repeats int NOT NULL DEFAULT 0,
   last_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, job_id, started_at, id)
 ) PARTITION BY RANGE (started_at);
 CREATE INDEX upstream_calls_by_started ON upstream_calls (started_at);
--- Calls of days without a partition: from a gateway with a wrong clock, or after a week in which no
--- gateway ran.
+-- The default partition, for calls of days that have no partition: the clock of a gateway was
+-- wrong, or no gateway ran for a week.
 CREATE TABLE upstream_calls_other PARTITION OF upstream_calls DEFAULT WITH (fillfactor = 80);
 
 -- Drops the partitions of days whose calls are all older than `p_kept`, and creates the partitions
 -- from today to `p_ahead` days ahead. Calls that were stored before the partition of their day
--- existed move into it. Changes nothing while another gateway runs this function. The drops come
--- first, so that they cannot deadlock with an insert: an insert holds the lock of the parent table,
--- which a drop waits for, and waits itself for the default partition, which is locked here while a
--- day is created.
+-- existed move into it. Changes nothing while another gateway runs this function. Partitions are
+-- dropped before others are created, since a drop after a creation could deadlock with an insert.
+-- The insert has locked the parent table, for which the drop waits; and the insert waits for the
+-- default partition, which this function locks to create the partition of a day.
 CREATE FUNCTION turn_call_days(p_kept interval, p_ahead int) RETURNS void LANGUAGE plpgsql
 SET timezone = 'UTC'
 AS $$
@@ -70,7 +71,7 @@ CREATE TABLE admin_audit (
   at timestamptz NOT NULL DEFAULT now(),
   action text NOT NULL,
   subject_id text,
-  -- The request, without secrets.
+  -- The fields of the request, without secrets; null where the body could not be read.
   fields jsonb,
   request_id text NOT NULL,
   status int NOT NULL,

@@ -10,9 +10,9 @@ import { SqlClient, type SqlError } from "effect/sql"
 export interface Migration {
   readonly name: string
   /**
-   * What gateways do that do not know the migration. `serve`: the migration only adds tables,
-   * columns or functions that these gateways never read, so they keep serving and may start again.
-   * `stop`: these gateways would lose data or fail, so they report that they are not ready, and do
+   * What a gateway does that does not know the migration. `serve`: the migration only adds tables,
+   * columns or functions that such a gateway never reads, so it keeps serving and may start again.
+   * `stop`: such a gateway would lose data or fail, so it reports that it is not ready, and does
    * not start.
    */
   readonly olderGateways: "serve" | "stop"
@@ -21,8 +21,8 @@ export interface Migration {
 
 /**
  * The SQL files in the order in which a database needs them; a feature's tables and functions are
- * in its folder. Holds count in budgets and in sums of usage, so both files come before
- * `moveFunds.sql`.
+ * in its folder. The functions of `moveFunds.sql` count holds and charges in budgets and usage
+ * sums, so the files of both come before it.
  */
 const files = [
   "./access.sql",
@@ -43,7 +43,7 @@ const files = [
 const BODY = "$sql_file$"
 
 /**
- * Runs a file of commands through `EXECUTE`, since a statement of the driver is only one command.
+ * Runs a file of commands through `EXECUTE`, since the driver sends only one command per statement.
  */
 const run = Effect.fnUntraced(function* (file: string) {
   const sql = yield* SqlClient.SqlClient

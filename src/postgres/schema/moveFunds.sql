@@ -26,8 +26,8 @@ CREATE TYPE order_close AS (
   -- Optional: what the vendor bills for the charge, and the vendor call behind it (`orders.call`).
   cost bigint, call jsonb,
   -- Optional: the new state of the task, {from, lease, state, ...}. The close then applies only
-  -- while the task is in the state `from` and, where a lease is given, the task's current claim has
-  -- that lease number.
+  -- while the task is in the state `from`. If a lease is given, the task's current claim must also
+  -- have that lease number.
   task_end jsonb,
   -- Optional: the orphan {upstream_id, reason, answer, usage} to record for the operators, and the
   -- answer to store for repeats of the request.
@@ -70,10 +70,11 @@ CREATE TYPE hold_decision AS (
   -- key belongs to another order), unknown_member, member_cap_exceeded, budget_exceeded, stopped,
   -- insufficient_balance or overexposed.
   outcome text,
-  -- The budget that refused the hold, with its use.
+  -- The budget that refused the hold, and how much of that budget was used.
   refusal jsonb,
-  -- The money that was available for the hold: the free balance of the pool; for `overexposed`, the
-  -- part of balance and credit that the possible charges of open orders leave.
+  -- The amount that was available for the hold: the free balance of the pool. For `overexposed`, it
+  -- is the free balance plus the credit, less the amount by which charges of open orders may exceed
+  -- their holds.
   available bigint,
   -- The budget uses that the hold counts in.
   counts_in text[]
@@ -170,8 +171,9 @@ BEGIN
          bool_or(c.answer IS NOT NULL)
     INTO is_complete, ends_tasks, has_orphans, frees_keys, has_answers
     FROM unnest(p_closes) c;
-  -- An order without its member month is corrupt for good: its own close must fail, but not the
-  -- rest of the batch.
+  -- An order without its member month is corrupt, which a retry cannot repair. So this error is one
+  -- that is not retried: the movements of the batch are then sent one by one, and only the close of
+  -- this order fails.
   IF NOT is_complete AND EXISTS (
     SELECT FROM unnest(p_closes, p_decisions) AS c
      WHERE c.state IS NOT NULL
@@ -180,7 +182,7 @@ BEGIN
                           AND m.member_id = c.member_id AND m.month = c.month)) THEN
     RAISE EXCEPTION 'an order has no member month' USING ERRCODE = 'data_corrupted';
   END IF;
-  -- Another transaction changed rows without the lock of their pool, and so moved the rows.
+  -- Another transaction changed rows without the lock of their pool, which changed their `ctid`.
   IF NOT is_complete THEN
     RAISE EXCEPTION 'rows were changed beside the lock of their pool'
       USING ERRCODE = 'serialization_failure';
@@ -235,10 +237,10 @@ BEGIN
   END IF;
 END $$;
 
--- Decides which holds are taken; each decision includes the holds before it in the batch. The free
--- balance of the pool must cover the hold. While orders of unknown size are open, the balance and
--- the credit must also cover how far their charges may exceed their holds: a hold that does not fit
--- into the rest is refused as overexposed.
+-- Decides which holds are taken. Each decision includes the holds before it in the batch. The free
+-- balance of the pool must cover the hold. While orders are open whose charges may exceed their
+-- holds, the balance and the credit must also cover these possible excesses: a hold larger than
+-- what then remains is refused as `overexposed`.
 CREATE FUNCTION decide_holds(p_time_zone text, p_holds order_hold[]) RETURNS hold_decision[]
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -246,14 +248,14 @@ DECLARE
   decisions hold_decision[];
   request record;
   outcome text; refusal jsonb;
-  -- The budgets that apply to any of the holds, and the positions in that list of the budgets of
-  -- one hold.
+  -- `budgets`: the budgets that apply to any of the holds. `positions`: where in that list the
+  -- budgets of the current hold are.
   budgets record; positions int[]; n int;
-  -- Running totals while the holds are decided: by pool, by budget, and by the first hold with a
-  -- key.
+  -- Running totals while the holds are decided: `available` and `uncovered` by pool, `spent` by
+  -- budget, and `is_key_taken` by the position of the first hold with the idempotency key.
   available bigint[]; uncovered bigint[]; spent bigint[]; is_key_taken boolean[];
-  -- For the hold being decided: how far its charge may exceed its amount, and the money that may
-  -- cover it.
+  -- For the current hold: how far its charge may exceed its amount, and the money that may cover
+  -- that excess.
   excess bigint; cover bigint;
 BEGIN
   SELECT b.* INTO STRICT budgets
@@ -327,8 +329,8 @@ DECLARE
   -- Which optional writes are needed.
   has_metadata boolean; has_tasks boolean; has_keys boolean;
 BEGIN
-  -- The first refusal is reported with the use before the holds of this batch, so it is written before
-  -- the holds.
+  -- The notification of a first refusal reports how much of the budget was used before the holds of
+  -- this batch, so the refusal is written before these holds.
   IF EXISTS (SELECT FROM unnest(p_decisions) d WHERE d.refusal IS NOT NULL) THEN
     UPDATE budget_uses r SET has_refused = true
       FROM unnest(p_holds, p_decisions) AS h

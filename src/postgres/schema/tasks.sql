@@ -9,7 +9,8 @@ CREATE TABLE tasks (
   model text NOT NULL,
   channel_id text NOT NULL,
   protocol text NOT NULL,
-  -- The protocol that the catalog lists the model under, which tells the model family of a relay.
+  -- The protocol that the catalog lists the model under. If it is a relay's protocol, the model
+  -- family depends on it.
   listed_protocol text NOT NULL,
   upstream_model text NOT NULL,
   -- A summary of the order, without prompt and media.
@@ -44,7 +45,8 @@ CREATE TABLE tasks (
   lease bigint NOT NULL DEFAULT 0,
   unknown_since timestamptz,
   finished_at timestamptz,
-  -- When the owner deleted the task: its results and texts are erased, its order and charge stay.
+  -- When the owner deleted the task: its results and texts are then erased, while its order and its
+  -- charge remain.
   erased_at timestamptz,
   PRIMARY KEY (organization_id, id),
   CHECK ((state = 'processing') = (next_poll_at IS NOT NULL)),
@@ -96,8 +98,8 @@ CREATE TABLE orphans (
   reason text NOT NULL,
   -- The unusable answer {status, bytes, sha256, requestId}; null where there was none.
   answer jsonb,
-  -- The vendor-reported usage {input, output} that the charge does not follow; null for other
-  -- reasons.
+  -- The vendor-reported usage {input, output}, where the charge is not based on it; null for
+  -- orphans with another reason.
   usage jsonb,
   created_at timestamptz NOT NULL DEFAULT now(),
   resolved_at timestamptz,
@@ -131,10 +133,10 @@ AS $$
    WHERE o.created_at < (SELECT before FROM orders_settled) AND o.state = 'open'
 $$;
 
--- Advances the time in `orders_settled` towards `p_age` ago, by at most `p_step`, and adds the open
--- orders without a task that the time passes to `lingering_orders`. Returns by how many seconds the
--- time is then behind. If the database's clock was set back, the time goes back too, and the orders
--- that it passes again are listed already.
+-- Advances the time in `orders_settled` towards `p_age` ago, by at most `p_step`. Adds the open
+-- orders without a task that were created in this step to `lingering_orders`. Returns the number of
+-- seconds that the time is then still behind. If the database's clock was set back, the time goes
+-- back too; orders in a step that is repeated are in `lingering_orders` already.
 CREATE FUNCTION settle_orders(p_age interval, p_step interval) RETURNS double precision
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -157,8 +159,8 @@ BEGIN
   RETURN extract(epoch FROM now() - p_age - becomes);
 END $$;
 
--- Returns the orders without a task that have been open for longer than `p_shortest`, with all
--- lingering orders.
+-- Returns the open orders without a task that were created more than `p_shortest` ago, including
+-- all open lingering orders. Closed orders are deleted from `lingering_orders`.
 CREATE FUNCTION left_orders(p_shortest interval)
 RETURNS TABLE (organization_id text, id text, expires_at timestamptz) LANGUAGE sql
 SET enable_seqscan = off

@@ -16,7 +16,9 @@ import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
 import { makeSetCap } from "./memberCaps.ts"
 import { makeTokenLookUps } from "./tokenLookUps.ts"
 
-/** Capacity of the cache of members' states, by which signed links are checked. */
+/**
+ * Capacity of the cache of members' states; a signed link is checked against its member's state.
+ */
 const MEMBER_CACHE_CAPACITY = 10_000
 
 const DISABLED = `CASE WHEN o.disabled_at IS NOT NULL THEN 'organisation'

@@ -80,8 +80,8 @@ export const layerChannelCredentials = Layer.effect(
        ORDER BY a.channel_id, a.version DESC, k.name`
 
     /**
-     * The only place where a stored key is opened: for the key's channel, and the origin it was
-     * stored for.
+     * Opens a stored key, which succeeds only for the channel and the origin that the key was
+     * sealed for.
      */
     const openAccount = Effect.fnUntraced(function* (row: AccountRow) {
       const { channelId, baseUrl, appId, version, isSuperseded, name, keyId, sealed } = row
@@ -95,7 +95,10 @@ export const layerChannelCredentials = Layer.effect(
       return { ...account, origin, version, isSuperseded } satisfies KeyedAccount
     })
 
-    /** The account with its opened key; null where it has no key, or one that cannot be opened. */
+    /**
+     * The account with its opened key; null where the account has no key, or its key cannot be
+     * opened.
+     */
     const usableAccount = (row: AccountRow) =>
       openAccount(row).pipe(
         Effect.tapError(({ message }) =>
@@ -133,8 +136,8 @@ export const layerChannelCredentials = Layer.effect(
       return { versions, accounts: null }
     })
 
-    // A missing account is cached as well: a channel without one may stay so for long while a
-    // model's other mounts take its orders.
+    // A missing account is cached as well: a channel may be without an account for a long time,
+    // while orders of its models go to other mounts.
     const find = yield* makeFreshCache({
       topic: "catalog",
       capacity: CACHED_ACCOUNTS,
@@ -161,9 +164,9 @@ export const layerChannelCredentials = Layer.effect(
     )
 
     /**
-     * Whether the channel gets a key that needs a new version of the account: the account has no
-     * key of this name, or a key with another value. A deleted key of the same name may be the one
-     * that a running task was created with.
+     * Whether storing this key needs a new version of the account. It does where the account has a
+     * key of this name with another value. It also does where the account has no key of this name,
+     * since a running task may have been created with a deleted key of this name.
      */
     const isNew = (
       { name, api_key = null }: ChannelKeyWrite,
@@ -173,15 +176,16 @@ export const layerChannelCredentials = Layer.effect(
       if (api_key === null || row === undefined) return Effect.succeed(api_key !== null)
       return openAccount(row).pipe(
         Effect.map((stored) => stored !== null && !Equal.equals(stored.apiKey, api_key)),
-        // A key that cannot be opened is of no use to its tasks either.
+        // A stored key that cannot be opened is useless to the tasks created with it, so it can be
+        // replaced without a new version.
         Effect.orElseSucceed(() => false)
       )
     }
 
     /**
-     * The version of the account that the channel is written to. A change of the address, the
-     * application id or the value of a key supersedes the account with a new version. The new
-     * version takes over the sealed keys if the origin is the same.
+     * The version of the account that a write of the channel changes. A change of the address, the
+     * application id or the value of a key creates a new version, which supersedes the account. The
+     * new version takes over the sealed keys if the origin is the same.
      */
     const versionFor = Effect.fnUntraced(function* (
       { id, base_url, app_id }: ChannelWrite,
@@ -218,8 +222,8 @@ export const layerChannelCredentials = Layer.effect(
       const keys = writtenKeys(channel)
       const current = rows.filter(({ isSuperseded }) => !isSuperseded)
       const version = yield* versionFor(channel, keys, current)
-      // A key that is left out is deleted from all accounts of the same origin, although tasks may
-      // have been created with it.
+      // A key that the write leaves out is deleted from every version of the account with the same
+      // origin, even where tasks were created with the key.
       const versions = rows.filter(({ baseUrl }) => originOf(baseUrl) === origin)
       yield* sql`
         DELETE FROM channel_keys
@@ -262,8 +266,8 @@ export const layerChannelCredentials = Layer.effect(
         for (const channel of channels)
           yield* storeChannel(channel, byChannel.get(channel.id) ?? [])
       }, Effect.orDie),
-      // Accounts stay while a task of their channel is being submitted, since its account is not
-      // stored yet.
+      // Superseded accounts are kept while any task of their channel is being submitted, since such
+      // a task does not name its account yet.
       forgetSuperseded: Effect.fn("ChannelCredentials.forgetSuperseded")((seconds) =>
         Effect.asVoid(
           bounded(sql`

@@ -88,8 +88,8 @@ export const layerChannelRecords = Layer.effect(
       for (const failure of failures) yield* bounded(storeFailure(failure))
       yield* bounded(sql`DELETE FROM channel_counts WHERE slot < now() - interval '1 hour'`)
       yield* bounded(sql`DELETE FROM call_ends WHERE slot < now() - interval '2 minutes'`)
-      // Only old cooldowns of single organisations are deleted; those of whole channels stay for
-      // the operators.
+      // Only old cooldowns that concern a single organisation are deleted; those that concern all
+      // organisations are kept for the operators.
       yield* bounded(sql`
         DELETE FROM rests
          WHERE organization_id <> '' AND (until IS NULL OR NOT is_alone)

@@ -15,7 +15,10 @@ const TotalsRow = Schema.Struct({
 
 /** An audit that has not ended within this time is considered lost with its gateway. */
 const MAX_AUDIT_TIME = "10 minutes"
-/** How long after its expiry a hold counts as late, which leaves a sweep the time to release it. */
+/**
+ * The time between the expiry of a hold and its report as late, in which a sweep can release the
+ * hold.
+ */
 const LATE = "60 seconds"
 const MAX_COUNT = 10_000
 /**

@@ -17,8 +17,8 @@ const SealedRow = Schema.Struct({
 const endpointTable = { table: "webhook_endpoints", subject: "id", baseUrl: "NULL" }
 
 /**
- * The columns with secrets, the column with their master key's id, and what the secrets are sealed
- * for.
+ * The columns with secrets, each with the column of the master key's id. `subject` and `baseUrl`
+ * are the id and the address that the secrets are sealed for.
  */
 const secretColumns = [
   {
@@ -45,14 +45,19 @@ const readSecrets = (
           FROM ${sql(table)} t WHERE ${sql(sealed)} IS NOT NULL ORDER BY 2`
   )
 
-/** The origin that the stores seal the secret for. */
+/**
+ * The origin that the secret was sealed for; empty for a secret that is not sent to any address.
+ */
 const originOfRow = ({ baseUrl }: typeof SealedRow.Type): string =>
   baseUrl === null ? "" : (originOf(baseUrl) ?? "")
 
 const openRow = (vault: Vault["Service"], row: typeof SealedRow.Type) =>
   vault.open(row, row.subject, originOfRow(row))
 
-/** Reads why secrets cannot be opened under the vault's master keys, without any change. */
+/**
+ * Reports why secrets cannot be opened under the vault's master keys: one message for each such
+ * secret. Changes nothing.
+ */
 export const sealedFaults = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault

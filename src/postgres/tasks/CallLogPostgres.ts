@@ -26,14 +26,14 @@ const MAX_WAITING = 5000
 const MAX_WEIGHT = 128 * 1024 * 1024
 const FLUSH_TIMEOUT = "5 seconds"
 /**
- * How long repeats of a poll are gathered, and in how many rows at most. A row has about 8 KiB at
- * most.
+ * The time for which repeats of a poll are gathered in one row, and the maximum number of such
+ * rows. A row has at most about 8 KiB.
  */
 const GATHER_MILLIS = 15_000
 const MAX_GATHERED = 4000
 /**
- * The maximum number of jobs whose last poll is cached; every poll of further jobs is a row of its
- * own.
+ * The maximum number of jobs whose last poll is cached; for any further job, every poll has its own
+ * row.
  */
 const MAX_JOBS = 100_000
 /** How long a last poll is cached; a poll after a longer pause is a new row. */

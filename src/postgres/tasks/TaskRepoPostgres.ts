@@ -43,11 +43,11 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 
   /** Returns the rows in the order of the items; null where there is no such task. */
   const acceptAll = Effect.fnUntraced(function* (items: ReadonlyArray<Acceptance>) {
-    // Sorted, since a batch of the ledger may be about to lock the same tasks in this order.
+    // Sorted in the order in which the ledger locks tasks, so that the two cannot deadlock.
     const sorted = items.toSorted(lockOrder)
     const texts = (of: (item: Acceptance) => string) => sql`${sorted.map(of)}::text[]`
-    // Under the lock the latest committed state is read. It tells a repeat whose first answer was
-    // lost from an acceptance that came too late.
+    // The row is locked, so its latest committed state is read. That state shows whether an
+    // acceptance is a repeat, whose first answer was lost, or came too late.
     const rows = yield* decode(sql`
       WITH locked AS MATERIALIZED (
         SELECT d.organization_id, d.id, d.channel_id, d.state = 'submitting' AS fresh,

@@ -41,8 +41,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                  WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
-    // A transaction that has locked the row is about to poll or to end the task, so there is no use
-    // in waiting.
+    // A locked row is skipped without waiting, since the transaction that has locked it is about to
+    // poll or to end the task.
     const [row] = yield* rowsOf(ClaimedTask)(
       oneTry(sql`
           UPDATE tasks t ${lease}
@@ -111,8 +111,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     cooldown: PUT_BACK_COOLDOWN,
     run: Effect.fnUntraced(function* (items: ReadonlyArray<PutBack>) {
       const texts = (of: (item: PutBack) => string) => sql`${items.map(of)}::text[]`
-      // Each row is looked up by its primary key, even if the statistics are stale. A task whose
-      // row is locked is being ended or claimed, so this claim of the task is over.
+      // Each row is looked up by its primary key, even if the statistics are stale. A locked row is
+      // skipped: its task is being ended or claimed again, so this claim of the task is over.
       const rows = yield* decodePlaceRows(
         sql`
           UPDATE tasks t

@@ -1,8 +1,8 @@
 /** The SQL expression of a task as JSON, for webhook messages and copies of results. */
 
 /**
- * Null for an erased task. The result stays a text, since `jsonb` does not accept every character
- * in it.
+ * The snapshot is null for an erased task. The result stays a text, since `jsonb` does not accept
+ * every character that a result may have.
  */
 export const taskSnapshotOf = (organizationId: string, id: string): string => `
   (SELECT jsonb_build_object('id', t.id, 'memberId', t.member_id, 'state', t.state, 'videoUrl', t.video_url,

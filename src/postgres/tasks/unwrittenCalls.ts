@@ -76,7 +76,7 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
       gathered.set(last.id, { row: repeat, sinceMillis })
       release(Number.NEGATIVE_INFINITY)
     },
-    /** Forgets last polls from before the time; most of these jobs have ended. */
+    /** Removes the cached polls from before the time; most of their jobs have ended. */
     forget: (beforeMillis: number): void =>
       lastPolls.dropWhile(({ lastAt }) => lastAt.getTime() < beforeMillis),
     /** Moves the rows that began to gather at `untilMillis` or before to the rows to write. */
@@ -88,8 +88,8 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
       return rows
     },
     /**
-     * Returns rows whose write has not finished to the queue; each row keeps the repeats counted
-     * since.
+     * Puts rows whose write was interrupted back into the queue, with the repeats that were counted
+     * in the meantime.
      */
     putBack: (rows: ReadonlyArray<CallRow>): void => {
       for (const row of rows) {

@@ -1,6 +1,6 @@
 /**
- * The practical limit on Node: `node:http` and `undici` parse the request, rename its model and
- * stream the response. This proxy has no keys, no limits and no ledger.
+ * The upper bound for a gateway on Node: `node:http` and `undici` parse the request, rename its
+ * model and stream the response. This proxy has no keys, no limits and no ledger.
  */
 import { createServer, type ServerResponse } from "node:http"
 import { type Dispatcher, Pool } from "undici"

@@ -83,7 +83,7 @@ const recipeOf = (kind: PeerKind, scratch: string, vendorUrl: string): Recipe =>
   }
 }
 
-/** Starts a peer. With `patient` false, does not wait until it listens. */
+/** Starts a peer, and waits until it listens unless `patient` is false. */
 export const startPeer = Effect.fnUntraced(function* (
   kind: PeerKind,
   { options: { scratch }, placement, server, vendor }: World,
