@@ -1,13 +1,14 @@
 /**
  * Tests polling with many open tasks and several gateways: starts PostgreSQL, the vendor simulator
- * and the gateways as processes, orders the tasks, reads them as clients do, and compares the
+ * and the gateways as processes, places the orders, reads the tasks as clients do, and compares the
  * requests to the simulator with the tasks that the gateways settled. Exits with 1 when a guarantee
  * was broken.
  *
  *   npm run scale:polling -- --tasks 5000 --gateways 3 --interval 15 --clients 8 --pause
  *
- * `--models film` polls only task by task, `--models clip` only many tasks at a time. `--pause`
- * stops one gateway for longer than its lease, then resumes it.
+ * `--models film` uses only film-1, whose vendor is polled for one task per request; `--models clip`
+ * uses only clip-1, whose vendor is polled for many tasks per request. `--pause` stops one gateway
+ * for longer than its lease, then resumes it.
  */
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"

@@ -6,8 +6,8 @@ import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
-import { Agent, type Dispatcher, request } from "undici"
-import { filteredLookup, type LookupPolicy } from "../runtime/filteredLookup.ts"
+import { type Dispatcher, request } from "undici"
+import { filteredLookup, type LookupPolicy, makeAgent } from "../runtime/filteredLookup.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { type AddressRules, faultOfUrl, isPublicAddress } from "./publicAddresses.ts"
 
@@ -148,18 +148,8 @@ export const layerOutgoingWebWith = (resolve: LookupFunction) =>
     OutgoingWeb,
     Effect.gen(function* () {
       const rules = { allowPrivate: (yield* Settings).webhookAllowPrivate }
-      const agent = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
-            new Agent({
-              headersTimeout: 0,
-              bodyTimeout: 0,
-              connect: {
-                lookup: rules.allowPrivate ? resolve : filteredLookup(resolve, publicOnly)
-              }
-            })
-        ),
-        (agent) => Effect.promise(() => agent.destroy())
+      const agent = yield* makeAgent(
+        rules.allowPrivate ? resolve : filteredLookup(resolve, publicOnly)
       )
       return OutgoingWeb.of({ rules, open: openWith(agent, rules) })
     })

@@ -162,8 +162,8 @@ export const makeFileAddresses = Effect.gen(function* () {
     ).pipe(
       Effect.timeout(READ_TIMEOUT),
       Effect.tapError(({ message }) =>
-        Effect.logError("order: reading input files failed", message).pipe(
-          Effect.annotateLogs({ organization_id: organizationId })
+        Effect.logError("order: reading input files failed").pipe(
+          Effect.annotateLogs({ organization_id: organizationId, cause: message })
         )
       ),
       Effect.mapError(() => unreadable),

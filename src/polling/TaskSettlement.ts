@@ -170,7 +170,7 @@ export const layerTaskSettlement = Layer.effect(
         Effect.catchDefect((defect) =>
           Effect.as(
             Effect.annotateLogs(
-              Effect.logWarning("task: reading for a waiting request failed", defect),
+              Effect.logWarning("task: reading or polling for a waiting request failed", defect),
               { order_id: id }
             ),
             null

@@ -62,10 +62,12 @@ export const noteCompletion = (channel: string, seconds: number) =>
 
 const noteUnknownStatus = (task: ClaimedTask, word: string) =>
   countOn(strangeStatusWords, task).pipe(
-    Effect.andThen(
-      Effect.logWarning("task: vendor answered an unknown status", word.slice(0, 100))
-    ),
-    Effect.annotateLogs({ order_id: task.id, channel: task.channelId })
+    Effect.andThen(Effect.logWarning("task: vendor reported an unknown status")),
+    Effect.annotateLogs({
+      order_id: task.id,
+      channel: task.channelId,
+      status: word.slice(0, 100)
+    })
   )
 
 const noteImplausibleUsage = (task: ClaimedTask, { output }: ReportedUsage) =>
@@ -142,9 +144,9 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
       yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
     } else if (state === "released") {
       yield* countOn(lateSuccesses, task)
-      yield* Effect.logWarning("task: vendor reported a success after the refund").pipe(
-        Effect.annotateLogs({ order_id: task.id, channel: task.channelId })
-      )
+      yield* Effect.logWarning(
+        "task: vendor reported a success after the release of its hold"
+      ).pipe(Effect.annotateLogs({ order_id: task.id, channel: task.channelId }))
     }
   })
 

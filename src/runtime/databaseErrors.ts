@@ -1,5 +1,5 @@
 /** Distinguishes transient failures of the database from failures of a statement. */
-import { Effect, Schema } from "effect"
+import { Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { Overloaded } from "../domain/Errors.ts"
 
@@ -10,6 +10,12 @@ const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
  * intervention and insufficient resources), or that is a standby not promoted yet.
  */
 const transientCode = /^(?:57P|53|25006)/
+
+/** The pauses between retries of a call that failed for a transient reason. */
+export const transientBackoff = Schedule.min([
+  Schedule.exponential("50 millis"),
+  Schedule.spaced("1 second")
+]).pipe(Schedule.jittered)
 
 /** Whether a statement failed for a transient reason, which says nothing about the statement. */
 export const isTransient = (error: unknown): boolean => {

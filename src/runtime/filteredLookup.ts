@@ -4,6 +4,8 @@
  * time.
  */
 import type { LookupFunction } from "node:net"
+import { Effect } from "effect"
+import { Agent } from "undici"
 
 export interface LookupPolicy {
   readonly isAllowed: (address: string) => boolean
@@ -26,3 +28,10 @@ export const filteredLookup =
       } else if (options.all === true) callback(null, allowed)
       else callback(null, first.address, first.family)
     })
+
+/** An agent that resolves names by the look-up and sets no time-outs; destroyed with its scope. */
+export const makeAgent = (lookup: LookupFunction) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { lookup } })),
+    (agent) => Effect.promise(() => agent.destroy())
+  )

@@ -3,8 +3,9 @@
  * queued meanwhile. A single caller is served immediately, and many concurrent callers share one
  * call.
  */
-import { Cause, Deferred, Effect, Exit, FiberSet, Option, Schedule, Schema } from "effect"
+import { Cause, Deferred, Effect, Exit, FiberSet, Option, Schema } from "effect"
 import { makeAlarms } from "./alarms.ts"
+import { transientBackoff } from "./databaseErrors.ts"
 
 /** The item was withdrawn, because no answer arrived within the batch's `patienceMillis`. */
 export class BatchTimeout extends Schema.TaggedError<BatchTimeout>()("BatchTimeout", {}) {}
@@ -15,10 +16,6 @@ interface Entry<Item, Answer> {
   readonly cancelTimer: () => void
   isWithdrawn: boolean
 }
-
-const backoff = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
-  Schedule.jittered
-)
 
 /**
  * Makes batches that end with the surrounding scope.
@@ -90,7 +87,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   /** Retries until every item of the batch is settled. */
   const deliverWithRetry = (batch: Batch): Effect.Effect<void> =>
     deliver(batch).pipe(
-      Effect.retry({ while: options.isTransient, schedule: backoff }),
+      Effect.retry({ while: options.isTransient, schedule: transientBackoff }),
       Effect.catchCause((cause) => deliverOneByOne(batch, cause))
     )
 

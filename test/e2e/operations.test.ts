@@ -187,7 +187,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           ])
           assert.deepStrictEqual(yield* stopOf(sound), [{ stopped: false, stopped_reason: null }])
           const alarm = alarms.find((line) => line.includes(broken.organizationId)) ?? ""
-          assert.include(alarm, `"organization":"${broken.organizationId}"`)
+          assert.include(alarm, `"organization_id":"${broken.organizationId}"`)
           assert.include(alarm, `"subject":"${broken.organizationId}"`)
           assert.include(alarm, '"invariant":"I1"')
           const violations = (count: number) =>

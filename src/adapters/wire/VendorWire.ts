@@ -5,12 +5,12 @@
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import { Context, Duration, Effect, Exit, Layer, Schema, type Scope } from "effect"
-import { Agent, type Dispatcher, interceptors } from "undici"
+import { type Dispatcher, interceptors } from "undici"
 import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { CurrentAnswer, type Reservation } from "../../runtime/AnswerBudget.ts"
 import { makeAlarms, type SetAlarm } from "../../runtime/alarms.ts"
-import { filteredLookup, type LookupPolicy } from "../../runtime/filteredLookup.ts"
+import { filteredLookup, type LookupPolicy, makeAgent } from "../../runtime/filteredLookup.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import { dispatch, encodeBody, type VendorRequest } from "./vendorRequest.ts"
 
@@ -348,17 +348,7 @@ export const layerVendorWireWith = (
   Layer.effect(
     VendorWire,
     Effect.gen(function* () {
-      const agent = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
-            new Agent({
-              headersTimeout: 0,
-              bodyTimeout: 0,
-              connect: { lookup: filteredLookup(resolve, withoutLinkLocal) }
-            })
-        ),
-        (agent) => Effect.promise(() => agent.destroy())
-      )
+      const agent = yield* makeAgent(filteredLookup(resolve, withoutLinkLocal))
       // Some vendors compress answers although the request has no `accept-encoding`. The
       // decompressed size is limited while the answer is read.
       const reader = agent.compose(interceptors.decompress({ skipErrorResponses: false }))

@@ -123,7 +123,7 @@ export const layerResultCopier = Layer.effectDiscard(
       },
       (attempt, { taskId }) =>
         Effect.catchCause(attempt, (cause) =>
-          Effect.logWarning("archive: attempt to copy a result was aborted", cause).pipe(
+          Effect.logWarning("archive: copy attempt stopped by an unexpected error", cause).pipe(
             Effect.annotateLogs({ order_id: taskId })
           )
         )

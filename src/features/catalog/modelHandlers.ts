@@ -18,6 +18,7 @@ import { mayBeSmart, offeredTogether } from "../../domain/video/VideoSku.ts"
 import { familiesOf, offeredParameters } from "../../domain/video/vendorFields.ts"
 import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
+import { unixSeconds } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
@@ -105,7 +106,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
     const entryOf = (snapshot: CatalogSnapshot, model: Model): ModelEntry => ({
       id: model.id,
       object: "model" as const,
-      created: Math.floor(snapshot.createdAt.getTime() / 1000),
+      created: unixSeconds(snapshot.createdAt),
       owned_by: model.owned_by,
       modality: model.modality,
       status: modalities[model.modality].status,

@@ -15,6 +15,7 @@ import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller, type FormParts, RequestForm } from "../../http/api/middlewares.ts"
 import { storedFile } from "../../http/handlers/orders/storedFile.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
+import { unixSeconds } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Files, type MediaFile, noSuchFile } from "../../services/files/Files.ts"
 import { makeFileBytes } from "../../services/files/fileBytes.ts"
@@ -29,8 +30,6 @@ const isPurpose = Schema.is(Schema.Literals(filePurposes))
 
 const refuse = (param: string, message: string) =>
   new InvalidRequest({ message: `${param}: ${message}`, param })
-
-const unixSeconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
 const fileView = (file: MediaFile) => ({
   id: file.id,

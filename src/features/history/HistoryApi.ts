@@ -75,8 +75,8 @@ const Transition = Schema.Struct({
 
 /**
  * A call to a vendor. Consecutive polls of one gateway with the same result are one entry, with the
- * newest answer. For the call that produced an image or a text, the entry has the size and the
- * request id of the answer, but neither request nor answer.
+ * newest answer. The call that produced an image or a text has the size and the request id of its
+ * answer; its `request` and `answer` are null.
  */
 const UpstreamCall = Schema.Struct({
   id: text("The call's id; the order's own where its row tells of the call"),

@@ -108,9 +108,10 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
       },
       (attempt, { id, endpointId, taskId }) =>
         Effect.catchCause(attempt, (cause) =>
-          Effect.logWarning("webhooks: attempt to deliver a message failed", cause).pipe(
-            Effect.annotateLogs({ message_id: id, endpoint_id: endpointId, order_id: taskId })
-          )
+          Effect.logWarning(
+            "webhooks: delivery attempt stopped by an unexpected error",
+            cause
+          ).pipe(Effect.annotateLogs({ message_id: id, endpoint_id: endpointId, order_id: taskId }))
         )
     )
 

@@ -11,6 +11,7 @@ import {
 import { OutgoingWeb } from "../../egress/OutgoingWeb.ts"
 import { faultOfUrl } from "../../egress/publicAddresses.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
+import { unixSeconds } from "../../http/handlers/views.ts"
 import type { Page } from "../../runtime/Page.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type Delivery, WebhookMessages } from "../../services/delivery/WebhookMessages.ts"
@@ -30,8 +31,6 @@ import type {
   RedeliverBody,
   RotateBody
 } from "./WebhooksApi.ts"
-
-const unixSeconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
 const endpointView = (endpoint: WebhookEndpoint): typeof EndpointView.Type => ({
   id: endpoint.id,

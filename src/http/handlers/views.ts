@@ -198,6 +198,9 @@ export const operatorReceiptView = (currency: string, receipt: Receipt): Operato
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })
 
+/** The form of times in OpenAI's API. */
+export const unixSeconds = (date: Date): number => Math.floor(date.getTime() / 1000)
+
 export const isoOrNull = (at: Date | null | undefined): string | null => at?.toISOString() ?? null
 
 /** The tag that a list of usage is filtered by. */

@@ -15,8 +15,9 @@ import { clientOf } from "./clientAddress.ts"
  */
 const MAX_PIPELINED = 16
 /**
- * The factor by which the stall time is shortened: while requests wait for memory that is occupied
- * by the owner's answers, and for a while after a stalled connection of the same owner was closed.
+ * The stall time of an owner's connections (see `AnswerBudget.ts`) is multiplied by this factor while
+ * requests wait for memory that the owner's answers occupy, and for one full stall time after a
+ * stalled connection of the owner was closed.
  */
 const PRESSURE_FACTOR = 1 / 8
 /** The number of checks of every connection within the stall time. */

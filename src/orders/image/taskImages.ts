@@ -86,8 +86,8 @@ export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
       return bucket.put(objectKeyOf(organizationId, id, n), contentType, Stream.make(bytes)).pipe(
         Effect.map((stored) => ({ ...stored, contentType })),
         Effect.tapError(({ message }) =>
-          Effect.logError("archive: storing the images of a task failed", message).pipe(
-            Effect.annotateLogs({ order_id: id })
+          Effect.logError("archive: storing the images of a task failed").pipe(
+            Effect.annotateLogs({ order_id: id, cause: message })
           )
         ),
         Effect.mapError(() => storageFailed)

@@ -185,8 +185,8 @@ export const makeTextOrder = Effect.fnUntraced(function* (
         })
       })),
       finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),
-      // The charge is for the maximum output that the hold covers, as the vendor may have written
-      // it.
+      // If the vendor's token count is unknown, the maximum output that the hold covers is charged,
+      // because the vendor may have produced that much.
       chargeUnread: (failure, id) => chargeUnread(failure, id, resolved.quote.outputTokens)
     }
     return order

@@ -3,7 +3,7 @@
  */
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
-import { isTransient } from "../../runtime/databaseErrors.ts"
+import { isTransient, transientBackoff } from "../../runtime/databaseErrors.ts"
 import { cutPage, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 
 type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
@@ -85,9 +85,7 @@ const retryUntilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
     oneTry,
     Effect.retry({
       while: isTransient,
-      schedule: Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
-        Schedule.jittered
-      )
+      schedule: transientBackoff
     })
   )
 

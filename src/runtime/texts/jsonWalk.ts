@@ -134,7 +134,7 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
     if (isEnd) depth--
     else if (isValueNext && byte !== COMMA) depth++
     else if (byte === COLON && wasMedium) {
-      // The string before a colon is the name of a field, which is no medium, however long it is.
+      // A string before a colon is a field name, so it is removed from the media even if it is long.
       const { from, to } = media.pop() ?? { from: 0, to: 0 }
       mediaBytes -= to - from
     }

@@ -128,8 +128,8 @@ export class Files extends Context.Service<
      */
     claimRemovals(limit: number): Effect.Effect<ReadonlyArray<ClaimedFile>>
     /**
-     * Deletes the row of a file and its chunks. Does nothing where the file was claimed again
-     * since.
+     * Deletes the row of a file and its chunks. Does nothing if the file was claimed again after this
+     * claim.
      */
     completeRemoval(file: ClaimedFile): Effect.Effect<void>
   }

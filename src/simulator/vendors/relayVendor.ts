@@ -67,8 +67,8 @@ const checkModel = (model: string, family: Family): Effect.Effect<void, Refusal>
 }
 
 /**
- * Puts a family's routes under its segment, behind the relay's own checks. Every other path below
- * the segment is answered as an unsupported operation.
+ * Mounts the routes of a model family under the family's path segment, and runs the relay's checks
+ * before each of them. Every other path under the segment is answered as an unsupported operation.
  */
 export const relayed = (
   family: Family,

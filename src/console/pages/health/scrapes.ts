@@ -31,7 +31,10 @@ export const useScrapes = () => {
 }
 export type Scrapes = ReturnType<typeof useScrapes>
 
-/** The sums of a metric by one of its labels; without a label, the total under the empty text. */
+/**
+ * The sum of a metric for each value of the label `by`; if `by` is null, all samples are summed under
+ * the key `""`.
+ */
 export const sumsOf = (
   scrape: Scrape,
   name: string,

@@ -86,7 +86,10 @@ export interface Mend {
   readonly patch: Partial<Draft>
 }
 
-/** The values that the gateway would accept instead. */
+/**
+ * Replacement values that the gateway's error names: the nearest allowed duration or resolution, or
+ * all that are priced; empty if the error names none.
+ */
 export const mendsOf = (error: unknown): ReadonlyArray<Mend> => {
   const failure = failureOf(error)
   const nearest = told(failure, Nearest)?.nearest

@@ -51,8 +51,8 @@ const LATEST = 20
 const AGAIN_MILLIS = 1500
 
 /**
- * The receipt of a text order: the charge since the order was placed that has the same model and
- * token counts.
+ * The receipt of a text order. Its charge is the oldest one since the order was placed that has the
+ * same model and, if they are known, the same token counts.
  */
 export const TextReceipt = ({ trace }: { readonly trace: TextTrace }) => {
   const { t } = useTranslation("playground")
