@@ -11,6 +11,7 @@ import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import type { TaskOutcome } from "../../src/services/TaskRepo.ts"
 import { layerStoresOnServer, organization, usageOf } from "../support/ledger.ts"
+import { endpointOf } from "./Webhooks.suite.ts"
 
 const everywhere = { concurrency: "unbounded" } as const
 
@@ -118,6 +119,27 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
           ]
         )
         assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("reports the first refusal of a budget with the use before the other holds", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const accounts = yield* Accounts
+        const { organizationId, memberIds, hold } = yield* organization(1000n)
+        const [memberId = ""] = memberIds
+        yield* accounts.changeMember(memberId, { monthlyCapNano: 100n })
+        yield* endpointOf(organizationId, ["cap.reached"])
+        yield* moveTogether(sql, "UTC", [holding(hold(50n))])
+        const moved = yield* moveTogether(sql, "UTC", [holding(hold(60n)), holding(hold(40n))])
+        assert.deepStrictEqual(
+          moved.map(({ outcome }) => outcome),
+          ["member_cap_exceeded", "held"]
+        )
+        const messages = yield* sql`
+          SELECT data ->> 'used' AS used FROM webhook_messages
+           WHERE organization_id = ${organizationId}`
+        assert.deepStrictEqual(messages, [{ used: "0.00000005" }])
       })
     )
 
