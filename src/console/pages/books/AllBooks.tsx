@@ -92,6 +92,7 @@ const Organizations = () => {
           label={t("organizations.search")}
           defaultValue={get("name")}
           onChange={(event) => type(event.currentTarget.value)}
+          onBlur={() => type.flush()}
         />
         <Switch
           label={t("organizations.disabled")}

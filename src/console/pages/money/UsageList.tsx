@@ -59,6 +59,7 @@ export const UsageList = () => {
           placeholder="project=lighthouse"
           defaultValue={get("tag")}
           onChange={(event) => type(event.currentTarget.value)}
+          onBlur={() => type.flush()}
           error={get("tag") === "" || isTag(get("tag")) ? null : t("usage.noTag")}
         />
         <Button

@@ -48,6 +48,7 @@ export const TextFilter = ({ name, label, type }: FieldProps & { readonly type?:
         setText(event.currentTarget.value)
         keepSoon(event.currentTarget.value.trim())
       }}
+      onBlur={() => keepSoon.flush()}
     />
   )
 }

@@ -241,6 +241,7 @@ export const SpendSeries = <Group extends SpendGroup>({
           placeholder={by === "tag" ? "project" : "project=lighthouse"}
           defaultValue={tag}
           onChange={(event) => typeTag(event.currentTarget.value)}
+          onBlur={() => typeTag.flush()}
         />
         <SegmentedControl
           aria-label={t("spend.as")}
