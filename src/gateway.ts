@@ -92,15 +92,21 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     transfers.layerHandlers,
     usage.layerHandlers,
     webhooks.layerHandlers
-  ]),
-  Layer.provide(layerMiddlewares)
+  ])
 )
 
 const layerRouteTable = Routes.layer(GatewayApi.groups)
 
-/** Every route of the gateway, without a server to serve them. */
-export const layerRoutes = (secrets: Secrets) =>
-  Layer.mergeAll(layerApi, layerDocsPage(GatewayApi), layerSurroundings).pipe(
+/**
+ * Every route of the gateway, without a server to serve them. A measurement may pass other
+ * `middlewares`.
+ */
+export const layerRoutes = (secrets: Secrets, middlewares = layerMiddlewares) =>
+  Layer.mergeAll(
+    layerApi.pipe(Layer.provide(middlewares)),
+    layerDocsPage(GatewayApi),
+    layerSurroundings
+  ).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken)),
     Layer.provide([layerReadLanes, layerAnswers, layerRouteTable])
   )
@@ -131,11 +137,11 @@ const layerMetricsOf = ({ host, metricsPort = null }: Addresses) =>
   metricsPort === null ? Layer.empty : layerMetricsListener({ host, port: metricsPort })
 
 /** The listening gateway with its background jobs. It requires the use cases and the stores. */
-export const layerServer = (secrets: Secrets, address: Addresses) =>
+export const layerServer = (secrets: Secrets, address: Addresses, routes = layerRoutes(secrets)) =>
   // `layerOrderlyEnd` is built last, because the layer that is built last is shut down first.
   layerOrderlyEnd.pipe(
     Layer.provideMerge(
-      HttpRouter.serve(layerRoutes(secrets), {
+      HttpRouter.serve(routes, {
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER

@@ -13,7 +13,7 @@ import { printDemo, seedDemo } from "./demo.ts"
 import { layerOutgoingWeb } from "./egress/OutgoingWeb.ts"
 import { layerArchiveBucket } from "./features/archive/archiveClient.ts"
 import { startDemoArchive } from "./features/archive/demoArchive.ts"
-import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
+import { layerRoutes, layerServer, layerStores, layerUseCases } from "./gateway.ts"
 import { layerTelemetry } from "./operations/telemetry.ts"
 import { layerChanges } from "./postgres/client/ChangesPostgres.ts"
 import { layerPostgres } from "./postgres/client/databaseClient.ts"
@@ -40,15 +40,16 @@ const layerVendors = layerAdapters.pipe(Layer.provide([layerVendorWire, layerVen
 /**
  * The gateway for a configuration, including the database. A custom composition may pass other
  * `vendors`. Where these have more than the built-in protocols, the composition must also provide
- * `Protocols`.
+ * `Protocols`. A measurement may also pass other use cases and routes.
  */
 export const layerGateway = (
   config: GatewayConfig,
   secrets: Secrets,
-  vendors: typeof layerVendors = layerVendors
+  vendors: typeof layerVendors = layerVendors,
+  { useCases = layerUseCases, routes = layerRoutes(secrets) } = {}
 ) =>
-  layerServer(secrets, config).pipe(
-    Layer.provideMerge(layerUseCases),
+  layerServer(secrets, config, routes).pipe(
+    Layer.provideMerge(useCases),
     Layer.provideMerge([vendors, layerOutgoingWeb]),
     Layer.provide(config.archive === null ? Layer.empty : layerArchiveBucket(config.archive)),
     Layer.provideMerge(layerStores(secrets)),

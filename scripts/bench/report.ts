@@ -3,7 +3,7 @@ import type { Row } from "./measure/window.ts"
 import type { Target } from "./targets.ts"
 
 /** A table whose columns are right-aligned, except for the first two. */
-const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+export const renderTable = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0))
   )
@@ -80,11 +80,11 @@ export const renderRows = (rows: ReadonlyArray<Row>): string => {
     const row = rows[index]
     return [...line, row === undefined ? "" : ratio(row, rows)]
   })
-  return `${table([heads, ...compared])}\n${legend}`
+  return `${renderTable([heads, ...compared])}\n${legend}`
 }
 
 export const renderTargets = (targets: ReadonlyArray<Target>): string =>
-  table([
+  renderTable([
     ["target", "", "bound", "figure", "met"],
     ...targets.map(({ promise, is, bound, figure, met }) => [
       promise,

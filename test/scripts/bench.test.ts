@@ -11,7 +11,20 @@ import { judge } from "../../scripts/bench/targets.ts"
 import { temporaryDataDir } from "../support/databases.ts"
 import { startProcess } from "../support/processes.ts"
 
-const entry = fileURLToPath(new URL("../../scripts/bench/main.ts", import.meta.url))
+/** Runs a benchmark with little load, and answers what it printed. */
+const runBench = Effect.fnUntraced(function* (file: string, ...args: ReadonlyArray<string>) {
+  const bench = yield* startProcess({
+    entry: fileURLToPath(new URL(`../../scripts/bench/${file}`, import.meta.url)),
+    args: [
+      ...["--rounds", "1", "--seconds", "1", "--warm-up-requests", "200", "--unpinned"],
+      ...["--database", inject("postgresUrl")],
+      ...args
+    ]
+  })
+  const { code } = yield* bench.end
+  assert.strictEqual(code, 0, bench.stderr())
+  return bench.stdout()
+})
 
 const Report = Schema.fromJsonString(
   Schema.Struct({
@@ -31,28 +44,8 @@ describe("the benchmark", () => {
   it.effect("measures a case on our gateway, whose books prove it, and on a bare proxy", () =>
     Effect.gen(function* () {
       const json = join(yield* temporaryDataDir(), "figures.json")
-      const bench = yield* startProcess({
-        entry,
-        args: [
-          "--rounds",
-          "1",
-          "--seconds",
-          "1",
-          "--cases",
-          "image",
-          "--subjects",
-          "ours,bare",
-          "--warm-up-requests",
-          "200",
-          "--database",
-          inject("postgresUrl"),
-          "--unpinned",
-          "--json",
-          json
-        ]
-      })
-      const { code } = yield* bench.end
-      assert.strictEqual(code, 0, bench.stderr())
+      const asked = ["--cases", "image", "--subjects", "ours,bare", "--json", json]
+      const printed = yield* runBench("main.ts", ...asked)
       const report = yield* Schema.decodeUnknownEffect(Report)(readFileSync(json, "utf8"))
       assert.deepStrictEqual(
         report.rows.map((row) => `${row.case} ${row.subject}`),
@@ -63,7 +56,20 @@ describe("the benchmark", () => {
         report.targets.map(({ promise }) => promise),
         ["image: bytes of write-ahead log"]
       )
-      assert.include(bench.stdout(), "image: bytes of write-ahead log")
+      assert.include(printed, "image: bytes of write-ahead log")
+    })
+  )
+})
+
+describe("the ladder", () => {
+  it.effect("prints what each step adds, and the last step charges", () =>
+    Effect.gen(function* () {
+      const printed = yield* runBench("ladder/main.ts", "--cases", "price,ledger")
+      const lines = printed.split("\n").map((line) => line.trim().split(/ {2,}/))
+      const sums = ["price", "ledger"].map((step) =>
+        Number(lines.find(([name]) => name === step)?.at(-1))
+      )
+      for (const sum of sums) assert.isAbove(sum, 0)
     })
   )
 })

@@ -148,14 +148,16 @@ const budgetedImageOrder = Effect.fnUntraced(function* (subject: Subject) {
 /** The name of the case for which separate gateways are started. */
 export const SHARED_PORT = "shared-port"
 
+export const imageCase: Case = {
+  name: "image",
+  ...crowd,
+  kinds: imageKinds,
+  charged: "with the answer",
+  loads: one((subject) => imageOrder(subject))
+}
+
 export const cases: ReadonlyArray<Case> = [
-  {
-    name: "image",
-    ...crowd,
-    kinds: imageKinds,
-    charged: "with the answer",
-    loads: one((subject) => imageOrder(subject))
-  },
+  imageCase,
   {
     name: "image-alone",
     ...alone,

@@ -99,9 +99,10 @@ export const startOurs = Effect.fnUntraced(function* (
     readonly sharing?: number
     /** The directory for its CPU profile; null writes none. */
     readonly profile?: string | null
+    readonly env?: Readonly<Record<string, string>>
   }
 ) {
-  const { name, entry = gatewayEntry, sharing, profile = null } = asked
+  const { name, entry = gatewayEntry, sharing, profile = null, env = {} } = asked
   const kind: SubjectKind = sharing === undefined ? "ours" : "shared"
   const databaseUrl = yield* server.temporaryDatabase
   const profiling = profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]
@@ -110,7 +111,7 @@ export const startOurs = Effect.fnUntraced(function* (
     sharing === undefined
       ? {}
       : { GATEWAY_REUSE_PORT: "1", PORT: String(yield* Effect.promise(freePort)) }
-  const start = startGateway({ DATABASE_URL: databaseUrl, ...port }, entry, [
+  const start = startGateway({ DATABASE_URL: databaseUrl, ...port, ...env }, entry, [
     program,
     ...before,
     ...profiling
