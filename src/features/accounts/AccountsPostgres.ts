@@ -2,6 +2,7 @@
 import { Effect, Layer, type Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import { columnsOf, readPage, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { makeSetCap } from "../../postgres/stores/memberCaps.ts"
 import { Changes } from "../../runtime/Changes.ts"
@@ -63,6 +64,7 @@ export const layerAccounts = Layer.effect(
   Accounts,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { equals, isAfterCursor } = makeConditions(sql)
     const changes = yield* Changes
     const { timeZone } = yield* Settings
     const setCap = yield* makeSetCap
@@ -100,8 +102,6 @@ export const layerAccounts = Layer.effect(
     const hasPrefix = (prefix: string) =>
       sql`lower(name) COLLATE "C" >= lower(${prefix})
           AND lower(name) COLLATE "C" < lower(${prefixEnd(prefix)})`
-    const equals = (column: string, value: string | null) =>
-      value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
     const isPresent = (column: string, expected: boolean | null) =>
       sql.literal(expected === null ? "true" : `${column} IS ${expected ? "NOT NULL" : "NULL"}`)
 
@@ -153,12 +153,11 @@ export const layerAccounts = Layer.effect(
     ) {
       const { after, limit } = page
       const rows = yield* rowsToPage(sql.literal(table), namePrefix)
-      const isBehindCursor = after === null ? sql`true` : sql`id < ${after}`
       return yield* readPage(schema, page, {
         isEntry: (entry) => sql`SELECT 1 FROM ${rows} WHERE id = ${entry} AND ${others}`,
         newest: sql`
           ${selectFrom(sql`(
-            SELECT * FROM ${rows} WHERE ${others} AND ${isBehindCursor}
+            SELECT * FROM ${rows} WHERE ${others} AND ${isAfterCursor("id", after)}
              ORDER BY id DESC LIMIT ${limit + 1})`)}
            ORDER BY o.id DESC`
       })

@@ -3,6 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { uuidBeginning } from "../../domain/orderIds.ts"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   columnsOf,
   MAX_CLOCK_SKEW_MILLIS,
@@ -22,6 +23,7 @@ export const layerAdminAudit = Layer.effect(
   AdminAudit,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
+    const { equals, isAfterCursor } = makeConditions(sql)
     const random = yield* SecureRandom.SecureRandom
     const columns = sql.literal(columnsOf(AuditEntry, "a"))
 
@@ -38,9 +40,6 @@ export const layerAdminAudit = Layer.effect(
       // Ids begin with their time, so they sort in the order of the writes.
       list: Effect.fn("AdminAudit.list")((filter, page) => {
         const { operatorId, action, subjectId, from, to } = filter
-        const equals = (column: string, value: string | null) =>
-          value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
-        const isBehindCursor = page.after === null ? sql`true` : sql`id < ${page.after}`
         const isFrom =
           from === null
             ? sql`true`
@@ -53,7 +52,7 @@ export const layerAdminAudit = Layer.effect(
           isEntry: (after) => sql`SELECT 1 FROM admin_audit WHERE id = ${after}`,
           newest: sql`
             SELECT ${columns} FROM admin_audit a
-             WHERE ${isBehindCursor} AND ${isFrom} AND ${isBefore}
+             WHERE ${isAfterCursor("id", page.after)} AND ${isFrom} AND ${isBefore}
                AND ${equals("operator_id", operatorId)} AND ${equals("action", action)}
                AND ${equals("subject_id", subjectId)}
              ORDER BY id DESC

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError } from "effect/sql"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import { columnsOf, readPage, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { makeTokenLookUps } from "../../postgres/stores/tokenLookUps.ts"
 import { Changes } from "../../runtime/Changes.ts"
@@ -17,6 +18,7 @@ export const layerOperators = Layer.effect(
   Operators,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { isAfterCursor } = makeConditions(sql)
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
     const columns = sql.literal(columnsOf(OperatorRecord, "o"))
@@ -65,7 +67,7 @@ export const layerOperators = Layer.effect(
           isEntry: (after) => sql`SELECT 1 FROM operators WHERE id = ${after}`,
           newest: sql`
             SELECT ${columns} FROM operators o
-             WHERE ${page.after === null ? sql`true` : sql`id < ${page.after}`}
+             WHERE ${isAfterCursor("id", page.after)}
              ORDER BY id DESC LIMIT ${page.limit + 1}`
         })
       ),

@@ -4,6 +4,7 @@
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type Statement } from "effect/sql"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import { columnsOf, oneTry, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
@@ -28,6 +29,7 @@ export const layerBudgets = Layer.effect(
   Budgets,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { equals, isAfterCursor } = makeConditions(sql)
     const random = yield* SecureRandom.SecureRandom
     const { timeZone } = yield* Settings
 
@@ -96,12 +98,12 @@ export const layerBudgets = Layer.effect(
       list: Effect.fn("Budgets.list")((organizationId, subjectId, page) => {
         const { after, limit } = page
         const isListed = sql`organization_id = ${organizationId}
-                    AND ${subjectId === null ? sql`true` : sql`subject_id = ${subjectId}`}`
+                    AND ${equals("subject_id", subjectId)}`
         return readPage(Budget, page, {
           isEntry: (id) => sql`SELECT 1 FROM budgets WHERE ${isListed} AND id = ${id}`,
           newest: sql`
             ${budgetsOf(sql`(
-              SELECT * FROM budgets WHERE ${isListed} AND ${after === null ? sql`true` : sql`id < ${after}`}
+              SELECT * FROM budgets WHERE ${isListed} AND ${isAfterCursor("id", after)}
                ORDER BY id DESC LIMIT ${limit + 1})`)}
              ORDER BY b.id DESC`
         })

@@ -1,6 +1,7 @@
 /** Uploaded files in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   bounded,
   columnsOf,
@@ -30,6 +31,7 @@ export const layerFiles = Layer.effect(
   Files,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { equals, isAfterCursor } = makeConditions(sql)
     const filesOf = rowsOf(MediaFile)
 
     return Files.of({
@@ -79,8 +81,8 @@ export const layerFiles = Layer.effect(
           isEntry: (after) => sql`SELECT 1 FROM files f WHERE ${isListed} AND f.id = ${after}`,
           newest: sql`
             SELECT ${sql.literal(columns)} FROM files f
-             WHERE ${isListed} AND ${purpose === null ? sql`true` : sql`f.purpose = ${purpose}`}
-               AND ${page.after === null ? sql`true` : sql`f.id < ${page.after}`}
+             WHERE ${isListed} AND ${equals("f.purpose", purpose)}
+               AND ${isAfterCursor("f.id", page.after)}
              ORDER BY f.id DESC LIMIT ${page.limit + 1}`
         })
       }),

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import { columnsOf, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
 import { OrphanRecord, Orphans } from "../../services/Orphans.ts"
 
@@ -19,13 +20,12 @@ export const layerOrphans = Layer.effect(
   Orphans,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { equals } = makeConditions(sql)
     const columns = sql.literal(orphanColumns)
 
     return Orphans.of({
       list: Effect.fn("Orphans.list")((filter, page) => {
         const { isResolved, organizationId, channelId, reason } = filter
-        const equals = (column: string, value: string | null) =>
-          value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
         const isOlder = sql`(o.created_at, o.order_id) < (
           SELECT p.created_at, p.order_id FROM orphans p WHERE p.order_id = ${page.after})`
         return readPage(OrphanRecord, page, {

@@ -7,6 +7,7 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   bounded,
   columnsOf,
@@ -74,6 +75,7 @@ export const layerReconciliations = Layer.effect(
   Reconciliations,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
+    const { equals, isAfterCursor } = makeConditions(sql)
     const random = yield* SecureRandom.SecureRandom
     const { soleGateway } = yield* Settings
 
@@ -167,12 +169,12 @@ export const layerReconciliations = Layer.effect(
       list: Effect.fn("Reconciliations.list")((channelId, page) => {
         const { after, limit } = page
         const isListed = sql`r.completed_at IS NOT NULL
-                       AND ${channelId === null ? sql`true` : sql`r.channel_id = ${channelId}`}`
+                       AND ${equals("r.channel_id", channelId)}`
         return readPage(Reconciliation, page, {
           isEntry: (id) => sql`SELECT 1 FROM reconciliations r WHERE ${isListed} AND r.id = ${id}`,
           newest: sql`
             SELECT ${sql.literal(reconciliationColumns)} FROM reconciliations r
-             WHERE ${isListed} AND ${after === null ? sql`true` : sql`r.id < ${after}`}
+             WHERE ${isListed} AND ${isAfterCursor("r.id", after)}
              ORDER BY r.id DESC LIMIT ${limit + 1}`
         })
       }),

@@ -3,6 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { transferPrefix } from "../../domain/money/transfers.ts"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   columnsOf,
   oneTry,
@@ -39,6 +40,7 @@ export const layerTransfers = Layer.effect(
   Transfers,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { isAfterCursor } = makeConditions(sql)
     const random = yield* SecureRandom.SecureRandom
     const { currency, timeZone } = yield* Settings
 
@@ -54,7 +56,7 @@ export const layerTransfers = Layer.effect(
         isEntry: (id: string) => sql`SELECT 1 FROM transfers WHERE ${isListed} AND id = ${id}`,
         newest: sql`
           SELECT ${sql.literal(columns)} FROM transfers t
-           WHERE ${isListed} AND ${after === null ? sql`true` : sql`id < ${after}`}
+           WHERE ${isListed} AND ${isAfterCursor("id", after)}
            ORDER BY id DESC LIMIT ${limit + 1}`
       }
     }

@@ -6,6 +6,7 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isOrderId, uuidBeginning } from "../../domain/orderIds.ts"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   columnsOf,
   MAX_CLOCK_SKEW_MILLIS,
@@ -103,9 +104,7 @@ export const layerOrderLists = Layer.effect(
   OrderLists,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-
-    const equals = (column: string, value: string | null) =>
-      value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
+    const { equals } = makeConditions(sql)
 
     /**
      * The owner of the filter's key or member; null where key, member and organisation contradict

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SumGroup } from "../../domain/money/usageSums.ts"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import { repeatable, rowsOf } from "../../postgres/client/rows.ts"
 import { usageSumColumns } from "../../postgres/ledger/usageSumColumns.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -33,6 +34,7 @@ export const layerUsageSums = Layer.effect(
   UsageSums,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { equals } = makeConditions(sql)
     const { timeZone } = yield* Settings
 
     return UsageSums.of({
@@ -41,8 +43,6 @@ export const layerUsageSums = Layer.effect(
         const storedStep = step ?? "day"
         const start = step === null ? sql`${from}::timestamptz` : sql`s.start`
         const name = by === null ? "''" : groupColumns[by]
-        const equals = (column: string, value: string | null) =>
-          value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
         return rowsOf(UsageSum)(
           repeatable(sql`
             SELECT ${start} AS start, ${sql.literal(name)} COLLATE "C" AS name,

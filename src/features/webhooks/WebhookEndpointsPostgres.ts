@@ -2,6 +2,7 @@
 import { Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import { bounded, columnsOf, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
 import { Vault } from "../../services/Vault.ts"
 import {
@@ -28,6 +29,7 @@ export const layerWebhookEndpoints = Layer.effect(
   WebhookEndpoints,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { equals, isAfterCursor } = makeConditions(sql)
     const vault = yield* Vault
     const random = yield* SecureRandom.SecureRandom
     const endpointsOf = rowsOf(WebhookEndpoint)
@@ -62,7 +64,7 @@ export const layerWebhookEndpoints = Layer.effect(
       requireRow(
         repeatable(sql`
           SELECT ${sql.literal(columns)} FROM webhook_endpoints e
-           WHERE e.id = ${id} AND ${owner === null ? sql`true` : sql`e.organization_id = ${owner}`}`),
+           WHERE e.id = ${id} AND ${equals("e.organization_id", owner)}`),
         id
       )
 
@@ -94,7 +96,7 @@ export const layerWebhookEndpoints = Layer.effect(
           newest: sql`
             SELECT ${sql.literal(columns)} FROM webhook_endpoints e
              WHERE e.organization_id = ${owner} AND e.url <> ''
-               AND ${page.after === null ? sql`true` : sql`e.id < ${page.after}`}
+               AND ${isAfterCursor("e.id", page.after)}
              ORDER BY e.id DESC LIMIT ${page.limit + 1}`
         })
       ),

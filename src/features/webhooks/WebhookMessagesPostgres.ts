@@ -1,6 +1,7 @@
 /** Messages to webhook endpoints in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   bounded,
   columnsOf,
@@ -51,6 +52,7 @@ export const layerWebhookMessages = Layer.effect(
   WebhookMessages,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { equals, isAfterCursor } = makeConditions(sql)
     const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
     const leaseSeconds = webhookTimeoutSeconds + LEASE_MARGIN_SECONDS
 
@@ -132,8 +134,8 @@ export const layerWebhookMessages = Layer.effect(
           newest: sql`
             SELECT ${sql.literal(deliveryColumns)} FROM webhook_messages m
              WHERE m.endpoint_id = ${endpointId}
-               AND ${page.after === null ? sql`true` : sql`m.id < ${page.after}`}
-               AND ${state === null ? sql`true` : sql`m.state = ${state}`}
+               AND ${isAfterCursor("m.id", page.after)}
+               AND ${equals("m.state", state)}
              ORDER BY m.id DESC LIMIT ${page.limit + 1}`
         })
       ),
