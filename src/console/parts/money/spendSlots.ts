@@ -36,7 +36,8 @@ export const slotsOf = (
 
 /**
  * The offset after which the UTC date of a local midnight is the local date: in a zone east of UTC,
- * midnight is on the previous UTC day. No zone is 14 hours west of UTC.
+ * midnight is on the previous UTC day. It fits the zones from UTC-10 to UTC+13. In UTC-11 the date is
+ * a day late and in UTC+14 a day early, as the start of a slot does not contain its zone.
  */
 const EAST = 14 * HOUR - 1
 
