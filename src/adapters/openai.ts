@@ -150,9 +150,9 @@ export const makeOpenAi = Effect.gen(function* () {
 
   const stream: TextAdapter["stream"] = Effect.fnUntraced(function* (account, order, take) {
     const chat = makeChatStream(account, order.body, limits.stream)
-    const takeEvent = (event: Uint8Array): Effect.Effect<boolean> => {
-      const { piece, isLast } = chat.read(event)
-      return Effect.as(piece === null ? Effect.void : take(piece), isLast)
+    const takeEvents = (events: ReadonlyArray<Buffer>): Effect.Effect<boolean> => {
+      const { pieces, isLast } = chat.read(events)
+      return Effect.as(take(pieces), isLast)
     }
     const request = yield* Effect.fromResult(streamRequest(account, order))
     const options = {
@@ -160,15 +160,14 @@ export const makeOpenAi = Effect.gen(function* () {
       eventBytes: Math.min(limits.stream.maxBytes, eventBytesOf(order.body)),
       passesOver: unchargedFields
     }
-    const answer = yield* sendForEvents(wire, request, options, takeEvent).pipe(
+    const answer = yield* sendForEvents(wire, request, options, takeEvents).pipe(
       Effect.catchTag("VendorLost", (lost) =>
         chat.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )
     )
     if (answer !== null && !answer.isStream) {
       const { result } = yield* Effect.fromResult(readWhole(account, answer, order))
-      const pieces = piecesOf(result, wantsUsage(order.body))
-      return yield* Effect.forEach(pieces, take, { discard: true })
+      return yield* take(piecesOf(result, wantsUsage(order.body)))
     }
     const failure = chat.failure()
     if (failure !== null) return yield* failure

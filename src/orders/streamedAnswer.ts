@@ -1,27 +1,42 @@
 /** An answer that is streamed to its client while the vendor still works on the product. */
-import { Cause, Deferred, Duration, Effect, Exit, Option, type Stream } from "effect"
+import { Array as Arr, Cause, Deferred, Duration, Effect, Exit, Option, Stream } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { KeyAlreadyUsed } from "../services/IdempotencyKeys.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
-import { makeSlowClientBuffer } from "./text/SlowClientBuffer.ts"
+import { makeSlowClientBuffer, type SlowClientBuffer } from "./text/SlowClientBuffer.ts"
 
 export class StreamedAnswer {
   /**
-   * Server-sent events as the vendor wrote them, without the event that ends its stream. The stream
-   * ends when the charge is recorded in the ledger; its failure is the error that cut the answer
-   * short.
+   * Marks the client as disconnected, when it has read the whole answer or has gone away before
+   * that.
    */
-  readonly events: Stream.Stream<Uint8Array, UpstreamError>
-  /** Marks the client as disconnected, when it disconnected before it read the first event. */
   readonly disconnect: Effect.Effect<void>
   /** Registers a callback that disconnects a client which reads nothing for too long. */
   readonly onCut: (cutOff: () => void) => void
+  readonly #take: SlowClientBuffer<UpstreamError>["take"]
 
-  constructor(buffer: Pick<StreamedAnswer, "events" | "disconnect" | "onCut">) {
-    this.events = buffer.events
+  constructor(buffer: Pick<SlowClientBuffer<UpstreamError>, "take" | "disconnect" | "onCut">) {
+    this.#take = buffer.take
     this.disconnect = buffer.disconnect
     this.onCut = buffer.onCut
+  }
+
+  /**
+   * Server-sent events as the vendor wrote them, without the event that ends its stream. When the
+   * charge is recorded in the ledger, they end with the event that `lastEventOf` makes of the error
+   * that cut the answer short, or of null if the answer is complete.
+   */
+  events(
+    lastEventOf: (error: UpstreamError | null) => Uint8Array | null
+  ): Stream.Stream<Uint8Array> {
+    let isOver = false
+    const takeLast = (error: UpstreamError | Cause.Done) => {
+      const event = isOver ? null : lastEventOf(Cause.isDone(error) ? null : error)
+      isOver = true
+      return event === null ? Cause.done() : Effect.succeed(Arr.of(event))
+    }
+    return Stream.fromPull(Effect.succeed(Effect.catch(this.#take, takeLast)))
   }
 }
 
@@ -56,8 +71,8 @@ export const makeStreamedAnswer = Effect.fnUntraced(function* (holdSeconds: numb
      * completes it with the order's result or error.
      */
     firstEvent,
-    offer: (event: Uint8Array): Effect.Effect<void> =>
-      Effect.andThen(buffer.offer(event), Deferred.succeed(firstEvent, undefined)),
+    offer: (events: ReadonlyArray<Uint8Array>): Effect.Effect<void> =>
+      Effect.andThen(buffer.offer(events), Deferred.succeed(firstEvent, undefined)),
     /**
      * Ends the answer with the result of the steps of its order, and waits until the client has
      * read it.

@@ -193,15 +193,15 @@ export interface TextAdapter extends Checkable {
     order: ModelOrder<ChatBody>
   ): Effect.Effect<TextAnswer, VendorFailure>
   /**
-   * Passes every event to `take` as it arrives, and reads the next event when `take` has ended. The
-   * event that marks the end of the stream is left out. Fails also when the stream breaks or
+   * Passes the events to `take` as they arrive, those that arrived together in one call, and reads
+   * the next events when `take` has ended. The event that marks the end of the stream is left out. Fails also when the stream breaks or
    * contains an error after `take` has received events. The time that `take` needs does not count
    * as vendor time.
    */
   stream(
     account: ChannelAccount,
     order: ModelOrder<ChatBody>,
-    take: (piece: TextPiece) => Effect.Effect<void>
+    take: (pieces: ReadonlyArray<TextPiece>) => Effect.Effect<void>
   ): Effect.Effect<void, VendorFailure>
   embed(
     account: ChannelAccount,

@@ -80,9 +80,8 @@ export const makeScriptedText = (
     stream: Effect.fnUntraced(function* (account, order, take) {
       const script = yield* nextScript({ kind: "chat", protocol, account, order })
       const wantsUsage = order.body.stream_options?.include_usage === true
-      yield* Effect.forEach(piecesOf(order.upstreamModel, script, wantsUsage), take, {
-        discard: true
-      })
+      const pieces = piecesOf(order.upstreamModel, script, wantsUsage)
+      yield* Effect.forEach(pieces, (piece) => take([piece]), { discard: true })
     }),
     embed: Effect.fnUntraced(function* (account, order) {
       const script = yield* nextScript({ kind: "embedding", protocol, account, order })

@@ -49,7 +49,7 @@ export const streamFrom = Effect.fnUntraced(function* (
     (yield* adapter).stream(
       accountAt(baseUrl),
       { upstreamModel: "m-1", body: { ...chat, stream: true, ...more } },
-      (piece) => Effect.sync(() => void pieces.push(piece))
+      (taken) => Effect.sync(() => void pieces.push(...taken))
     )
   )
   return {

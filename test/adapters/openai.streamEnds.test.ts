@@ -65,8 +65,8 @@ layer(layerOverSockets)("when a stream of openai is whole", (it) => {
       )
       const pieces: Array<TextPiece> = []
       const failure = yield* Effect.flip(
-        (yield* adapter).stream(accountAt(vendor.url, "sk-1"), order, (piece) =>
-          Effect.sync(() => void pieces.push(piece))
+        (yield* adapter).stream(accountAt(vendor.url, "sk-1"), order, (taken) =>
+          Effect.sync(() => void pieces.push(...taken))
         )
       )
       assert.deepStrictEqual(

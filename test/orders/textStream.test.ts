@@ -90,13 +90,10 @@ describe("a text that is streamed", () => {
       Effect.provide(
         layerStreaming(
           Effect.fnUntraced(function* (_account, _order, take) {
-            yield* take(chunk("twelve bytes"))
+            yield* take([chunk("twelve bytes")])
             yield* Effect.sleep("40 minutes")
-            yield* take({
-              event: null,
-              usage: { inputTokens: 10n, outputTokens: 20n },
-              outputBytes: 0
-            })
+            const usage = { inputTokens: 10n, outputTokens: 20n }
+            yield* take([{ event: null, usage, outputBytes: 0 }])
           })
         )
       )
@@ -137,7 +134,7 @@ describe("a text that is streamed", () => {
     }).pipe(
       Effect.provide(
         layerStreaming((_account, _order, take) =>
-          Effect.andThen(take(chunk("twelve bytes")), Effect.die(new Error("a defect")))
+          Effect.andThen(take([chunk("twelve bytes")]), Effect.die(new Error("a defect")))
         )
       )
     )

@@ -283,12 +283,16 @@ const makeImageStreaming = (
         : Effect.map(take(piece), (wantsMore) => {
             isWanted = wantsMore
           })
-    const takeEvent = (event: Uint8Array): Effect.Effect<boolean> => {
-      const { piece, isLast } = images.read(event)
-      return Effect.map(takePiece(piece), () => isLast || !isWanted)
-    }
+    const takeEvents = Effect.fnUntraced(function* (events: ReadonlyArray<Buffer>) {
+      for (const event of events) {
+        const { piece, isLast } = images.read(event)
+        yield* takePiece(piece)
+        if (isLast || !isWanted) return true
+      }
+      return false
+    })
     const request = yield* Effect.fromResult(generateRequest(account, order))
-    const answer = yield* sendForEvents(wire, request, limits, takeEvent).pipe(
+    const answer = yield* sendForEvents(wire, request, limits, takeEvents).pipe(
       Effect.catchTag("VendorLost", (failure) =>
         images.isComplete() ? Effect.succeed(null) : Effect.fail(failure)
       )

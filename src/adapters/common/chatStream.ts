@@ -5,11 +5,11 @@
 import { Predicate, Schema } from "effect"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import type { ChatBody } from "../../domain/text/TextRequest.ts"
-import { writtenBytes } from "../../domain/text/textSize.ts"
+import { silentFields, writtenBytes } from "../../domain/text/textSize.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, TextPiece } from "../../services/ProtocolAdapter.ts"
 import { saysError } from "../wire/errorText.ts"
-import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
+import { eventOf, heartbeat, isDone, readEvent } from "../wire/eventBlocks.ts"
 import { judgeStreamFailure } from "../wire/refusalTable.ts"
 import {
   boundsOf,
@@ -44,6 +44,7 @@ export const unchargedFields: ReadonlySet<string> = new Set(["logprobs", "prompt
 
 /** Fields that describe the text of an answer or a choice but contain none of it. */
 const aboutText: ReadonlySet<string> = new Set([
+  ...silentFields,
   "choices",
   "content_filter_results",
   "created",
@@ -63,17 +64,14 @@ const aboutText: ReadonlySet<string> = new Set([
   "usage"
 ])
 
-const textBytesBeside = (fields: Fields): number =>
-  writtenBytes(Object.fromEntries(Object.entries(fields).filter(([name]) => !aboutText.has(name))))
-
 /** The number of bytes of text in an answer or a chunk, in any of its fields. */
 export const textBytesIn = (body: Fields): number =>
   [body.choices]
     .flat()
     .reduce<number>(
       (sum, choice) =>
-        sum + (Predicate.isObject(choice) ? textBytesBeside({ ...choice }) : writtenBytes(choice)),
-      textBytesBeside(body)
+        sum + writtenBytes(choice, Predicate.isObject(choice) ? aboutText : silentFields),
+      writtenBytes(body, aboutText)
     )
 
 // Events for the client
@@ -143,19 +141,19 @@ export const piecesOf = (answer: Fields, isCounted: boolean): ReadonlyArray<Text
 
 // Reading streams
 
-const parseChunk = (data: string, options: SendOptions): Fields | null => {
+const parseChunk = (data: Buffer, options: SendOptions): Fields | null => {
   const isLarge = data.length > LARGE_BYTES
   const value = isLarge
     ? parsePruned(data, unchargedFields, boundsOf(options))
-    : parseBody(Buffer.from(data), boundsOf(options))
-  return Predicate.isObject(value) ? { ...value } : null
+    : parseBody(data, boundsOf(options))
+  return Predicate.isObject(value) ? value : null
 }
 
 /** The chunk with all fields, including those skipped in a large chunk. */
-const parseFully = (data: string, chunk: Fields): Fields => {
+const parseFully = (data: Buffer, chunk: Fields): Fields => {
   if (data.length <= LARGE_BYTES) return chunk
-  const value: unknown = JSON.parse(data)
-  return Predicate.isObject(value) ? { ...value } : chunk
+  const value: unknown = JSON.parse(data.toString())
+  return Predicate.isObject(value) ? value : chunk
 }
 
 /**
@@ -203,6 +201,7 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
   const progress = makeProgress(body.n ?? 1)
   let failure: VendorFailure | null = null
   let isFirst = true
+  const isWanted = wantsUsage(body)
   const toSeenEvent = (piece: TextPiece): SeenEvent => ({ piece, isLast: false })
 
   /** Text in the same event as an error is still sent to the client. */
@@ -213,10 +212,10 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
     return { piece: textBytesIn(content) === 0 ? null : dataPiece(content), isLast: true }
   }
 
-  const read = (event: Uint8Array): SeenEvent => {
+  const readOne = (event: Buffer): SeenEvent => {
     const { data, isDataOnly } = readEvent(event)
     if (data === null) return toSeenEvent({ event: heartbeat, usage: null, outputBytes: 0 })
-    if (data.trim() === "[DONE]") {
+    if (isDone(data)) {
       progress.end()
       return { piece: null, isLast: true }
     }
@@ -227,13 +226,23 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
       return toSeenEvent(unknownPiece(event, chunk))
     }
     const counts = progress.observe(chunk)
-    const isWanted = wantsUsage(body)
     if (isDataOnly && (isWanted || !("usage" in chunk))) return toSeenEvent({ event, ...counts })
     const fullChunk = parseFully(data, chunk)
     return toSeenEvent({
       event: clientEvent(eventOf(JSON.stringify(fullChunk)), fullChunk, isWanted),
       ...counts
     })
+  }
+
+  /** Reads events that arrived together, until the last one of the stream. */
+  const read = (events: ReadonlyArray<Buffer>) => {
+    const pieces: Array<TextPiece> = []
+    for (const event of events) {
+      const { piece, isLast } = readOne(event)
+      if (piece !== null) pieces.push(piece)
+      if (isLast) return { pieces, isLast }
+    }
+    return { pieces, isLast: false }
   }
 
   return {

@@ -4,7 +4,7 @@ import { imageCount } from "../../domain/image/ImageRequest.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder, ImagePiece } from "../../services/ProtocolAdapter.ts"
 import { saysError } from "../wire/errorText.ts"
-import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
+import { eventOf, heartbeat, isDone, readEvent } from "../wire/eventBlocks.ts"
 import { judgeStreamFailure } from "../wire/refusalTable.ts"
 import {
   boundsOf,
@@ -35,7 +35,7 @@ interface SeenEvent {
 
 /** Reads the events of one stream in order. */
 export interface ImageStream {
-  readonly read: (event: Uint8Array) => SeenEvent
+  readonly read: (event: Buffer) => SeenEvent
   /** Converts an answer without streaming to events, for a client that requested events. */
   readonly readWhole: (answer: VendorAnswer) => ReadonlyArray<ImagePiece> | VendorFailure
   /** Whether all ordered images are final. */
@@ -119,11 +119,11 @@ export const makeImageStream = (
     })
   }
 
-  const read = (event: Uint8Array): SeenEvent => {
+  const read = (event: Buffer): SeenEvent => {
     const { data, isPlain } = readEvent(event)
     if (data === null) return toSeenEvent({ event: heartbeat, hasImage: false })
-    if (data.trim() === "[DONE]") return { piece: null, isLast: true }
-    const value = parseBody(Buffer.from(data), boundsOf(options))
+    if (isDone(data)) return { piece: null, isLast: true }
+    const value = parseBody(data, boundsOf(options))
     return Predicate.isObject(value) ? readChunk({ ...value }, event, isPlain) : toSeenEvent(null)
   }
 

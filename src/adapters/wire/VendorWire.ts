@@ -307,24 +307,31 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
       return stop
     })
 
+    /** The next bytes, or the end; null while neither has arrived. */
+    const next = (): Effect.Effect<Uint8Array | null, WireFault> | null => {
+      const bytes = unreadChunks.shift()
+      if (bytes === undefined) return end
+      unreadBytes -= bytes.byteLength
+      if (unreadBytes <= MAX_UNREAD_BYTES && controller?.paused === true) controller.resume()
+      return Effect.succeed(bytes)
+    }
     const read: OpenAnswer["read"] = (timeout) =>
-      Effect.suspend(() => {
-        const bytes = unreadChunks.shift()
-        if (bytes !== undefined) {
-          unreadBytes -= bytes.byteLength
-          if (unreadBytes <= MAX_UNREAD_BYTES && controller?.paused === true) controller.resume()
-          return Effect.succeed(bytes)
-        }
-        if (end !== null) return end
-        const arrival = callbackWithTimeout<void, never>(setAlarm, timeout, (resume) => {
-          wakeReader = () => resume(Effect.void)
-          // The check is repeated, because data may have arrived since the first one: fibers yield
-          // at any step.
-          if (unreadChunks.length > 0 || end !== null) wakeReader()
-          return () => undefined
-        })
-        return Effect.andThen(arrival, read(timeout))
-      })
+      Effect.suspend(
+        () =>
+          next() ??
+          callbackWithTimeout<Uint8Array | null, WireFault | WireLate>(
+            setAlarm,
+            timeout,
+            (resume) => {
+              // The reader takes the bytes when it runs, so that an interruption loses none.
+              wakeReader = () => resume(read(timeout))
+              // The check is repeated, because data may have arrived since the first one: fibers
+              // yield at any step.
+              if (unreadChunks.length > 0 || end !== null) wakeReader()
+              return () => undefined
+            }
+          )
+      )
     return { ...head, read }
   })
 

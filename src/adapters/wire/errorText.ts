@@ -7,7 +7,6 @@ const isErrorFields = Schema.is(
     message: Schema.optional(Schema.Unknown)
   })
 )
-const isErrorHolder = Schema.is(Schema.Struct({ error: Schema.Unknown }))
 
 /** A non-empty string, or a number as a string; null for any other value. */
 const nonEmptyText = (value: unknown): string | null => {
@@ -33,7 +32,7 @@ export const errorText = (error: unknown): ErrorText => {
  * object and code 0 are not errors.
  */
 export const saysError = (body: unknown): boolean => {
-  if (!isErrorHolder(body)) return false
+  if (!Predicate.hasProperty(body, "error")) return false
   const { code, message } = errorText(body.error)
   return (code !== null && code !== "0") || message !== null
 }
@@ -64,7 +63,7 @@ export const isExplained = (body: unknown): boolean => {
 
 /** The code and message of `{error: {code, message}}`, `{error: "text"}` or `{code, message}`. */
 export const errorOf = (body: unknown): ErrorText => {
-  const inner = errorText(isErrorHolder(body) ? body.error : null)
+  const inner = errorText(Predicate.hasProperty(body, "error") ? body.error : null)
   const outer = isErrorFields(body) ? errorText(body) : inner
   return { code: inner.code ?? outer.code, message: inner.message ?? outer.message }
 }

@@ -33,12 +33,12 @@ export const makeEventReader = (maxBytes: number) => {
     /**
      * The events that these bytes complete, each with its empty line; null if an event is too long.
      */
-    push: (bytes: Uint8Array): ReadonlyArray<Uint8Array> | null => {
+    push: (bytes: Uint8Array): ReadonlyArray<Buffer> | null => {
       const { buffer, byteOffset, byteLength } = bytes
       const text = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
       emptyLine.lastIndex = pending.length
       pending += isSplit && text.startsWith("\n") ? text.slice(1) : text
-      const events: Array<Uint8Array> = []
+      const events: Array<Buffer> = []
       let eventStart = 0
       while (emptyLine.test(pending)) {
         events.push(
@@ -61,7 +61,7 @@ export const makeEventReader = (maxBytes: number) => {
     /** The number of bytes of an incomplete event. */
     pendingBytes: (): number => longEventLength + pending.length,
     /** The bytes after the last empty line, as a separate event. */
-    remainder: (): ReadonlyArray<Uint8Array> => {
+    remainder: (): ReadonlyArray<Buffer> => {
       const last = [...longEventParts, pending].join("")
       return last === "" ? [] : [bytesOf(`${last}\n\n`)]
     }
@@ -76,23 +76,37 @@ export const startsEvents = (text: string): boolean => fieldStart.test(text.trim
 const isData = (line: string): boolean => line === "data" || line.startsWith("data:")
 
 const plainName = /^event: ?[\w.-]{1,64}$/
+/** Matches an event of a single data line, the usual form. */
+const singleDataLine = /^(data: ?)([^\r\n]*)[\r\n]+$/
 
-export const readEvent = (event: Uint8Array) => {
-  const lines = new TextDecoder()
-    .decode(event)
-    .split(/[\r\n]+/)
-    .filter((line) => line !== "")
+interface EventContent {
+  /** The data of the event; null for comments and other events without data. */
+  readonly data: Buffer | null
+  /** Whether the event has only data lines: no name, no comment. */
+  readonly isDataOnly: boolean
+  /** Whether the event has only data lines and a plain name. */
+  readonly isPlain: boolean
+}
+
+export const readEvent = (event: Buffer): EventContent => {
+  const text = event.toString("latin1")
+  const [, field, value] = singleDataLine.exec(text) ?? []
+  if (field !== undefined && value !== undefined) {
+    const data = event.subarray(field.length, field.length + value.length)
+    return { data, isDataOnly: true, isPlain: true }
+  }
+  const lines = text.split(/[\r\n]+/).filter((line) => line !== "")
   const data = lines.filter(isData).map((line) => line.slice(5).replace(/^ /, ""))
   const names = lines.filter((line) => plainName.test(line))
   return {
-    /** The data of the event; null for comments and other events without data. */
-    data: data.length === 0 ? null : data.join("\n"),
-    /** Whether the event has only data lines: no name, no comment. */
+    data: data.length === 0 ? null : Buffer.from(data.join("\n"), "latin1"),
     isDataOnly: data.length === lines.length,
-    /** Whether the event has only data lines and a plain name. */
     isPlain: data.length + names.length === lines.length
   }
 }
+
+/** Whether the data of an event marks the end of a stream. */
+export const isDone = (data: Buffer): boolean => data.toString().trim() === "[DONE]"
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 

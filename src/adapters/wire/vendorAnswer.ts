@@ -196,14 +196,14 @@ export const LARGE_BYTES = 64 * 1024
 /** The number of bytes that are scanned before other fibers may run. */
 const TURN_BYTES = 4 * 1024 * 1024
 
-/** The JSON of a text without the skipped fields; null if it is not JSON or exceeds the bounds. */
+/** The JSON of a body without the skipped fields; null if it is not JSON or exceeds the bounds. */
 export const parsePruned = (
-  text: string,
+  bytes: Buffer,
   names: ReadonlySet<string>,
   bounds: JsonBounds
 ): unknown => {
   const pruned = pruneJson(names)
-  pruned.push(Buffer.from(text))
+  pruned.push(bytes)
   const body = parseBody(pruned.result(), bounds)
   return typeof body === "string" ? null : body
 }

@@ -1,9 +1,9 @@
 /** Reads a vendor's streamed answer event by event. */
-import { Duration, Effect, type Scope } from "effect"
+import { Clock, Duration, Effect, type Scope } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { makeStreamReservation } from "../../runtime/AnswerBudget.ts"
-import { monotonicMillis } from "../../runtime/monotonic.ts"
+import { monotonicMillisOf } from "../../runtime/monotonic.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
@@ -45,18 +45,20 @@ const waitFor = <A, R>(
   wait: (timeout: Duration.Duration) => Effect.Effect<A, WireFault | WireLate, R>,
   seen: () => PartialAnswer | null = () => null
 ): Effect.Effect<A, VendorLost | VendorUnreachable, R> =>
-  Effect.flatMap(monotonicMillis, (started) => {
+  Effect.withFiber((fiber) => {
+    const clock = fiber.getRef(Clock.Clock)
+    const started = monotonicMillisOf(clock)
     const { limit, leftMillis } = other.leftMillis < one.leftMillis ? other : one
-    return wait(Duration.millis(Math.max(0, leftMillis))).pipe(
+    const waited = wait(Duration.millis(Math.max(0, leftMillis))).pipe(
       Effect.catch((failure) => toVendorFailure(limit, seen())(failure)),
-      asVendorTime,
-      Effect.ensuring(
-        Effect.map(monotonicMillis, (now) => {
-          one.leftMillis -= now - started
-          other.leftMillis -= now - started
-        })
-      )
+      asVendorTime
     )
+    return Effect.onExitPrimitive(waited, () => {
+      const millis = monotonicMillisOf(clock) - started
+      one.leftMillis -= millis
+      other.leftMillis -= millis
+      return undefined
+    })
   })
 
 const isEventStream = (contentType: unknown): boolean =>
@@ -109,12 +111,12 @@ const makeBodyReader = (response: OpenAnswer, total: TimeBudget) => {
   return {
     bytes: () => bytes,
     read: (budget: TimeBudget) =>
-      Effect.tap(
+      Effect.map(
         waitFor(total, budget, response.read, () => ({ head: response, bytes })),
-        (chunk) =>
-          Effect.sync(() => {
-            bytes += chunk?.byteLength ?? 0
-          })
+        (chunk) => {
+          bytes += chunk?.byteLength ?? 0
+          return chunk
+        }
       )
   }
 }
@@ -161,7 +163,7 @@ const exchange = Effect.fnUntraced(function* (
   wire: VendorWire["Service"],
   request: VendorRequest,
   options: StreamOptions,
-  take: (event: Uint8Array) => Effect.Effect<boolean>
+  take: (events: ReadonlyArray<Buffer>) => Effect.Effect<boolean>
 ): Effect.fn.Return<StreamedAnswer, VendorLost | VendorUnreachable, Scope.Scope> {
   const total = makeTimeBudget(options.timeout)
   const untilFirstBytes = makeTimeBudget(options.firstBytesTimeout)
@@ -185,22 +187,17 @@ const exchange = Effect.fnUntraced(function* (
     const chunk = firstChunks.shift() ?? (yield* body.read(budget))
     const completeEvents = chunk === null ? reader.remainder() : reader.push(chunk)
     if (completeEvents === null) return yield* oversizedAnswer(head, body.bytes())
-    isOver = chunk === null
-    for (const event of completeEvents) {
-      events += 1
-      if (yield* take(event)) {
-        isOver = true
-        break
-      }
-    }
+    events += completeEvents.length
+    isOver = completeEvents.length > 0 && (yield* take(completeEvents))
+    isOver ||= chunk === null
   }
   const bytes = body.bytes()
   return { ...partialAnswer(head, { events, bytes }, bytes), isStream: true }
 })
 
 /**
- * Sends one request and passes every event of its answer to `take` as it arrives, until `take`
- * returns true for the last one. An answer that is an error or not a stream is read to its end and
+ * Sends one request and passes the events of its answer to `take` as they arrive, until `take`
+ * returns true, which means that the last one was among them. An answer that is an error or not a stream is read to its end and
  * not passed to `take`. `timeout` limits the sum of all waits for the vendor. Fails like `send`,
  * also in mid-stream.
  */
@@ -208,6 +205,6 @@ export const sendForEvents = (
   wire: VendorWire["Service"],
   request: VendorRequest,
   options: StreamOptions,
-  take: (event: Uint8Array) => Effect.Effect<boolean>
+  take: (events: ReadonlyArray<Buffer>) => Effect.Effect<boolean>
 ): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>
   recordCall(request, Effect.scoped(exchange(wire, request, options, take)))

@@ -88,15 +88,20 @@ export const bytesIn = (value: unknown): number => {
 /**
  * The fields of a message that never contain text from the model; every other field may contain it.
  */
-const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
+export const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
 
-/** The number of bytes of text that a model wrote, in a message or in a chunk of one. */
-export const writtenBytes = (message: unknown): number => {
+/**
+ * The number of bytes of text that a model wrote, in a message or in a chunk of one. `silent` are
+ * the outermost fields without such text.
+ */
+export const writtenBytes = (message: unknown, silent = silentFields): number => {
   if (typeof message === "string") return bytesOf(message)
   if (!Predicate.isObjectOrArray(message)) return 0
-  return sum(Object.entries(message), ([name, inner]) =>
-    silentFields.has(name) ? 0 : writtenBytes(inner)
-  )
+  let bytes = 0
+  for (const [name, inner] of Object.entries(message)) {
+    if (!silent.has(name)) bytes += writtenBytes(inner)
+  }
+  return bytes
 }
 
 /**

@@ -50,21 +50,21 @@ export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
   })
 
 /**
- * Streams the events as they arrive, followed by `last`, or by the error that cut the stream short.
+ * Streams the events as they arrive, followed by `lastEvent`, or by the error that cut the stream
+ * short.
  * The order waits for its client meanwhile, so the socket of a client that reads nothing for too
  * long is destroyed.
  */
 export const streamResponse = Effect.fnUntraced(function* (
   answer: StreamedAnswer,
-  last: Stream.Stream<Uint8Array> = Stream.empty
+  lastEvent: Uint8Array | null = null
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
   yield* Effect.addFinalizer(() => answer.disconnect)
   answer.onCut(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
   return eventResponse(
-    answer.events.pipe(
-      Stream.concat(last),
-      Stream.catch((error) => Stream.succeed(dataEvent(JSON.stringify(errorBody(error)))))
+    answer.events((error) =>
+      error === null ? lastEvent : dataEvent(JSON.stringify(errorBody(error)))
     )
   )
 })

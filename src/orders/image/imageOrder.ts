@@ -271,7 +271,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       }
       // Events before the first image are not sent, as the answer may still become an error
       // response.
-      if (state === "charged") yield* offer(piece.event)
+      if (state === "charged") yield* offer([piece.event])
       return state !== "given up"
     })
 

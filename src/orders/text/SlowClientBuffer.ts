@@ -2,16 +2,25 @@
  * Buffers a stream for a client that may be slow or disconnected. The writer waits while the buffer
  * is full, and disconnects the client when the total of these waits exceeds a limit.
  */
-import { type Cause, Deferred, Duration, Effect, Latch, Option, Queue, Stream } from "effect"
+import {
+  type Array as Arr,
+  type Cause,
+  Deferred,
+  Duration,
+  Effect,
+  Latch,
+  Option,
+  Queue
+} from "effect"
 import { CurrentAnswer } from "../../runtime/AnswerBudget.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 
-interface SlowClientBuffer<E> {
+export interface SlowClientBuffer<E> {
   /**
-   * Adds bytes to the buffer, and waits while it is full. The bytes are dropped when the client has
-   * disconnected.
+   * Adds chunks to the buffer, and waits while it is full. The chunks are dropped when the client
+   * has disconnected.
    */
-  offer(bytes: Uint8Array): Effect.Effect<void>
+  offer(chunks: ReadonlyArray<Uint8Array>): Effect.Effect<void>
   /** Ends the stream. */
   readonly end: Effect.Effect<void>
   /** Ends the stream with this failure. */
@@ -21,8 +30,11 @@ interface SlowClientBuffer<E> {
    * time is disconnected.
    */
   readonly awaitDelivery: Effect.Effect<void>
-  /** The stream for one reader, which counts as disconnected when it stops reading. */
-  readonly events: Stream.Stream<Uint8Array, E>
+  /**
+   * Takes all waiting chunks, and waits for the next one if there are none. Fails with the end of
+   * the stream. Only one reader may call it at a time.
+   */
+  readonly take: Effect.Effect<Arr.NonEmptyArray<Uint8Array>, E | Cause.Done>
   /** Marks the client as disconnected. */
   readonly disconnect: Effect.Effect<void>
   /**
@@ -31,6 +43,9 @@ interface SlowClientBuffer<E> {
    */
   onCut(cutOff: () => void): void
 }
+
+const bytesOf = (chunks: ReadonlyArray<Uint8Array>): number =>
+  chunks.reduce((sum, { length }) => sum + length, 0)
 
 /** Makes a buffer; `patience` limits the total time of all waits for the client. */
 export const makeSlowClientBuffer = Effect.fnUntraced(function* <E>(options: {
@@ -68,34 +83,40 @@ export const makeSlowClientBuffer = Effect.fnUntraced(function* <E>(options: {
       yield* disconnect
     })
 
-  const offer = (bytes: Uint8Array) =>
-    Effect.gen(function* () {
-      const isRoom = waitingBytes + bytes.length <= options.roomBytes && answer?.hasRoom() !== false
-      if (!isDisconnected && waitingBytes > 0 && !isRoom) {
-        room.closeUnsafe()
-        yield* waitFor(room.await)
+  const add = (chunks: ReadonlyArray<Uint8Array>, bytes: number) => {
+    if (isDisconnected) return
+    waitingBytes += bytes
+    answer?.grow(bytes)
+    Queue.offerAllUnsafe(queue, chunks)
+  }
+
+  const offer = (chunks: ReadonlyArray<Uint8Array>) =>
+    Effect.suspend(() => {
+      const bytes = bytesOf(chunks)
+      const isRoom = waitingBytes + bytes <= options.roomBytes && answer?.hasRoom() !== false
+      if (isDisconnected || waitingBytes === 0 || isRoom) {
+        add(chunks, bytes)
+        return Effect.void
       }
-      if (isDisconnected) return
-      waitingBytes += bytes.length
-      answer?.grow(bytes.length)
-      Queue.offerUnsafe(queue, bytes)
+      room.closeUnsafe()
+      return Effect.map(waitFor(room.await), () => add(chunks, bytes))
     })
 
   return {
     offer,
     end: Effect.sync(() => void Queue.endUnsafe(queue)),
     failCause: (cause) => Effect.sync(() => void Queue.failCauseUnsafe(queue, cause)),
-    awaitDelivery: waitFor(Deferred.await(disconnected)),
-    events: Stream.fromQueue(queue).pipe(
-      Stream.mapArray((chunks) => {
-        const bytes = chunks.reduce((sum, { length }) => sum + length, 0)
-        waitingBytes -= bytes
-        answer?.shrink(bytes)
-        room.openUnsafe()
-        return chunks
-      }),
-      Stream.ensuring(disconnect)
+    // A client that reads at once needs no timer.
+    awaitDelivery: Effect.suspend(() =>
+      isDisconnected ? Effect.void : waitFor(Deferred.await(disconnected))
     ),
+    take: Effect.map(Queue.takeAll(queue), (chunks) => {
+      const bytes = bytesOf(chunks)
+      waitingBytes -= bytes
+      answer?.shrink(bytes)
+      room.openUnsafe()
+      return chunks
+    }),
     disconnect,
     onCut: (run) => {
       if (isCut) run()

@@ -47,14 +47,19 @@ export const makeTextStream = Effect.fnUntraced(function* (
     const { answer, firstEvent, offer, around } = yield* makeStreamedAnswer(answerSeconds)
     const text: StreamedText = { usage: null, outputBytes: 0, hasEvents: false }
 
-    const takePiece = Effect.fnUntraced(function* (piece: TextPiece) {
-      // A count of tokens is dropped when more text follows, as the count does not cover that text.
-      text.usage = piece.usage ?? (piece.outputBytes > 0 ? null : text.usage)
-      text.outputBytes += piece.outputBytes
-      if (piece.event === null) return
-      text.hasEvents = true
-      yield* offer(piece.event)
-    })
+    const takePieces = (pieces: ReadonlyArray<TextPiece>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        for (const { usage, outputBytes } of pieces) {
+          // A count of tokens is dropped when more text follows, as the count does not cover that
+          // text.
+          text.usage = usage ?? (outputBytes > 0 ? null : text.usage)
+          text.outputBytes += outputBytes
+        }
+        const events = pieces.flatMap(({ event }) => event ?? [])
+        if (events.length === 0) return Effect.void
+        text.hasEvents = true
+        return offer(events)
+      })
 
     const callWith = ({
       adapter,
@@ -68,7 +73,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
             adapter.stream(
               account,
               { upstreamModel: job.upstreamModel, body: request.body },
-              takePiece
+              takePieces
             ),
           () => !text.hasEvents
         )

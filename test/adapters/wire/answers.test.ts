@@ -6,6 +6,7 @@ import { Duration, Effect, Exit } from "effect"
 import { boundsOf, parseBody } from "../../../src/adapters/wire/vendorAnswer.ts"
 import type { VendorFailure } from "../../../src/domain/VendorOutcome.ts"
 import { brokenVendor, type Reply } from "../../support/brokenVendor.ts"
+import { bytesOf } from "../chatStreams.ts"
 import { imageOrder } from "../ImageAdapter.suite.ts"
 import { accountAt, imageAdapter, layerOverSockets, MAX_BYTES, textAdapter } from "../support.ts"
 
@@ -55,7 +56,7 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
       yield* (yield* textAdapter("openai")).stream(
         accountAt(vendor.url),
         { upstreamModel: "m-1", body },
-        (piece) => Effect.sync(() => void seen.push(Buffer.from(piece.event ?? []).toString()))
+        (pieces) => Effect.sync(() => void seen.push(bytesOf(pieces)))
       )
       assert.deepStrictEqual(seen, [`data: ${event}\n\n`])
     })

@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { Orders } from "../../../orders/Orders.ts"
@@ -12,7 +12,7 @@ const chatBody = bodyOf(ChatBody)
 const embeddingBody = bodyOf(EmbeddingBody)
 
 /** The last event, sent when the charge is recorded in the ledger. */
-const doneEvent = Stream.succeed(dataEvent("[DONE]"))
+const doneEvent = dataEvent("[DONE]")
 
 export const layerTextsHandlers = HttpApiBuilder.group(
   customerApi(TextsGroup),
