@@ -44,17 +44,24 @@ export const makeKeyTurns = Effect.gen(function* () {
   const health = yield* ChannelHealth
   const turns = new Map<string, number>()
 
+  /** Calls with an account, and runs `afterRefusal` where the vendor refused its key. */
   const callWith = <A>(
     account: KeyedAccount,
     state: BreakerState["_tag"],
-    { call, isRefused }: Turns<A>
+    { call, isRefused }: Turns<A>,
+    afterRefusal: (failure: VendorFailure) => Effect.Effect<A, VendorFailure>
   ) => {
     const key = keyOfAccount(account)
-    const called = Effect.tapError(call(account), (failure) => {
-      if (isRefused(failure)) return health.recordKeyRefusal(key, failure)
-      return state === "HalfOpen" ? health.returnKeyTrial(key) : Effect.void
+    const called = call(account)
+    const recorded =
+      state === "Closed" ? called : Effect.tap(called, () => health.recordKeySuccess(key))
+    return Effect.catch(recorded, (failure) => {
+      if (isRefused(failure)) {
+        return Effect.andThen(health.recordKeyRefusal(key, failure), () => afterRefusal(failure))
+      }
+      const failed = Effect.fail(failure)
+      return state === "HalfOpen" ? Effect.andThen(health.returnKeyTrial(key), failed) : failed
     })
-    return state === "Closed" ? called : Effect.tap(called, () => health.recordKeySuccess(key))
   }
 
   /**
@@ -72,11 +79,10 @@ export const makeKeyTurns = Effect.gen(function* () {
     return Effect.flatMap(turns.stateOf(keyOfAccount(account)), ({ _tag: state }) =>
       state === "Open"
         ? callWithFirst(others, turns, otherwise)
-        : Effect.catchIf(
-            callWith(account, state, turns),
-            (failure) => turns.isRefused(failure) && turns.mayRepeat(),
-            (failure) => callWithFirst(others, turns, Effect.fail(failure))
-          )
+        : callWith(account, state, turns, (failure) => {
+            const failed = Effect.fail(failure)
+            return turns.mayRepeat() ? callWithFirst(others, turns, failed) : failed
+          })
     )
   }
 
@@ -84,7 +90,7 @@ export const makeKeyTurns = Effect.gen(function* () {
     callWithFirst(
       accounts,
       turns,
-      Effect.suspend(() => callWith(accounts[0], "Open", turns))
+      Effect.suspend(() => callWith(accounts[0], "Open", turns, Effect.fail))
     )
 
   /**

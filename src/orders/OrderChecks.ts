@@ -172,6 +172,18 @@ interface OfferRules<Protocol, Offer extends { readonly quote: Quote }, Protocol
   ) => OfferError
 }
 
+/** A mount that can make the order, or the reason why the mount cannot. */
+type MountCheck<Protocol, Offer, ProtocolError, OfferError> =
+  | { readonly _tag: "UnknownProtocol"; readonly error: ProtocolError }
+  | {
+      readonly _tag: "NoAccount"
+      readonly protocol: Protocol
+      readonly hasOffer: boolean
+      readonly error: ChannelUnavailable
+    }
+  | { readonly _tag: "NotOffered"; readonly protocol: Protocol; readonly error: OfferError }
+  | { readonly _tag: "Usable"; readonly protocol: Protocol; readonly usable: UsableMount & Offer }
+
 /**
  * The result for a price table whose kind does not fit the order's modality. No loaded catalog has
  * such a table: the catalog is refused when it is loaded.
@@ -189,23 +201,54 @@ export const makeMountCheck = Effect.gen(function* () {
   const protocols = yield* Protocols
   const unavailable = (message: string) => new ChannelUnavailable({ message, param: "model" })
 
-  const accountsOf = (model: Model, channelId: string, protocol: string) =>
-    Effect.result(credentials.accounts(channelId)).pipe(
-      failAsOverloaded,
-      Effect.map(
-        Result.flatMap(({ forOrders }) => {
-          if (!Arr.isReadonlyArrayNonEmpty(forOrders)) return Result.fail(noCredentials())
-          const needsAppId = protocols.video.get(protocol)?.needsAppId === true
-          return needsAppId && forOrders[0].appId === null
-            ? Result.fail(
-                unavailable(
-                  `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`
-                )
-              )
-            : Result.succeed(forOrders)
-        })
-      )
+  /** The accounts that may make orders; fails where they lack what the protocol needs. */
+  const accountsFor = (model: Model, protocol: string, forOrders: ReadonlyArray<KeyedAccount>) => {
+    if (!Arr.isReadonlyArrayNonEmpty(forOrders)) return Result.fail(noCredentials())
+    const needsAppId = protocols.video.get(protocol)?.needsAppId === true
+    return needsAppId && forOrders[0].appId === null
+      ? Result.fail(
+          unavailable(
+            `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`
+          )
+        )
+      : Result.succeed(forOrders)
+  }
+
+  const checkMount = Effect.fnUntraced(function* <
+    Protocol,
+    Offer extends { readonly quote: Quote },
+    ProtocolError,
+    OfferError
+  >(
+    model: Model,
+    mount: Mount,
+    rules: OfferRules<Protocol, Offer, ProtocolError, OfferError>
+  ): Effect.fn.Return<MountCheck<Protocol, Offer, ProtocolError, OfferError>, Overloaded> {
+    const { channel: channelId, priority, weight } = mount
+    const protocolId = mountProtocol(model, mount)
+    const upstreamModel = mount.upstream_model ?? model.id
+    const resolved = rules.resolveProtocol(protocolId, upstreamModel)
+    if (Result.isFailure(resolved)) return { _tag: "UnknownProtocol", error: resolved.failure }
+    const protocol = resolved.success
+    const checked = rules.checkOffer(protocol, upstreamModel)
+    const stored = yield* failAsOverloaded(Effect.result(credentials.accounts(channelId)))
+    const accounts = Result.flatMap(stored, ({ forOrders }) =>
+      accountsFor(model, protocolId, forOrders)
     )
+    if (Result.isFailure(accounts)) {
+      const hasOffer = Result.isSuccess(checked)
+      return { _tag: "NoAccount", protocol, hasOffer, error: accounts.failure }
+    }
+    if (Result.isFailure(checked)) return { _tag: "NotOffered", protocol, error: checked.failure }
+    const offer = checked.success
+    const job: VendorJob = { channelId, protocol: protocolId, upstreamModel }
+    const cost =
+      mount.cost === undefined
+        ? null
+        : Result.getOrElse(rules.quoteBy(offer, mount.cost), () => null)
+    const usable = { ...offer, priority, weight, accounts: accounts.success, job, cost }
+    return { _tag: "Usable", protocol, usable }
+  })
 
   return Effect.fnUntraced(function* <
     Protocol,
@@ -216,47 +259,10 @@ export const makeMountCheck = Effect.gen(function* () {
     { model, mounts }: OrderedModel,
     rules: OfferRules<Protocol, Offer, ProtocolError, OfferError>
   ) {
-    /**
-     * Checks whether a mount can make the order. If the mount cannot, the result has the reason.
-     */
-    const checkMount = Effect.fnUntraced(function* (mount: Mount) {
-      const { channel: channelId, priority, weight } = mount
-      const protocolId = mountProtocol(model, mount)
-      const upstreamModel = mount.upstream_model ?? model.id
-      const resolved = rules.resolveProtocol(protocolId, upstreamModel)
-      if (Result.isFailure(resolved)) {
-        return { _tag: "UnknownProtocol", error: resolved.failure } as const
-      }
-      const protocol = resolved.success
-      const checked = rules.checkOffer(protocol, upstreamModel)
-      const accounts = yield* accountsOf(model, channelId, protocolId)
-      if (Result.isFailure(accounts)) {
-        const hasOffer = Result.isSuccess(checked)
-        return { _tag: "NoAccount", protocol, hasOffer, error: accounts.failure } as const
-      }
-      if (Result.isFailure(checked)) {
-        return { _tag: "NotOffered", protocol, error: checked.failure } as const
-      }
-      const offer = checked.success
-      const job: VendorJob = { channelId, protocol: protocolId, upstreamModel }
-      const cost =
-        mount.cost === undefined
-          ? null
-          : Result.getOrElse(rules.quoteBy(offer, mount.cost), () => null)
-      const usable: UsableMount & Offer = {
-        ...offer,
-        priority,
-        weight,
-        accounts: accounts.success,
-        job,
-        cost
-      }
-      return { _tag: "Usable", protocol, usable } as const
-    })
-
     if (mounts.length === 0)
       yield* Effect.fromResult(rules.resolveProtocol(model.protocol, model.id))
-    const checks = yield* Effect.forEach(mounts, checkMount)
+    const checks: Array<MountCheck<Protocol, Offer, ProtocolError, OfferError>> = []
+    for (const mount of mounts) checks.push(yield* checkMount(model, mount, rules))
     const usable = checks.flatMap((check) => (check._tag === "Usable" ? [check.usable] : []))
     if (Arr.isArrayNonEmpty(usable)) {
       const [first, ...others] = usable

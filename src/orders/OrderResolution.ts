@@ -132,16 +132,20 @@ export const makeOrderResolution = Effect.gen(function* () {
             )
           : Result.succeed({ row, adapter })
       },
-      checkOffer: ({ row, adapter }, upstreamModel) =>
-        Result.gen(function* () {
-          const offered = imageFamilyOf(row, upstreamModel)
-          const streams = offered.streams && adapter.stream !== undefined
-          const family = { ...offered, streams }
-          yield* checkImages(request, family)
-          yield* checkImageAnswer(request.body, family, settings.maxAnswerBytes)
-          if (model.prices?.kind !== "image") return yield* Result.fail(unpriced(model))
-          return { adapter, ...(yield* priceImages(model.prices, request, family)) }
-        }),
+      checkOffer: ({ row, adapter }, upstreamModel) => {
+        const offered = imageFamilyOf(row, upstreamModel)
+        const streams = offered.streams && adapter.stream !== undefined
+        const family = { ...offered, streams }
+        const checked = Result.flatMap(checkImages(request, family), () =>
+          checkImageAnswer(request.body, family, settings.maxAnswerBytes)
+        )
+        if (Result.isFailure(checked)) return Result.fail(checked.failure)
+        if (model.prices?.kind !== "image") return Result.fail(unpriced(model))
+        return Result.map(priceImages(model.prices, request, family), (priced) => ({
+          adapter,
+          ...priced
+        }))
+      },
       quoteBy: ({ quote, requestedTier }, prices) =>
         prices.kind === "image" ? quoteImages(prices, quote.images, requestedTier) : otherPriceKind,
       notOffered: (_, errors) => errors[0]
@@ -172,19 +176,21 @@ export const makeOrderResolution = Effect.gen(function* () {
             )
           : Result.succeed(adapter)
       },
-      checkOffer: (adapter) =>
-        Result.gen(function* () {
-          yield* request.checkAnswer(limits, expected, bounds)
-          if (model.prices?.kind !== "tokens") return yield* Result.fail(unpriced(model))
-          const quote = yield* quoteText(model.prices, expected)
-          if (quote.holdNano <= MAX_AMOUNT_NANO) return { adapter, quote }
-          return yield* Result.fail(
-            new InvalidRequest({
-              message: "max_tokens: This much output would cost more than can be held",
-              param: "max_tokens"
-            })
-          )
-        }),
+      checkOffer: (adapter) => {
+        const checked = request.checkAnswer(limits, expected, bounds)
+        if (Result.isFailure(checked)) return Result.fail(checked.failure)
+        if (model.prices?.kind !== "tokens") return Result.fail(unpriced(model))
+        return Result.flatMap(quoteText(model.prices, expected), (quote) =>
+          quote.holdNano <= MAX_AMOUNT_NANO
+            ? Result.succeed({ adapter, quote })
+            : Result.fail(
+                new InvalidRequest({
+                  message: "max_tokens: This much output would cost more than can be held",
+                  param: "max_tokens"
+                })
+              )
+        )
+      },
       quoteBy: (_, prices) =>
         prices.kind === "tokens" ? quoteText(prices, expected) : otherPriceKind,
       notOffered: (_, errors) => errors[0]

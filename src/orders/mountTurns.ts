@@ -26,11 +26,11 @@ const MAX_CHANNELS = 3
  * where the probability of coming first is proportional to the weight. Mounts of weight 0 come
  * last.
  */
-export const drawMounts = Effect.fnUntraced(function* <
-  Mount extends Pick<UsableMount, "priority" | "weight">
->(mounts: Arr.NonEmptyReadonlyArray<Mount>): Effect.fn.Return<ReadonlyArray<Mount>> {
-  if (mounts.length === 1) return mounts
-  const timed = yield* Effect.forEach(mounts, (mount) =>
+export const drawMounts = <Mount extends Pick<UsableMount, "priority" | "weight">>(
+  mounts: Arr.NonEmptyReadonlyArray<Mount>
+): Effect.Effect<ReadonlyArray<Mount>> => {
+  if (mounts.length === 1) return Effect.succeed(mounts)
+  const timed = Effect.forEach(mounts, (mount) =>
     // This is a weighted random order: of several exponentially distributed times, each is the
     // shortest with a probability proportional to its rate, which is the weight.
     Effect.map(Random.next, (chance) => ({
@@ -38,10 +38,12 @@ export const drawMounts = Effect.fnUntraced(function* <
       time: mount.weight === 0 ? Number.POSITIVE_INFINITY : -Math.log1p(-chance) / mount.weight
     }))
   )
-  return timed
-    .sort((a, b) => a.mount.priority - b.mount.priority || (a.time < b.time ? -1 : 1))
-    .map(({ mount }) => mount)
-})
+  return Effect.map(timed, (drawn) =>
+    drawn
+      .sort((a, b) => a.mount.priority - b.mount.priority || (a.time < b.time ? -1 : 1))
+      .map(({ mount }) => mount)
+  )
+}
 
 type CoolingDown = Extract<BreakerState, { readonly _tag: "Open" }>
 
@@ -143,46 +145,51 @@ export interface CurrentMount<Product> {
   ) => Effect.Effect<Product, VendorFailure>
 }
 
-export const makeCurrentMount = Effect.fnUntraced(function* <Product>(
+export const makeCurrentMount = <Product>(
   first: Turn<Product>,
   nextTurn: NextTurn<Product>,
   order: Pick<PaidOrder<Product, unknown>, "deadlineSeconds" | "task" | "hasBegun">
-): Effect.fn.Return<CurrentMount<Product>> {
-  const startedAt = yield* monotonicMillis
-  const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
-  let turn = first
-  let uncalled: Turn<Product> | null = first
+): Effect.Effect<CurrentMount<Product>> =>
+  Effect.map(monotonicMillis, (startedAt) => {
+    const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
+    let turn = first
+    let uncalled: Turn<Product> | null = first
 
-  const call: CurrentMount<Product>["call"] = (callMount, reassign) => {
-    /**
-     * Moves to the next mount; false where the order ends with the failure of the current mount.
-     */
-    const failOver = Effect.fnUntraced(function* (failure: VendorFailure) {
-      const spentSeconds = ((yield* monotonicMillis) - startedAt) / 1000
-      if (order.hasBegun() || spentSeconds > seconds * SHARE_FOR_FAILOVER) return false
-      const next = yield* Effect.result(nextTurn())
-      if (Result.isFailure(next)) return false
-      uncalled = next.success
-      const refusal = refusalOf(failure)
-      if (!(yield* reassign(uncalled.mount, refusal))) return false
-      const { channelId: channel } = turn.mount.job
-      const { reason } = refusal
-      turn = uncalled
-      yield* Metric.update(Metric.withAttributes(failovers, { channel, reason }), 1)
-      return true
-    })
+    const mayMove = (nowMillis: number): boolean =>
+      !order.hasBegun() && (nowMillis - startedAt) / 1000 <= seconds * SHARE_FOR_FAILOVER
 
-    const product: Effect.Effect<Product, VendorFailure> = Effect.catchIf(
-      Effect.suspend(() => {
-        uncalled = null
-        return callMount(turn)
-      }),
-      mayFailOver,
-      (failure) =>
-        Effect.flatMap(failOver(failure), (hasMoved) => (hasMoved ? product : Effect.fail(failure)))
-    )
-    return product
-  }
+    const call: CurrentMount<Product>["call"] = (callMount, reassign) => {
+      /**
+       * Moves to the next mount; false where the order ends with the failure of the current mount.
+       */
+      const failOver = (failure: VendorFailure) =>
+        Effect.gen(function* () {
+          if (!mayMove(yield* monotonicMillis)) return false
+          const next = yield* Effect.result(nextTurn())
+          if (Result.isFailure(next)) return false
+          uncalled = next.success
+          const refusal = refusalOf(failure)
+          if (!(yield* reassign(uncalled.mount, refusal))) return false
+          const { channelId: channel } = turn.mount.job
+          const { reason } = refusal
+          turn = uncalled
+          yield* Metric.update(Metric.withAttributes(failovers, { channel, reason }), 1)
+          return true
+        })
 
-  return { mount: () => turn.mount, uncalledTurn: () => uncalled, call }
-})
+      const product: Effect.Effect<Product, VendorFailure> = Effect.catchIf(
+        Effect.suspend(() => {
+          uncalled = null
+          return callMount(turn)
+        }),
+        mayFailOver,
+        (failure) =>
+          Effect.flatMap(failOver(failure), (hasMoved) =>
+            hasMoved ? product : Effect.fail(failure)
+          )
+      )
+      return product
+    }
+
+    return { mount: () => turn.mount, uncalledTurn: () => uncalled, call }
+  })

@@ -21,26 +21,24 @@ export const makeOrderCall = (callLog: CallLogShape) => {
   let last: CallReport | null = null
   let unlogged: { readonly subject: CallSubject; readonly report: CallReport } | null = null
 
-  /** Logs the last call, if it has not been logged yet. */
-  const log = Effect.suspend(() => {
-    if (unlogged === null) return Effect.void
+  /** Logs the last call; undefined if it is already logged. */
+  const log = (): Effect.Effect<void> | undefined => {
+    if (unlogged === null) return undefined
     const { subject, report } = unlogged
     unlogged = null
     return callLog.record(subject, report)
-  })
+  }
 
   const record: CallLogShape["record"] = (subject, report) =>
-    Effect.andThen(
-      log,
-      Effect.suspend(() => {
-        last = report
-        if (report.answered === null || !returnsProduct(subject)) {
-          return callLog.record(subject, report)
-        }
-        unlogged = { subject, report }
-        return Effect.void
-      })
-    )
+    Effect.suspend(() => {
+      const logEarlier = log() ?? Effect.void
+      last = report
+      if (report.answered === null || !returnsProduct(subject)) {
+        return Effect.andThen(logEarlier, callLog.record(subject, report))
+      }
+      unlogged = { subject, report }
+      return logEarlier
+    })
 
   return {
     record,

@@ -16,7 +16,7 @@ import {
 import type { OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { withSpan } from "../runtime/spans.ts"
-import { IdempotencyKeys, type RequestKey } from "../services/IdempotencyKeys.ts"
+import { IdempotencyKeys, type RequestKey, type StoredAnswer } from "../services/IdempotencyKeys.ts"
 import { type Closer, Ledger } from "../services/Ledger.ts"
 import { lateSuccesses } from "../services/metrics.ts"
 import { TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
@@ -34,7 +34,7 @@ export interface OpenOrder {
   readonly call: OrderCall
   /** The last step that was reached; null before the first step. */
   step: OrderStep | null
-  /** Records that the step is reached, and passes its failpoint. */
+  /** Records that the step is reached; the effect passes its failpoint. */
   readonly reach: (step: OrderStep) => Effect.Effect<void>
 }
 
@@ -194,17 +194,16 @@ export const makeOrderEnds = Effect.gen(function* () {
    * The answer that is stored for repeated requests. A part that the database does not store is
    * kept in memory.
    */
-  const storableAnswer = Effect.fnUntraced(function* (
+  const storableAnswer = (
     { key, terms }: OpenOrder,
     { repeatAnswer }: Charge<unknown>
-  ) {
-    if (key === null || repeatAnswer === null) return null
+  ): Effect.Effect<StoredAnswer | null> => {
+    if (key === null || repeatAnswer === null) return Effect.succeed(null)
     const { remembered, stored } = repeatAnswer()
-    if (remembered !== null) {
-      yield* idempotencyKeys.remember(terms.caller.organizationId, key, remembered)
-    }
-    return stored
-  })
+    return remembered === null
+      ? Effect.succeed(stored)
+      : Effect.as(idempotencyKeys.remember(terms.caller.organizationId, key, remembered), stored)
+  }
 
   /**
    * Reports the vendor's usage and the held amount to the channel's health, so that operators can

@@ -2,7 +2,7 @@
  * Finds the organisation's files to which an order refers, before the hold is taken, and sends them
  * to the vendor.
  */
-import { Effect, type Scope, Stream } from "effect"
+import { Array as Arr, Effect, type Scope, Stream } from "effect"
 import { InvalidRequest, Overloaded } from "../domain/Errors.ts"
 import type { FileAddresses } from "../domain/files/fileReferences.ts"
 import { type MediaKind, mediaKindOf } from "../domain/files/mediaTypes.ts"
@@ -20,6 +20,7 @@ import { BucketFault } from "../services/results/ArchiveBucket.ts"
 export type OrderedFiles = ReadonlyMap<string, MediaFile>
 
 export const noFiles: OrderedFiles = new Map()
+export const noAddresses: FileAddresses = new Map()
 
 const mediaLabels: Record<MediaKind, string> = {
   image: "a picture",
@@ -56,12 +57,10 @@ export const makeFindFiles = Effect.gen(function* () {
   const settings = yield* Settings
   const { maxMediaBodyBytes } = settings
 
-  return Effect.fnUntraced(function* (
+  const find = Effect.fnUntraced(function* (
     { organizationId }: Caller,
-    references: ReadonlyArray<FileReference>
+    references: Arr.NonEmptyReadonlyArray<FileReference>
   ): Effect.fn.Return<OrderedFiles, InvalidRequest | Overloaded> {
-    const [first] = references
-    if (first === undefined) return noFiles
     const ids = [...new Set(references.map(({ id }) => id))]
     const stored = yield* failAsOverloaded(files.find(organizationId, ids))
     const byId = new Map(stored.map((file) => [file.id, file]))
@@ -74,11 +73,15 @@ export const makeFindFiles = Effect.gen(function* () {
       .filter((file) => !isSentAsUrl(settings, file))
       .reduce((sum, { bytes }) => sum + bytes, 0)
     if (inlineBytes <= maxMediaBodyBytes) return byId
+    const [{ path }] = references
     return yield* new InvalidRequest({
-      message: `${first.path}: Expected files of at most ${maxMediaBodyBytes} bytes together, as they are sent to the vendor within the order`,
-      param: first.path
+      message: `${path}: Expected files of at most ${maxMediaBodyBytes} bytes together, as they are sent to the vendor within the order`,
+      param: path
     })
   })
+
+  return (caller: Caller, references: ReadonlyArray<FileReference>) =>
+    Arr.isReadonlyArrayNonEmpty(references) ? find(caller, references) : Effect.succeed(noFiles)
 })
 
 /**
@@ -153,7 +156,6 @@ export const makeFileAddresses = Effect.gen(function* () {
     organizationId: string,
     files: OrderedFiles
   ): Effect.fn.Return<FileAddresses, Overloaded, Scope.Scope> {
-    if (files.size === 0) return new Map()
     const inline = [...files.values()].filter((file) => !isSentAsUrl(settings, file))
     const size = inline.reduce((sum, file) => sum + Math.ceil(file.bytes / 3) * 4, 0)
     if (size > 0 && !(yield* budget.reserve(organizationId, size))) return yield* budgetExhausted

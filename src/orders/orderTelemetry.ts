@@ -4,7 +4,7 @@
  */
 import { Cause, Clock, Effect, Exit, Metric, Predicate } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
-import { annotateSpan, linkOrderToSpan, withSpan } from "../runtime/spans.ts"
+import { annotateSpan, isTraced, linkOrderToSpan, withSpan } from "../runtime/spans.ts"
 import type { UsageEntry, VendorJob } from "../services/Ledger.ts"
 import { orderSeconds, vendorCallSeconds } from "../services/metrics.ts"
 import type { OrderTerms } from "./orderValue.ts"
@@ -48,61 +48,66 @@ const memoizeByLabels = (metric: Metric.Histogram<number>) => {
 const orderSecondsOf = memoizeByLabels(orderSeconds)
 const vendorCallSecondsOf = memoizeByLabels(vendorCallSeconds)
 
-/** Measures the duration of the effect, with the reason of a failure as a label. */
-const withDuration =
-  (metricOf: ReturnType<typeof memoizeByLabels>, labels: Readonly<Record<string, string>>) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.withFiber<A, E, R>((fiber) => {
-      const clock = fiber.getRef(Clock.Clock)
-      const startedAt = clock.currentTimeNanosUnsafe()
-      return Effect.onExitPrimitive(effect, (exit) => {
-        const errorType = errorTypeOf(exit)
-        const metric = metricOf(
-          errorType === null ? labels : { ...labels, "error.type": errorType }
-        )
-        const seconds = Number(clock.currentTimeNanosUnsafe() - startedAt) / NANOS
-        metric.updateUnsafe(seconds, fiber.context)
-        return undefined
-      })
+/**
+ * Measures the duration of the effect, with the reason of a failure as a label, and runs the effect
+ * in the span that `inSpan` makes, if spans are collected.
+ */
+const observed = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  metricOf: ReturnType<typeof memoizeByLabels>,
+  labels: Readonly<Record<string, string>>,
+  inSpan: (effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.withFiber<A, E, R>((fiber) => {
+    const clock = fiber.getRef(Clock.Clock)
+    const startedAt = clock.currentTimeNanosUnsafe()
+    return Effect.onExitPrimitive(isTraced(fiber) ? inSpan(effect) : effect, (exit) => {
+      const errorType = errorTypeOf(exit)
+      const metric = metricOf(errorType === null ? labels : { ...labels, "error.type": errorType })
+      const seconds = Number(clock.currentTimeNanosUnsafe() - startedAt) / NANOS
+      metric.updateUnsafe(seconds, fiber.context)
+      return undefined
     })
+  })
 
 type OrderSubject = Pick<OrderTerms, "kind" | "model">
 
 /** Wraps an order in its span and its metric. */
-export const observedOrder = (id: string, { kind, model }: OrderSubject) => {
-  const operation = operationOf(model.modality)
-  const attributes = { "gen_ai.operation.name": operation, "gen_ai.request.model": model.id }
-  const inSpan = withSpan(`${operation} ${model.id}`, {
-    kind: "internal",
-    attributes: () => ({
-      ...attributes,
-      ...outputOf(model.modality),
-      "media.order.kind": kind,
-      "media.task.id": id
-    })
-  })
-  const inMetric = withDuration(orderSecondsOf, attributes)
-  return <A, E, R>(order: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    inMetric(inSpan(Effect.andThen(linkOrderToSpan(id), order)))
-}
+export const observedOrder =
+  (id: string, { kind, model }: OrderSubject) =>
+  <A, E, R>(order: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    const operation = operationOf(model.modality)
+    const labels = { "gen_ai.operation.name": operation, "gen_ai.request.model": model.id }
+    return observed(order, orderSecondsOf, labels, (effect) =>
+      withSpan(`${operation} ${model.id}`, {
+        kind: "internal",
+        attributes: () => ({
+          ...labels,
+          ...outputOf(model.modality),
+          "media.order.kind": kind,
+          "media.task.id": id
+        })
+      })(Effect.andThen(linkOrderToSpan(id), effect))
+    )
+  }
 
 /** Wraps one paid call at a channel in its span and its metric. */
-export const observedCall = (
-  { model }: OrderSubject,
-  { channelId, protocol, upstreamModel }: VendorJob
-) => {
-  const attributes = {
-    "gen_ai.operation.name": operationOf(model.modality),
-    "gen_ai.provider.name": protocol,
-    "gen_ai.request.model": upstreamModel
+export const observedCall =
+  ({ model }: OrderSubject, { channelId, protocol, upstreamModel }: VendorJob) =>
+  <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    const labels = {
+      "gen_ai.operation.name": operationOf(model.modality),
+      "gen_ai.provider.name": protocol,
+      "gen_ai.request.model": upstreamModel
+    }
+    const attributes = () => ({ ...labels, "media.channel": channelId })
+    return observed(
+      call,
+      vendorCallSecondsOf,
+      labels,
+      withSpan(`call ${channelId}`, { kind: "internal", attributes })
+    )
   }
-  const inSpan = withSpan(`call ${channelId}`, {
-    kind: "internal",
-    attributes: () => ({ ...attributes, "media.channel": channelId })
-  })
-  const inMetric = withDuration(vendorCallSecondsOf, attributes)
-  return <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => inMetric(inSpan(call))
-}
 
 /** Annotates the order's span with the provider and the usage. */
 export const annotateUsage = (

@@ -4,11 +4,12 @@
  * between kinds of orders. The process may crash after any step: a sweep releases the holds that
  * are left open.
  */
-import { Cause, Effect, Result, Schema } from "effect"
+import { Cause, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChannelHealth, type Lane, watchedBy } from "../channels/ChannelHealth.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
-import { exposureOf, Quote } from "../domain/money/Quote.ts"
+import type { FileAddresses } from "../domain/files/fileReferences.ts"
+import { encodeQuote, exposureOf, type Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
 import {
   doubtOf,
@@ -31,7 +32,7 @@ import {
 } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
 import { logOrderError, makeOrderEnds, type OpenOrder } from "./orderEnds.ts"
-import { makeFileAddresses } from "./orderFiles.ts"
+import { makeFileAddresses, noAddresses } from "./orderFiles.ts"
 import { observedCall, observedOrder } from "./orderTelemetry.ts"
 import type { ChargeNow, OrderTerms, PaidOrder } from "./orderValue.ts"
 import { makePermits } from "./permits.ts"
@@ -44,8 +45,7 @@ const callPurposes = { video: "submit", image: "image", text: "text" } as const 
 
 const inHoldSpan = withSpan("hold", { kind: "internal" })
 
-const encodeQuote = Schema.encodeSync(Quote)
-const encodeCost = Schema.encodeSync(Schema.NullOr(Quote))
+const encodeCost = (cost: Quote | null) => (cost === null ? null : encodeQuote(cost))
 
 const laneOf = (
   { caller, model }: Pick<OrderTerms, "caller" | "model">,
@@ -76,11 +76,10 @@ export const makePaidOrders = Effect.gen(function* () {
       current,
       call: makeOrderCall(callLog),
       step: null,
-      reach: (step) =>
-        Effect.suspend(() => {
-          open.step = step
-          return failpoints.pass(`${terms.kind}.${step}`)
-        })
+      reach: (step) => {
+        open.step = step
+        return failpoints.pass(`${terms.kind}.${step}`)
+      }
     }
     return open
   }
@@ -118,7 +117,7 @@ export const makePaidOrders = Effect.gen(function* () {
       return ledger
         .reassign({ organizationId, holdId: open.run.id, job, cost: encodeCost(cost), refusal })
         .pipe(
-          Effect.tap(open.reach("reassigned")),
+          Effect.tap(() => open.reach("reassigned")),
           Effect.catchDefect((defect) =>
             Effect.as(
               logOrderError(open, "assigning the order to the next channel failed", {}, defect),
@@ -146,25 +145,23 @@ export const makePaidOrders = Effect.gen(function* () {
     const { channelId } = mount.job
 
     const chargeNow: ChargeNow = (charge) =>
-      open
-        .reach("made")
-        .pipe(
-          Effect.andThen(ends.finish(open, charge)),
-          Effect.andThen(open.reach("finished")),
-          Effect.match({ onSuccess: () => true, onFailure: () => false })
-        )
+      Effect.gen(function* () {
+        yield* open.reach("made")
+        yield* ends.finish(open, charge)
+        yield* open.reach("finished")
+      }).pipe(Effect.match({ onSuccess: () => true, onFailure: () => false }))
 
-    const chargePart = Effect.suspend(() => {
+    const chargePart = () => {
       const part = order.finishPart(id)
       return part === null
         ? Effect.void
         : Effect.ignore(Effect.flatMap(part, (finish) => ends.finish(open, finish)))
-    })
+    }
 
     return mount.call(open.run, chargeNow).pipe(
       observedCall(order, mount.job),
       watched(laneOf(order, channelId), trials, order.breakOffOf, open.call.vendorAnswer),
-      Effect.onInterrupt(() => chargePart),
+      Effect.onInterrupt(chargePart),
       recordCalls(open.call, [
         {
           organizationId: order.caller.organizationId,
@@ -220,13 +217,14 @@ export const makePaidOrders = Effect.gen(function* () {
       )
       yield* open.reach("finished")
       return answer
-    }).pipe(Effect.ensuring(open.call.log))
+    })
+    const logged = Effect.onExitPrimitive(afterHold, open.call.log)
 
     return Effect.gen(function* () {
       yield* open.reach("placed")
       yield* hold(open)
       yield* open.reach("held")
-      return yield* order.around(afterHold, open.run.id)
+      return yield* order.around(logged, open.run.id)
     })
   }
 
@@ -238,20 +236,14 @@ export const makePaidOrders = Effect.gen(function* () {
     return health.endTrial(lane, uncalled.trials, undefined)
   }
 
-  /**
-   * Runs an order and returns its answer when its charge is recorded in the ledger. On every
-   * failure the hold is released before the error is returned. The idempotency key belongs to this
-   * order from the hold on, unless a retryable failure has freed it.
-   */
-  return Effect.fnUntraced(function* <Product, Answer>(
+  const run = Effect.fnUntraced(function* <Product, Answer>(
     order: PaidOrder<Product, Answer>,
-    key: RequestKey | null
+    key: RequestKey | null,
+    addresses: FileAddresses
   ) {
-    const { organizationId } = order.caller
-    const addresses = yield* addressesOf(organizationId, order.files)
     const id = `${orderPrefixes[order.kind]}_${yield* random.uuidV7()}`
     const mounts = yield* drawMounts(order.mounts)
-    return yield* withPermits(organizationId, (moveTo) =>
+    return yield* withPermits(order.caller.organizationId, (moveTo) =>
       Effect.gen(function* () {
         const nextTurn = makeTurns(mounts, moveTo, (channelId) =>
           health.breakerState(laneOf(order, channelId))
@@ -263,5 +255,19 @@ export const makePaidOrders = Effect.gen(function* () {
         )
       })
     ).pipe(observedOrder(id, order))
-  }, Effect.scoped)
+  })
+
+  /**
+   * Runs an order and returns its answer when its charge is recorded in the ledger. On every
+   * failure the hold is released before the error is returned. The idempotency key belongs to this
+   * order from the hold on, unless a retryable failure has freed it.
+   */
+  return <Product, Answer>(order: PaidOrder<Product, Answer>, key: RequestKey | null) =>
+    order.files.size === 0
+      ? run(order, key, noAddresses)
+      : Effect.scoped(
+          Effect.flatMap(addressesOf(order.caller.organizationId, order.files), (addresses) =>
+            run(order, key, addresses)
+          )
+        )
 })

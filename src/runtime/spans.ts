@@ -1,5 +1,5 @@
 /** Spans of the steps of every order; none are created if none are collected. */
-import { Context, Effect, References, Tracer } from "effect"
+import { Context, Effect, type Fiber, References, Tracer } from "effect"
 import { makeBoundedMap } from "./boundedMap.ts"
 
 type Attributes = Readonly<Record<string, string | number>>
@@ -26,12 +26,15 @@ const OrderSpans = Context.Reference("gateway/runtime/OrderSpans", {
   defaultValue: () => makeBoundedMap<Tracer.ExternalSpan>(MAX_ORDERS)
 })
 
+export const isTraced = (fiber: Fiber.Fiber<unknown, unknown>): boolean =>
+  fiber.getRef(References.TracerEnabled)
+
 /** Runs the effect in a span, if spans are collected. */
 export const withSpan =
   (name: string, { kind = "client", attributes, orders }: SpanOptions = {}) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiber<A, E, R>((fiber) => {
-      if (!fiber.getRef(References.TracerEnabled)) return effect
+      if (!isTraced(fiber)) return effect
       const orderSpans = fiber.getRef(OrderSpans)
       const links = (orders?.() ?? []).flatMap((id) => {
         const span = orderSpans.get(id)
@@ -48,14 +51,14 @@ export const withSpan =
 /** Annotates the span that the effect runs in. */
 export const annotateSpan = (attributes: () => Attributes): Effect.Effect<void> =>
   Effect.withFiber<void>((fiber) =>
-    fiber.getRef(References.TracerEnabled) ? Effect.annotateCurrentSpan(attributes()) : Effect.void
+    isTraced(fiber) ? Effect.annotateCurrentSpan(attributes()) : Effect.void
   )
 
 /** Links later spans of the order to the span in which this effect runs. */
 export const linkOrderToSpan = (id: string): Effect.Effect<void> =>
   Effect.withFiber<void>((fiber) => {
     const span = fiber.cache.span
-    if (fiber.getRef(References.TracerEnabled) && span !== undefined) {
+    if (isTraced(fiber) && span !== undefined) {
       const { spanId, traceId, sampled } = span
       fiber.getRef(OrderSpans).set(id, Tracer.externalSpan({ spanId, traceId, sampled }))
     }

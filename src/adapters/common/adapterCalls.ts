@@ -12,6 +12,7 @@ import type {
   ImageAdapter,
   ImageOrder,
   ImagePiece,
+  ImageResult,
   VideoAdapter,
   VideoOrder,
   VideoPollTogether,
@@ -88,10 +89,14 @@ const noRefusals = refusalTable([], {})
 export const makeCall =
   (wire: VendorWire["Service"]) =>
   <Asked, A>(write: Write<Asked>, read: Read<Asked, A>, options: SendOptions) =>
-    Effect.fnUntraced(function* (account: ChannelAccount, input: Asked) {
-      const request = yield* Effect.fromResult(write(account, input))
-      const answer = yield* send(wire, request, options)
-      return yield* Effect.fromResult(read(account, answer, input))
+  (account: ChannelAccount, input: Asked): Effect.Effect<A, VendorFailure> =>
+    Effect.suspend(() => {
+      const request = write(account, input)
+      return Result.isFailure(request)
+        ? Effect.fail(request.failure)
+        : Effect.flatMap(send(wire, request.success, options), (answer) =>
+            Effect.fromResult(read(account, answer, input))
+          )
     })
 
 /** Builds the check of an account, which creates nothing at the vendor. */
@@ -205,17 +210,14 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const readGenerated = withJudgement(refusals, dialect.readGenerated)
     const makeGenerate = (options: SendOptions) => {
       const ask = makeCall(wire)(generateRequest, readGenerated, options)
-      /** An image task is polled until it ends, within the time-out of the image call. */
-      return Effect.fnUntraced(function* (
-        account: ChannelAccount,
-        order: ImageOrder,
+      /** Polls the task until it ends, within the time-out of the image call. */
+      const awaitTask = Effect.fnUntraced(function* (
+        task: ImageTask,
+        startedAt: number,
         onJob: OnJob
       ) {
-        const startedAt = yield* monotonicMillis
-        const response = yield* ask(account, order)
-        if (!("taskId" in response)) return response
-        yield* onJob(response.taskId)
-        return yield* pollImageTask(wire, response, limits.poll).pipe(
+        yield* onJob(task.taskId)
+        return yield* pollImageTask(wire, task, limits.poll).pipe(
           Effect.timeoutOrElse({
             duration: Duration.subtract(
               timeout,
@@ -224,31 +226,35 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
             orElse: () => Effect.fail(timeoutFailure(timeout))
           }),
           Effect.flatMap(Effect.fromResult),
-          Effect.mapError((failure) => withTaskId(response.taskId, failure))
+          Effect.mapError((failure) => withTaskId(task.taskId, failure))
         )
       })
+      return (account: ChannelAccount, order: ImageOrder, onJob: OnJob) =>
+        Effect.flatMap(monotonicMillis, (startedAt) =>
+          Effect.flatMap(ask(account, order), (response) =>
+            "taskId" in response ? awaitTask(response, startedAt, onJob) : Effect.succeed(response)
+          )
+        )
     }
     const generateOnce = makeGenerate({ ...limits.image, longTextBytes: LONG_IMAGE_BYTES })
     /** The call for answers that are merged, which have to be decoded fully. */
     const generateDecoded = makeGenerate(limits.image)
 
     const inSpan = withSpan(`${protocol}.generate`)
-    const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (
-      account,
-      order,
-      onJob = () => Effect.void
-    ) {
+    const generateAll = (account: ChannelAccount, order: ImageOrder, onJob: OnJob) => {
       const count = imageCount(order.body)
+      if (count === 1 || !isOneByOne(order)) return generateOnce(account, order, onJob)
       const singleOrder = { ...order, body: { ...order.body, n: 1 } }
-      const images = yield* count > 1 && isOneByOne(order)
-        ? generateOneByOne(generateDecoded(account, singleOrder, onJob), count, timeout)
-        : generateOnce(account, order, onJob)
-      yield* reportSurplus(account, images.surplus)
-      const { result } = images
-      return result instanceof RawAnswer || hasCreationTime(result)
-        ? result
-        : { ...result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
-    }, inSpan)
+      return generateOneByOne(generateDecoded(account, singleOrder, onJob), count, timeout)
+    }
+    const generate: ImageAdapter["generate"] = (account, order, onJob = () => Effect.void) =>
+      generateAll(account, order, onJob).pipe(
+        Effect.flatMap(({ result, surplus }) => {
+          const timed = withCreationTime(result)
+          return surplus > 0 ? Effect.andThen(reportSurplus(account, surplus), timed) : timed
+        }),
+        inSpan
+      )
 
     return {
       generate,
@@ -311,6 +317,15 @@ const makeImageStreaming = (
 export const hasCreationTime = ({ created }: Readonly<Record<string, unknown>>): boolean =>
   Number.isSafeInteger(created)
 
+/** The result with the current time as `created`, if it has no valid one. */
+const withCreationTime = (result: ImageResult): Effect.Effect<ImageResult> =>
+  result instanceof RawAnswer || hasCreationTime(result)
+    ? Effect.succeed(result)
+    : Effect.map(Clock.currentTimeMillis, (millis) => ({
+        ...result,
+        created: Math.floor(millis / 1000)
+      }))
+
 const POLL_INTERVAL = "2 seconds"
 
 const pollImageTask = (
@@ -347,12 +362,7 @@ const withTaskId = (upstreamId: string, failure: VendorFailure): VendorFailure =
 
 /** Reports images beyond the ordered number, which the vendor may bill. */
 const reportSurplus = (account: ChannelAccount, surplus: number): Effect.Effect<void> =>
-  surplus <= 0
-    ? Effect.void
-    : Metric.update(
-        Metric.withAttributes(surplusImages, { channel: account.channelId }),
-        surplus
-      ).pipe(
-        Effect.andThen(Effect.logWarning("image order: vendor returned more images than ordered")),
-        Effect.annotateLogs({ channel: account.channelId, surplus })
-      )
+  Metric.update(Metric.withAttributes(surplusImages, { channel: account.channelId }), surplus).pipe(
+    Effect.andThen(Effect.logWarning("image order: vendor returned more images than ordered")),
+    Effect.annotateLogs({ channel: account.channelId, surplus })
+  )

@@ -24,8 +24,8 @@ const Address = Schema.Union([
 ])
 export const isImage = Schema.is(
   Schema.Union([
-    Schema.StructWithRest(Schema.Struct({ b64_json: Schema.NonEmptyString }), anyFields),
-    Schema.StructWithRest(Schema.Struct({ url: Address }), anyFields)
+    Schema.Struct({ url: Address }),
+    Schema.Struct({ b64_json: Schema.NonEmptyString })
   ])
 )
 
@@ -76,19 +76,20 @@ export const imagesIn = (
   { status, body }: VendorAnswer,
   orderedImages: number
 ): StandardImages | null => {
-  if (status >= 300 || !isAnswer(body) || !body.data.some(isImage)) return null
-  let remaining = orderedImages
+  if (status >= 300 || !isAnswer(body)) return null
+  let images = 0
   const data = body.data.flatMap((item) => {
     if (!isImage(item)) return isFreeOfImages(item) ? [item] : []
-    remaining -= 1
-    return remaining < 0 ? [] : [omitOtherImages(item, isImageField)]
+    images += 1
+    return images > orderedImages ? [] : [omitOtherImages(item, isImageField)]
   })
+  if (images === 0) return null
   const fields = omitOtherImages(body, (name) => name === "data")
   const hasAllItems =
     data.length === body.data.length && data.every((item, index) => item === body.data[index])
   return {
     result: { ...fields, data },
-    surplus: Math.max(0, -remaining),
+    surplus: Math.max(0, images - orderedImages),
     isUnchanged: hasAllItems && fields === body
   }
 }

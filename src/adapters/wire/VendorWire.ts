@@ -209,54 +209,57 @@ const makeExchange =
     largeAnswers: LargeAnswers
   ): VendorWire["Service"]["exchange"] =>
   (request, { timeout, maxBytes }) =>
-    Effect.flatMap(Effect.zip(CurrentAnswer, encodeBody(request)), ([answer, body]) => {
-      let head: WireHead = { status: 0, headers: {} }
-      let length = 0
-      /** The received part; null while only hints (heads with a status below 200) have arrived. */
-      const partialOf = () => (head.status < 200 ? null : { head, bytes: length })
-      const register = (resume: (effect: Effect.Effect<WireAnswer, WireFault>) => void) => {
-        const chunks: Array<Uint8Array> = []
-        const sentAt = performance.now()
-        const admission = makeAdmission(answer, largeAnswers, {
-          maxBytes,
-          remainingMillis: () => Duration.toMillis(timeout) - (performance.now() - sentAt)
-        })
-        const { release } = admission
-        const fail = (cause: unknown, isSent: boolean) => {
-          release()
-          resume(Effect.fail(new WireFault({ cause, partial: partialOf(), isSent })))
-        }
-        const abort = dispatch(agent, request, body, fail, {
-          onResponseStart: (_, status, headers) => {
-            head = { status, headers }
-          },
-          onResponseData: (controller, chunk) => {
-            length += chunk.byteLength
-            if (length > maxBytes) {
-              release()
-              resume(Effect.succeed({ ...head, raw: new RawAnswer(chunks), isComplete: false }))
-              return abort()
-            }
-            chunks.push(chunk)
-            admission.reserve(controller, head, length)
-            admission.enterQueue(controller, head, length)
-          },
-          onResponseEnd: () => {
-            const isReserved = admission.end()
-            // The memory is released soon after the client's connection has closed, because the
-            // order then needs the answer only for a short time.
-            if (isReserved) answer?.onClose(() => setTimeout(release, LARGE_WAIT_MILLIS).unref())
-            const raw = new RawAnswer(chunks, isReserved ? release : undefined)
-            resume(Effect.succeed({ ...head, raw, isComplete: true }))
+    Effect.flatMap(encodeBody(request), (body) =>
+      Effect.withFiber((fiber) => {
+        const answer = fiber.getRef(CurrentAnswer)
+        let head: WireHead = { status: 0, headers: {} }
+        let length = 0
+        /** The received part; null while only hints (heads with a status below 200) have arrived. */
+        const partialOf = () => (head.status < 200 ? null : { head, bytes: length })
+        const register = (resume: (effect: Effect.Effect<WireAnswer, WireFault>) => void) => {
+          const chunks: Array<Uint8Array> = []
+          const sentAt = performance.now()
+          const admission = makeAdmission(answer, largeAnswers, {
+            maxBytes,
+            remainingMillis: () => Duration.toMillis(timeout) - (performance.now() - sentAt)
+          })
+          const { release } = admission
+          const fail = (cause: unknown, isSent: boolean) => {
+            release()
+            resume(Effect.fail(new WireFault({ cause, partial: partialOf(), isSent })))
           }
-        })
-        return () => {
-          release()
-          abort()
+          const abort = dispatch(agent, request, body, fail, {
+            onResponseStart: (_, status, headers) => {
+              head = { status, headers }
+            },
+            onResponseData: (controller, chunk) => {
+              length += chunk.byteLength
+              if (length > maxBytes) {
+                release()
+                resume(Effect.succeed({ ...head, raw: new RawAnswer(chunks), isComplete: false }))
+                return abort()
+              }
+              chunks.push(chunk)
+              admission.reserve(controller, head, length)
+              admission.enterQueue(controller, head, length)
+            },
+            onResponseEnd: () => {
+              const isReserved = admission.end()
+              // The memory is released soon after the client's connection has closed, because the
+              // order then needs the answer only for a short time.
+              if (isReserved) answer?.onClose(() => setTimeout(release, LARGE_WAIT_MILLIS).unref())
+              const raw = new RawAnswer(chunks, isReserved ? release : undefined)
+              resume(Effect.succeed({ ...head, raw, isComplete: true }))
+            }
+          })
+          return () => {
+            release()
+            abort()
+          }
         }
-      }
-      return callbackWithTimeout(setAlarm, timeout, register, partialOf)
-    })
+        return callbackWithTimeout(setAlarm, timeout, register, partialOf)
+      })
+    )
 
 /** Opens an answer whose body is read while it arrives. */
 const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"]["open"] =>

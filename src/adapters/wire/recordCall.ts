@@ -96,7 +96,7 @@ export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreac
     const { subjects, log } = current
     const clock = fiber.getRef(Clock.Clock)
     const startedAt = clock.currentTimeMillisUnsafe()
-    return Effect.onExit(tracedCall, (exit) => {
+    return Effect.onExitPrimitive(tracedCall, (exit) => {
       const endedAt = clock.currentTimeMillisUnsafe()
       const answered = answeredCallOf(exit, startedAt, endedAt)
       const weighCall = () => weigh(request.body) + (answered?.bytes ?? 0)
@@ -105,6 +105,9 @@ export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreac
         const describe = () => describeCall(request, exit, startedAt, endedAt, only)
         return log.record(subject, { answered, weigh: weighCall, describe })
       }
-      return Effect.forEach(subjects, report, { discard: true })
+      const [first] = subjects
+      return subjects.length === 1 && first !== undefined
+        ? report(first)
+        : Effect.forEach(subjects, report, { discard: true })
     })
   })

@@ -228,33 +228,34 @@ const parsePrunedChunks = Effect.fnUntraced(function* (
 })
 
 /** Decodes an answer that was read to its end. */
-export const readBody = Effect.fnUntraced(function* (
+export const readBody = (
   raw: RawAnswer,
   options: SendOptions
-): Effect.fn.Return<Pick<VendorAnswer, "body" | "bytes" | "digest" | "large">> {
-  const { longTextBytes, skippedFields: passesOver } = options
+): Effect.Effect<Pick<VendorAnswer, "body" | "bytes" | "digest" | "large">> => {
+  const { longTextBytes, skippedFields } = options
   const bounds = boundsOf(options)
   const decode = (): unknown => {
     // Skipped fields were not counted against the bounds, so a full decode has no bound of values.
     const decodeBounds =
-      passesOver === undefined ? bounds : { ...bounds, values: Number.MAX_SAFE_INTEGER }
+      skippedFields === undefined ? bounds : { ...bounds, values: Number.MAX_SAFE_INTEGER }
     const body = parseBody(Buffer.concat(raw.chunks), decodeBounds)
     raw.release()
     return body
   }
   const digested = { bytes: raw.bytes, digest: digestOf(raw) }
-  if (raw.bytes <= LARGE_BYTES) return { ...digested, body: decode() }
-  if (passesOver !== undefined) {
-    const body = yield* parsePrunedChunks(raw.chunks, passesOver, bounds)
-    if (body !== null) return { ...digested, body, large: { raw, decode } }
-    raw.release()
-    return { ...digested, body }
+  if (raw.bytes <= LARGE_BYTES) return Effect.succeed({ ...digested, body: decode() })
+  if (skippedFields !== undefined) {
+    return Effect.map(parsePrunedChunks(raw.chunks, skippedFields, bounds), (body) => {
+      if (body !== null) return { ...digested, body, large: { raw, decode } }
+      raw.release()
+      return { ...digested, body }
+    })
   }
   const body = longTextBytes === undefined ? null : outlineOf(raw.chunks, bounds, longTextBytes)
-  return body === null
-    ? { ...digested, body: decode() }
-    : { ...digested, body, large: { raw, decode } }
-})
+  return Effect.succeed(
+    body === null ? { ...digested, body: decode() } : { ...digested, body, large: { raw, decode } }
+  )
+}
 
 /** Decodes the whole answer, including its long texts and skipped fields. */
 export const decodeFully = ({ large, ...answer }: VendorAnswer): VendorAnswer =>

@@ -86,7 +86,7 @@ export const completeAnswer = (
   options: SendOptions
 ): Effect.Effect<VendorAnswer, VendorLost> =>
   answer.isComplete
-    ? Effect.map(readBody(answer.raw, options), (fields) => ({
+    ? Effect.mapEager(readBody(answer.raw, options), (fields) => ({
         ...headOf(answer),
         requestBody,
         ...fields

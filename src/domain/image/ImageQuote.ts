@@ -19,6 +19,9 @@ export const ImageQuote = Schema.Struct({
 })
 export type ImageQuote = typeof ImageQuote.Type
 
+/** The price of one image; without a tier if the model has a single price. */
+type ImagePrice = Pick<TierPrice, "nanoPerImage"> & Partial<TierPrice>
+
 const unspecifiedTier: ImageTier = { quality: null, size: null }
 
 /**
@@ -28,7 +31,7 @@ const unspecifiedTier: ImageTier = { quality: null, size: null }
 export const imagePrice = (
   { per_image: prices }: ImagePrices,
   requestedTier: ImageTier
-): Result.Result<Pick<TierPrice, "nanoPerImage"> & Partial<TierPrice>, BillingUnavailable> => {
+): Result.Result<ImagePrice, BillingUnavailable> => {
   if (prices === undefined) {
     return Result.fail(
       new BillingUnavailable({
@@ -43,20 +46,29 @@ export const imagePrice = (
 }
 
 /**
- * Computes the quote of an order. `images` is the request's `n`; the number of images that the
- * vendor returns does not matter.
+ * Computes the quote of an order at a price. `images` is the request's `n`; the number of images
+ * that the vendor returns does not matter.
  */
+export const quoteAtPrice = (
+  { nanoPerImage, tier }: ImagePrice,
+  images: number,
+  requestedTier: ImageTier
+): ImageQuote => ({
+  kind: "image",
+  images,
+  nanoPerImage,
+  holdNano: BigInt(images) * nanoPerImage,
+  ...(requestedTier.quality === null ? {} : { quality: requestedTier.quality }),
+  ...(requestedTier.size === null ? {} : { size: requestedTier.size }),
+  ...(tier === undefined ? {} : { tier })
+})
+
+/** Computes the quote of an order by a price table. */
 export const quoteImages = (
   prices: ImagePrices,
   images: number,
   requestedTier: ImageTier = unspecifiedTier
 ): Result.Result<ImageQuote, BillingUnavailable> =>
-  Result.map(imagePrice(prices, requestedTier), ({ nanoPerImage, tier }) => ({
-    kind: "image",
-    images,
-    nanoPerImage,
-    holdNano: BigInt(images) * nanoPerImage,
-    ...(requestedTier.quality === null ? {} : { quality: requestedTier.quality }),
-    ...(requestedTier.size === null ? {} : { size: requestedTier.size }),
-    ...(tier === undefined ? {} : { tier })
-  }))
+  Result.map(imagePrice(prices, requestedTier), (price) =>
+    quoteAtPrice(price, images, requestedTier)
+  )

@@ -5,7 +5,7 @@ import { BillingUnavailable, type InvalidRequest } from "../Errors.ts"
 import { withoutFaults } from "../requestFields.ts"
 import { dimensionFaults } from "../unpricedWork.ts"
 import type { ImageFamily } from "./ImageProtocol.ts"
-import { type ImageQuote, imagePrice, quoteImages } from "./ImageQuote.ts"
+import { type ImageQuote, imagePrice, quoteAtPrice } from "./ImageQuote.ts"
 import {
   gatewayImageFields,
   type ImageBody,
@@ -49,20 +49,23 @@ export const priceImages = (
   prices: ImagePrices,
   { body, edit }: ImageRequest,
   family: ImageFamily
-): Result.Result<PricedImages, BillingUnavailable | InvalidRequest> =>
-  Result.gen(function* () {
-    if (family.passesOn) {
-      const pricedFields = pricedDimensions(prices.per_image)
-      yield* withoutFaults(dimensionFaults(body, gatewayImageFields(family), pricedFields))
+): Result.Result<PricedImages, BillingUnavailable | InvalidRequest> => {
+  if (family.passesOn) {
+    const pricedFields = pricedDimensions(prices.per_image)
+    const checked = withoutFaults(dimensionFaults(body, gatewayImageFields(family), pricedFields))
+    if (Result.isFailure(checked)) return Result.fail(checked.failure)
+  }
+  const requestedTier: ImageTier = {
+    quality: explicitValue(body.quality),
+    size: explicitValue(body.size)
+  }
+  return Result.flatMap(imagePrice(prices, requestedTier), (price) => {
+    const quote = quoteAtPrice(price, imageCount(body), requestedTier)
+    const { vendorTier } = price
+    if (vendorTier === undefined) {
+      return Result.succeed({ quote, requestedTier, request: { body, edit } })
     }
-    const requestedTier: ImageTier = {
-      quality: explicitValue(body.quality),
-      size: explicitValue(body.size)
-    }
-    const quote = yield* quoteImages(prices, imageCount(body), requestedTier)
-    const { vendorTier } = yield* imagePrice(prices, requestedTier)
-    if (vendorTier === undefined) return { quote, requestedTier, request: { body, edit } }
-    if (vendorTier.size === AUTO && !family.hasAutoSize) return yield* Result.fail(missingSize())
+    if (vendorTier.size === AUTO && !family.hasAutoSize) return Result.fail(missingSize())
     const vendorBody: ImageBody = {
       ...body,
       ...(vendorTier.size === null ? {} : { size: vendorTier.size }),
@@ -70,5 +73,6 @@ export const priceImages = (
         ? {}
         : { quality: vendorTier.quality })
     }
-    return { quote, requestedTier, request: { body: vendorBody, edit } }
+    return Result.succeed({ quote, requestedTier, request: { body: vendorBody, edit } })
   })
+}

@@ -10,6 +10,23 @@ import { formatNano } from "./Money.ts"
 export const Quote = Schema.Union([VideoQuote, ImageQuote, TextQuote])
 export type Quote = typeof Quote.Type
 
+const encodeImage = Schema.encodeSync(ImageQuote)
+const encodeText = Schema.encodeSync(TextQuote)
+const encodeVideo = Schema.encodeSync(VideoQuote)
+
+/** The JSON form of a quote. */
+export const encodeQuote = (quote: Quote): typeof Quote.Encoded => {
+  switch (quote.kind) {
+    case "image":
+      return encodeImage(quote)
+    case "tokens":
+      return encodeText(quote)
+    case "token_video":
+    case "second_video":
+      return encodeVideo(quote)
+  }
+}
+
 /**
  * The maximum possible charge of an order. This is its hold, unless the size of the order is
  * unknown in advance.

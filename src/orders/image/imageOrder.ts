@@ -125,36 +125,41 @@ export const makeImageOrder = Effect.fnUntraced(function* (
    * Checks and prices an order. The result has its terms, its charge, and the calls of the mounts
    * that can make it.
    */
-  const checkOrder = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
+  const checkOrder = (caller: Caller, request: ImageRequest) => {
     const { metadata = null, ...body } = request.body
-    const { mounts, model, quote, files } = yield* resolve.images(caller, { ...request, body })
-    const terms = {
-      kind: "image",
-      caller,
-      model,
-      quote,
-      metadata: metadataOf({ metadata }),
-      promptDigest: textDigest(body.prompt),
-      deadlineSeconds: imageDeadlineSeconds,
-      files,
-      task: null,
-      storableRefusal: withoutMedia
-    } as const
+    const resolved = resolve.images(caller, { ...request, body })
+    return Effect.map(resolved, ({ mounts, model, quote, files }) => {
+      const terms = {
+        kind: "image",
+        caller,
+        model,
+        quote,
+        metadata: metadataOf({ metadata }),
+        promptDigest: textDigest(body.prompt),
+        deadlineSeconds: imageDeadlineSeconds,
+        files,
+        task: null,
+        storableRefusal: withoutMedia
+      } as const
 
-    const callsBy = <Product>(call: CallMount<Product>) =>
-      Arr.map(
-        mounts,
-        ({ adapter, accounts, request, ...mount }): MountedCall<Product> => ({
-          ...mount,
-          call: (run, chargeNow) => {
-            const { upstreamModel } = mount.job
-            const vendorOrder = { upstreamModel, ...withImageAddresses(request, run.addresses) }
-            return call({ adapter, accounts, vendorOrder }, run, chargeNow)
-          }
-        })
-      )
-    return { terms, callsBy, charge: chargeOf(quote), model, quote }
-  })
+      const callsBy = <Product>(call: CallMount<Product>) =>
+        Arr.map(
+          mounts,
+          ({ adapter, accounts, request, priority, weight, job, cost }): MountedCall<Product> => ({
+            priority,
+            weight,
+            job,
+            cost,
+            call: (run, chargeNow) => {
+              const { upstreamModel } = job
+              const vendorOrder = { upstreamModel, ...withImageAddresses(request, run.addresses) }
+              return call({ adapter, accounts, vendorOrder }, run, chargeNow)
+            }
+          })
+        )
+      return { terms, callsBy, charge: chargeOf(quote), model, quote }
+    })
+  }
 
   /**
    * Records that the vendor's job belongs to the order, before the order waits for the job and is
@@ -176,22 +181,22 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     unreadCharge(asUnread(charge), failure, { orderId, currency })
 
   /** Makes an order that is answered when all of its images are complete. */
-  const complete = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
-    const { terms, callsBy, charge } = yield* checkOrder(caller, request)
-    const order: PaidOrder<Images, RawAnswer> = {
-      ...terms,
-      ...unstreamedHooks,
-      mounts: callsBy((mount, { id }) => Effect.map(generate(mount, id), imagesOf)),
-      finish: (images) =>
-        Effect.succeed({
-          ...charge,
-          repeatAnswer: () => repeatAnswerOf(images),
-          answer: Exit.succeed(images.answer)
-        }),
-      chargeUnread: (failure, orderId) => chargeUnread(charge)(failure, orderId).charge
-    }
-    return order
-  })
+  const complete = (caller: Caller, request: ImageRequest) =>
+    Effect.map(
+      checkOrder(caller, request),
+      ({ terms, callsBy, charge }): PaidOrder<Images, RawAnswer> => ({
+        ...terms,
+        ...unstreamedHooks,
+        mounts: callsBy((mount, { id }) => Effect.map(generate(mount, id), imagesOf)),
+        finish: (images) =>
+          Effect.succeed({
+            ...charge,
+            repeatAnswer: () => repeatAnswerOf(images),
+            answer: Exit.succeed(images.answer)
+          }),
+        chargeUnread: (failure, orderId) => chargeUnread(charge)(failure, orderId).charge
+      })
+    )
 
   /**
    * Makes an order that is answered as soon as its hold is taken; `onHeld` is called at that time.
