@@ -19,6 +19,7 @@ import type { Row } from "./measure/window.ts"
 import { type BenchOptions, readOptions } from "./options.ts"
 import { renderRows, renderTargets, toJson } from "./report.ts"
 import { startOurs } from "./subjects/ours.ts"
+import { ourEntry } from "./subjects/revision.ts"
 import { openServer } from "./subjects/server.ts"
 import { startSubjects } from "./subjects/startSubjects.ts"
 import { awake, type Subject, signal } from "./subjects/subject.ts"
@@ -68,9 +69,10 @@ const bench = Effect.fnUntraced(function* (options: BenchOptions) {
   const machine = yield* Effect.promise(machineFacts)
   const placement = yield* Effect.promise(() => placeProcesses(options.pinned))
   if (options.pinned && !placement.pinned) yield* Console.error("processes are not pinned to cores")
+  const entry = yield* ourEntry(options.profile)
   const server = yield* openServer(options.database)
   const facts = { ...machine, pinned: placement.pinned, postgres: server.facts }
-  const world: World = { options, placement, server, vendor: yield* startVendor }
+  const world: World = { options, placement, entry, server, vendor: yield* startVendor }
 
   const { ourselves, subjects } = yield* startSubjects(world, isWanted(options, SHARED_PORT))
   const rows = yield* runAll(world, subjects)

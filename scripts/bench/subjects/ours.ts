@@ -1,4 +1,4 @@
-/** Starts our gateway as it is shipped, on a separate database, with accounts that pay. */
+/** Starts our gateway on a separate database, with accounts that pay. */
 import { fileURLToPath } from "node:url"
 import { Cause, Effect, Schedule, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -87,11 +87,14 @@ const counting = (sql: SqlClient.SqlClient, what: string): Effect.Effect<number>
 
 /** Starts the gateway on a new database, loads the catalog and creates the accounts. */
 export const startOurs = Effect.fnUntraced(function* (
-  { placement, server, vendor }: Pick<World, "placement" | "server" | "vendor">,
+  {
+    placement,
+    server,
+    vendor,
+    entry = gatewayEntry
+  }: Pick<World, "placement" | "server" | "vendor"> & Partial<Pick<World, "entry">>,
   asked: {
     readonly name: string
-    /** The entry file of another revision; by default that of the working tree. */
-    readonly entry?: string
     /**
      * The number of processes that share one port, on both cores. By default one process has its
      * own port and its own core.
@@ -102,7 +105,7 @@ export const startOurs = Effect.fnUntraced(function* (
     readonly env?: Readonly<Record<string, string>>
   }
 ) {
-  const { name, entry = gatewayEntry, sharing, profile = null, env = {} } = asked
+  const { name, sharing, profile = null, env = {} } = asked
   const kind: SubjectKind = sharing === undefined ? "ours" : "shared"
   const databaseUrl = yield* server.temporaryDatabase
   const profiling = profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]

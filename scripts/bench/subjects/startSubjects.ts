@@ -10,7 +10,8 @@ import type { World } from "./world.ts"
 const startRevisions = Effect.fnUntraced(function* (world: World, compare: string | null) {
   const ours = startOurs(world, { name: "ours", profile: world.options.profile })
   if (compare === null) return [yield* ours]
-  const other = startOurs(world, yield* checkOut(compare, world.options.scratch))
+  const { name, entry } = yield* checkOut(compare, world.options.scratch)
+  const other = startOurs({ ...world, entry }, { name })
   return [yield* ours, yield* other, yield* other, yield* ours]
 })
 
