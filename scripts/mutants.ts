@@ -123,6 +123,16 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "IF request.amount > budgets.rooms[n] - spent[n] THEN",
       "IF request.amount >= budgets.rooms[n] - spent[n] THEN"
     ],
+    [
+      "budgets not looked up",
+      "IF EXISTS (SELECT FROM budgets r WHERE",
+      "IF false AND EXISTS (SELECT FROM budgets r WHERE"
+    ],
+    [
+      "budgets looked up in the first organisation only",
+      "r.organization_id = ANY (p_organizations)) THEN",
+      "r.organization_id = p_organizations[1]) THEN"
+    ],
     ["budget not checked", "IF request.amount > budgets.rooms[n] - spent[n] THEN", "IF false THEN"],
     [
       "cap refuses as a budget",
@@ -157,8 +167,8 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     [
       "what is closed is not summed up",
-      "WHERE c.outcome = 'won';\n  IF ends_tasks",
-      "WHERE false;\n  IF ends_tasks"
+      "WHERE c.outcome = 'won';\n  IF have_budgets",
+      "WHERE false;\n  IF have_budgets"
     ],
     [
       "pool compared with <",

@@ -90,21 +90,26 @@ BEGIN
                         WHERE s.organization_id = b.organization_id AND s.id = use_id(b.id, n.start));
 END $$;
 
--- Returns the budgets that apply to the holds, each once, with the amount that is available in the
--- current period (`rooms`). Missing rows of current periods are created. The narrowest budgets come
--- first: a key's before its member's, a day's before a month's. The caller has locked the pools.
-CREATE FUNCTION budgets_of_holds(
-  p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[],
-  OUT organizations text[], OUT ids text[], OUT rooms bigint[],
+-- The budgets that apply to the holds of a batch.
+CREATE TYPE hold_budgets AS (
+  -- Each budget once, with the amount that is available in the current period (`rooms`).
+  organizations text[], ids text[], rooms bigint[],
   -- These arrays have one element for each hold: in `hold_places` the positions of its budgets in
   -- the arrays above, in `hold_ids` the ids of their `budget_uses` rows. Each element is an array
   -- cast to text, because the lengths differ; null for a hold without budgets.
-  OUT hold_places text[], OUT hold_ids text[])
-LANGUAGE plpgsql
+  hold_places text[], hold_ids text[]
+);
+
+-- Missing rows of current periods are created. The narrowest budgets come first: a key's before its
+-- member's, a day's before a month's. The caller has locked the pools.
+CREATE FUNCTION budgets_of_holds(
+  p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[])
+RETURNS hold_budgets LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 AS $$
 DECLARE
+  budgets hold_budgets;
   have_begun boolean;
 BEGIN
   LOOP
@@ -138,14 +143,16 @@ BEGIN
         FROM by_subject u CROSS JOIN LATERAL unnest(u.holds) AS h(i)
     )
     SELECT array_agg(c.organization_id ORDER BY c.place), array_agg(c.id ORDER BY c.place),
-           array_agg(c.room ORDER BY c.place), coalesce(bool_and(c.room IS NOT NULL), true),
-           (SELECT places FROM by_hold), (SELECT h.ids FROM by_hold h)
-      INTO organizations, ids, rooms, have_begun, hold_places, hold_ids
+           array_agg(c.room ORDER BY c.place), (SELECT places FROM by_hold),
+           (SELECT ids FROM by_hold), coalesce(bool_and(c.room IS NOT NULL), true)
+      INTO budgets.organizations, budgets.ids, budgets.rooms, budgets.hold_places,
+           budgets.hold_ids, have_begun
       FROM (SELECT DISTINCT k.place, k.organization_id, k.id, k.room FROM counting k
              WHERE k.id IS NOT NULL) c;
     EXIT WHEN have_begun;
     PERFORM begin_periods(p_time_zone, p_organizations, p_members, p_api_keys);
   END LOOP;
+  RETURN budgets;
 END $$;
 
 -- The budget that refuses a hold, in the form that the refusal shows to the client.

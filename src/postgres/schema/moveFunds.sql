@@ -60,9 +60,9 @@ CREATE TYPE close_decision AS (
   -- State, charge and overage of the order after this call, whichever close ended it; null for an
   -- unknown order.
   state text, charged bigint, overage bigint,
-  -- Columns of the order: the member, month and budget uses that its hold counts in, the amount of
-  -- the hold, and how far the charge may exceed the hold.
-  member_id text, month date, counts_in text[], hold bigint, excess bigint
+  -- Position (`ctid`) and columns of the order: the member, month and budget uses that its hold
+  -- counts in, the amount of the hold, and how far the charge may exceed the hold.
+  "row" tid, member_id text, month date, counts_in text[], hold bigint, excess bigint
 );
 
 CREATE TYPE hold_decision AS (
@@ -112,7 +112,7 @@ BEGIN
              CASE WHEN wins THEN 'won' WHEN state IS NULL THEN 'unknown'
                   WHEN new_state = 'open' THEN 'stale' ELSE 'closed' END,
              new_state, new_charge, greatest(new_charge - hold, 0),
-             member_id, month, counts_in, hold, excess)::close_decision ORDER BY i)
+             row, member_id, month, counts_in, hold, excess)::close_decision ORDER BY i)
       FROM decided);
 END $$;
 
@@ -125,12 +125,11 @@ DECLARE
   -- Whether the rows that the updates returned add up to the holds of the closes that won.
   is_complete boolean;
   -- Which optional writes are needed: even a statement that finds no row costs time.
-  ends_tasks boolean; has_orphans boolean; frees_keys boolean; has_answers boolean;
+  have_budgets boolean; ends_tasks boolean; has_orphans boolean; frees_keys boolean;
+  has_answers boolean;
 BEGIN
   WITH won AS MATERIALIZED (
-    SELECT c.*, (SELECT r.ctid FROM orders r
-                  WHERE r.organization_id = c.organization_id AND r.id = c.order_id) AS row
-      FROM unnest(p_closes, p_decisions) AS c WHERE c.outcome = 'won'
+    SELECT * FROM unnest(p_closes, p_decisions) AS c WHERE c.outcome = 'won'
   ), orders_closed AS (
     UPDATE orders r
        SET state = w.state, charge = w.charged, closed_at = now(), closed_by = w.closed_by,
@@ -146,14 +145,6 @@ BEGIN
                    sum(w.hold)::bigint AS freed, sum(w.charged)::bigint AS charged
               FROM won w GROUP BY w.organization_id, w.member_id, w.month) s
      WHERE r.ctid = s.row RETURNING s.freed
-  ), budget_uses_changed AS (
-    UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured + s.charged
-      FROM (SELECT (SELECT b.ctid FROM budget_uses b
-                     WHERE b.organization_id = w.organization_id AND b.id = counted.id) AS row,
-                   sum(w.hold)::bigint AS freed, sum(w.charged)::bigint AS charged
-              FROM won w CROSS JOIN LATERAL unnest(w.counts_in) AS counted(id)
-             GROUP BY w.organization_id, counted.id) s
-     WHERE r.ctid = s.row
   ), pools_changed AS (
     UPDATE pools r SET balance = r.balance - s.charged, held = r.held - s.freed,
                        uncovered = r.uncovered - s.excess
@@ -163,14 +154,14 @@ BEGIN
               FROM won w GROUP BY w.organization_id) s
      WHERE r.ctid = s.row RETURNING s.freed
   )
-  SELECT (SELECT coalesce(sum(hold), 0) FROM won) = ALL (ARRAY[
+  SELECT coalesce(sum(w.hold), 0) = ALL (ARRAY[
            (SELECT coalesce(sum(hold), 0) FROM orders_closed),
            (SELECT coalesce(sum(freed), 0) FROM months_changed),
            (SELECT coalesce(sum(freed), 0) FROM pools_changed)]),
-         bool_or(c.task_end IS NOT NULL), bool_or(c.orphan IS NOT NULL), bool_or(c.frees_key),
-         bool_or(c.answer IS NOT NULL)
-    INTO is_complete, ends_tasks, has_orphans, frees_keys, has_answers
-    FROM unnest(p_closes) c;
+         bool_or(w.counts_in IS NOT NULL), bool_or(w.task_end IS NOT NULL),
+         bool_or(w.orphan IS NOT NULL), bool_or(w.frees_key), bool_or(w.answer IS NOT NULL)
+    INTO is_complete, have_budgets, ends_tasks, has_orphans, frees_keys, has_answers
+    FROM won w;
   -- An order without its member month is corrupt, which a retry cannot repair. So this error is one
   -- that is not retried: the movements of the batch are then sent one by one, and only the close of
   -- this order fails.
@@ -190,6 +181,17 @@ BEGIN
 
   PERFORM sum_up(p_time_zone, array_agg(c.organization_id), array_agg(c.order_id), NULL)
      FROM unnest(p_closes, p_decisions) AS c WHERE c.outcome = 'won';
+  IF have_budgets THEN
+    UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured + s.charged
+      FROM (SELECT (SELECT b.ctid FROM budget_uses b
+                     WHERE b.organization_id = c.organization_id AND b.id = counted.id) AS row,
+                   sum(c.hold)::bigint AS freed, sum(c.charged)::bigint AS charged
+              FROM unnest(p_closes, p_decisions) AS c
+             CROSS JOIN LATERAL unnest(c.counts_in) AS counted(id)
+             WHERE c.outcome = 'won'
+             GROUP BY c.organization_id, counted.id) s
+     WHERE r.ctid = s.row;
+  END IF;
   IF ends_tasks THEN
     UPDATE tasks t
        SET state = e.task_end ->> 'state', video_url = e.task_end ->> 'video_url',
@@ -240,8 +242,10 @@ END $$;
 -- Decides which holds are taken. Each decision includes the holds before it in the batch. The free
 -- balance of the pool must cover the hold. While orders are open whose charges may exceed their
 -- holds, the balance and the credit must also cover these possible excesses: a hold larger than
--- what then remains is refused as `overexposed`.
-CREATE FUNCTION decide_holds(p_time_zone text, p_holds order_hold[]) RETURNS hold_decision[]
+-- what then remains is refused as `overexposed`. `p_organizations` are those of the batch; their
+-- pools are locked.
+CREATE FUNCTION decide_holds(
+  p_time_zone text, p_organizations text[], p_holds order_hold[]) RETURNS hold_decision[]
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -250,7 +254,7 @@ DECLARE
   outcome text; refusal jsonb;
   -- `budgets`: the budgets that apply to any of the holds. `positions`: where in that list the
   -- budgets of the current hold are.
-  budgets record; positions int[]; n int;
+  budgets hold_budgets; positions int[]; n int;
   -- Running totals while the holds are decided: `available` and `uncovered` by pool, `spent` by
   -- budget, and `is_key_taken` by the position of the first hold with the idempotency key.
   available bigint[]; uncovered bigint[]; spent bigint[]; is_key_taken boolean[];
@@ -258,11 +262,15 @@ DECLARE
   -- that excess.
   excess bigint; cover bigint;
 BEGIN
-  SELECT b.* INTO STRICT budgets
-    FROM (SELECT array_agg(h.organization_id) AS organizations, array_agg(h.member_id) AS members,
-                 array_agg(h.key_id) AS keys FROM unnest(p_holds) h) u
-   CROSS JOIN LATERAL budgets_of_holds(p_time_zone, u.organizations, u.members, u.keys) b;
-  spent := array_fill(0::bigint, ARRAY[coalesce(cardinality(budgets.ids), 0)]);
+  -- Most organisations have no budgets. A budget is created under the lock of the pool, so one that
+  -- this statement does not see begins after these holds, and counts them.
+  IF EXISTS (SELECT FROM budgets r WHERE r.organization_id = ANY (p_organizations)) THEN
+    SELECT b.* INTO STRICT budgets
+      FROM (SELECT array_agg(h.organization_id) AS organizations, array_agg(h.member_id) AS members,
+                   array_agg(h.key_id) AS keys FROM unnest(p_holds) h) u
+     CROSS JOIN LATERAL budgets_of_holds(p_time_zone, u.organizations, u.members, u.keys) b;
+    spent := array_fill(0::bigint, ARRAY[coalesce(cardinality(budgets.ids), 0)]);
+  END IF;
   FOR request IN
     SELECT h.ordinality AS i, dense_rank() OVER (ORDER BY h.organization_id) AS pool,
            h.amount, h.exposure, p.free, p.uncovered, p.credit, p.is_stopped, m.is_member,
@@ -327,7 +335,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   month_start CONSTANT date := date_trunc('month', now() AT TIME ZONE p_time_zone);
   -- Which optional writes are needed.
-  has_metadata boolean; has_tasks boolean; has_keys boolean;
+  have_budgets boolean; has_metadata boolean; has_tasks boolean; has_keys boolean;
 BEGIN
   -- The notification of a first refusal reports how much of the budget was used before the holds of
   -- this batch, so the refusal is written before these holds.
@@ -355,14 +363,6 @@ BEGIN
       SELECT h.organization_id, h.member_id, month_start, sum(h.amount)::bigint
         FROM held h GROUP BY h.organization_id, h.member_id
       ON CONFLICT (organization_id, member_id, month) DO UPDATE SET held = r.held + excluded.held
-  ), budget_uses_changed AS (
-    UPDATE budget_uses r SET held = r.held + s.amount
-      FROM (SELECT (SELECT b.ctid FROM budget_uses b
-                     WHERE b.organization_id = h.organization_id AND b.id = counted.id) AS row,
-                   sum(h.amount)::bigint AS amount
-              FROM held h CROSS JOIN LATERAL unnest(h.counts_in) AS counted(id)
-             GROUP BY h.organization_id, counted.id) s
-     WHERE r.ctid = s.row
   ), pools_changed AS (
     UPDATE pools r SET held = r.held + s.amount, uncovered = r.uncovered + s.excess
       FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = h.organization_id) AS row,
@@ -371,10 +371,21 @@ BEGIN
               FROM held h GROUP BY h.organization_id) s
      WHERE r.ctid = s.row
   )
-  SELECT bool_or(metadata IS NOT NULL), bool_or(task IS NOT NULL), bool_or(key IS NOT NULL)
-    INTO has_metadata, has_tasks, has_keys
+  SELECT bool_or(counts_in IS NOT NULL), bool_or(metadata IS NOT NULL), bool_or(task IS NOT NULL),
+         bool_or(key IS NOT NULL)
+    INTO have_budgets, has_metadata, has_tasks, has_keys
     FROM held;
-
+  IF have_budgets THEN
+    UPDATE budget_uses r SET held = r.held + s.amount
+      FROM (SELECT (SELECT b.ctid FROM budget_uses b
+                     WHERE b.organization_id = h.organization_id AND b.id = counted.id) AS row,
+                   sum(h.amount)::bigint AS amount
+              FROM unnest(p_holds, p_decisions) AS h
+             CROSS JOIN LATERAL unnest(h.counts_in) AS counted(id)
+             WHERE h.outcome = 'held'
+             GROUP BY h.organization_id, counted.id) s
+     WHERE r.ctid = s.row;
+  END IF;
   IF has_metadata THEN
     INSERT INTO order_tags (organization_id, name, value, order_id)
       SELECT h.organization_id, pair.key, pair.value, h.id
@@ -459,7 +470,7 @@ BEGIN
   END IF;
 
   IF p_holds IS NOT NULL THEN
-    hold_decisions := decide_holds(p_time_zone, p_holds);
+    hold_decisions := decide_holds(p_time_zone, organizations, p_holds);
     PERFORM write_holds(p_time_zone, p_holds, hold_decisions);
     SELECT array_agg(d.outcome), array_agg(d.refusal), array_agg(d.available)
       INTO hold_outcomes, hold_refusals, hold_available
