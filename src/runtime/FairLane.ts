@@ -50,12 +50,18 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
     if (queue?.size === 0) queues.delete(entry.owner)
   }
 
+  /** The first queue whose owner may have another permit; null if there is none. */
+  const nextQueue = () => {
+    for (const next of queues) if (runningOf(next[0]) < perOwner) return next
+    return null
+  }
+
   /** Assigns the free permits to waiting work. */
   const startWaiting = (): void => {
     while (runningTotal < total) {
-      const next = [...queues].find(([owner]) => runningOf(owner) < perOwner)
+      const next = nextQueue()
       const [entry] = next?.[1] ?? []
-      if (next === undefined || entry === undefined) return
+      if (next === null || entry === undefined) return
       const [owner, queue] = next
       // The owner's next turn comes after those of all others.
       queues.delete(owner)
@@ -102,7 +108,7 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
     inTurn: <A, E, R>(owner: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.acquireUseRelease(
         Effect.sync(() => enqueue(owner)),
-        (entry) => Effect.andThen(awaitTurn(entry), work),
+        (entry) => (entry.state === "running" ? work : Effect.andThen(awaitTurn(entry), work)),
         (entry) => Effect.sync(() => end(entry))
       ),
     /** Whether the owner may queue another piece of work. */
