@@ -68,7 +68,9 @@ export class ReadLanes extends Context.Service<ReadLanes>()("gateway/http/ReadLa
         const read = readOf(endpoint)
         if (read === null) return handler
         if (read === "task") {
-          const inTurn: typeof CurrentTurn.Service = (work) => lanes["look-up"].inTurn(owner, work)
+          // Concurrent look-ups of tasks share their statements.
+          const inTurn: typeof CurrentTurn.Service = (work) =>
+            lanes["look-up"].inTurn(owner, work, { sharesPermit: true })
           return Effect.provideService(handler, CurrentTurn, inTurn)
         }
         const lane = lanes[read]
