@@ -3,6 +3,7 @@
  * work run concurrently, even fewer of one owner, and waiting ones are served round-robin by owner.
  * An owner with a long queue therefore delays only its own work. After its work, each permit cools
  * down for as long as the work took, which leaves the resource to other work for half of the time.
+ * Small pieces of work of one owner may share a permit.
  */
 import { Context, Effect, identity } from "effect"
 
@@ -15,13 +16,25 @@ interface LaneLimits {
   readonly maxWaiting: number
 }
 
+/** A permit in use. */
+interface Permit {
+  readonly owner: string
+  readonly startedAtMillis: number
+  /** The number of pieces of work that run with the permit. */
+  workCount: number
+}
+
 /** One piece of work, from its arrival to its end. */
 interface Entry {
   readonly owner: string
-  state: "waiting" | "running" | "ended"
+  readonly sharesPermit: boolean
+  /** Null while the work waits. */
+  permit: Permit | null
   begin: () => void
-  startedAtMillis: number
 }
+
+/** The maximum number of pieces of work that share a permit. */
+export const MAX_SHARED = 16
 
 /** The minimum and maximum cooldown of a permit after its work. */
 const MIN_COOLDOWN_MILLIS = 1
@@ -50,25 +63,45 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
     if (queue?.size === 0) queues.delete(entry.owner)
   }
 
+  /** The first queue whose owner may have another permit; null if there is none. */
+  const nextQueue = () => {
+    for (const next of queues) if (runningOf(next[0]) < perOwner) return next
+    return null
+  }
+
+  /** The work at the beginning of the queue that runs with one permit. */
+  const workOfPermit = (queue: ReadonlySet<Entry>): ReadonlyArray<Entry> => {
+    const [first] = queue
+    if (first?.sharesPermit !== true) return first === undefined ? [] : [first]
+    const entries: Array<Entry> = []
+    for (const entry of queue) {
+      if (!entry.sharesPermit || entries.length === MAX_SHARED) break
+      entries.push(entry)
+    }
+    return entries
+  }
+
   /** Assigns the free permits to waiting work. */
   const startWaiting = (): void => {
     while (runningTotal < total) {
-      const next = [...queues].find(([owner]) => runningOf(owner) < perOwner)
-      const [entry] = next?.[1] ?? []
-      if (next === undefined || entry === undefined) return
+      const next = nextQueue()
+      if (next === null) return
       const [owner, queue] = next
       // The owner's next turn comes after those of all others.
       queues.delete(owner)
       queues.set(owner, queue)
-      dequeue(entry)
-      entry.state = "running"
-      entry.startedAtMillis = performance.now()
+      const entries = workOfPermit(queue)
+      const permit = { owner, startedAtMillis: performance.now(), workCount: entries.length }
       changeRunning(owner, 1)
-      entry.begin()
+      for (const entry of entries) {
+        dequeue(entry)
+        entry.permit = permit
+      }
+      for (const entry of entries) entry.begin()
     }
   }
 
-  const releaseAfterCooldown = ({ owner, startedAtMillis }: Entry): void => {
+  const releaseAfterCooldown = ({ owner, startedAtMillis }: Permit): void => {
     const workMillis = performance.now() - startedAtMillis
     const cooldownMillis = Math.min(Math.max(MIN_COOLDOWN_MILLIS, workMillis), MAX_COOLDOWN_MILLIS)
     setTimeout(() => {
@@ -78,13 +111,17 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
   }
 
   const end = (entry: Entry): void => {
-    if (entry.state === "waiting") dequeue(entry)
-    else releaseAfterCooldown(entry)
-    entry.state = "ended"
+    const { permit } = entry
+    if (permit === null) {
+      dequeue(entry)
+      return
+    }
+    permit.workCount -= 1
+    if (permit.workCount === 0) releaseAfterCooldown(permit)
   }
 
-  const enqueue = (owner: string): Entry => {
-    const entry: Entry = { owner, state: "waiting", begin: () => undefined, startedAtMillis: 0 }
+  const enqueue = (owner: string, sharesPermit: boolean): Entry => {
+    const entry: Entry = { owner, sharesPermit, permit: null, begin: () => undefined }
     const queue = queues.get(owner) ?? new Set()
     queues.set(owner, queue.add(entry))
     startWaiting()
@@ -93,16 +130,23 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
 
   const awaitTurn = (entry: Entry): Effect.Effect<void> =>
     Effect.callback((resume) => {
-      if (entry.state === "running") resume(Effect.void)
+      if (entry.permit !== null) resume(Effect.void)
       else entry.begin = () => resume(Effect.void)
     })
 
   return {
-    /** Runs the work when its turn comes; the queue length is not limited here. */
-    inTurn: <A, E, R>(owner: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    /**
+     * Runs the work when its turn comes; the queue length is not limited here. Work that shares its
+     * permit may run together with other such work of its owner.
+     */
+    inTurn: <A, E, R>(
+      owner: string,
+      work: Effect.Effect<A, E, R>,
+      { sharesPermit = false }: { readonly sharesPermit?: boolean } = {}
+    ): Effect.Effect<A, E, R> =>
       Effect.acquireUseRelease(
-        Effect.sync(() => enqueue(owner)),
-        (entry) => Effect.andThen(awaitTurn(entry), work),
+        Effect.sync(() => enqueue(owner, sharesPermit)),
+        (entry) => (entry.permit === null ? Effect.andThen(awaitTurn(entry), work) : work),
         (entry) => Effect.sync(() => end(entry))
       ),
     /** Whether the owner may queue another piece of work. */

@@ -1,19 +1,25 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { makeFairLane } from "../../src/runtime/FairLane.ts"
+import { MAX_SHARED, makeFairLane } from "../../src/runtime/FairLane.ts"
 
 const bounds = { total: 2, perOwner: 1, maxWaiting: 3 }
 
 /** A lane, and pieces of work that say when they begin and run until they are let go. */
 const makeWork = (lane: ReturnType<typeof makeFairLane>) => {
   const begun: Array<string> = []
-  const start = Effect.fnUntraced(function* (owner: string, name: string) {
+  const start = Effect.fnUntraced(function* (
+    owner: string,
+    name: string,
+    options: { readonly sharesPermit?: boolean } = {}
+  ) {
     const end = yield* Deferred.make<void>()
     const work = Effect.andThen(
       Effect.sync(() => void begun.push(name)),
       Deferred.await(end)
     )
-    const fiber = yield* Effect.forkChild(lane.inTurn(owner, work), { startImmediately: true })
+    const fiber = yield* Effect.forkChild(lane.inTurn(owner, work, options), {
+      startImmediately: true
+    })
     return { fiber, end: Effect.andThen(Deferred.succeed(end, undefined), Fiber.join(fiber)) }
   })
   const untilBegun = (count: number) =>
@@ -72,4 +78,31 @@ it.live("work that is given up leaves its place, whether it waits or runs", () =
     yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => lane.count().running === 0 })
     assert.deepStrictEqual(lane.count(), { running: 0, waiting: 0 })
   })
+)
+
+it.live("work that shares a permit runs together, and frees it when the last of it has ended", () =>
+  Effect.gen(function* () {
+    const lane = makeFairLane({ ...bounds, total: 1, maxWaiting: 100 })
+    const { begun, start, untilBegun } = makeWork(lane)
+    const shared = Array.from({ length: MAX_SHARED + 1 }, (_, index) => `a${index + 1}`)
+    const other = yield* start("b", "b1")
+    const works = yield* Effect.forEach(shared, (name) => start("a", name, { sharesPermit: true }))
+    yield* start("a", "alone")
+    const turnOfC = yield* start("c", "c1")
+    yield* other.end
+    yield* untilBegun(1 + MAX_SHARED)
+    assert.deepStrictEqual(begun, ["b1", ...shared.slice(0, MAX_SHARED)])
+    assert.deepStrictEqual(lane.count(), { running: 1, waiting: 3 })
+
+    const [first, ...others] = works.slice(0, MAX_SHARED)
+    for (const { end } of others) yield* end
+    assert.deepStrictEqual(lane.count(), { running: 1, waiting: 3 })
+    yield* first?.end ?? Effect.void
+    yield* untilBegun(2 + MAX_SHARED)
+    assert.strictEqual(begun.at(-1), "c1")
+    yield* turnOfC.end
+    yield* untilBegun(3 + MAX_SHARED)
+    assert.deepStrictEqual(lane.count(), { running: 1, waiting: 1 })
+    assert.strictEqual(begun.at(-1), shared.at(-1))
+  }).pipe(Effect.scoped)
 )

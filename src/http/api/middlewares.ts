@@ -119,6 +119,14 @@ export class RequestJson extends Context.Service<
   Effect.Effect<unknown, GatewayError.InvalidRequest>
 >()("gateway/http/RequestJson") {}
 
+/**
+ * Marks a route whose handler decodes the body itself, from `RequestJson` or `RequestForm`. The
+ * contract's own decoder cannot read the body of such a route.
+ */
+export class DecodesBody extends Context.Service<DecodesBody, boolean>()(
+  "gateway/http/DecodesBody"
+) {}
+
 /** A file of a form. */
 export interface FormFile {
   readonly field: string

@@ -10,7 +10,7 @@ import { InvalidRequest, Overloaded, PayloadTooLarge } from "../../domain/Errors
 import { makeShares } from "../../runtime/Shares.ts"
 import { type ExceededLimit, type JsonBounds, walkJson } from "../../runtime/texts/jsonWalk.ts"
 import { MAX_FIELD_BYTES } from "../api/forms.ts"
-import { parseJson, textOf } from "./jsonBody.ts"
+import { joined, parseJson, textOf } from "./jsonBody.ts"
 
 /** The maximum share of the budget for one organisation, so that room is left for others. */
 const OWNER_SHARE = 0.5
@@ -69,10 +69,7 @@ const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidR
     const add = (chunk: Buffer) => void chunks.push(chunk)
     const end = () => {
       removeListeners()
-      const [first] = chunks
-      resume(
-        Effect.succeed(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks))
-      )
+      resume(Effect.succeed(joined(chunks)))
     }
     const fail = () => {
       removeListeners()
@@ -162,24 +159,29 @@ export const makeBodies = (budgetBytes: number) => {
     return { pieces: blocks.end(), walk }
   })
 
-  const readAtOnce = Effect.fnUntraced(function* (
+  const readAtOnce = (
     owner: string,
     request: Request,
     bounds: BodyBounds,
     declaredBytes: number
-  ) {
-    yield* reserve(owner, declaredBytes)
+  ) => {
     const { source, headers } = request
     // Effect's own reader is used for operators, as the audit reads their bodies again, and for
     // clients that send `Expect: 100-continue`, as it answers them.
     const bytes =
       owner !== OPERATOR && source instanceof IncomingMessage && headers.expect === undefined
-        ? yield* readFromSocket(source)
-        : Buffer.from(yield* Effect.orDie(request.arrayBuffer))
-    const walk = walkJson(bounds)
-    const exceeded = walk.push(bytes)
-    return exceeded === null ? { pieces: [bytes], walk } : yield* limitExceeded(exceeded, bounds)
-  })
+        ? readFromSocket(source)
+        : Effect.map(Effect.orDie(request.arrayBuffer), (content) => Buffer.from(content))
+    return Effect.andThen(reserve(owner, declaredBytes), bytes).pipe(
+      Effect.flatMap((content) => {
+        const walk = walkJson(bounds)
+        const exceeded = walk.push(content)
+        return exceeded === null
+          ? Effect.succeed({ pieces: [content], walk })
+          : Effect.fail(limitExceeded(exceeded, bounds))
+      })
+    )
+  }
 
   return {
     /**

@@ -33,6 +33,7 @@ interface Turn {
 
 interface Connection {
   readonly socket: Socket
+  readonly client: string
   /** The unanswered requests, in order of arrival; the first one is being handled. */
   readonly turns: Array<Turn>
   /** The number of bytes that the client had read at the last check. */
@@ -86,7 +87,8 @@ export const takeTurns = (
   const isFull = ({ turns }: Connection): boolean => turns.length > MAX_PIPELINED
 
   const accept = (socket: Socket): void => {
-    const connection = { socket, turns: [], readBytes: 0, progressAtMillis: 0 }
+    const client = clientOf(socket.remoteAddress)
+    const connection = { socket, client, turns: [], readBytes: 0, progressAtMillis: 0 }
     connections.set(socket, connection)
     // Node resumes the socket whenever a request has ended, so the socket of a full connection is
     // paused again.
@@ -99,7 +101,7 @@ export const takeTurns = (
     const connection = connections.get(request.socket)
     if (connection === undefined) return
     const turn: Turn = {
-      answer: budget.open(clientOf(request.socket.remoteAddress)),
+      answer: budget.open(connection.client),
       isFirst: connection.turns.length === 0,
       begin: () => undefined
     }

@@ -3,7 +3,7 @@
  * methods too, and keeps internal details out of all answers.
  */
 import { IncomingMessage } from "node:http"
-import { Cause, Context, Effect } from "effect"
+import { Cause, Context, Effect, References, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { InternalError, InvalidRequest } from "../../domain/Errors.ts"
@@ -64,6 +64,7 @@ const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 /** The client's own ids of the request, unchanged; malformed ids are omitted. */
 const clientIdsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
   const { "x-client-request-id": id, traceparent } = headers
+  if (id === undefined && traceparent === undefined) return {}
   return {
     ...(id !== undefined && clientRequestIdPattern.test(id) ? { "x-client-request-id": id } : {}),
     ...(traceparent !== undefined && traceparentPattern.test(traceparent) ? { traceparent } : {})
@@ -107,23 +108,27 @@ const refusalOf = (
 
 /** Answers every failure of a route. An interrupted request has no client to answer. */
 const answerFailure =
-  (routes: RouteTable, request: HttpServerRequest.HttpServerRequest) =>
-  <E>(cause: Cause.Cause<E>) => {
-    if (isRouteNotFound(Cause.squash(cause))) {
-      return Effect.succeed(errorResponse(noRoute(routes, request)))
-    }
-    return Cause.hasInterruptsOnly(cause)
-      ? Effect.failCause(cause)
-      : answerUnexpected(request, cause)
-  }
+  (routes: RouteTable) =>
+  <E>(cause: Cause.Cause<E>) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      if (isRouteNotFound(Cause.squash(cause))) {
+        return Effect.succeed(errorResponse(noRoute(routes, request)))
+      }
+      return Cause.hasInterruptsOnly(cause)
+        ? Effect.failCause(cause)
+        : answerUnexpected(request, cause)
+    })
+
+type RequestContext = Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>
 
 export const layerEdge = HttpRouter.middleware(
   Effect.gen(function* () {
     const random = yield* SecureRandom.SecureRandom
     const shutdown = yield* Shutdown
     const routes = yield* Routes
-    return (route) =>
-      Effect.flatMap(random.uuidV7(), (uuid) =>
+    return (route) => {
+      const routed = Effect.catchCause(route, answerFailure(routes))
+      return Effect.flatMap(random.uuidV7(), (uuid) =>
         Effect.withFiber((fiber) => {
           const original = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const url = encodeModelId(targetOf(original))
@@ -136,13 +141,19 @@ export const layerEdge = HttpRouter.middleware(
           // The router decodes and trims paths before it compares them. Therefore a path in any
           // other spelling is refused before it reaches the router.
           const refusal = refusalOf(routes, original, matchedRoute !== undefined)
-          const handled = refusal === null ? route : Effect.succeed(refusal)
-          const answered = handled.pipe(
-            Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-            Effect.catchCause(answerFailure(routes, request)),
-            Effect.annotateLogs({ requestId, ...ids }),
-            Effect.provideService(CurrentRequest, { id: requestId, headers }),
-            Effect.provideService(CurrentAnswer, answer)
+          const handled = refusal === null ? routed : Effect.succeed(refusal)
+          const logAnnotations = {
+            ...fiber.getRef(References.CurrentLogAnnotations),
+            requestId,
+            ...ids
+          }
+          const answered = Effect.updateContext(handled, (context: RequestContext) =>
+            context.pipe(
+              Context.add(HttpServerRequest.HttpServerRequest, request),
+              Context.add(References.CurrentLogAnnotations, logAnnotations),
+              Context.add(CurrentRequest, { id: requestId, headers }),
+              Context.add(CurrentAnswer, answer)
+            )
           )
           const measuredAnswer = measured(answered, request.method, matchedRoute?.path)
           const inTurn = Effect.map(measuredAnswer, (response) =>
@@ -165,6 +176,7 @@ export const layerEdge = HttpRouter.middleware(
           return turn === null ? inTurn : Effect.andThen(turn, inTurn)
         })
       )
+    }
   }),
   { global: true }
 )

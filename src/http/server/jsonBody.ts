@@ -54,11 +54,17 @@ const decodeMedium = (bytes: Buffer): Effect.Effect<unknown, InvalidRequest> => 
   return specialCharacter.test(text) ? parse(`"${text}"`) : Effect.succeed(text)
 }
 
+/** The bytes of all pieces; a single piece is not copied. */
+export const joined = (pieces: ReadonlyArray<Buffer>): Buffer => {
+  const [first] = pieces
+  return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces)
+}
+
 /** The text of a body, without the byte order mark that some clients send first. */
 export const textOf = (pieces: ReadonlyArray<Buffer>): string => {
-  const bytes = Buffer.concat(pieces)
-  const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
-  return (isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes).toString()
+  const bytes = joined(pieces)
+  const isMarked = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte)
+  return bytes.toString("utf8", isMarked ? BYTE_ORDER_MARK.length : 0)
 }
 
 /**

@@ -240,6 +240,12 @@ const cannotSharePort = new CannotSharePort({
     "GATEWAY_REUSE_PORT is set, but this system cannot share a port as Linux does; give each gateway one of its own"
 })
 
+/** The number of services that requests add to the context of the server before it is copied. */
+const SERVICES_OF_REQUEST = 16
+
+const ofRequests = <R>({ mapUnsafe }: Context.Context<R>): Context.Context<R> =>
+  Context.makeUnsafe(mapUnsafe, { maxDepth: SERVICES_OF_REQUEST })
+
 /** Accepts connections at the address. */
 export const layerHttpServer = (address: Address) =>
   Layer.effect(
@@ -247,6 +253,12 @@ export const layerHttpServer = (address: Address) =>
     Effect.flatMap(Listener, ({ server }) =>
       NodeHttpServer.make(() => server, { ...address, disablePreemptiveShutdown: true })
     ).pipe(
+      Effect.map(({ address, serve }) =>
+        HttpServer.make({
+          address,
+          serve: (handler) => Effect.updateContext(serve(handler), ofRequests)
+        })
+      ),
       Effect.mapError((error) =>
         address.reusePort && codeOf(error.cause) === "ENOTSUP" ? cannotSharePort : error
       )

@@ -33,6 +33,7 @@ import {
   ArrayNumbers,
   BodyLimit,
   CurrentCaller,
+  DecodesBody,
   KeepsFiles,
   RequestForm,
   RequestJson,
@@ -123,7 +124,8 @@ const readFaultOf = (defect: unknown, limit: number): GatewayError | null => {
 
 /**
  * The request with its size-limited body in memory, for the contract's own decoder. Everything else
- * is inherited from the original request, because `modify` of a request cannot replace its body.
+ * is inherited from the original request, because `modify` of a request cannot replace its body. To
+ * inherit from a request takes longer than to decode a short body.
  */
 const withText = (
   request: HttpServerRequest.HttpServerRequest,
@@ -176,6 +178,7 @@ export const layerRequestRules = Layer.effect(
       const keepsFiles = Context.getOrUndefined(annotations, KeepsFiles) ?? false
       const maxBytes = takesForms && !keepsFiles ? limits.texts : limit
       const arrayNumbers = Context.getOrUndefined(annotations, ArrayNumbers) ?? 0
+      const decodesBody = Context.getOrUndefined(annotations, DecodesBody) ?? false
 
       /** Limits Effect's own body readers. */
       const withSizeLimit = Effect.provideService(
@@ -197,21 +200,32 @@ export const layerRequestRules = Layer.effect(
         )
       })
 
-      const withJson = Effect.fnUntraced(function* (
+      const formless = withoutForm(handler)
+      const boundsOfCustomers = { ...customerBounds, arrayNumbers, maxBytes }
+      const boundsOfOperators = { ...operatorBounds, arrayNumbers, maxBytes }
+
+      const withJson = (
         request: HttpServerRequest.HttpServerRequest,
         organizationId: string | null
-      ) {
-        const bounds = organizationId === null ? operatorBounds : customerBounds
-        const read = bodies.read(organizationId, request, { ...bounds, arrayNumbers, maxBytes })
-        const { json, text } = yield* organizationId === null ? withSizeLimit(read) : read
-        return yield* handler.pipe(
-          withoutForm,
-          Effect.provideService(RequestJson, json),
-          Effect.provideService(HttpServerRequest.HttpServerRequest, withText(request, text))
-        )
-      })
+      ) => {
+        const read =
+          organizationId === null
+            ? withSizeLimit(bodies.read(null, request, boundsOfOperators))
+            : bodies.read(organizationId, request, boundsOfCustomers)
+        return Effect.flatMap(read, ({ json, text }) => {
+          const handled = Effect.provideService(formless, RequestJson, json)
+          return decodesBody
+            ? handled
+            : Effect.provideService(
+                handled,
+                HttpServerRequest.HttpServerRequest,
+                withText(request, text)
+              )
+        })
+      }
 
-      const checkHeaders = (request: HttpServerRequest.HttpServerRequest) => {
+      /** The refusal of the body by the headers of its request; null for acceptable headers. */
+      const refusalOf = (request: HttpServerRequest.HttpServerRequest) => {
         const {
           "content-length": length = 0,
           "content-encoding": encoding = "identity",
@@ -224,7 +238,7 @@ export const layerRequestRules = Layer.effect(
           })
         }
         return mediaType(type) === mainType || (takesForms && isForm(request))
-          ? Effect.void
+          ? null
           : new UnsupportedMediaType({
               message: `Send the body as ${types}, not ${JSON.stringify(type)}`
             })
@@ -236,7 +250,8 @@ export const layerRequestRules = Layer.effect(
        */
       const withBody = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
-        yield* checkHeaders(request)
+        const refusal = refusalOf(request)
+        if (refusal !== null) return yield* refusal
         // A list is streamed by its handler and never completely in memory.
         if (takesLists) return yield* withSizeLimit(withoutForm(withoutJson(handler)))
         // Routes of operators have no caller, and so no organisation.

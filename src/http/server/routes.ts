@@ -66,7 +66,9 @@ const slashedModel = new RegExp(`^(/v1/models/)(${SEGMENT}(?:/${SEGMENT})+)(?=\\
 
 /** Encodes the slashes in a model's id, as the router would take them as separators of segments. */
 export const encodeModelId = (url: string): string =>
-  url.replace(slashedModel, (_, path: string, id: string) => path + id.replaceAll("/", "%2F"))
+  url.startsWith("/v1/models/")
+    ? url.replace(slashedModel, (_, path: string, id: string) => path + id.replaceAll("/", "%2F"))
+    : url
 
 /** The groups of a contract, as `GatewayApi.groups` has them. */
 type Groups = Readonly<Record<string, { readonly endpoints: Readonly<Record<string, Endpoint>> }>>
@@ -87,13 +89,20 @@ export const routeTableOf = (groups: Groups): RouteTable => {
       methods: endpointsAtPath.map(({ method }) => method)
     })
   )
-  // Routes without parameters, for which most requests are, are found by one look-up of the path.
-  const staticRoutes = new Map<string, ReadonlyArray<Route>>(
-    all.filter(({ path }) => !/[:*]/.test(path)).map((route) => [route.path, [route]])
-  )
+  // Routes without parameters are found by one look-up of the path. Of the others, only those with
+  // the same beginning are tried, as each pattern takes longer than the look-up.
+  const staticRoutes = new Map<string, ReadonlyArray<Route>>()
+  const others: Array<Route & { readonly beginning: string }> = []
+  for (const route of all) {
+    const [beginning = ""] = route.path.split(/:|\/\*/, 1)
+    if (beginning === route.path) staticRoutes.set(route.path, [route])
+    else others.push({ ...route, beginning })
+  }
   return {
     all,
-    at: (path) => staticRoutes.get(path) ?? all.filter(({ pattern }) => pattern.test(path))
+    at: (path) =>
+      staticRoutes.get(path) ??
+      others.filter(({ beginning, pattern }) => path.startsWith(beginning) && pattern.test(path))
   }
 }
 

@@ -114,16 +114,13 @@ export const layerAccess = Layer.effect(
 
     return Access.of({
       standing: (organizationId, memberId) => findStanding(`${organizationId} ${memberId}`),
-      authenticate: Effect.fnUntraced(function* <E = never>(
-        key: Redacted.Redacted,
-        guard?: LookUpGuard<E>
-      ) {
-        const { caller, expiresAt } = yield* find(key, guard)
-        if (expiresAt !== null && expiresAt.getTime() <= (yield* Clock.currentTimeMillis)) {
-          return yield* refusedKey
-        }
-        return caller
-      }),
+      authenticate: <E = never>(key: Redacted.Redacted, guard?: LookUpGuard<E>) =>
+        Effect.flatMap(find(key, guard), ({ caller, expiresAt }) => {
+          if (expiresAt === null) return Effect.succeed(caller)
+          return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            expiresAt.getTime() <= now ? Effect.fail(refusedKey) : Effect.succeed(caller)
+          )
+        }),
       createOrganization: Effect.fn("Access.createOrganization")(function* (name) {
         const id = yield* newId("org")
         yield* sql

@@ -39,16 +39,16 @@ export const makeTokenLookUps = Effect.fnUntraced(function* <A>(options: {
   })
   const find = yield* makeFreshCache({ topic: "keys", capacity: CACHE_CAPACITY, lookup })
 
-  return Effect.fnUntraced(function* <E = never>(
+  return <E = never>(
     token: Redacted.Redacted,
     guard: LookUpGuard<E> = identity
-  ) {
-    if (!isWellFormedToken(prefix, token)) return yield* refused
+  ): Effect.Effect<A, InvalidApiKey | E> => {
+    if (!isWellFormedToken(prefix, token)) return Effect.fail(refused)
     const hashHex = tokenHash(token)
     const mark = unknownTokens.peek(hashHex)
-    if (mark !== null && isFresh(mark, changes.mark("keys", yield* Clock.Clock))) {
-      return yield* refused
-    }
-    return yield* find(hashHex, guard)
-  })
+    if (mark === null) return find(hashHex, guard)
+    return Effect.clockWith((clock) =>
+      isFresh(mark, changes.mark("keys", clock)) ? Effect.fail(refused) : find(hashHex, guard)
+    )
+  }
 })

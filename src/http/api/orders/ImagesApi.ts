@@ -10,6 +10,7 @@ import { imageExamples, operation } from "../document.ts"
 import { asForm } from "../forms.ts"
 import {
   BodyLimit,
+  DecodesBody,
   HeldOpen,
   KeepsFiles,
   LookUp,
@@ -141,6 +142,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
   HttpApiEndpoint.post("generate", "/images/generations", { ...orderEndpoint, payload: ImageBody })
     .annotate(RequiredScope, "images")
     .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
     .annotateMerge(
       operation(
         "Make images",
@@ -154,6 +156,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
   })
     .annotate(RequiredScope, "images")
     .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
     .annotate(KeepsFiles, true)
     .annotateMerge(
       operation(

@@ -8,7 +8,7 @@ import { OpenaiVideoBody } from "../../../domain/video/OpenaiVideoBody.ts"
 import { errors, orderErrors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
 import { asForm } from "../forms.ts"
-import { BodyLimit, KeepsFiles, RequiredScope } from "../middlewares.ts"
+import { BodyLimit, DecodesBody, KeepsFiles, RequiredScope } from "../middlewares.ts"
 import {
   constant,
   idempotencyHeader,
@@ -71,6 +71,7 @@ export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
   })
     .annotate(RequiredScope, "videos")
     .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
     .annotate(KeepsFiles, true)
     .annotateMerge(
       operation(

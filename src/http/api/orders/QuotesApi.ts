@@ -10,7 +10,7 @@ import {
   operation,
   videoExamples
 } from "../document.ts"
-import { BodyLimit, FreeCall, RequiredScope } from "../middlewares.ts"
+import { BodyLimit, DecodesBody, FreeCall, RequiredScope } from "../middlewares.ts"
 import {
   constant,
   decimal,
@@ -195,6 +195,7 @@ export class QuotesGroup extends HttpApiGroup.make("quotes").add(
     .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])
     .annotate(FreeCall, "quotes")
     .annotate(BodyLimit, "texts")
+    .annotate(DecodesBody, true)
     .annotateMerge(
       operation(
         "Quote an order",

@@ -5,7 +5,7 @@ import { anyFields } from "../../../domain/requestFields.ts"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { orderErrors } from "../apiErrors.ts"
 import { chatExamples, embeddingExamples, operation } from "../document.ts"
-import { ArrayNumbers, BodyLimit, RequiredScope } from "../middlewares.ts"
+import { ArrayNumbers, BodyLimit, DecodesBody, RequiredScope } from "../middlewares.ts"
 import { idempotencyHeader } from "../shared.ts"
 
 /**
@@ -72,6 +72,7 @@ export class TextsGroup extends HttpApiGroup.make("texts").add(
   })
     .annotate(RequiredScope, "chat")
     .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
     .annotateMerge(
       operation(
         "Have a text written",
@@ -92,6 +93,7 @@ export class TextsGroup extends HttpApiGroup.make("texts").add(
   })
     .annotate(RequiredScope, "embeddings")
     .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
     .annotate(ArrayNumbers, MAX_INPUT_TOKENS)
     .annotateMerge(
       operation(

@@ -3,7 +3,14 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { VideoBody } from "../../../domain/video/VideoBody.ts"
 import { errors, orderErrors } from "../apiErrors.ts"
 import { operation, videoExamples } from "../document.ts"
-import { BodyLimit, HeldOpen, LookUp, RequiredScope, TakesLinks } from "../middlewares.ts"
+import {
+  BodyLimit,
+  DecodesBody,
+  HeldOpen,
+  LookUp,
+  RequiredScope,
+  TakesLinks
+} from "../middlewares.ts"
 import {
   deletedTask,
   EVENTS_DESCRIPTION,
@@ -102,6 +109,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
   })
     .annotate(RequiredScope, "videos")
     .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
     .annotateMerge(
       operation(
         "Order a video",

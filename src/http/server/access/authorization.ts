@@ -5,7 +5,6 @@
  */
 import { Cause, Context, Effect, Exit, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import type { HttpApiEndpoint } from "effect/http-api"
 import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../../domain/Errors.ts"
 import { failAsOverloaded } from "../../../runtime/databaseErrors.ts"
 import { Settings } from "../../../runtime/Settings.ts"
@@ -29,8 +28,8 @@ import {
 import { admitAnswer } from "../countedAnswers.ts"
 import { errorOf, errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
-import { makeKeyRates } from "./keyRates.ts"
-import { ReadLanes } from "./readLanes.ts"
+import { makeKeyRates, type Policy } from "./keyRates.ts"
+import { byEndpoint, ReadLanes } from "./readLanes.ts"
 
 /**
  * Makes an effect that takes one of an organisation's permits. The permit is released when the
@@ -48,22 +47,36 @@ const makeRequestPermits = (limit: number, kind: string) => {
     )
 }
 
-/** Whether the request is held open without doing any work. */
-const isWaiting = (
-  { annotations }: HttpApiEndpoint.Top,
-  { wait }: Readonly<Record<string, unknown>>
-): boolean => {
-  const heldOpen = Context.getOrUndefined(annotations, HeldOpen)
-  return (
-    heldOpen === "always" || (heldOpen === "with-wait" && wait !== undefined && Number(wait) !== 0)
-  )
-}
+/** The conditions under which an endpoint admits the holder of a key. */
+const conditionsOf = byEndpoint((endpoint) => {
+  const { annotations } = endpoint
+  // Orders and quotes take a body. Only such endpoints are subject to the limit of refusals, so
+  // that paid results stay readable.
+  const hasBody = endpoint.payload.size > 0
+  const freeCall = Context.getOrUndefined(annotations, FreeCall)
+  const policies: ReadonlyArray<Policy> = [
+    "default",
+    ...(hasBody ? (["refusals"] as const) : []),
+    ...(freeCall === undefined ? [] : [freeCall])
+  ]
+  return {
+    hasBody,
+    policies,
+    scopes: [Context.getOrUndefined(annotations, RequiredScope) ?? []].flat(),
+    heldOpen: Context.getOrUndefined(annotations, HeldOpen),
+    takesLinks: Context.getOrUndefined(annotations, TakesLinks) !== undefined
+  }
+})
+type Conditions = ReturnType<typeof conditionsOf>
 
-/**
- * Whether the endpoint takes a body, as orders and quotes do. Only such endpoints are subject to
- * the limit of refusals, so that paid results stay readable.
- */
-const hasBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0
+/** Whether the request is held open without doing any work. */
+const isWaiting = ({ heldOpen }: Conditions) =>
+  heldOpen === "with-wait"
+    ? Effect.map(
+        HttpServerRequest.ParsedSearchParams,
+        ({ wait }) => wait !== undefined && Number(wait) !== 0
+      )
+    : Effect.succeed(heldOpen === "always")
 
 /**
  * Refusals that are not a fault of the request, such as missing money, or an earlier request with
@@ -113,31 +126,23 @@ export const layerAuthorization = Layer.effect(
      */
     const admitByKey = Effect.fnUntraced(function* (
       credential: Redacted.Redacted,
-      endpoint: HttpApiEndpoint.Top
+      conditions: Conditions
     ) {
+      const { hasBody, policies, scopes } = conditions
       const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
       const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
       const caller = yield* failAsOverloaded(access.authenticate(credential, guard))
       const { disabled = null } = caller
       if (disabled !== null) return yield* disabledCaller(disabled)
-      const checkRate = (policy: Parameters<typeof rates.within>[0]) =>
-        Effect.tapError(rates.within(policy, caller), () =>
-          reads.beforeRefusal(caller.organizationId)
-        )
-      yield* checkRate("default")
-      if (hasBody(endpoint)) yield* checkRate("refusals")
-      const freeCall = Context.getOrUndefined(endpoint.annotations, FreeCall)
-      if (freeCall !== undefined) yield* checkRate(freeCall)
-      const requiredScopes = [
-        Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []
-      ].flat()
-      if (!requiredScopes.some((scope) => caller.scopes.has(scope))) {
-        if (hasBody(endpoint)) yield* rates.countRefusal(caller)
-        return yield* lacksScope(caller, requiredScopes)
+      yield* Effect.tapError(rates.within(policies, caller), () =>
+        reads.beforeRefusal(caller.organizationId)
+      )
+      if (!scopes.some((scope) => caller.scopes.has(scope))) {
+        if (hasBody) yield* rates.countRefusal(caller)
+        return yield* lacksScope(caller, scopes)
       }
       yield* admitAnswer(caller.organizationId)
-      const query = yield* HttpServerRequest.ParsedSearchParams
-      yield* isWaiting(endpoint, query) ? takeWaitPermit(caller) : takeWorkPermit(caller)
+      yield* (yield* isWaiting(conditions)) ? takeWaitPermit(caller) : takeWorkPermit(caller)
       return caller
     })
 
@@ -145,8 +150,7 @@ export const layerAuthorization = Layer.effect(
      * The caller of a content link, which has a `token`: the organisation of the link, with access
      * only to the file of the link; null for a request without a link.
      */
-    const admitByLink = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
-      if (Context.getOrUndefined(endpoint.annotations, TakesLinks) === undefined) return null
+    const admitByLink = Effect.gen(function* () {
       const { token } = yield* HttpServerRequest.ParsedSearchParams
       if (typeof token !== "string") return null
       const { task_id: id = "", n = "0" } = yield* HttpRouter.params
@@ -170,24 +174,30 @@ export const layerAuthorization = Layer.effect(
       return caller
     })
 
-    const admit = (credential: Redacted.Redacted, endpoint: HttpApiEndpoint.Top) =>
-      Effect.flatMap(admitByLink(endpoint), (caller) =>
-        caller === null ? admitByKey(credential, endpoint) : Effect.succeed(caller)
-      )
+    const admit = (credential: Redacted.Redacted, conditions: Conditions) => {
+      const byKey = admitByKey(credential, conditions)
+      return conditions.takesLinks
+        ? Effect.flatMap(admitByLink, (caller) =>
+            caller === null ? byKey : Effect.succeed(caller)
+          )
+        : byKey
+    }
 
     return Authorization.of({
-      bearer: (handler, { credential, endpoint }) =>
-        Effect.matchEffect(admit(credential, endpoint), {
+      bearer: (handler, { credential, endpoint }) => {
+        const conditions = conditionsOf(endpoint)
+        return Effect.matchEffect(admit(credential, conditions), {
           onFailure: (error) => Effect.succeed(errorResponse(error)),
           onSuccess: (caller) => {
             const authorized = Effect.provideService(handler, CurrentCaller, caller)
-            return hasBody(endpoint)
+            return conditions.hasBody
               ? Effect.onExit(authorized, (exit) =>
                   isClientFault(exit) ? rates.countRefusal(caller) : Effect.void
                 )
               : reads.inTurn(endpoint, caller.organizationId, authorized)
           }
         })
+      }
     })
   })
 )

@@ -19,7 +19,7 @@ const countedRequests = {
   uploads: "files that this key uploads",
   refusals: "refused requests of this key"
 }
-type Policy = keyof typeof countedRequests
+export type Policy = keyof typeof countedRequests
 
 /** Formats a wait as `12ms`, `1s` or `6m0s`, rounded up. */
 export const formatWait = (millis: number): string => {
@@ -74,18 +74,19 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
 
   return {
     /**
-     * Refuses a request above the limit. The answer to a refused request has the headers of the
-     * limit that was exceeded; other answers have those of the `default` limit, which counts all
-     * requests. The `refusals` limit is only read here: a refusal is counted when it happens.
+     * Refuses a request above one of the limits, which are checked in turn. The answer to a refused
+     * request has the headers of the limit that was exceeded; other answers have those of the
+     * `default` limit, which counts all requests. The `refusals` limit is only read here: a refusal
+     * is counted when it happens.
      */
-    within: (policy: Policy, caller: Caller): Effect.Effect<void, RateLimited> =>
-      Effect.flatMap(rateOf(policy === "refusals" ? "peek" : "consume", policy, caller), (rate) => {
-        if (rate === null || (rate.allowed && policy !== "default")) return Effect.void
-        const addHeaders = withHeaders(rateHeaders(rate, policy))
-        return rate.allowed
-          ? addHeaders
-          : Effect.andThen(addHeaders, Effect.fail(tooMany(rate, countedRequests[policy])))
-      }),
+    within: Effect.fnUntraced(function* (policies: ReadonlyArray<Policy>, caller: Caller) {
+      for (const policy of policies) {
+        const rate = yield* rateOf(policy === "refusals" ? "peek" : "consume", policy, caller)
+        if (rate === null || (rate.allowed && policy !== "default")) continue
+        yield* withHeaders(rateHeaders(rate, policy))
+        if (!rate.allowed) return yield* tooMany(rate, countedRequests[policy])
+      }
+    }),
     countRefusal: (caller: Caller) => Effect.asVoid(rateOf("consume", "refusals", caller))
   }
 })

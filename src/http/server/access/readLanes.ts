@@ -12,22 +12,29 @@ import { Settings } from "../../../runtime/Settings.ts"
 import { HeldOpen, LookUp, TakesLinks } from "../../api/middlewares.ts"
 import { errorResponse } from "../errorResponse.ts"
 
+/** Remembers what follows from the annotations of an endpoint, which every request needs. */
+export const byEndpoint = <A>(of: (endpoint: HttpApiEndpoint.Top) => A) => {
+  const known = new WeakMap<HttpApiEndpoint.Top, { readonly value: A }>()
+  return (endpoint: HttpApiEndpoint.Top): A => {
+    const entry = known.get(endpoint) ?? { value: of(endpoint) }
+    known.set(endpoint, entry)
+    return entry.value
+  }
+}
+
 /**
  * The lane that a route goes through. Every GET is a list unless it is annotated as a `LookUp`. A
  * route that waits for a task or streams a vendor's file would hold its permit for too long, so
  * only its look-up of the task goes through a lane.
  */
-export const readOf = ({
-  method,
-  annotations
-}: HttpApiEndpoint.Top): "list" | "look-up" | "task" | null => {
+export const readOf = byEndpoint(({ method, annotations }): "list" | "look-up" | "task" | null => {
   if (method !== "GET") return null
   if (Context.getOrUndefined(annotations, LookUp) === undefined) return "list"
   const isWaiting =
     Context.getOrUndefined(annotations, HeldOpen) !== undefined ||
     Context.getOrUndefined(annotations, TakesLinks) !== undefined
   return isWaiting ? "task" : "look-up"
-}
+})
 
 export class ReadLanes extends Context.Service<ReadLanes>()("gateway/http/ReadLanes", {
   make: Effect.gen(function* () {
@@ -61,7 +68,9 @@ export class ReadLanes extends Context.Service<ReadLanes>()("gateway/http/ReadLa
         const read = readOf(endpoint)
         if (read === null) return handler
         if (read === "task") {
-          const inTurn: typeof CurrentTurn.Service = (work) => lanes["look-up"].inTurn(owner, work)
+          // Concurrent look-ups of tasks share their statements.
+          const inTurn: typeof CurrentTurn.Service = (work) =>
+            lanes["look-up"].inTurn(owner, work, { sharesPermit: true })
           return Effect.provideService(handler, CurrentTurn, inTurn)
         }
         const lane = lanes[read]
