@@ -19,6 +19,7 @@ import type { Row } from "./measure/window.ts"
 import { type BenchOptions, readOptions } from "./options.ts"
 import { renderRows, renderTargets, toJson } from "./report.ts"
 import { startOurs } from "./subjects/ours.ts"
+import { ourEntry } from "./subjects/revision.ts"
 import { openServer } from "./subjects/server.ts"
 import { startSubjects } from "./subjects/startSubjects.ts"
 import { awake, type Subject, signal } from "./subjects/subject.ts"
@@ -54,9 +55,9 @@ const violationsOf = (ourselves: ReadonlyArray<Subject>) =>
   Effect.forEach(ourselves, (one) => awake(one, one.books?.violations ?? Effect.succeed(null)))
 
 /** Runs all cases on an empty and on a full database. */
-const runGrown = Effect.fnUntraced(function* (world: World, growth: Growth) {
-  const empty = yield* startOurs(world, { name: "empty" })
-  const full = yield* startOurs(world, { name: "full" })
+const runGrown = Effect.fnUntraced(function* (world: World, entry: string, growth: Growth) {
+  const empty = yield* startOurs(world, { name: "empty", entry })
+  const full = yield* startOurs(world, { name: "full", entry })
   yield* Effect.forEach([empty, full], (one) => signal(one, "SIGSTOP"))
   yield* fill(full.books, growth)
   const rows = yield* runAll(world, [empty, full])
@@ -68,14 +69,16 @@ const bench = Effect.fnUntraced(function* (options: BenchOptions) {
   const machine = yield* Effect.promise(machineFacts)
   const placement = yield* Effect.promise(() => placeProcesses(options.pinned))
   if (options.pinned && !placement.pinned) yield* Console.error("processes are not pinned to cores")
+  const entry = yield* ourEntry(options.profile)
   const server = yield* openServer(options.database)
   const facts = { ...machine, pinned: placement.pinned, postgres: server.facts }
   const world: World = { options, placement, server, vendor: yield* startVendor }
 
-  const { ourselves, subjects } = yield* startSubjects(world, isWanted(options, SHARED_PORT))
+  const shares = isWanted(options, SHARED_PORT)
+  const { ourselves, subjects } = yield* startSubjects(world, entry, shares)
   const rows = yield* runAll(world, subjects)
   const broken = yield* violationsOf(ourselves)
-  const grown = options.growth === null ? null : yield* runGrown(world, options.growth)
+  const grown = options.growth === null ? null : yield* runGrown(world, entry, options.growth)
 
   const violations = [...broken, ...(grown?.broken ?? [])].filter((one) => one !== null)
   const targets = judge(rows, grown?.rows ?? [])

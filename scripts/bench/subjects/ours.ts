@@ -1,4 +1,4 @@
-/** Starts our gateway as it is shipped, on a separate database, with accounts that pay. */
+/** Starts our gateway on a separate database, with accounts that pay. */
 import { fileURLToPath } from "node:url"
 import { Cause, Effect, Schedule, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -90,7 +90,7 @@ export const startOurs = Effect.fnUntraced(function* (
   { placement, server, vendor }: Pick<World, "placement" | "server" | "vendor">,
   asked: {
     readonly name: string
-    /** The entry file of another revision; by default that of the working tree. */
+    /** The path of the program; by default that of the sources. */
     readonly entry?: string
     /**
      * The number of processes that share one port, on both cores. By default one process has its

@@ -1,11 +1,12 @@
 /**
- * Another revision of this repository, whose gateway is measured in addition to the working tree's.
+ * The package of the working tree, and of another revision that is measured in addition to it.
  */
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { Console, Effect } from "effect"
+import { gatewayEntry } from "./ours.ts"
 import { BenchFailed } from "./world.ts"
 
 const root = join(import.meta.dirname, "..", "..", "..")
@@ -16,9 +17,19 @@ const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
     catch: (cause) => new BenchFailed({ message: `${command} ${args.join(" ")}: ${String(cause)}` })
   }).pipe(Effect.map(({ stdout }) => stdout.trim()))
 
+const build = (folder: string) => run(folder, process.execPath, "scripts/build.ts")
+const builtIn = (folder: string): string => join(folder, "dist", "main.js")
+
 /**
- * Clones the revision into a separate folder and installs its packages, unless the folder already
- * has them.
+ * The path of our program as it is shipped. With a profile it is that of the sources, so that the
+ * profile names their lines.
+ */
+export const ourEntry = (profile: string | null) =>
+  profile === null ? Effect.as(build(root), builtIn(root)) : Effect.succeed(gatewayEntry)
+
+/**
+ * Clones the revision into a separate folder, installs its packages and builds it, unless the folder
+ * already has them.
  */
 export const checkOut = Effect.fnUntraced(function* (revision: string, scratch: string) {
   const commit = yield* run(root, "git", "rev-parse", "--short", `${revision}^{commit}`)
@@ -29,5 +40,6 @@ export const checkOut = Effect.fnUntraced(function* (revision: string, scratch: 
     yield* run(folder, "git", "checkout", "--quiet", "--detach", commit)
     yield* run(folder, "npm", "ci", "--no-audit", "--no-fund")
   }
-  return { name: `ours at ${commit}`, entry: join(folder, "src", "main.ts") }
+  if (!existsSync(builtIn(folder))) yield* build(folder)
+  return { name: `ours at ${commit}`, entry: builtIn(folder) }
 })
