@@ -55,9 +55,9 @@ const violationsOf = (ourselves: ReadonlyArray<Subject>) =>
   Effect.forEach(ourselves, (one) => awake(one, one.books?.violations ?? Effect.succeed(null)))
 
 /** Runs all cases on an empty and on a full database. */
-const runGrown = Effect.fnUntraced(function* (world: World, growth: Growth) {
-  const empty = yield* startOurs(world, { name: "empty" })
-  const full = yield* startOurs(world, { name: "full" })
+const runGrown = Effect.fnUntraced(function* (world: World, entry: string, growth: Growth) {
+  const empty = yield* startOurs(world, { name: "empty", entry })
+  const full = yield* startOurs(world, { name: "full", entry })
   yield* Effect.forEach([empty, full], (one) => signal(one, "SIGSTOP"))
   yield* fill(full.books, growth)
   const rows = yield* runAll(world, [empty, full])
@@ -72,12 +72,13 @@ const bench = Effect.fnUntraced(function* (options: BenchOptions) {
   const entry = yield* ourEntry(options.profile)
   const server = yield* openServer(options.database)
   const facts = { ...machine, pinned: placement.pinned, postgres: server.facts }
-  const world: World = { options, placement, entry, server, vendor: yield* startVendor }
+  const world: World = { options, placement, server, vendor: yield* startVendor }
 
-  const { ourselves, subjects } = yield* startSubjects(world, isWanted(options, SHARED_PORT))
+  const shares = isWanted(options, SHARED_PORT)
+  const { ourselves, subjects } = yield* startSubjects(world, entry, shares)
   const rows = yield* runAll(world, subjects)
   const broken = yield* violationsOf(ourselves)
-  const grown = options.growth === null ? null : yield* runGrown(world, options.growth)
+  const grown = options.growth === null ? null : yield* runGrown(world, entry, options.growth)
 
   const violations = [...broken, ...(grown?.broken ?? [])].filter((one) => one !== null)
   const targets = judge(rows, grown?.rows ?? [])

@@ -5,6 +5,7 @@
  * number of bytes. A large answer of a vendor is not read before its bytes are reserved.
  */
 import { Context, Effect, Layer } from "effect"
+import { onScopeEnd } from "./onScopeEnd.ts"
 import { Settings } from "./Settings.ts"
 
 /** The maximum share of the budget for one owner, so that room is left for the others. */
@@ -232,7 +233,7 @@ export const makeStreamReservation = Effect.gen(function* () {
     reservation?.release()
     reservation = null
   }
-  yield* Effect.addFinalizer(() => Effect.sync(release))
+  yield* onScopeEnd(() => Effect.sync(release))
   return (bytes: number): Effect.Effect<void> => {
     if (answer === null) return Effect.void
     if (bytes === 0) {

@@ -1,5 +1,6 @@
 /** A quota that several owners share, counted in this process. */
 import { Effect, Scope } from "effect"
+import { onScopeEnd } from "./onScopeEnd.ts"
 
 /**
  * Makes a quota: at most `perOwner` is reserved for one owner, and `total` for all owners together.
@@ -56,7 +57,7 @@ export const makeShares = (limits: { readonly perOwner: number; readonly total?:
         release(owner, amount)
         amount = 0
       }
-      yield* Effect.addFinalizer(() => Effect.sync(releaseAll))
+      yield* onScopeEnd(() => Effect.sync(releaseAll))
       return {
         /**
          * Adds to the reservation. If there is no room, returns false and releases the whole

@@ -42,11 +42,11 @@ const program = Effect.gen(function* () {
   const options = readOptions(process.argv.slice(2))
   const placement = yield* Effect.promise(() => placeProcesses(options.pinned))
   const server = yield* openServer(options.database)
-  const world: World = { options, placement, entry, server, vendor: yield* startVendor }
+  const world: World = { options, placement, server, vendor: yield* startVendor }
   const wanted = stepNames.filter((step) => options.cases?.has(step) ?? true)
   const subjects = yield* Effect.forEach(wanted, (step) =>
     Effect.gen(function* () {
-      const asked = { name: step, env: { LADDER_STEP: step } }
+      const asked = { name: step, entry, env: { LADDER_STEP: step } }
       const subject: Subject = yield* startOurs(world, asked)
       yield* signal(subject, "SIGSTOP")
       // Only a gateway with the real ledger charges what it answers.

@@ -87,14 +87,11 @@ const counting = (sql: SqlClient.SqlClient, what: string): Effect.Effect<number>
 
 /** Starts the gateway on a new database, loads the catalog and creates the accounts. */
 export const startOurs = Effect.fnUntraced(function* (
-  {
-    placement,
-    server,
-    vendor,
-    entry = gatewayEntry
-  }: Pick<World, "placement" | "server" | "vendor"> & Partial<Pick<World, "entry">>,
+  { placement, server, vendor }: Pick<World, "placement" | "server" | "vendor">,
   asked: {
     readonly name: string
+    /** The path of the program; by default that of the sources. */
+    readonly entry?: string
     /**
      * The number of processes that share one port, on both cores. By default one process has its
      * own port and its own core.
@@ -105,7 +102,7 @@ export const startOurs = Effect.fnUntraced(function* (
     readonly env?: Readonly<Record<string, string>>
   }
 ) {
-  const { name, sharing, profile = null, env = {} } = asked
+  const { name, entry = gatewayEntry, sharing, profile = null, env = {} } = asked
   const kind: SubjectKind = sharing === undefined ? "ours" : "shared"
   const databaseUrl = yield* server.temporaryDatabase
   const profiling = profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]

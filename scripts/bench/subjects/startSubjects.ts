@@ -7,27 +7,34 @@ import { type Subject, signal } from "./subject.ts"
 import type { World } from "./world.ts"
 
 /** Starts two processes of each revision in the order A B B A, which favours neither revision. */
-const startRevisions = Effect.fnUntraced(function* (world: World, compare: string | null) {
-  const ours = startOurs(world, { name: "ours", profile: world.options.profile })
+const startRevisions = Effect.fnUntraced(function* (
+  world: World,
+  entry: string,
+  compare: string | null
+) {
+  const ours = startOurs(world, { name: "ours", entry, profile: world.options.profile })
   if (compare === null) return [yield* ours]
-  const { name, entry } = yield* checkOut(compare, world.options.scratch)
-  const other = startOurs({ ...world, entry }, { name })
+  const other = startOurs(world, yield* checkOut(compare, world.options.scratch))
   return [yield* ours, yield* other, yield* other, yield* ours]
 })
 
-export const startSubjects = Effect.fnUntraced(function* (world: World, isSharedWanted: boolean) {
+export const startSubjects = Effect.fnUntraced(function* (
+  world: World,
+  entry: string,
+  isSharedWanted: boolean
+) {
   const { options, vendor } = world
   const peers = (["durable", "portkey", "bare", "fastify"] as const).filter((kind) =>
     options.subjects.has(kind)
   )
   if (peers.some((kind) => kind !== "bare")) yield* installPeers(options.scratch)
   const ourselves = options.subjects.has("ours")
-    ? yield* startRevisions(world, options.compare)
+    ? yield* startRevisions(world, entry, options.compare)
     : []
   if (isSharedWanted && options.subjects.has("ours")) {
     if (process.platform === "linux") {
-      ourselves.push(yield* startOurs(world, { name: "1 gateway", sharing: 1 }))
-      ourselves.push(yield* startOurs(world, { name: "2 gateways", sharing: 2 }))
+      ourselves.push(yield* startOurs(world, { name: "1 gateway", entry, sharing: 1 }))
+      ourselves.push(yield* startOurs(world, { name: "2 gateways", entry, sharing: 2 }))
     } else {
       yield* Console.error("gateways cannot share a port on this system")
     }

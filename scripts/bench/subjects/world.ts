@@ -8,8 +8,6 @@ import type { Vendor } from "./vendorControl.ts"
 export interface World {
   readonly options: BenchOptions
   readonly placement: Placement
-  /** The path of our program. */
-  readonly entry: string
   readonly server: Server
   readonly vendor: Vendor
 }

@@ -11,6 +11,7 @@ import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { CurrentAnswer, type Reservation } from "../../runtime/AnswerBudget.ts"
 import { makeAlarms, type SetAlarm } from "../../runtime/alarms.ts"
 import { filteredLookup, type LookupPolicy, makeAgent } from "../../runtime/filteredLookup.ts"
+import { onScopeEnd } from "../../runtime/onScopeEnd.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import { dispatch, encodeBody, type VendorRequest } from "./vendorRequest.ts"
 
@@ -273,7 +274,7 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
     const stop = () => {
       if (end === null) abort()
     }
-    yield* Effect.addFinalizer((exit) =>
+    yield* onScopeEnd((exit) =>
       Effect.sync(() => {
         if (Exit.isFailure(exit)) stop()
         else if (end === null) setTimeout(stop, END_WAIT_MILLIS).unref()

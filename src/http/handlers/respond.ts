@@ -5,6 +5,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { OrderResult } from "../../orders/idempotency.ts"
 import type { StreamedAnswer } from "../../orders/streamedAnswer.ts"
+import { onScopeEnd } from "../../runtime/onScopeEnd.ts"
 import { type Page, type PageRequest, presentPage } from "../../runtime/Page.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
@@ -60,7 +61,7 @@ export const streamResponse = Effect.fnUntraced(function* (
   lastEvent: Uint8Array | null = null
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
-  yield* Effect.addFinalizer(() => answer.disconnect)
+  yield* onScopeEnd(() => answer.disconnect)
   answer.onCut(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
   return eventResponse(
     answer.events((error) =>
