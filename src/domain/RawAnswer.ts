@@ -1,12 +1,12 @@
 /**
- * A JSON response body as bytes: either a large vendor answer that is not decoded, or an encoded
+ * A JSON response body: either a large vendor answer that is not decoded, as bytes, or an encoded
  * value.
  */
 export class RawAnswer {
   /** The length of the whole answer in bytes. */
   readonly bytes: number
-  /** The chunks of the answer, as they arrived. */
-  readonly chunks: ReadonlyArray<Uint8Array>
+  /** The whole answer as text, where it is short and was encoded here; else null. */
+  readonly text: string | null
   /**
    * Returns the bytes of the answer to the memory budget after sending. Repeated calls have no
    * effect.
@@ -16,14 +16,33 @@ export class RawAnswer {
   /** Whether the answer's bytes count in the memory budget of answers until `release`. */
   readonly isCounted: boolean
 
-  constructor(chunks: ReadonlyArray<Uint8Array>, release?: () => void) {
-    this.chunks = chunks
+  readonly #body: ReadonlyArray<Uint8Array> | string
+
+  constructor(body: ReadonlyArray<Uint8Array> | string, release?: () => void) {
+    const isText = typeof body === "string"
+    this.#body = body
     this.isCounted = release !== undefined
-    this.bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+    this.text = isText ? body : null
+    this.bytes = isText
+      ? Buffer.byteLength(body)
+      : body.reduce((sum, chunk) => sum + chunk.byteLength, 0)
     this.release = release ?? (() => undefined)
+  }
+
+  /** The chunks of the answer, as they arrived. */
+  get chunks(): ReadonlyArray<Uint8Array> {
+    return typeof this.#body === "string" ? [Buffer.from(this.#body)] : this.#body
   }
 }
 
+/**
+ * The maximum length of a text that is not converted to bytes: Node writes a text together with the
+ * head of its answer, which is cheaper. A longer text may take twice the memory of its bytes.
+ */
+const MAX_TEXT_LENGTH = 16 * 1024
+
 /** Encodes an answer before the charge: nothing may fail between the charge and the response. */
-export const encodeAnswer = (body: Readonly<Record<string, unknown>>): RawAnswer =>
-  new RawAnswer([Buffer.from(JSON.stringify(body))])
+export const encodeAnswer = (body: Readonly<Record<string, unknown>>): RawAnswer => {
+  const text = JSON.stringify(body)
+  return new RawAnswer(text.length <= MAX_TEXT_LENGTH ? text : [Buffer.from(text)])
+}

@@ -24,7 +24,10 @@ const MAX_AT_ONCE_BYTES = 64 * 1024
  * Sends a small answer in one piece. A large answer is sent chunk by chunk, so that its chunks need
  * not be copied into one.
  */
-const rawResponse = ({ chunks, bytes, isCounted, release }: RawAnswer) => {
+const rawResponse = (answer: RawAnswer) => {
+  const { text, bytes, isCounted, release } = answer
+  if (text !== null) return HttpServerResponse.text(text, { contentType: "application/json" })
+  const { chunks } = answer
   const [first] = chunks
   if (chunks.length === 1 && first !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
     return HttpServerResponse.uint8Array(first, { contentType: "application/json" })
