@@ -51,8 +51,9 @@ const familyOf = (upstreamModel: string): ImageFamily =>
 
 /** The fields of an order. Models that generate one image per call have no field `n`. */
 const fieldsOf = ({ body, upstreamModel: model }: ImageOrder): Fields => {
+  if (familyOf(model).isOneByOne !== true) return { ...body, model }
   const { n: _, ...withoutCount } = body
-  return { ...(familyOf(model).isOneByOne === true ? withoutCount : body), model }
+  return { ...withoutCount, model }
 }
 
 /**
@@ -68,8 +69,7 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
   if (edit !== null && familyOf(upstreamModel).edits !== "field") {
     return Result.succeed(editRequest(account, fields, edit))
   }
-  const pictures = edit === null ? {} : pictureField(edit)
-  const body = { ...fields, ...pictures }
+  const body = edit === null ? fields : { ...fields, ...pictureField(edit) }
   return Result.succeed(post(standardUrl(account, "images/generations"), bearer(account), body))
 }
 

@@ -47,11 +47,11 @@ export const makeKeyTurns = Effect.gen(function* () {
   /** Calls with an account, and runs `afterRefusal` where the vendor refused its key. */
   const callWith = <A>(
     account: KeyedAccount,
+    key: ChannelKey,
     state: BreakerState["_tag"],
     { call, isRefused }: Turns<A>,
     afterRefusal: (failure: VendorFailure) => Effect.Effect<A, VendorFailure>
   ) => {
-    const key = keyOfAccount(account)
     const called = call(account)
     const recorded =
       state === "Closed" ? called : Effect.tap(called, () => health.recordKeySuccess(key))
@@ -66,32 +66,31 @@ export const makeKeyTurns = Effect.gen(function* () {
 
   /**
    * Calls with the first key that is not cooling down, and after a refusal retries with the keys
-   * that follow. Runs `otherwise` when all keys are cooling down; fails with the last refusal when
-   * no key is left.
+   * that follow. Calls with the first key when all keys are cooling down; fails with the last
+   * refusal when no key is left.
    */
-  const callWithFirst = <A>(
-    accounts: ReadonlyArray<KeyedAccount>,
-    turns: Turns<A>,
-    otherwise: Effect.Effect<A, VendorFailure>
-  ): Effect.Effect<A, VendorFailure> => {
-    const [account, ...others] = accounts
-    if (account === undefined) return otherwise
-    return Effect.flatMap(turns.stateOf(keyOfAccount(account)), ({ _tag: state }) =>
-      state === "Open"
-        ? callWithFirst(others, turns, otherwise)
-        : callWith(account, state, turns, (failure) => {
-            const failed = Effect.fail(failure)
-            return turns.mayRepeat() ? callWithFirst(others, turns, failed) : failed
-          })
-    )
+  const callInTurn = <A>(accounts: Accounts, turns: Turns<A>) => {
+    const callFrom = (
+      index: number,
+      refusal: VendorFailure | null
+    ): Effect.Effect<A, VendorFailure> => {
+      const account = accounts[index]
+      if (account === undefined) {
+        return refusal === null
+          ? callWith(accounts[0], keyOfAccount(accounts[0]), "Open", turns, Effect.fail)
+          : Effect.fail(refusal)
+      }
+      const key = keyOfAccount(account)
+      return Effect.flatMap(turns.stateOf(key), ({ _tag: state }) =>
+        state === "Open"
+          ? callFrom(index + 1, refusal)
+          : callWith(account, key, state, turns, (failure) =>
+              turns.mayRepeat() ? callFrom(index + 1, failure) : Effect.fail(failure)
+            )
+      )
+    }
+    return callFrom(0, null)
   }
-
-  const callInTurn = <A>(accounts: Accounts, turns: Turns<A>) =>
-    callWithFirst(
-      accounts,
-      turns,
-      Effect.suspend(() => callWith(accounts[0], "Open", turns, Effect.fail))
-    )
 
   /**
    * The breaker state of a key for polling. A key without credit creates no tasks, but its earlier
@@ -114,7 +113,7 @@ export const makeKeyTurns = Effect.gen(function* () {
         const turn = turns.get(channelId) ?? 0
         if (accounts.length > 1) turns.set(channelId, (turn + 1) % accounts.length)
         const { keyState: stateOf } = health
-        return callInTurn(Arr.rotate(accounts, -turn), {
+        return callInTurn(turn === 0 ? accounts : Arr.rotate(accounts, -turn), {
           call,
           mayRepeat,
           isRefused: isAboutKey,

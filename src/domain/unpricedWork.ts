@@ -441,6 +441,7 @@ const faultsOf = (
   gatewayFields: GatewayFields
 ): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
+  if (Object.keys(body).every((name) => gatewayFields.names.has(name))) return faults
   for (const field of otherFields(body, gatewayFields.names)) {
     const message = faultOf(rules, field, gatewayFields)
     if (message === null || faults.at(-1)?.path === field.path) continue

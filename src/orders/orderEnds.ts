@@ -216,27 +216,26 @@ export const makeOrderEnds = Effect.gen(function* () {
   }
 
   /** Captures the charge, and answers only when it is recorded in the ledger. */
-  const capture = <Answer>(open: OpenOrder, charge: Charge<Answer>) =>
-    Effect.gen(function* () {
-      const { cost } = open.current.mount()
-      const answer = yield* storableAnswer(open, charge)
-      const call = Exit.isSuccess(charge.answer) ? open.call.answered() : null
-      const { state } = yield* ledger.capture({
-        ...closeOf(open),
-        task: charge.task,
-        chargeNano: charge.chargeNano,
-        costNano: cost === null ? null : charge.costBy(cost),
-        usage: charge.usage,
-        orphan: charge.orphan,
-        call,
-        answer
-      })
-      taskEnds.notify(open.run.id)
-      if (state !== "captured") return yield* answerLate(open)
-      noteUsage(open, charge)
-      if (call !== null) open.call.skipLog()
-      return yield* charge.answer
-    }).pipe(inCaptureSpan)
+  const capture = Effect.fnUntraced(function* <Answer>(open: OpenOrder, charge: Charge<Answer>) {
+    const { cost } = open.current.mount()
+    const answer = yield* storableAnswer(open, charge)
+    const call = Exit.isSuccess(charge.answer) ? open.call.answered() : null
+    const { state } = yield* ledger.capture({
+      ...closeOf(open),
+      task: charge.task,
+      chargeNano: charge.chargeNano,
+      costNano: cost === null ? null : charge.costBy(cost),
+      usage: charge.usage,
+      orphan: charge.orphan,
+      call,
+      answer
+    })
+    taskEnds.notify(open.run.id)
+    if (state !== "captured") return yield* answerLate(open)
+    noteUsage(open, charge)
+    if (call !== null) open.call.skipLog()
+    return yield* charge.answer
+  })
 
   const finish = <Answer>(
     open: OpenOrder,
@@ -248,7 +247,7 @@ export const makeOrderEnds = Effect.gen(function* () {
       case "Charge":
         return Effect.andThen(
           annotateUsage(open.current.mount().job, finish.usage),
-          capture(open, finish)
+          inCaptureSpan(capture(open, finish))
         )
       case "Charged":
         return finish.answer

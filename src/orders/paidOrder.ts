@@ -34,8 +34,8 @@ import { makeOrderCall } from "./orderCall.ts"
 import { logOrderError, makeOrderEnds, type OpenOrder } from "./orderEnds.ts"
 import { makeFileAddresses, noAddresses } from "./orderFiles.ts"
 import { observedCall, observedOrder } from "./orderTelemetry.ts"
-import type { ChargeNow, OrderTerms, PaidOrder } from "./orderValue.ts"
-import { makePermits } from "./permits.ts"
+import type { ChargeNow, OrderRun, OrderTerms, PaidOrder } from "./orderValue.ts"
+import { type MoveTo, makePermits } from "./permits.ts"
 
 /** The purpose of an order's paid call in the call log. */
 const callPurposes = { video: "submit", image: "image", text: "text" } as const satisfies Record<
@@ -65,7 +65,7 @@ export const makePaidOrders = Effect.gen(function* () {
 
   const openOrder = (
     terms: OrderTerms,
-    run: OpenOrder["run"],
+    run: OrderRun,
     key: RequestKey | null,
     current: OpenOrder["current"]
   ): OpenOrder => {
@@ -200,33 +200,36 @@ export const makePaidOrders = Effect.gen(function* () {
         )
     })
 
-  /** Runs the steps of an order that has its permits. */
-  const stepsOf = <Product, Answer>(
+  /** Makes the product of an order that has its hold, and finishes the order. */
+  const produce = Effect.fnUntraced(function* <Product, Answer>(
     order: PaidOrder<Product, Answer>,
     open: OpenOrder,
     current: CurrentMount<Product>
-  ) => {
-    const afterHold = Effect.gen(function* () {
-      const product = yield* current
-        .call((turn) => callMount(order, open, turn), reassign(open))
-        .pipe(Effect.catchCause((cause) => afterFailure(order, open, cause)))
-      yield* open.reach("made")
-      const finish = yield* order.finish(product, open.run.id)
-      const answer = yield* Effect.mapError(ends.finish(open, finish), (error) =>
-        withClientModel(open, error)
-      )
-      yield* open.reach("finished")
-      return answer
-    })
-    const logged = Effect.onExitPrimitive(afterHold, open.call.log)
+  ) {
+    const product = yield* current
+      .call((turn) => callMount(order, open, turn), reassign(open))
+      .pipe(Effect.catchCause((cause) => afterFailure(order, open, cause)))
+    yield* open.reach("made")
+    const finish = yield* order.finish(product, open.run.id)
+    const answer = yield* Effect.mapError(ends.finish(open, finish), (error) =>
+      withClientModel(open, error)
+    )
+    yield* open.reach("finished")
+    return answer
+  })
 
-    return Effect.gen(function* () {
-      yield* open.reach("placed")
-      yield* hold(open)
-      yield* open.reach("held")
-      return yield* order.around(logged, open.run.id)
-    })
-  }
+  /** Runs the steps of an order that has its permits. */
+  const stepsOf = Effect.fnUntraced(function* <Product, Answer>(
+    order: PaidOrder<Product, Answer>,
+    open: OpenOrder,
+    current: CurrentMount<Product>
+  ) {
+    yield* open.reach("placed")
+    yield* hold(open)
+    yield* open.reach("held")
+    const afterHold = Effect.onExitPrimitive(produce(order, open, current), open.call.log)
+    return yield* order.around(afterHold, open.run.id)
+  })
 
   /** Releases the trials of a turn whose mount was not called. */
   const endUncalled = (terms: OrderTerms, current: Pick<CurrentMount<unknown>, "uncalledTurn">) => {
@@ -236,26 +239,35 @@ export const makePaidOrders = Effect.gen(function* () {
     return health.endTrial(lane, uncalled.trials, undefined)
   }
 
-  const run = Effect.fnUntraced(function* <Product, Answer>(
+  /** Chooses the order's first mount, which takes the channel's permit, and runs the steps. */
+  const runAtMounts = Effect.fnUntraced(function* <Product, Answer>(
+    order: PaidOrder<Product, Answer>,
+    run: OrderRun,
+    key: RequestKey | null,
+    moveTo: MoveTo
+  ) {
+    const mounts = yield* drawMounts(order.mounts)
+    const nextTurn = makeTurns(mounts, moveTo, (channelId) =>
+      health.breakerState(laneOf(order, channelId))
+    )
+    const current = yield* makeCurrentMount(yield* nextTurn(), nextTurn, order)
+    const open = openOrder(order, run, key, current)
+    return yield* Effect.onExitPrimitive(stepsOf(order, open, current), () =>
+      endUncalled(order, current)
+    )
+  })
+
+  const runWithAddresses = <Product, Answer>(
     order: PaidOrder<Product, Answer>,
     key: RequestKey | null,
     addresses: FileAddresses
-  ) {
-    const id = `${orderPrefixes[order.kind]}_${yield* random.uuidV7()}`
-    const mounts = yield* drawMounts(order.mounts)
-    return yield* withPermits(order.caller.organizationId, (moveTo) =>
-      Effect.gen(function* () {
-        const nextTurn = makeTurns(mounts, moveTo, (channelId) =>
-          health.breakerState(laneOf(order, channelId))
-        )
-        const current = yield* makeCurrentMount(yield* nextTurn(), nextTurn, order)
-        const open = openOrder(order, { id, addresses }, key, current)
-        return yield* Effect.onExitPrimitive(stepsOf(order, open, current), () =>
-          endUncalled(order, current)
-        )
-      })
-    ).pipe(observedOrder(id, order))
-  })
+  ) =>
+    Effect.flatMap(random.uuidV7(), (uuid) => {
+      const id = `${orderPrefixes[order.kind]}_${uuid}`
+      return withPermits(order.caller.organizationId, (moveTo) =>
+        runAtMounts(order, { id, addresses }, key, moveTo)
+      ).pipe(observedOrder(id, order))
+    })
 
   /**
    * Runs an order and returns its answer when its charge is recorded in the ledger. On every
@@ -264,10 +276,10 @@ export const makePaidOrders = Effect.gen(function* () {
    */
   return <Product, Answer>(order: PaidOrder<Product, Answer>, key: RequestKey | null) =>
     order.files.size === 0
-      ? run(order, key, noAddresses)
+      ? runWithAddresses(order, key, noAddresses)
       : Effect.scoped(
           Effect.flatMap(addressesOf(order.caller.organizationId, order.files), (addresses) =>
-            run(order, key, addresses)
+            runWithAddresses(order, key, addresses)
           )
         )
 })

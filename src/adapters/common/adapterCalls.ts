@@ -3,7 +3,7 @@ import { Clock, Duration, Effect, Metric, Redacted, Result } from "effect"
 import { imageCount } from "../../domain/image/ImageRequest.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
-import { monotonicMillis } from "../../runtime/monotonic.ts"
+import { monotonicMillis, monotonicMillisOf } from "../../runtime/monotonic.ts"
 import { withSpan } from "../../runtime/spans.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
@@ -230,11 +230,12 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
         )
       })
       return (account: ChannelAccount, order: ImageOrder, onJob: OnJob) =>
-        Effect.flatMap(monotonicMillis, (startedAt) =>
-          Effect.flatMap(ask(account, order), (response) =>
+        Effect.clockWith((clock) => {
+          const startedAt = monotonicMillisOf(clock)
+          return Effect.flatMap(ask(account, order), (response) =>
             "taskId" in response ? awaitTask(response, startedAt, onJob) : Effect.succeed(response)
           )
-        )
+        })
     }
     const generateOnce = makeGenerate({ ...limits.image, longTextBytes: LONG_IMAGE_BYTES })
     /** The call for answers that are merged, which have to be decoded fully. */

@@ -155,6 +155,12 @@ const digestOf =
 const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
+/** The bytes of the chunks; a single chunk is not copied. */
+const joined = (chunks: ReadonlyArray<Uint8Array>): Buffer => {
+  const [first] = chunks
+  return chunks.length === 1 && first !== undefined ? bufferOf(first) : Buffer.concat(chunks)
+}
+
 /**
  * Characters that need decoding: a backslash, and control characters that a broken encoder leaves
  * in a text.
@@ -238,7 +244,7 @@ export const readBody = (
     // Skipped fields were not counted against the bounds, so a full decode has no bound of values.
     const decodeBounds =
       skippedFields === undefined ? bounds : { ...bounds, values: Number.MAX_SAFE_INTEGER }
-    const body = parseBody(Buffer.concat(raw.chunks), decodeBounds)
+    const body = parseBody(joined(raw.chunks), decodeBounds)
     raw.release()
     return body
   }

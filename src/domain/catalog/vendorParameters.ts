@@ -90,9 +90,14 @@ const expectedOf = (parameter: VendorParameter, value: unknown): string | null =
 export const parameterFaults = (
   body: Readonly<Record<string, unknown>>,
   parameters: VendorParameters
-): ReadonlyArray<FieldFault> =>
-  Object.entries(parameters).flatMap(([name, parameter]) => {
+): ReadonlyArray<FieldFault> => {
+  const faults: Array<FieldFault> = []
+  for (const name of Object.keys(parameters)) {
+    const parameter = parameters[name]
     const value = body[name] ?? null
-    const expectation = value === null ? null : expectedOf(parameter, value)
-    return expectation === null ? [] : [{ path: name, message: `Expected ${expectation}` }]
-  })
+    const expectation =
+      value === null || parameter === undefined ? null : expectedOf(parameter, value)
+    if (expectation !== null) faults.push({ path: name, message: `Expected ${expectation}` })
+  }
+  return faults
+}

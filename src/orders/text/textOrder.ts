@@ -103,20 +103,21 @@ export const textOrderOf = (
     output: TextOutput,
     remembered: RawAnswer | null,
     answer: Exit.Exit<Answer, UpstreamError>
-  ) =>
-    Effect.gen(function* (): Effect.fn.Return<Finish<Answer>> {
-      const { implausible, ...charge } = chargeOf(output.usage, output)
-      if (implausible !== null) yield* logImplausibleUsage(id, implausible)
-      return {
-        ...charge,
-        orphan: implausible === null ? null : implausibleUsage(implausible, null),
-        repeatAnswer: () => ({
-          stored: { _tag: "Text", streamed: remembered === null },
-          remembered
-        }),
-        answer
-      }
-    })
+  ): Effect.Effect<Finish<Answer>> => {
+    const { implausible, ...charge } = chargeOf(output.usage, output)
+    const finish: Finish<Answer> = {
+      ...charge,
+      orphan: implausible === null ? null : implausibleUsage(implausible, null),
+      repeatAnswer: () => ({
+        stored: { _tag: "Text", streamed: remembered === null },
+        remembered
+      }),
+      answer
+    }
+    return implausible === null
+      ? Effect.succeed(finish)
+      : Effect.as(logImplausibleUsage(id, implausible), finish)
+  }
 
   const terms: OrderTerms = {
     kind: "text",
@@ -176,13 +177,16 @@ export const makeTextOrder = Effect.fnUntraced(function* (
       ...unstreamedHooks,
       mounts: Arr.map(resolved.mounts, ({ adapter, accounts, ...mount }) => ({
         ...mount,
-        call: Effect.fnUntraced(function* () {
-          const text = yield* keyTurns.forOrder(accounts, (account) =>
-            request.requestText(adapter, account, mount.job.upstreamModel)
+        call: () =>
+          Effect.flatMap(
+            keyTurns.forOrder(accounts, (account) =>
+              request.requestText(adapter, account, mount.job.upstreamModel)
+            ),
+            (text) =>
+              hasFailed(text)
+                ? Effect.fail(failedWhileWriting)
+                : Effect.succeed({ ...text, answer: text.raw ?? encodeAnswer(text.result) })
           )
-          if (hasFailed(text)) return yield* failedWhileWriting
-          return { ...text, answer: text.raw ?? encodeAnswer(text.result) }
-        })
       })),
       finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),
       // If the vendor's token count is unknown, the maximum output that the hold covers is charged,
