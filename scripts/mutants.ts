@@ -165,11 +165,7 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "UPDATE budget_uses r SET has_refused = true",
       "UPDATE budget_uses r SET has_refused = false"
     ],
-    [
-      "what is closed is not summed up",
-      "WHERE c.outcome = 'won';\n  IF have_budgets",
-      "WHERE false;\n  IF have_budgets"
-    ],
+    ["what is closed is not summed up", "IF order_ids IS NOT NULL THEN", "IF false THEN"],
     [
       "pool compared with <",
       "WHEN request.amount > available[request.pool]",

@@ -65,20 +65,17 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     }
   }
 
-  /** Makes one call for the batch, and returns its answers. */
-  const deliver = (batch: Batch): Effect.Effect<ReadonlyArray<Answer>, E> =>
-    Effect.flatMap(options.run(batch.map(({ item }) => item)), (answers) =>
-      answers.length === batch.length
-        ? Effect.succeed(answers)
-        : Effect.die(new Error("a batch left an item out"))
-    )
-
-  const settleAll = (batch: Batch, answers: ReadonlyArray<Answer>) => {
-    for (const [index, value] of answers.entries()) {
-      const entry = batch[index]
-      if (entry !== undefined) settle(entry, Exit.succeed(value))
-    }
-  }
+  /** Makes one call for the batch. */
+  const deliver = (batch: Batch): Effect.Effect<void, E> =>
+    Effect.flatMap(options.run(batch.map(({ item }) => item)), (answers) => {
+      if (answers.length !== batch.length) return Effect.die(new Error("a batch left an item out"))
+      return Effect.sync(() => {
+        for (const [index, value] of answers.entries()) {
+          const entry = batch[index]
+          if (entry !== undefined) settle(entry, Exit.succeed(value))
+        }
+      })
+    })
 
   const deliverOneByOne = (batch: Batch, cause: Cause.Cause<E>): Effect.Effect<void> =>
     batch.length > 1
@@ -91,7 +88,6 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   const deliverWithRetry = (batch: Batch): Effect.Effect<void> =>
     deliver(batch).pipe(
       Effect.retry({ while: options.isTransient, schedule: transientBackoff }),
-      Effect.map((answers) => settleAll(batch, answers)),
       Effect.catchCause((cause) => deliverOneByOne(batch, cause))
     )
 
@@ -115,29 +111,20 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
       })
     )
 
-  const call = (batches: ReadonlyMap<string, Batch>): Effect.Effect<void> => {
-    const entries = [...batches.values()].flat()
-    return Effect.matchCause(deliver(entries), {
-      onSuccess: (answers) => {
-        for (const [lane, batch] of batches) releaseLane(lane, batch.length)
-        inFlightCount -= 1
-        startCalls()
-        // A caller continues as soon as its entry is settled. The next calls are sent before that,
-        // so that the database does not wait for the callers.
-        settleAll(entries, answers)
-      },
-      onFailure: (cause) => {
-        const isTransient = Option.exists(Cause.findErrorOption(cause), options.isTransient)
-        const mayRetryWhole = batches.size > 1 || isTransient
-        for (const [lane, batch] of batches) {
-          const retry = mayRetryWhole ? deliverWithRetry(batch) : deliverOneByOne(batch, cause)
+  const call = (batches: ReadonlyMap<string, Batch>): Effect.Effect<void> =>
+    Effect.map(Effect.exit(deliver([...batches.values()].flat())), (exit) => {
+      for (const [lane, batch] of batches) {
+        if (Exit.isSuccess(exit)) releaseLane(lane, batch.length)
+        else {
+          const isTransient = Option.exists(Exit.findErrorOption(exit), options.isTransient)
+          const mayRetryWhole = batches.size > 1 || isTransient
+          const retry = mayRetryWhole ? deliverWithRetry(batch) : deliverOneByOne(batch, exit.cause)
           continueWith(retry, () => releaseLane(lane, batch.length))
         }
-        inFlightCount -= 1
-        startCalls()
       }
+      inFlightCount -= 1
+      startCalls()
     })
-  }
 
   /** Takes the items of the next call from the queues. */
   const dequeue = (): ReadonlyMap<string, Batch> => {

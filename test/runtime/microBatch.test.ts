@@ -45,27 +45,3 @@ describe("a batch that rests", () => {
     })
   )
 })
-
-describe("a batch with items that wait", () => {
-  it.effect("sends them before the callers of the last call continue", () =>
-    Effect.gen(function* () {
-      const events: Array<string> = []
-      const batch = yield* makeMicroBatch<number, number, never>({
-        maxItems: 100,
-        run: (items) =>
-          Effect.suspend(() => {
-            events.push(`call of ${items.join()}`)
-            return Effect.as(Effect.sleep(10), items)
-          }),
-        isTransient: () => false
-      })
-      for (const item of [1, 2, 3]) {
-        yield* Effect.forkChild(
-          Effect.map(batch.submit("lane", item), (answer) => events.push(`answer to ${answer}`))
-        )
-      }
-      yield* TestClock.adjust(10)
-      assert.deepStrictEqual(events, ["call of 1", "call of 2,3", "answer to 1"])
-    })
-  )
-})

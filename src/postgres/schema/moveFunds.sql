@@ -122,8 +122,9 @@ CREATE FUNCTION write_closes(
   p_time_zone text, p_closes order_close[], p_decisions close_decision[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-  -- Whether the rows that the updates returned add up to the holds of the closes that won.
-  is_complete boolean;
+  -- The orders that are closed, and whether the rows that the updates returned add up to their
+  -- holds.
+  organization_ids text[]; order_ids text[]; is_complete boolean;
   -- Which optional writes are needed: even a statement that finds no row costs time.
   have_budgets boolean; ends_tasks boolean; has_orphans boolean; frees_keys boolean;
   has_answers boolean;
@@ -136,7 +137,8 @@ BEGIN
            input = w.input, output = w.output, unit = w.unit, unit_price = w.unit_price,
            input_unit_price = w.input_unit_price, basis = w.basis, cost = w.cost, call = w.call
       FROM won w
-     WHERE r.ctid = w.row AND r.state = 'open' AND r.hold = w.hold RETURNING w.hold
+     WHERE r.ctid = w.row AND r.organization_id = w.organization_id AND r.state = 'open'
+       AND r.hold = w.hold RETURNING w.hold
   ), months_changed AS (
     UPDATE member_months r SET held = r.held - s.freed, captured = r.captured + s.charged
       FROM (SELECT (SELECT m.ctid FROM member_months m
@@ -154,13 +156,15 @@ BEGIN
               FROM won w GROUP BY w.organization_id) s
      WHERE r.ctid = s.row RETURNING s.freed
   )
-  SELECT coalesce(sum(w.hold), 0) = ALL (ARRAY[
+  SELECT array_agg(w.organization_id), array_agg(w.order_id),
+         coalesce(sum(w.hold), 0) = ALL (ARRAY[
            (SELECT coalesce(sum(hold), 0) FROM orders_closed),
            (SELECT coalesce(sum(freed), 0) FROM months_changed),
            (SELECT coalesce(sum(freed), 0) FROM pools_changed)]),
          bool_or(w.counts_in IS NOT NULL), bool_or(w.task_end IS NOT NULL),
          bool_or(w.orphan IS NOT NULL), bool_or(w.frees_key), bool_or(w.answer IS NOT NULL)
-    INTO is_complete, have_budgets, ends_tasks, has_orphans, frees_keys, has_answers
+    INTO organization_ids, order_ids, is_complete, have_budgets, ends_tasks, has_orphans,
+         frees_keys, has_answers
     FROM won w;
   -- An order without its member month is corrupt, which a retry cannot repair. So this error is one
   -- that is not retried: the movements of the batch are then sent one by one, and only the close of
@@ -179,8 +183,9 @@ BEGIN
       USING ERRCODE = 'serialization_failure';
   END IF;
 
-  PERFORM sum_up(p_time_zone, array_agg(c.organization_id), array_agg(c.order_id), NULL)
-     FROM unnest(p_closes, p_decisions) AS c WHERE c.outcome = 'won';
+  IF order_ids IS NOT NULL THEN
+    PERFORM sum_up(p_time_zone, organization_ids, order_ids, NULL);
+  END IF;
   IF have_budgets THEN
     UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured + s.charged
       FROM (SELECT (SELECT b.ctid FROM budget_uses b
