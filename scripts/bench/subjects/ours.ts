@@ -10,6 +10,8 @@ import { freePort } from "../../../test/support/postgresServer.ts"
 import { type Subject, type SubjectKind, signal } from "./subject.ts"
 import { BenchFailed, type World } from "./world.ts"
 
+/** The size of the young generation, as `scripts/Dockerfile` sets it. */
+const YOUNG_GENERATION = "--max-semi-space-size=16"
 export const gatewayEntry = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
 
 /** The number of organisations that the case of a single busy organisation is compared with. */
@@ -114,6 +116,7 @@ export const startOurs = Effect.fnUntraced(function* (
   const start = startGateway({ DATABASE_URL: databaseUrl, ...port, ...env }, entry, [
     program,
     ...before,
+    YOUNG_GENERATION,
     ...profiling
   ])
   const { url, process } = yield* start
