@@ -33,7 +33,7 @@ import { VendorWire } from "./wire/VendorWire.ts"
 import { decodeFully, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, unusableAnswer } from "./wire/vendorFailures.ts"
 import { bearer, post, standardUrl } from "./wire/vendorRequest.ts"
-import { sendForEvents } from "./wire/vendorStream.ts"
+import { type StreamOptions, sendForEvents } from "./wire/vendorStream.ts"
 
 // Wire schemas
 
@@ -155,10 +155,10 @@ export const makeOpenAi = Effect.gen(function* () {
       return Effect.as(take(pieces), isLast)
     }
     const request = yield* Effect.fromResult(streamRequest(account, order))
-    const options = {
+    const options: StreamOptions = {
       ...limits.stream,
       eventBytes: Math.min(limits.stream.maxBytes, eventBytesOf(order.body)),
-      passesOver: unchargedFields
+      skippedFields: unchargedFields
     }
     const answer = yield* sendForEvents(wire, request, options, takeEvents).pipe(
       Effect.catchTag("VendorLost", (lost) =>

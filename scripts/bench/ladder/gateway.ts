@@ -38,7 +38,7 @@ const layerRequestRules = Layer.effect(
   RequestRules,
   Effect.map(RequestRules, (rules) =>
     RequestRules.of((handler, options) =>
-      options.endpoint.name === "generate" ? Effect.succeed(response) : rules(handler, options)
+      options.endpoint.identifier === "generate" ? Effect.succeed(response) : rules(handler, options)
     )
   )
 ).pipe(Layer.provide(layerMiddlewares))
