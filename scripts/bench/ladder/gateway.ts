@@ -38,7 +38,9 @@ const layerRequestRules = Layer.effect(
   RequestRules,
   Effect.map(RequestRules, (rules) =>
     RequestRules.of((handler, options) =>
-      options.endpoint.identifier === "generate" ? Effect.succeed(response) : rules(handler, options)
+      options.endpoint.identifier === "generate"
+        ? Effect.succeed(response)
+        : rules(handler, options)
     )
   )
 ).pipe(Layer.provide(layerMiddlewares))

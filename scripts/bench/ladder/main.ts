@@ -1,7 +1,8 @@
 /**
  * Measures what each step of an image order costs: starts one gateway for each step, which does
- * all work up to this step and answers, runs the same order on them in interleaved rounds, and
- * prints the processor time that each step adds, beside its budget. `--cases` selects steps.
+ * all work up to this step and answers, runs the same order on them and on a bare proxy in
+ * interleaved rounds, and prints the processor time that each step adds, in microseconds and in that
+ * of the bare proxy, beside its budget. `--cases` selects steps.
  *
  *   npm run bench:ladder -- --rounds 5 --seconds 3
  */
@@ -15,6 +16,7 @@ import type { Row } from "../measure/window.ts"
 import { readOptions } from "../options.ts"
 import { renderTable } from "../report.ts"
 import { startOurs } from "../subjects/ours.ts"
+import { startPeer } from "../subjects/peers/peers.ts"
 import { openServer } from "../subjects/server.ts"
 import { type Subject, signal } from "../subjects/subject.ts"
 import { startVendor } from "../subjects/vendorControl.ts"
@@ -23,19 +25,22 @@ import { stepNames, steps } from "./steps.ts"
 
 const entry = fileURLToPath(new URL("./gateway.ts", import.meta.url))
 
-/** The processor time of each step in microseconds, and what it adds to the step before. */
-const render = (rows: ReadonlyArray<Row>): string => {
+const microsOf = ({ median: { subjectMillis } }: Row): number => subjectMillis * 1000
+
+/** What each step adds to the step before, and the sum. */
+const render = (rows: ReadonlyArray<Row>, bareMicros: number): string => {
   let before = 0
   const lines = stepNames.flatMap((step) => {
     const row = rows.find(({ subject }) => subject === step)
     if (row === undefined) return []
     const { does, budget } = steps[step]
-    const sum = row.median.subjectMillis * 1000
+    const sum = microsOf(row)
     const adds = sum - before
     before = sum
-    return [[step, does, ...[adds, budget, sum].map((micros) => micros.toFixed(0))]]
+    const ratio = (adds / bareMicros).toFixed(1)
+    return [[step, does, adds.toFixed(0), ratio, budget.toFixed(1), sum.toFixed(0)]]
   })
-  return renderTable([["step", "does", "adds", "budget", "sum"], ...lines])
+  return renderTable([["step", "does", "adds", "of bare", "budget", "sum"], ...lines])
 }
 
 const program = Effect.gen(function* () {
@@ -53,8 +58,14 @@ const program = Effect.gen(function* () {
       return step === "ledger" ? subject : { ...subject, books: null }
     })
   )
-  const rows = yield* runRounds(imageCase, subjects, world)
-  yield* Console.log(`\n${render(rows)}\n\nprocessor time of the gateway in microseconds an image`)
+  const bare = yield* startPeer("bare", world, true)
+  yield* signal(bare, "SIGSTOP")
+  const rows = yield* runRounds(imageCase, [...subjects, bare], world)
+  const bareMicros =
+    rows.filter(({ subject }) => subject === bare.name).map(microsOf)[0] ?? Number.NaN
+  yield* Console.log(
+    `\n${render(rows, bareMicros)}\n\nprocessor time in microseconds an image; a bare proxy takes ${bareMicros.toFixed(0)}`
+  )
 })
 
 NodeRuntime.runMain(Effect.scoped(program))

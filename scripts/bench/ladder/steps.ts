@@ -7,16 +7,19 @@ export type Step = (typeof stepNames)[number]
 interface StepFacts {
   /** What the step does beyond the one before it. */
   readonly does: string
-  /** The processor time of the gateway that the step may take, in microseconds. */
+  /**
+   * The processor time that the step may take, in that of a bare proxy for the same request, so that
+   * the budget fits every machine.
+   */
   readonly budget: number
 }
 
 export const steps: Readonly<Record<Step, StepFacts>> = {
-  edge: { does: "socket, envelope, metrics, router", budget: 20 },
-  access: { does: "key, rates, permits", budget: 15 },
-  body: { does: "body read and decoded", budget: 20 },
-  price: { does: "model, mounts, price", budget: 15 },
-  order: { does: "the other steps of the order", budget: 40 },
-  vendor: { does: "the vendor's call over HTTP", budget: 40 },
-  ledger: { does: "hold and capture", budget: 30 }
+  edge: { does: "socket, envelope, metrics, router", budget: 0.5 },
+  access: { does: "key, rates, permits", budget: 0.4 },
+  body: { does: "body read and decoded", budget: 0.5 },
+  price: { does: "model, mounts, price", budget: 0.2 },
+  order: { does: "the other steps of the order", budget: 0.8 },
+  vendor: { does: "the vendor's call over HTTP", budget: 1 },
+  ledger: { does: "hold and capture", budget: 0.4 }
 }
