@@ -194,9 +194,9 @@ export interface TextAdapter extends Checkable {
   ): Effect.Effect<TextAnswer, VendorFailure>
   /**
    * Passes the events to `take` as they arrive, those that arrived together in one call, and reads
-   * the next events when `take` has ended. The event that marks the end of the stream is left out. Fails also when the stream breaks or
-   * contains an error after `take` has received events. The time that `take` needs does not count
-   * as vendor time.
+   * the next events when `take` has ended. The event that marks the end of the stream is left out.
+   * Fails also when the stream breaks or contains an error after `take` has received events. The
+   * time that `take` needs does not count as vendor time.
    */
   stream(
     account: ChannelAccount,

@@ -18,9 +18,9 @@ import { renderTable } from "../report.ts"
 import { startOurs } from "../subjects/ours.ts"
 import { startPeer } from "../subjects/peers/peers.ts"
 import { openServer } from "../subjects/server.ts"
-import { type Subject, signal } from "../subjects/subject.ts"
+import { signal } from "../subjects/subject.ts"
 import { startVendor } from "../subjects/vendorControl.ts"
-import type { World } from "../subjects/world.ts"
+import { BenchFailed, type World } from "../subjects/world.ts"
 import { stepNames, steps } from "./steps.ts"
 
 const entry = fileURLToPath(new URL("./gateway.ts", import.meta.url))
@@ -49,18 +49,23 @@ const program = Effect.gen(function* () {
   const server = yield* openServer(options.database)
   const world: World = { options, placement, server, vendor: yield* startVendor }
   const wanted = stepNames.filter((step) => options.cases?.has(step) ?? true)
-  const subjects = yield* Effect.forEach(wanted, (step) =>
-    Effect.gen(function* () {
-      const asked = { name: step, entry, env: { LADDER_STEP: step } }
-      const subject: Subject = yield* startOurs(world, asked)
-      yield* signal(subject, "SIGSTOP")
-      // Only a gateway with the real ledger charges what it answers.
-      return step === "ledger" ? subject : { ...subject, books: null }
-    })
+  const started = yield* Effect.forEach(wanted, (step) =>
+    startOurs(world, { name: step, entry, env: { LADDER_STEP: step } })
+  )
+  yield* Effect.forEach(started, (subject) => signal(subject, "SIGSTOP"))
+  // Only a gateway with the real ledger charges what it answers.
+  const early = started.filter(({ name }) => name !== "ledger")
+  const subjects = started.map((subject) =>
+    early.includes(subject) ? { ...subject, books: null } : subject
   )
   const bare = yield* startPeer("bare", world, true)
   yield* signal(bare, "SIGSTOP")
   const rows = yield* runRounds(imageCase, [...subjects, bare], world)
+  for (const { name, books } of early) {
+    if ((yield* books.charges) > 0) {
+      return yield* new BenchFailed({ message: `${name}: its gateway does more than this step` })
+    }
+  }
   const bareMicros =
     rows.filter(({ subject }) => subject === bare.name).map(microsOf)[0] ?? Number.NaN
   yield* Console.log(

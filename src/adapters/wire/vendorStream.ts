@@ -197,9 +197,9 @@ const exchange = Effect.fnUntraced(function* (
 
 /**
  * Sends one request and passes the events of its answer to `take` as they arrive, until `take`
- * returns true, which means that the last one was among them. An answer that is an error or not a stream is read to its end and
- * not passed to `take`. `timeout` limits the sum of all waits for the vendor. Fails like `send`,
- * also in mid-stream.
+ * returns true, which means that the last one was among them. An answer that is an error or not a
+ * stream is read to its end and not passed to `take`. `timeout` limits the sum of all waits for the
+ * vendor. Fails like `send`, also in mid-stream.
  */
 export const sendForEvents = (
   wire: VendorWire["Service"],

@@ -55,9 +55,8 @@ export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
 
 /**
  * Streams the events as they arrive, followed by `lastEvent`, or by the error that cut the stream
- * short.
- * The order waits for its client meanwhile, so the socket of a client that reads nothing for too
- * long is destroyed.
+ * short. The order waits for its client meanwhile, so the socket of a client that reads nothing for
+ * too long is destroyed.
  */
 export const streamResponse = Effect.fnUntraced(function* (
   answer: StreamedAnswer,
