@@ -83,9 +83,10 @@ export const layerChannelRecords = Layer.effect(
       ends,
       failures
     }) {
+      // A failure is stored before it is counted, so that readers of a count find its failure.
+      for (const failure of failures) yield* bounded(storeFailure(failure))
       yield* bounded(addCounts(counts))
       if (ends.length > 0) yield* bounded(addEnds(ends))
-      for (const failure of failures) yield* bounded(storeFailure(failure))
       yield* bounded(sql`DELETE FROM channel_counts WHERE slot < now() - interval '1 hour'`)
       yield* bounded(sql`DELETE FROM call_ends WHERE slot < now() - interval '2 minutes'`)
       // Only old cooldowns that concern a single organisation are deleted; those that concern all
