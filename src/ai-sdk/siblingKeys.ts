@@ -9,8 +9,8 @@ type Headers = Record<string, string | undefined>
 interface Order {
   readonly n: number
   /**
-   * True while the order is in progress and after it has succeeded. A failed order is not taken,
-   * and its retry takes the same place and key.
+   * True while the order is in progress and after it has succeeded; false after a failure, so that
+   * the retry takes over the order's index and with it the same key.
    */
   isTaken: boolean
 }

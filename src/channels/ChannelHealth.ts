@@ -309,7 +309,7 @@ export const layerChannelHealth = Layer.effect(
       firstDelay: `${EXCHANGE_SECONDS} seconds`,
       run: Effect.andThen(publishCounts, refresh),
       onFailure: (cause) =>
-        Effect.logDebug("channel health: exchange between gateways failed", cause),
+        Effect.logDebug("channel health: publishing counts or reading cooldowns failed", cause),
       metric: channelState
     })
 

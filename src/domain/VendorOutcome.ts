@@ -55,7 +55,7 @@ export class VendorRefused extends Schema.TaggedError<VendorRefused>()("VendorRe
   retryAfterSeconds,
   /**
    * Set if the vendor's refusal table lists this refusal, which proves that the vendor produced
-   * nothing. Without a proof the order may have been carried out, whatever the status.
+   * nothing. If it is not set, the vendor may have carried out the order, whatever the status.
    */
   proof: Schema.optionalKey(KnownRefusal),
   /**
@@ -181,7 +181,10 @@ const knownStatuses: ReadonlyMap<number, KnownRefusal> = new Map([
 export const knownRefusalOf = (vendorStatus: number): KnownRefusal | null =>
   knownStatuses.get(vendorStatus) ?? null
 
-/** The proof that the vendor's refusal table gives; null if the refusal names a job. */
+/**
+ * The reason by which the vendor's refusal table proves that nothing was produced; null if the
+ * table does not list the refusal, or if the refusal names a job.
+ */
 const proofOf = (failure: VendorFailure): KnownRefusal | null =>
   failure._tag === "VendorRefused" && failure.upstreamId === undefined
     ? (failure.proof ?? null)
@@ -254,8 +257,8 @@ const keyRefusals: ReadonlySet<unknown> = new Set<KnownRefusal>([
 export const isAboutKey = (failure: VendorFailure): boolean => keyRefusals.has(proofOf(failure))
 
 /**
- * Whether the vendor refused the key of a poll. A poll begins no job, so the kind of the failure
- * suffices without a proof.
+ * Whether the vendor refused the key of a poll. A poll cannot start a job, so the kind of the
+ * failure decides, even if no refusal table proves that nothing was produced.
  */
 export const isKeyRefused = (failure: VendorFailure): boolean =>
   failure._tag === "VendorRefused" &&

@@ -63,8 +63,8 @@ const foreignWord =
 const LETTERS_PER_CHARACTER = 2
 
 /**
- * Splits a key into runs of ASCII letters, each with the maximum number of letters that the other
- * characters before it may stand for.
+ * Splits a key into runs of ASCII letters and digits. `most` is the maximum number of letters that
+ * the other characters before a run can look like.
  */
 const nameParts = (key: string) =>
   [...key.matchAll(/([^a-z0-9]*)([a-z0-9]*)/g)].map(([, strange = "", letters = ""]) => ({

@@ -309,7 +309,10 @@ function* insideOf(
   }
 }
 
-/** The place of the contents of the field that the keys lead to. */
+/**
+ * The position of a field's contents in the body. `keys` are the parts of the field's name, which
+ * some vendors read as a path.
+ */
 const placeInside = (place: Place, keys: ReadonlyArray<string>): Place => ({
   ...place,
   under: keys.at(-1) ?? place.under,

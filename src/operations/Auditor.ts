@@ -26,8 +26,8 @@ const logViolations = Effect.fnUntraced(function* (violations: ReadonlyArray<Vio
     )
   }
   if (violations.length > MAX_LOGGED) {
-    yield* Effect.logError("ledger audit: more violations than are logged").pipe(
-      Effect.annotateLogs({ unlogged: violations.length - MAX_LOGGED })
+    yield* Effect.logError("ledger audit: further violations not logged").pipe(
+      Effect.annotateLogs({ count: violations.length - MAX_LOGGED })
     )
   }
 })

@@ -231,7 +231,10 @@ export const makePaidOrders = Effect.gen(function* () {
     return yield* order.around(afterHold, open.run.id)
   })
 
-  /** Releases the trials of a turn whose mount was not called. */
+  /**
+   * Releases the trial calls that the order claimed for a mount which it then did not call, so that
+   * other orders can make them.
+   */
   const endUncalled = (terms: OrderTerms, current: Pick<CurrentMount<unknown>, "uncalledTurn">) => {
     const uncalled = current.uncalledTurn()
     if (uncalled === null || uncalled.trials.length === 0) return undefined

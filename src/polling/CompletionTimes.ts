@@ -59,7 +59,7 @@ export const layerUsualTimes = Layer.effect(
         })
       ),
       Effect.catchCause((cause) =>
-        Effect.logWarning("usual times: reading completed tasks failed", cause)
+        Effect.logWarning("completion times: reading recent tasks failed", cause)
       )
     )
     return usual

@@ -1,15 +1,14 @@
 /**
- * The questions (poll requests) of this gateway to each channel's vendor. The number of open
- * questions per channel is limited. Where the vendor answers quickly, further questions wait in a
- * queue, so that one claim brings many questions and the vendor has questions to answer while the
- * next claim runs.
+ * The poll requests of this gateway to each channel's vendor. The number of open requests per
+ * channel is limited. Where the vendor answers quickly, further requests wait in a queue, so that
+ * one claim brings many requests and the vendor has requests to answer while the next claim runs.
  */
 import { Clock, Effect, FiberSet, Latch } from "effect"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import type { PollAnswer, Question } from "./VideoPolls.ts"
 
 /**
- * The maximum length of a channel's queue is the number of questions that its vendor answers in
+ * The maximum length of a channel's queue is the number of poll requests that its vendor answers in
  * this time.
  */
 const QUEUE_MILLIS = 200
@@ -18,7 +17,7 @@ const MAX_QUEUED = 192
 /** The minimum time over which the rate of answers is measured. */
 const MIN_MEASURE_MILLIS = 50
 /**
- * The maximum number of the poller's questions, over all channels, whose answers have arrived but
+ * The maximum number of the poller's requests, over all channels, whose answers have arrived but
  * are not settled yet.
  */
 const MAX_SETTLING = 1024
@@ -51,8 +50,8 @@ const makeCounts = (bound: number, emptyAt: (name: string) => number, onEmptied:
 }
 
 /**
- * Allows at most `bound` open questions per channel. A question that has waited for `staleMillis`
- * is dropped, as the lease of its task may end before the vendor has answered.
+ * Allows at most `bound` open poll requests per channel. A request that has waited for
+ * `staleMillis` is dropped, as the lease of its task may end before the vendor has answered.
  */
 export const makePollQueue = Effect.fnUntraced(function* ({
   bound,
@@ -78,7 +77,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   )
   const settling = makeCounts(MAX_SETTLING, () => MAX_SETTLING / 2, wake)
 
-  /** Removes the questions that have waited for at least `millis` from the channel's queue. */
+  /** Removes the poll requests that have waited for at least `millis` from the channel's queue. */
   const takeLate = (channelId: string, millis: number): ReadonlyArray<Waiting> => {
     const queue = waiting.get(channelId) ?? []
     const before = monotonicMillisOf(clock) - millis
@@ -89,8 +88,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   const startNext = (channelId: string) => {
-    // No queued question is started while more than `bound` questions are open, which happens as
-    // questions for clients' reads skip the queue.
+    // No queued request is started while more than `bound` requests are open. This happens because
+    // polls for clients' reads skip the queue.
     if (open.of(channelId) > bound) return
     takeLate(channelId, staleMillis)
     const queue = waiting.get(channelId) ?? []
@@ -113,8 +112,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   /**
-   * Starts a question in the background. A failure to settle its answer is logged and does not stop
-   * other questions.
+   * Starts a poll request in the background. A failure to settle its answer is logged and does not
+   * stop other requests.
    */
   const start = (question: Question) =>
     inBackground(
@@ -127,7 +126,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
       }).pipe(
         Effect.catchCause((cause) =>
           Effect.logError("task poller: settling an answer failed", cause).pipe(
-            Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
+            Effect.annotateLogs({ order_ids: question.tasks.map(({ id }) => id).join() })
           )
         )
       )
@@ -147,17 +146,17 @@ export const makePollQueue = Effect.fnUntraced(function* ({
   }
 
   return {
-    /** Whether the channel has reached its limit of open questions. */
+    /** Whether the channel has reached its limit of open poll requests. */
     isFull: open.isFull,
     /** Whether too many answers are not settled yet, so that no more tasks should be claimed. */
     isBehind: () => settling.isFull("all"),
     /**
-     * Sends the question without waiting in the queue, and returns the effect that settles its
-     * answer. The question counts as open from this call on, even before the returned effect runs,
+     * Sends the poll request without waiting in the queue, and returns the effect that settles its
+     * answer. The request counts as open from this call on, even before the returned effect runs,
      * until the vendor's answer.
      */
     ask,
-    /** Starts the question in the background, or adds it to the queue of its channel. */
+    /** Starts the poll request in the background, or adds it to the queue of its channel. */
     offer: (question: Question): void => {
       const { channelId } = question
       if (!open.isFull(channelId)) {
@@ -170,9 +169,9 @@ export const makePollQueue = Effect.fnUntraced(function* ({
       else queue.push(entry)
     },
     /**
-     * The number of open and queued questions by channel, minus the allowed length of the queue. A
-     * claim counts this number as permits in use. This method must be called once before each
-     * claim, as every call measures the vendors' rate of answers since the previous call.
+     * The number of open and queued poll requests by channel, minus the allowed length of the
+     * queue. A claim counts this number as permits in use. This method must be called once before
+     * each claim, as every call measures the vendors' rate of answers since the previous call.
      */
     taken: (): ReadonlyMap<string, number> => {
       measure()
@@ -196,8 +195,8 @@ export const makePollQueue = Effect.fnUntraced(function* ({
       )
     },
     /**
-     * Waits until a channel that was full is half empty, so that one wake-up brings many questions,
-     * not one. A channel that emptied after the last `expect` ends the wait immediately.
+     * Waits until a channel that was full is half empty, so that one wake-up brings many poll
+     * requests, not one. A channel that emptied after the last `expect` ends the wait immediately.
      */
     room: emptied.await,
     /**

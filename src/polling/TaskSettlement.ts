@@ -40,14 +40,14 @@ export class TaskSettlement extends Context.Service<
      */
     readonly pollDue: Effect.Effect<boolean>
     /**
-     * Waits until there is room for further claims: fewer open questions at a channel that was
-     * full, or fewer answers that are not settled yet.
+     * Waits until further claims are useful: until a channel that was full has fewer open poll
+     * requests, or fewer answers are not settled yet.
      */
     readonly room: Effect.Effect<void>
     /**
      * Releases overdue holds that a crash left open. Also fails running tasks, and releases their
-     * holds, when the time for their last question is over without a final answer; this time begins
-     * at the deadline of the task.
+     * holds, when the time for their last poll is over without a final answer; this time begins at
+     * the deadline of the task.
      */
     readonly sweep: Effect.Effect<void>
     /**
@@ -70,8 +70,8 @@ const CLAIM_LIMIT = 256
 const MAX_WAIT_SECONDS = 1
 const MAX_WAIT_SHARE = 0.1
 /**
- * The share of the lease after which a queued question is dropped. The rest of the lease is for the
- * vendor's answer and for settling it.
+ * The share of the lease after which a queued poll request is dropped. The rest of the lease is for
+ * the vendor's answer and for settling it.
  */
 const STALE_SHARE = 0.3
 /** The maximum number of overdue running tasks whose holds one sweep releases. */
@@ -248,8 +248,8 @@ export const layerTaskSettlement = Layer.effect(
       })
       for (const question of questions.questionsOf(claimed)) asks.offer(question)
       if (claimed.length === CLAIM_LIMIT) return true
-      // More due tasks may be left where the claim reached a channel's limit. One question may
-      // cover many of the claimed tasks, and then the channel still has room.
+      // More due tasks may be left where the claim reached a channel's limit. One poll request may
+      // cover many of the claimed tasks, and then the channel still has free permits.
       const byChannel = Map.groupBy(claimed, ({ channelId }) => channelId)
       return [...byChannel].some(
         ([channelId, { length }]) =>
@@ -282,10 +282,10 @@ export const layerTaskSettlement = Layer.effect(
       )
 
     /**
-     * Fails running tasks whose last question has no answer in time. The last question normally
-     * follows the deadline soon, but with thousands of tasks at a vendor that does not answer it
-     * would come much later. After an interruption of polling, the whole time counts again from the
-     * first successful run of the poller.
+     * Fails running tasks whose last poll has no answer in time. The last poll normally follows the
+     * deadline soon, but with thousands of tasks at a vendor that does not answer it would come
+     * much later. After an interruption of polling, the whole time counts again from the first
+     * successful run of the poller.
      */
     const giveUpOverdue = Effect.fn("TaskSettlement.giveUpOverdue")(function* () {
       const seconds = settings.lastQuestionSeconds

@@ -1,4 +1,4 @@
-/** Polls vendors about claimed tasks. One question may be about one task or about many tasks. */
+/** Polls vendors about claimed tasks. One poll request covers one task or several tasks. */
 import { Array as Arr, Effect, Result } from "effect"
 import { isMaker, makeKeyTurns } from "../channels/keyTurns.ts"
 import { isUnreadableAnswer, type VendorFailure } from "../domain/VendorOutcome.ts"
@@ -37,13 +37,13 @@ export interface PollAnswer {
 
 /**
  * The maximum number of tasks in `singleTasks`. When a task is dropped from the map, one more
- * shared question may have no usable answer.
+ * shared poll request may have no usable answer.
  */
 const MAX_SINGLE_TASKS = 10_000
 
 /**
- * Retries a question once after a lost connection, as vendors often close an idle connection just
- * when it is used again. A poll can be repeated safely; without the retry the task would wait for
+ * Retries a poll once after a lost connection, as vendors often close an idle connection just when
+ * it is used again. A poll can be repeated safely; without the retry the task would wait for
  * another interval.
  */
 const retryLostConnection = <A>(question: Effect.Effect<A, VendorFailure>) =>
@@ -54,9 +54,9 @@ const retryLostConnection = <A>(question: Effect.Effect<A, VendorFailure>) =>
   )
 
 /**
- * Whether one task among many may have caused the failure of a shared question: a refusal may be
- * about one task, unless it concerns the whole channel, and a successful answer that cannot be read
- * may be too large because of the orders that it repeats.
+ * Whether one task among many may have caused the failure of a shared poll request: a refusal may
+ * be about one task, unless it concerns the whole channel, and a successful answer that cannot be
+ * read may be too large because of the orders that it repeats.
  */
 const mayBeOneTask = (failure: VendorFailure): boolean =>
   (isUnreadableAnswer(failure) && failure.reason !== "connection_lost") ||
@@ -74,7 +74,7 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
   const failpoints = yield* Failpoints
 
   /**
-   * Tasks whose shared question had no usable answer. The next question about each of them is about
+   * Tasks whose shared poll request had no usable answer. The next poll of each of them is about
    * that task alone.
    */
   const singleTasks = makeBoundedMap<true>(MAX_SINGLE_TASKS)
@@ -106,7 +106,7 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
     )
   }
 
-  /** A failure of `poll` counts as the failure of every task in the question. */
+  /** A failure of `poll` counts as the failure of every task in the poll request. */
   const questionOf = (
     tasks: ClaimedTasks,
     poll: (adapter: VideoAdapter, account: KeyedAccount) => Effect.Effect<PollAnswer, VendorFailure>
@@ -181,7 +181,7 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
       )
     )
 
-  /** Groups the tasks into as few questions as the vendors' APIs allow. */
+  /** Groups the tasks into as few poll requests as the vendors' APIs allow. */
   const questionsOf = (tasks: ReadonlyArray<ClaimedTask>): ReadonlyArray<Question> => {
     const togetherOf = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
     const groups = Arr.groupBy(tasks, (task) =>

@@ -24,7 +24,7 @@ import type { VideoStatus } from "../services/ProtocolAdapter.ts"
 import { type AbandonedTask, type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
 import { UsualTimes } from "./CompletionTimes.ts"
 
-/** The reason why a question brought no verdict. */
+/** The reason why a poll brought no verdict. */
 export interface Trouble {
   /**
    * The tag of the failure, where the reason is a vendor's failure. The message of such a failure
@@ -54,8 +54,8 @@ const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
   )
 
 /**
- * Measures the lag of a completion. `seconds` is the time since the previous question about the
- * task, whose answer was still "processing", so it is an upper bound of the lag.
+ * Measures the lag of a completion. `seconds` is the time since the previous poll of the task,
+ * whose answer was still "processing", so it is an upper bound of the lag.
  */
 export const noteCompletion = (channel: string, seconds: number) =>
   Metric.update(Metric.withAttributes(completionLagSeconds, { channel }), seconds)
@@ -144,9 +144,9 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
       yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
     } else if (state === "released") {
       yield* countOn(lateSuccesses, task)
-      yield* Effect.logWarning(
-        "task: vendor reported a success after the release of its hold"
-      ).pipe(Effect.annotateLogs({ order_id: task.id, channel: task.channelId }))
+      yield* Effect.logWarning("task: vendor reported success after the hold was released").pipe(
+        Effect.annotateLogs({ order_id: task.id, channel: task.channelId })
+      )
     }
   })
 
@@ -257,7 +257,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     )
 
   /**
-   * Releases the claim after a failed question, which shows nothing about the job. The vendor's
+   * Releases the claim after a failed poll, which shows nothing about the job. The vendor's
    * message, which may repeat the prompt, is not logged.
    */
   const postpone = (task: ClaimedTask, trouble: Trouble) =>

@@ -1,6 +1,6 @@
 /**
- * Finds products in a vendor's error. A client must not receive a product in an error, because the
- * client does not pay for a failed order.
+ * Finds products (generated images, videos, audio, texts or vectors) in a vendor's error. A client
+ * must not receive a product in an error, because the client does not pay for a failed order.
  */
 import { Predicate } from "effect"
 import { generatedMediaIn, mediaIn } from "./patterns.ts"
@@ -38,7 +38,10 @@ const addressFields: ReadonlySet<string> = new Set([
 /** Fields that explain an error, possibly with links to documentation. */
 const explainingFields: ReadonlySet<string> = new Set(["detail", "details", "errors", "links"])
 
-/** A web address, or a possible vendor-specific address: a path, or another scheme. */
+/**
+ * Matches a text with an http(s) URL, and a text that may be a vendor's own reference to a file: a
+ * path, or a URL with another scheme.
+ */
 const address = /https?:\/\/|^\S*[/:]\S*$/i
 
 /** Every string and number in a JSON value, without field names. */
@@ -47,7 +50,10 @@ const leavesOf = (value: unknown): ReadonlyArray<string> => {
   return Predicate.isObjectOrArray(value) ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** Values that can only be products. */
+/**
+ * The values of an error that are certainly products: generated media in texts, and all values in
+ * the fields `productFields`.
+ */
 const productsIn = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") return generatedMediaIn(value)
   if (!Predicate.isObjectOrArray(value)) return []

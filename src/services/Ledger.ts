@@ -145,8 +145,8 @@ export interface Capture extends Close {
 
 export interface Release extends Close {
   /**
-   * The doubt to record as an orphan, where the vendor may have made the job although the hold is
-   * released; null where there is none.
+   * The doubt to record as an orphan, where the vendor may have completed the job although the hold
+   * is released; null where there is none.
    */
   readonly orphan: Doubt | null
   /**

@@ -1,7 +1,7 @@
 /**
  * Orphans: orders that an operator has to clarify with their vendor, because the vendor may have
- * made a job that no client paid for, or because the order was charged without a usable response or
- * against the vendor's count. An orphan is written in the commit that closes its order.
+ * completed a job that no client paid for, or because the order was charged without a usable
+ * response or against the vendor's count. An orphan is written in the commit that closes its order.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest, NotFound } from "../domain/Errors.ts"

@@ -55,7 +55,8 @@ export interface VideoTaskRef {
 
 export type VideoStatus =
   /**
-   * `strangeWord` is the vendor's status word, set only where the adapter does not know the word.
+   * `strangeWord` is the status as the vendor names it. It is set only where the adapter does not
+   * know this status.
    */
   | { readonly _tag: "Processing"; readonly strangeWord?: string }
   | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }

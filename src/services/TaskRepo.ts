@@ -113,8 +113,9 @@ export const Task = Schema.Struct({
   finishedAt: Schema.NullOr(Schema.Date),
   ageSeconds: Schema.Number,
   /**
-   * Seconds since the last poll: since its claim, its response, or the vendor's acceptance of the
-   * task; null before that. No claim succeeds until the poll interval has passed.
+   * Seconds since the vendor accepted the task, since its last claim for a poll, or since its last
+   * answer to a poll, whichever came last; null before the acceptance. No claim succeeds until the
+   * poll interval has passed.
    */
   sinceAskedSeconds: Schema.NullOr(Schema.Number),
   /** The kind of the video; null where it cannot be derived from the summary of the order. */

@@ -14,36 +14,37 @@ const requestBuckets = [
 
 /** Labels: `route` (a pattern, or `unmatched`), `method`, `status` (its class, or `aborted`). */
 export const requests = Metric.counter("gateway_http_requests_total", {
-  description: "Requests that were answered, or whose client went away",
+  description: "Completed requests, including those whose client disconnected",
   incremental: true
 })
 
 export const requestsInFlight = Metric.gauge("gateway_http_requests_in_flight", {
-  description: "Requests that are being handled"
+  description: "Requests in flight"
 })
 
 export const answerBytes = Metric.gauge("gateway_answer_bytes", {
-  description: "Bytes of answers that are in memory and not with their clients"
+  description: "Bytes of answers in memory that clients have not received yet"
 })
 
 export const connectionsCut = Metric.counter("gateway_connections_cut_total", {
-  description: "Connections that were cut because their client took nothing of its answer",
+  description: "Connections closed because the client did not read its answer",
   incremental: true
 })
 
 export const eventStreams = Metric.gauge("gateway_event_streams", {
-  description: "Clients that listen to the events of a task"
+  description: "Open event streams of tasks"
 })
 
 /** Label: `route`. */
 export const requestSeconds = Metric.histogram("gateway_http_request_duration_seconds", {
-  description: "From the head of a request to its answer",
+  description: "Request duration in seconds, from the request headers to the answer",
   boundaries: requestBuckets
 })
 
 /** Label: `route`. */
 export const overheadSeconds = Metric.histogram("gateway_http_request_overhead_seconds", {
-  description: "Of requests that waited for a vendor: their duration less that wait",
+  description:
+    "Request duration in seconds without the wait for vendors, of requests that called a vendor",
   boundaries: requestBuckets
 })
 
@@ -81,17 +82,15 @@ export const lateHolds = Metric.gauge("gateway_late_holds", {
 })
 
 export const oldestLateHoldSeconds = Metric.gauge("gateway_oldest_late_hold_seconds", {
-  description: "How long the first deadline of those holds has passed; 0 when nothing is late"
+  description: "Seconds since the oldest missed deadline of an open hold; 0 if no hold is late"
 })
 
 export const openOrphans = Metric.gauge("gateway_open_orphans", {
-  description:
-    "Jobs that a vendor may have made and nobody has looked into, in the whole database; at most 10000"
+  description: "Unresolved orphans in the whole database; counted up to 10000"
 })
 
 export const waitingWebhooks = Metric.gauge("gateway_waiting_webhooks", {
-  description:
-    "Messages that are neither delivered nor given up, in the whole database; at most 10000"
+  description: "Webhook messages that wait for delivery, in the whole database; counted up to 10000"
 })
 
 export const waitingArchives = Metric.gauge("gateway_waiting_archives", {
@@ -100,11 +99,11 @@ export const waitingArchives = Metric.gauge("gateway_waiting_archives", {
 })
 
 export const pollerSilenceSeconds = Metric.gauge("gateway_poller_silence_seconds", {
-  description: "Since this gateway's poller last asked the database for due tasks"
+  description: "Seconds since the last heartbeat of this gateway's poller"
 })
 
 export const residentBytes = Metric.gauge("process_resident_memory_bytes", {
-  description: "Memory of this gateway's process"
+  description: "Resident memory of the process in bytes"
 })
 
 export const heapBytes = Metric.gauge("nodejs_heap_size_used_bytes", {
@@ -112,7 +111,7 @@ export const heapBytes = Metric.gauge("nodejs_heap_size_used_bytes", {
 })
 
 export const eventLoopDelaySeconds = Metric.gauge("nodejs_eventloop_lag_p99_seconds", {
-  description: "How late one of a hundred turns of the event loop came since the last look"
+  description: "99th percentile of the event loop delay since the previous measurement"
 })
 
 /** Label: `currency`. */
@@ -122,25 +121,25 @@ export const heldMoney = Metric.gauge("gateway_held_money", {
 
 /** Label: `currency`. */
 export const poolMoney = Metric.gauge("gateway_pool_money", {
-  description: "Currency units on all pools together, held ones included"
+  description: "Sum of the balances of all pools, including held amounts, in currency units"
 })
 
 /** Label: `channel`. */
 export const completionLagSeconds = Metric.histogram("gateway_task_completion_lag_seconds", {
   description:
-    "From the last question the vendor answered with processing to the task's end: how late it was noticed at most",
+    "Seconds from the last poll that returned `processing` to the end of the task: upper bound of the completion lag",
   boundaries: [0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300, 900, 3600]
 })
 
 /** Label: `channel`. */
 export const surplusImages = Metric.counter("gateway_surplus_images_total", {
-  description: "Images that vendors made beyond those ordered, and that were not delivered",
+  description: "Images beyond the ordered number, which were not delivered",
   incremental: true
 })
 
 /** Labels: `protocol`, `channel`. */
 export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_total", {
-  description: "Vendor answers with a status word that is not documented; taken as processing",
+  description: "Polls with an unknown status, which is treated as processing",
   incremental: true
 })
 
@@ -149,19 +148,19 @@ export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_
  * refunded.
  */
 export const lateSuccesses = Metric.counter("gateway_late_success_total", {
-  description: "Vendor successes that came after their order had been given up and refunded",
+  description: "Vendor successes that arrived after the hold was released",
   incremental: true
 })
 
 /** Labels: `channel`, and `end` (`made`, or the reason of the failure). */
 export const channelCalls = Metric.counter("gateway_channel_calls_total", {
-  description: "Paid calls of channels that ended",
+  description: "Completed paid calls to vendors",
   incremental: true
 })
 
 /** Label: `channel`. */
 export const channelCallSeconds = Metric.histogram("gateway_channel_call_duration_seconds", {
-  description: "How long paid calls took that brought what was ordered, within a tenth",
+  description: "Duration in seconds of successful paid calls, accurate to 10 %",
   boundaries: requestBuckets
 })
 
@@ -173,7 +172,7 @@ export const channelState = Metric.gauge("gateway_channel_state", {
 
 /** Label: `channel`. */
 export const modelsInCooldown = Metric.gauge("gateway_channel_models_at_rest", {
-  description: "Models that a channel takes no orders for, as its vendor fails them"
+  description: "Models of a channel that are in cooldown"
 })
 
 /** Label: `channel`. */
@@ -184,7 +183,7 @@ export const slowedOrganizations = Metric.gauge("gateway_channel_slowed_organiza
 
 /** Label: `channel`. */
 export const keysInCooldown = Metric.gauge("gateway_channel_keys_at_rest", {
-  description: "Keys of a channel that its vendor refused and that are left alone for a while"
+  description: "Keys of a channel that are in cooldown after the vendor refused them"
 })
 
 /** Label: `channel`. */
@@ -194,20 +193,19 @@ export const channelTasks = Metric.gauge("gateway_channel_open_tasks", {
 
 /** Labels: `channel`, `model`, `amount` (`estimated` or `used`). */
 export const vendorUsage = Metric.counter("gateway_vendor_usage_total", {
-  description:
-    "Currency units that orders were held for, and what they came to by the usage their vendors told",
+  description: "Estimated charge (hold) and charge by vendor-reported usage, in currency units",
   incremental: true
 })
 
 /** Labels: `channel` (the channel that produced nothing), `reason`. */
 export const failovers = Metric.counter("gateway_failovers_total", {
-  description: "Orders that went on to another channel, after one that made nothing",
+  description: "Failovers: orders moved to another channel after a channel that produced nothing",
   incremental: true
 })
 
 /** Label: `end` (kept, again or failed). */
 export const archiveTries = Metric.counter("gateway_archive_tries_total", {
-  description: "Tries to copy the results of a task into the archive",
+  description: "Attempts to copy results into the archive",
   incremental: true
 })
 

@@ -21,7 +21,10 @@ export interface CheckDialect {
   readonly absentStatuses: ReadonlySet<number>
 }
 
-/** A task id that has the most common format, but that no vendor assigns to a task. */
+/**
+ * A task id for account checks: the nil UUID. It has the most common format of task ids, and no
+ * vendor assigns it to a task.
+ */
 export const NO_TASK = "00000000-0000-0000-0000-000000000000"
 
 /**

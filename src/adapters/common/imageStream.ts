@@ -63,8 +63,8 @@ const encodeNamedEvent = (data: Fields): Uint8Array => {
 }
 
 /**
- * The failure that an event reports. An error that contains an image is a lost answer, because it
- * proves that the image was generated.
+ * The failure that an error event reports. An event that may contain an image counts as an
+ * unreadable answer (`VendorLost`), not as a refusal, because the image may have been generated.
  */
 const failureIn = (
   account: ChannelAccount,

@@ -32,7 +32,8 @@ export type PartialAnswer = typeof PartialAnswer.Type
 const partial = Schema.NullOr(PartialAnswer)
 
 /**
- * The request was not sent, or its answer was not read to the end; `cause` distinguishes the two.
+ * The request was not sent, or the connection failed before the end of its answer. `cause`,
+ * `partial` and `isSent` together show which of the two happened.
  */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
   cause: Schema.Unknown,

@@ -42,8 +42,8 @@ const explanationNames =
   /^(?:code|details?|err_code|errors?|error_(?:code|message|msg)|message|msg|reason|title)$/i
 
 /**
- * The maximum length of flat JSON that counts as an explanation although no field has one of the
- * usual names.
+ * JSON without nested values counts as an explanation up to this length, even if none of its fields
+ * has a name in `explanationNames`.
  */
 const MAX_SHORT_LENGTH = 300
 

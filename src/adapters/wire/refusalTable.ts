@@ -19,9 +19,9 @@ import type { VendorAnswer } from "./vendorAnswer.ts"
 
 /** The meaning of a vendor's error code. */
 export interface Meaning {
-  /** The HTTP status that the code stands for; null keeps the status of the answer. */
+  /** The HTTP status that has the same meaning as the code; null keeps the status of the answer. */
   readonly status: number | null
-  /** The proof that nothing was produced; null if the vendor may have begun. */
+  /** The reason that proves that the vendor produced nothing; null if the vendor may have begun. */
   readonly proof: KnownRefusal | null
   /** The HTTP status with which the code has this meaning; any status if missing. */
   readonly at?: number
@@ -172,9 +172,9 @@ interface Verdict {
 }
 
 /**
- * The status that the code of an error about the gateway's account stands for, if the answer has a
- * different kind of status; otherwise null. Such an error must not reach clients, whatever its
- * shape or status.
+ * The HTTP status with the same meaning as the error's code, if the code is about the gateway's
+ * account and the status of the answer is not; otherwise null. Such an error must not reach
+ * clients, whatever its shape or status.
  */
 const accountStatusOf = ({ codes }: RefusalTable, { status, body }: VendorAnswer) => {
   const { code } = errorOf(body)

@@ -1,4 +1,7 @@
-/** The failures of vendor calls: the vendor refused, or its product is lost. */
+/**
+ * The failures of vendor calls: the vendor refused, or no usable answer arrived after the request
+ * was sent.
+ */
 import { Duration, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import { type AnswerTrace, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
@@ -62,7 +65,7 @@ export const oversizedAnswer = (head: AnswerHead, bytes: number) =>
 interface RefusalText {
   /** The message, if the body has it in an unusual place. */
   readonly message?: string | null
-  /** The status that the vendor's code of a failed job stands for. */
+  /** The HTTP status with the same meaning as the vendor's code of a failed job. */
   readonly effectiveStatus?: number | null
   /** Set if the vendor's error says that the job itself failed. */
   readonly isVerdict?: true

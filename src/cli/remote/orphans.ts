@@ -1,6 +1,6 @@
 /**
- * The commands of orphans: orders whose job the vendor may have made although no client paid for
- * it, and orders that were charged but not delivered.
+ * The commands of orphans. An orphan is an order whose vendor may have completed a job that no
+ * client paid for, or an order that was charged but not delivered.
  */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

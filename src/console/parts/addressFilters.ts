@@ -33,7 +33,7 @@ export const useAddressFilters = (): AddressFilters => {
   return { get: (name) => params.get(name) ?? "", set, only, isAny: params.size > 0 }
 }
 
-/** The word that equals the text, otherwise the first word. */
+/** Returns the option that equals the text; the first option if none does. */
 export const wordOf = <const Words extends readonly [string, ...ReadonlyArray<string>]>(
   text: string,
   words: Words

@@ -12,5 +12,5 @@ import { layerOperatorHandlers } from "./operatorHandlers.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = Layer.mergeAll(layerAccounts, layerOperators, layerAdminAudit)
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = Layer.mergeAll(layerAccountsHandlers, layerOperatorHandlers)

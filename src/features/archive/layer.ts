@@ -7,5 +7,5 @@ import { layerResultRemover } from "./ResultRemover.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = layerArchives
 
-/** The feature's background jobs, over its stores. */
+/** The background jobs of the feature, which need its stores. */
 export const layerJobs = Layer.mergeAll(layerResultCopier, layerResultRemover)

@@ -5,5 +5,5 @@ import { layerBudgetHandlers } from "./budgetHandlers.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = layerBudgets
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = layerBudgetHandlers

@@ -8,7 +8,7 @@ import { layerModelsHandlers } from "./modelHandlers.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = layerChargedUnits
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = Layer.mergeAll(
   layerModelsHandlers,
   layerAdminHandlers,

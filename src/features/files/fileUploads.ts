@@ -19,7 +19,10 @@ export interface UploadedFile extends Pick<NewFile, "filename" | "purpose" | "co
   readonly lifetimeSeconds: number
 }
 
-/** Well below `UPLOAD_SECONDS`, after which an incomplete upload is deleted. */
+/**
+ * The time-out of storing a file, well below `UPLOAD_SECONDS`, after which an incomplete upload is
+ * deleted.
+ */
 const WRITE_TIMEOUT = "5 minutes"
 
 const storeFailed = new Overloaded({

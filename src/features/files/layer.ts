@@ -6,8 +6,8 @@ import { layerFilesHandlers } from "./fileHandlers.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = layerFiles
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = layerFilesHandlers
 
-/** The feature's background jobs, over its stores. */
+/** The background jobs of the feature, which need its stores. */
 export const layerJobs = layerFileRemover

@@ -7,5 +7,5 @@ import { layerTaskHistory } from "./TaskHistoryPostgres.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = Layer.mergeAll(layerTaskHistory, layerOrphans)
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = layerHistoryHandlers

@@ -5,5 +5,5 @@ import { layerReconciliationHandlers } from "./reconciliationHandlers.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = layerReconciliations
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = layerReconciliationHandlers

@@ -21,7 +21,7 @@ import {
 
 /** The maximum number of faults that an error lists; all faults are counted. */
 const MAX_FAULTS = 1000
-/** Far above the length of any header line. */
+/** The maximum number of characters of the header line, far more than any real header has. */
 const MAX_HEADER_LENGTH = 64 * 1024
 
 export interface ListReading {

@@ -7,11 +7,11 @@ import { layerOperatorStatementsHandlers, layerStatementsHandlers } from "./stat
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = layerStatements
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = Layer.mergeAll(
   layerStatementsHandlers,
   layerOperatorStatementsHandlers
 )
 
-/** The feature's background jobs, over its stores. */
+/** The background jobs of the feature, which need its stores. */
 export const layerJobs = layerStatementSealer

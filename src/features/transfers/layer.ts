@@ -5,5 +5,5 @@ import { layerTransfers } from "./TransfersPostgres.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = layerTransfers
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = layerMoneyHandlers

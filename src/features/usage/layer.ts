@@ -10,7 +10,7 @@ import { layerUsageSumsHandlers } from "./usageSumsHandlers.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = Layer.mergeAll(layerUsageSums, layerOrderLists)
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = Layer.mergeAll(
   layerAccountHandlers,
   layerOrdersHandlers,

@@ -9,8 +9,8 @@ import { layerWebhookHandlers } from "./webhookHandlers.ts"
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = Layer.mergeAll(layerWebhookEndpoints, layerWebhookMessages)
 
-/** The feature's routes, over its stores. */
+/** The HTTP handlers of the feature, which need its stores. */
 export const layerHandlers = Layer.mergeAll(layerWebhookHandlers, layerOperatorWebhookHandlers)
 
-/** The feature's background jobs, over its stores. */
+/** The background jobs of the feature, which need its stores. */
 export const layerJobs = layerWebhookDispatcher

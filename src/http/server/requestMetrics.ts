@@ -62,7 +62,10 @@ export const layerRequestSpans = Layer.merge(
 const statusClass = (status: number | null): string =>
   status === null ? "aborted" : `${Math.floor(status / 100)}xx`
 
-/** Measures the request. `VendorTime` adds up the waits of the request for vendors. */
+/**
+ * Records the metrics of a request. `VendorTime` sums the time for which the request waits for
+ * vendors.
+ */
 export const measured = <E, R>(
   respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   requestMethod: string,

@@ -49,7 +49,8 @@ export const layerChanges = Layer.effect(
     const listen = Effect.scoped(
       Effect.gen(function* () {
         const listenerScope = yield* Effect.scope
-        // Closed before the listener's scope, whose UNLISTEN would wait on a dead connection.
+        // This scope is closed before the listener's scope, whose UNLISTEN would wait on a dead
+        // connection.
         const connectionScope = yield* Scope.make()
         let lastEchoMillis = yield* monotonicMillis
         let isListening = false

@@ -156,9 +156,9 @@ export const layerLedger = Layer.effect(
       )
 
     /**
-     * Advances the time of `orders_settled` to the horizon, in statements that are short enough to
-     * finish. The first step of each sweep is short, so that the time advances even if a longer
-     * step does not finish.
+     * Advances the time of `orders_settled` to `HORIZON` ago, one statement per step. The first
+     * step of each sweep is short, so that the time advances even if a longer step exceeds its
+     * time-out.
      */
     const settle = Effect.gen(function* () {
       let { behind } = yield* settleBy(SHORT_STEP_SECONDS)

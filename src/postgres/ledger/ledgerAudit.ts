@@ -19,7 +19,10 @@ export const HORIZON = "2 minutes"
 /** The period in which every row of every organisation is audited again. */
 const PASS_SECONDS = 24 * 3600
 
-/** One minute more than the server's time-outs together. */
+/**
+ * The time-out of an audit's transaction: one minute more than its `statement_timeout` and its
+ * `lock_timeout` together, so that PostgreSQL's error comes first.
+ */
 const AUDIT_TIMEOUT = Duration.minutes(12)
 
 interface AuditOptions {

@@ -103,7 +103,8 @@ months AS (
 SELECT 'I1', organization_id, 'pool balance is not the fold of its transfers', organization_id
   FROM books WHERE balance <> moved
 UNION ALL
--- Checked only when all rows are read: the entries of a sealed month may be from before `p_from`.
+-- This invariant is checked only when all rows are read: the entries of a sealed month may be from
+-- before `p_from`.
 SELECT 'I1', s.organization_id, 'sealed month is not what its entries come to',
        to_char(s.month, 'YYYY-MM')
   FROM sealed_months s
@@ -163,8 +164,8 @@ SELECT 'I3', b.organization_id, 'use of a budget is not the sum of its orders', 
         -- The charges from before `p_from` are known only when all rows are read.
         OR p_from = '-infinity' AND b.captured <> b.captured_before + coalesce(o.charged, 0))
 UNION ALL
--- Checked only when all rows are read, since a sum may include orders from before and after
--- `p_from`.
+-- This invariant is checked only when all rows are read, since a sum may include orders from before
+-- and after `p_from`.
 SELECT 'I3', organization_id, 'usage is not summed up as its orders are', member_id || ' ' || model
   FROM (
     SELECT organization_id, step, member_id, key_id, model, count, failed, charge, returned,

@@ -28,9 +28,9 @@ CREATE TABLE tasks (
   account_version integer,
   key_name text,
   video_url text,
-  -- For images: the answer to the client, as JSON.
+  -- The answer to the client of an image task, as JSON.
   result text,
-  -- For images that are in the archive already: their files, in the format of `archives.files`.
+  -- The files of an image task that are in the archive already, in the format of `archives.files`.
   files jsonb,
   completion_tokens bigint CHECK (completion_tokens > 0),
   error_code text,

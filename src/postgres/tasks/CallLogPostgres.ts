@@ -199,7 +199,7 @@ export const layerCallLog = Layer.effect(
       name: "call log writes",
       interval: "500 millis",
       run: writeAll(GATHER_MILLIS),
-      onFailure: (cause) => Effect.logWarning("call log: writing calls failed", cause),
+      onFailure: (cause) => Effect.logWarning("call log: write job failed", cause),
       metric: droppedCalls
     })
 

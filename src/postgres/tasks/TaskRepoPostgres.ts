@@ -43,7 +43,8 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 
   /** Returns the rows in the order of the items; null where there is no such task. */
   const acceptAll = Effect.fnUntraced(function* (items: ReadonlyArray<Acceptance>) {
-    // Sorted in the order in which the ledger locks tasks, so that the two cannot deadlock.
+    // The items are sorted in the order in which the ledger locks tasks, so that the two cannot
+    // deadlock.
     const sorted = items.toSorted(lockOrder)
     const texts = (of: (item: Acceptance) => string) => sql`${sorted.map(of)}::text[]`
     // The row is locked, so its latest committed state is read. That state shows whether an

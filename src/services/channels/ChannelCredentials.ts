@@ -14,8 +14,8 @@ export interface KeyedAccount extends ChannelAccount {
   /** The origin of the base address. The key was sealed for this origin and opens for no other. */
   readonly origin: string
   /**
-   * The version of the channel's account, counted up with each change. A task stores the version
-   * that created it.
+   * The version number of the channel's account, incremented with each change. A task stores the
+   * version that created it.
    */
   readonly version: number
   /**

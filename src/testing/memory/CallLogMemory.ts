@@ -49,7 +49,9 @@ export const layerCallLogMemory = Layer.effect(
         addCall(`uc_${yield* random.uuidV7()}`, subject, describe())
       }).pipe(
         // The cause is not logged, because it may quote data that should be redacted.
-        Effect.catchCause(() => Effect.logWarning("call log: describing a call failed")),
+        Effect.catchCause(() =>
+          Effect.logWarning("call log: call dropped, its description failed")
+        ),
         orderPermit.withPermit,
         FiberSet.run(describing),
         Effect.asVoid

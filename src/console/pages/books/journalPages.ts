@@ -17,7 +17,8 @@ export interface JournalPage extends ListPage<JournalLine> {
 
 const LIMIT = 100
 /**
- * The maximum number of attempts: orders during an attempt change the balance between its requests.
+ * The maximum number of times that the first page is read. It is read again when the balance or the
+ * holds changed during the read, because the page and the balance have to belong together.
  */
 const TIMES = 5
 

@@ -1,5 +1,5 @@
 /**
- * Orphans: jobs that a vendor may have made although nobody paid for them, and how each was
+ * Orphans: orders whose vendor may have completed a job that nobody paid for, and how each was
  * resolved.
  */
 import { Anchor, Button, Group, Stack, Text, Textarea, Title } from "@mantine/core"

@@ -74,7 +74,7 @@ export const ChoiceFilter = ({ name, label, choices, anyLabel }: ChoiceProps) =>
   )
 }
 
-/** The word that equals the text, if any. */
+/** Returns the option that equals the text; undefined if none does. */
 export const oneOfWords = <Word extends string>(
   text: string,
   words: ReadonlyArray<Word>

@@ -11,7 +11,10 @@ export const isPositive = (text: string): boolean => (typedNano(text) ?? 0n) > 0
 
 const BYTES = 6
 
-/** A new reference for a form, with which a repeat of the form moves nothing again. */
+/**
+ * Creates the idempotency reference of a form, with which submitting the form twice moves money
+ * once.
+ */
 export const newReference = (): string =>
   `console-${[...crypto.getRandomValues(new Uint8Array(BYTES))]
     .map((byte) => byte.toString(16).padStart(2, "0"))

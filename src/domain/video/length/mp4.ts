@@ -308,8 +308,8 @@ const readFragment = (reader: BoxReader, movie: Movie, fragment: Box) => {
 }
 
 /**
- * The duration of the longest track in seconds: by all its samples, and by the end of its last
- * fragment.
+ * Two durations in seconds, each the longest over all tracks: the total of a track's samples, and
+ * the end of its last fragment.
  */
 const fragmentClaims = (
   reader: BoxReader,

@@ -131,8 +131,8 @@ export const makeFileResponses = Effect.gen(function* () {
     // While the bucket cannot be reached, the file is loaded from the vendor, which may still have
     // it.
     const archived = yield* Effect.catch(archivedFile(task, n, headers), ({ message }) =>
-      Effect.logWarning("archive: reading a file failed", message).pipe(
-        Effect.annotateLogs({ order_id: task.id }),
+      Effect.logWarning("archive: reading a file failed").pipe(
+        Effect.annotateLogs({ order_id: task.id, cause: message }),
         Effect.as(null)
       )
     )

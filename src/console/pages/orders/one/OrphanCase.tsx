@@ -1,5 +1,5 @@
 /**
- * An orphan: a job that the vendor may have made although nobody paid for it or received it, and
+ * An orphan: an order whose vendor may have completed a job that nobody paid for or received, and
  * the note that resolves it.
  */
 import { Button, Stack, Text, Textarea } from "@mantine/core"
