@@ -39,5 +39,7 @@ export const failureOf = (error: unknown): Failure => {
 }
 
 /** The additional fields of an error, decoded with a schema; undefined where they do not match. */
-export const told = <A>({ more }: Failure, schema: Schema.ConstraintDecoder<A>): A | undefined =>
-  Option.getOrUndefined(Schema.decodeUnknownOption(schema)(more))
+export const decodeDetails = <A>(
+  { more }: Failure,
+  schema: Schema.ConstraintDecoder<A>
+): A | undefined => Option.getOrUndefined(Schema.decodeUnknownOption(schema)(more))

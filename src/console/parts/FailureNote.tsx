@@ -3,7 +3,7 @@ import { Alert, Button, Group, Stack, Text } from "@mantine/core"
 import { Schema } from "effect"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
-import { type Failure, failureOf, told } from "../gateway/failures.ts"
+import { decodeDetails, type Failure, failureOf } from "../gateway/failures.ts"
 
 const Lacking = Schema.Struct({ required: Schema.String, available: Schema.String })
 const Budget = Schema.Struct({
@@ -17,10 +17,10 @@ const Waiting = Schema.Struct({ retryAfterSeconds: Schema.Number })
 /** Sentences from the additional fields of the error code. */
 const useFacts = (failure: Failure): ReadonlyArray<string> => {
   const { t, i18n } = useTranslation("failures")
-  const lacking = told(failure, Lacking)
-  const cap = told(failure, Cap)
-  const budget = told(failure, Budget) ?? (cap && { ...cap, amount: cap.cap })
-  const seconds = told(failure, Waiting)?.retryAfterSeconds
+  const lacking = decodeDetails(failure, Lacking)
+  const cap = decodeDetails(failure, Cap)
+  const budget = decodeDetails(failure, Budget) ?? (cap && { ...cap, amount: cap.cap })
+  const seconds = decodeDetails(failure, Waiting)?.retryAfterSeconds
   const when = (wait: number) =>
     new Date(Date.now() + wait * 1000).toLocaleString(i18n.language, {
       dateStyle: "medium",

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next"
 import { Route, Switch, useLocation } from "wouter"
 import { useAsk, useSession } from "../../gateway/hooks.tsx"
 import { mayAct } from "../../gateway/session.ts"
-import { given } from "../../parts/controls/addressFields.tsx"
+import { omitEmpty } from "../../parts/controls/addressFields.tsx"
 import { EndpointList } from "../webhooks/EndpointList.tsx"
 import { EndpointPage } from "../webhooks/EndpointPage.tsx"
 import { callsOfOperator } from "../webhooks/hookCalls.ts"
@@ -29,7 +29,7 @@ const Owner = ({ owner }: { readonly owner: string }) => {
   )
   const found = useAsk([...organizationsKey, "named", name], (gateway) =>
     gateway.accounts.listOrganizations({
-      query: { limit: MOST, totals: "false", ...given("name", name) }
+      query: { limit: MOST, totals: "false", ...omitEmpty("name", name) }
     })
   )
   const own = { value: OWN, label: t("operatorsThemselves") }

@@ -3,7 +3,7 @@ import { Code, Group, Select, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { AuditView } from "../../../features/history/HistoryApi.ts"
 import { useAsk, usePages } from "../../gateway/hooks.tsx"
-import { given, TextFilter, useAddressValue } from "../../parts/controls/addressFields.tsx"
+import { omitEmpty, TextFilter, useAddressValue } from "../../parts/controls/addressFields.tsx"
 import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Id, Moment } from "../../parts/texts.tsx"
@@ -51,9 +51,9 @@ export const AuditList = () => {
     (after) => (gateway) =>
       gateway.history.listAudit({
         query: {
-          ...{ limit: PAGE, ...after, ...given("operator_id", operator) },
-          ...{ ...given("action", action), ...given("subject_id", subject) },
-          ...{ ...given("from", from), ...given("to", to) }
+          ...{ limit: PAGE, ...after, ...omitEmpty("operator_id", operator) },
+          ...{ ...omitEmpty("action", action), ...omitEmpty("subject_id", subject) },
+          ...{ ...omitEmpty("from", from), ...omitEmpty("to", to) }
         }
       })
   )

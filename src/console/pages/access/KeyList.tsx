@@ -9,7 +9,7 @@ import { mayAct } from "../../gateway/session.ts"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 import {
   ChoiceFilter,
-  given,
+  omitEmpty,
   oneOfWords,
   TextFilter,
   useAddressValue
@@ -68,8 +68,8 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
       gateway.accounts.listKeys({
         query: {
           ...{ limit: PAGE, totals: "false" as const, organization_id: organizationId, ...after },
-          ...given("member_id", memberId),
-          ...given("name", name),
+          ...omitEmpty("member_id", memberId),
+          ...omitEmpty("name", name),
           ...(state === undefined ? {} : { state })
         }
       })

@@ -8,7 +8,7 @@ import { useDo, usePages, useSession } from "../../gateway/hooks.tsx"
 import { mayAct } from "../../gateway/session.ts"
 import {
   ChoiceFilter,
-  given,
+  omitEmpty,
   oneOfWords,
   TextFilter,
   useAddressValue
@@ -34,7 +34,7 @@ export const OrganizationList = () => {
     (after) => (gateway) =>
       gateway.accounts.listOrganizations({
         query: {
-          ...{ limit: PAGE, totals: "true" as const, ...after, ...given("name", name) },
+          ...{ limit: PAGE, totals: "true" as const, ...after, ...omitEmpty("name", name) },
           ...(state === undefined ? {} : { state })
         }
       })

@@ -18,24 +18,29 @@ import {
 
 /** Each amount of a price table, with its name. */
 const amountsOf = (prices: PricesText): ReadonlyArray<readonly [name: string, amount: string]> => {
-  const told = (name: string, amount: string | undefined) =>
+  const priceEntries = (name: string, amount: string | undefined) =>
     amount === undefined ? [] : [[name, amount] as const]
   switch (prices.kind) {
     case "token_video":
       return Object.entries(prices.per_million_tokens).flatMap(([tier, row]) => [
-        ...told(tier, row?.without_video),
-        ...told(`${tier} +`, row?.with_video)
+        ...priceEntries(tier, row?.without_video),
+        ...priceEntries(`${tier} +`, row?.with_video)
       ])
     case "second_video":
-      return Object.entries(prices.per_second).flatMap(([tier, amount]) => told(tier, amount))
+      return Object.entries(prices.per_second).flatMap(([tier, amount]) =>
+        priceEntries(tier, amount)
+      )
     case "image":
       return typeof prices.per_image === "object"
         ? imageAmounts(prices.per_image).flatMap(({ quality, size, amount }) =>
-            told(`${quality} ${size}`, amount)
+            priceEntries(`${quality} ${size}`, amount)
           )
-        : told("", prices.per_image)
+        : priceEntries("", prices.per_image)
     case "tokens":
-      return [...told("↑", prices.per_million_input), ...told("↓", prices.per_million_output)]
+      return [
+        ...priceEntries("↑", prices.per_million_input),
+        ...priceEntries("↓", prices.per_million_output)
+      ]
   }
 }
 

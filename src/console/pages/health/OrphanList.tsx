@@ -14,7 +14,7 @@ import { mayAct } from "../../gateway/session.ts"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 import {
   ChoiceFilter,
-  given,
+  omitEmpty,
   TextFilter,
   useAddressValue
 } from "../../parts/controls/addressFields.tsx"
@@ -105,9 +105,9 @@ export const OrphanList = () => {
             resolved: isResolved ? ("true" as const) : ("false" as const),
             ...after
           },
-          ...given("organization_id", organization),
-          ...given("channel", channel),
-          ...given("reason", reason)
+          ...omitEmpty("organization_id", organization),
+          ...omitEmpty("channel", channel),
+          ...omitEmpty("reason", reason)
         }
       })
   )

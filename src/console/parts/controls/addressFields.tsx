@@ -18,7 +18,7 @@ export const useAddressValue = (name: string) => {
  * An object with the field where its value is not empty, as the queries of the typed client take
  * it.
  */
-export const given = <Name extends string>(
+export const omitEmpty = <Name extends string>(
   name: Name,
   value: string
 ): { readonly [Key in Name]?: string } => {

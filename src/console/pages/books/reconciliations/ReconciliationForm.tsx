@@ -24,7 +24,7 @@ import {
   listFormats,
   thousandsSigns
 } from "../../../../features/reconciliations/vendorLists.ts"
-import { failureOf, told } from "../../../gateway/failures.ts"
+import { decodeDetails, failureOf } from "../../../gateway/failures.ts"
 import { request } from "../../../gateway/files.ts"
 import { useAsk, useSession } from "../../../gateway/hooks.tsx"
 import { RowTable } from "../../../parts/DataTable.tsx"
@@ -44,7 +44,7 @@ const Faults = Schema.Struct({
 /** The faults of the list, by line. */
 const ListFaults = ({ error }: { readonly error: unknown }) => {
   const { t } = useTranslation("books")
-  const faults = told(failureOf(error), Faults)?.faults ?? []
+  const faults = decodeDetails(failureOf(error), Faults)?.faults ?? []
   return (
     <Stack gap="xs">
       <FailureNote error={error} />

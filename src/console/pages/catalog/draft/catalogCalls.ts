@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { CatalogDocument } from "../../../../domain/catalog/CatalogDocument.ts"
 import { CatalogChanges, CatalogPreview } from "../../../../features/catalog/AdminApi.ts"
 import type { Ask } from "../../../gateway/client.ts"
-import { failureOf, told } from "../../../gateway/failures.ts"
+import { decodeDetails, failureOf } from "../../../gateway/failures.ts"
 import { request } from "../../../gateway/files.ts"
 import type { Session } from "../../../gateway/session.ts"
 import type { CatalogText, ListName } from "./catalogEntries.ts"
@@ -87,7 +87,9 @@ export const faultsOf = (error: unknown): ReadonlyArray<CatalogFault> | null => 
   const failure = failureOf(error)
   if (failure.code !== "invalid_request" || failure.param === null) return null
   const { param: path, message } = failure
-  return told(failure, Faults)?.faults ?? [{ path, message: message.replace(`${path}: `, "") }]
+  return (
+    decodeDetails(failure, Faults)?.faults ?? [{ path, message: message.replace(`${path}: `, "") }]
+  )
 }
 
 /** The faults of one entry, with paths relative to the entry. */
@@ -119,5 +121,5 @@ export type Meanwhile = typeof Meanwhile.Type
  */
 export const meanwhileOf = (error: unknown): Meanwhile | undefined => {
   const failure = failureOf(error)
-  return failure.code === "precondition_failed" ? told(failure, Meanwhile) : undefined
+  return failure.code === "precondition_failed" ? decodeDetails(failure, Meanwhile) : undefined
 }

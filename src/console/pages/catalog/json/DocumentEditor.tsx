@@ -97,7 +97,7 @@ const DocumentEditor = ({ document, revision, mayEdit, onTake }: Props) => {
   const label = t("json.label")
   const { text, round } = start
 
-  const told = (next: ReadonlyArray<PlacedFault>): void => {
+  const reportFaults = (next: ReadonlyArray<PlacedFault>): void => {
     setFaults(next)
     if (view.current !== null) showFaults(view.current, next)
   }
@@ -136,22 +136,22 @@ const DocumentEditor = ({ document, revision, mayEdit, onTake }: Props) => {
     if (editor === null || check.isPending) return
     const read = readText(editor.state)
     if (read.document === undefined) {
-      told(read.faults)
+      reportFaults(read.faults)
       return
     }
     const next = withSecretsOf(read.document, document)
     check.mutate(next, {
       onSuccess: () => {
         left = null
-        told([])
+        reportFaults([])
         onTake(next)
       },
-      onError: (error) => told(placeFaults(editor.state, faultsOf(error) ?? []))
+      onError: (error) => reportFaults(placeFaults(editor.state, faultsOf(error) ?? []))
     })
   }
   const again = (from: string): void => {
     left = null
-    told([])
+    reportFaults([])
     setLost(null)
     setStart({ revision, text: from, round: round + 1 })
   }

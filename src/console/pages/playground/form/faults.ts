@@ -1,7 +1,7 @@
 /** The form field that an error is about, and the values that would correct it. */
 import { Schema } from "effect"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
-import { failureOf, told } from "../../../gateway/failures.ts"
+import { decodeDetails, failureOf } from "../../../gateway/failures.ts"
 import type { Draft } from "./draft.ts"
 
 const fields = [
@@ -74,7 +74,8 @@ export interface Fault {
 export const faultsIn = (error: unknown): ReadonlyArray<Fault> => {
   const failure = failureOf(error)
   const { param, message } = failure
-  const said = told(failure, Faults)?.faults ?? (param === null ? [] : [{ path: param, message }])
+  const said =
+    decodeDetails(failure, Faults)?.faults ?? (param === null ? [] : [{ path: param, message }])
   return said.flatMap(({ path, message }) => {
     const field = fieldOf(path)
     return field === null ? [] : [{ field, message }]
@@ -92,8 +93,8 @@ export interface Mend {
  */
 export const mendsOf = (error: unknown): ReadonlyArray<Mend> => {
   const failure = failureOf(error)
-  const nearest = told(failure, Nearest)?.nearest
-  const priced = told(failure, Priced)?.priced ?? []
+  const nearest = decodeDetails(failure, Nearest)?.nearest
+  const priced = decodeDetails(failure, Priced)?.priced ?? []
   if (nearest === undefined) {
     return failure.param === "size"
       ? priced.flatMap((size) => (size === "*" ? [] : [{ value: size, patch: { size } }]))
