@@ -16,6 +16,7 @@ import {
   placeMedia
 } from "../domain/video/families/VideoFamily.ts"
 import { type CloudFamily, type CloudMode, cloudFamilies } from "../domain/video/families/vp_f.ts"
+import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
@@ -322,12 +323,17 @@ const lengthOf = (value: unknown): number | null => {
   return isLength(seconds) ? seconds : null
 }
 
-/** The seconds of the output. The vendor's `duration` includes the seconds of input videos. */
-const outputSecondsOf = (usage: unknown): number | null => {
-  if (!isUsage(usage)) return null
+/** The seconds of the usage. The vendor's `duration` is the sum of input and output seconds. */
+const readUsage = (usage: unknown): VideoUsage => {
+  if (!isUsage(usage)) return { completionTokens: null, outputSeconds: null }
+  const inputSeconds = lengthOf(usage.input_video_duration)
   const renderedSeconds = lengthOf(usage.output_video_duration) ?? lengthOf(usage.video_duration)
   const totalSeconds = lengthOf(usage.duration) ?? 0
-  return renderedSeconds ?? lengthOf(totalSeconds - (lengthOf(usage.input_video_duration) ?? 0))
+  return {
+    completionTokens: null,
+    outputSeconds: renderedSeconds ?? lengthOf(totalSeconds - (inputSeconds ?? 0)),
+    ...(inputSeconds === null ? {} : { inputSeconds })
+  }
 }
 
 const readPolled: VideoDialect["readPolled"] = (account, answer) => {
@@ -340,7 +346,7 @@ const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   return taskStatus(account, answer, statusNames, {
     status: word,
     videoUrl: isAddress(url) ? url : undefined,
-    usage: { completionTokens: null, outputSeconds: outputSecondsOf(usage) },
+    usage: readUsage(usage),
     code: isText(code) ? code : null,
     message: isText(message) ? message : null
   })

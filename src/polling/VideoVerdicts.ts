@@ -8,12 +8,13 @@ import { ChannelHealth } from "../channels/ChannelHealth.ts"
 import { unitOf } from "../domain/money/Quote.ts"
 import { implausibleUsage, type ReportedUsage } from "../domain/VendorOutcome.ts"
 import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
-import { chargeVideo, kindOf, type VideoUsage } from "../domain/video/VideoQuote.ts"
+import { chargeVideo, type VideoCharge, type VideoUsage } from "../domain/video/VideoCharge.ts"
+import { kindOf, type VideoQuote } from "../domain/video/VideoQuote.ts"
 import { renameModel } from "../redaction/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { annotateSpan, withSpan } from "../runtime/spans.ts"
-import { Ledger, type Release } from "../services/Ledger.ts"
+import { Ledger, type Release, type UsageEntry } from "../services/Ledger.ts"
 import {
   completionLagSeconds,
   lateSuccesses,
@@ -79,6 +80,19 @@ const noteImplausibleUsage = (task: ClaimedTask, { output }: ReportedUsage) =>
     })
   )
 
+/** The usage detail of a charge. Input seconds have the same price as output seconds. */
+const usageEntryOf = (quote: VideoQuote, { inputUnits, units, basis }: VideoCharge): UsageEntry => {
+  const prices = unitOf(quote)
+  const inputPrice = inputUnits === undefined ? {} : { inputUnitPriceNano: prices.unitPriceNano }
+  return { input: inputUnits ?? 0n, output: units, ...prices, ...inputPrice, basis }
+}
+
+const spanAttributesOf = (quote: VideoQuote, { units }: VideoCharge) => {
+  const { unit } = unitOf(quote)
+  if (unit === "token") return { "gen_ai.usage.output_tokens": Number(units) }
+  return { "media.video.seconds": unit === "second" ? Number(units) : quote.outputSeconds }
+}
+
 export type VideoVerdicts = Effect.Success<ReturnType<typeof makeVideoVerdicts>>
 
 /**
@@ -104,12 +118,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     usage: VideoUsage
   ) {
     const charge = chargeVideo(task.quote, usage)
-    const { unit } = unitOf(task.quote)
-    yield* annotateSpan(() => ({
-      [unit === "token" ? "gen_ai.usage.output_tokens" : "media.video.seconds"]: Number(
-        charge.units
-      )
-    }))
+    yield* annotateSpan(() => spanAttributesOf(task.quote, charge))
     if (charge.implausible !== null) yield* noteImplausibleUsage(task, charge.implausible)
     const { won, state } = yield* ledger.capture({
       organizationId: task.organizationId,
@@ -117,12 +126,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
       by: "poll",
       chargeNano: charge.chargeNano,
       costNano: task.cost === null ? null : chargeVideo(task.cost, usage).chargeNano,
-      usage: {
-        input: 0n,
-        output: charge.units,
-        ...unitOf(task.quote),
-        basis: charge.basis
-      },
+      usage: usageEntryOf(task.quote, charge),
       task: {
         from: "processing",
         state: "succeeded",

@@ -11,8 +11,8 @@ import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Resolution } from "../domain/video/tiers.ts"
+import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
-import type { VideoUsage } from "../domain/video/VideoQuote.ts"
 
 export interface ChannelAccount {
   readonly channelId: string

@@ -9,7 +9,7 @@ import {
   VendorRefused,
   VendorUnreachable
 } from "../domain/VendorOutcome.ts"
-import type { VideoUsage } from "../domain/video/VideoQuote.ts"
+import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import type {
   ChannelAccount,
   ImageOrder,

@@ -2,7 +2,7 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { DateTime, Effect, Result, Schema } from "effect"
 import type { CatalogDocument, Model, Mount } from "../../src/domain/catalog/CatalogDocument.ts"
-import type { Prices } from "../../src/domain/catalog/Prices.ts"
+import type { Prices as AllPrices } from "../../src/domain/catalog/Prices.ts"
 import { quoteImages } from "../../src/domain/image/ImageQuote.ts"
 import { Quote, unitOf } from "../../src/domain/money/Quote.ts"
 import {
@@ -11,7 +11,8 @@ import {
   quoteText,
   type TokenCounts
 } from "../../src/domain/text/TextQuote.ts"
-import { chargeVideo, quoteVideo, type VideoUsage } from "../../src/domain/video/VideoQuote.ts"
+import { chargeVideo, type VideoUsage } from "../../src/domain/video/VideoCharge.ts"
+import { quoteVideo } from "../../src/domain/video/VideoQuote.ts"
 import type { VideoSku } from "../../src/domain/video/VideoSku.ts"
 import { ChargedUnits } from "../../src/features/catalog/ChargedUnits.ts"
 import { type ReplaySum, replayUnder } from "../../src/features/catalog/replay.ts"
@@ -29,8 +30,9 @@ const RICH = 4_000_000_000_000_000_000n
 
 const billed = { left: "token_video", right: "second_video" } as const
 
-type Kind = Prices["kind"]
 const kinds = ["token_video", "second_video", "image", "tokens"] as const
+type Kind = (typeof kinds)[number]
+type Prices = Extract<AllPrices, { readonly kind: Kind }>
 
 /** What is ordered, and what its vendor reported, before it is priced. */
 interface Ordered {
@@ -44,7 +46,10 @@ interface Ordered {
   readonly used: TokenCounts
 }
 
-type Catalog = Pick<CatalogDocument, "models" | "mounts">
+interface Catalog extends Pick<CatalogDocument, "models" | "mounts"> {
+  readonly models: ReadonlyArray<Model & { readonly prices: Prices }>
+  readonly mounts: ReadonlyArray<Mount & { readonly cost: Prices }>
+}
 
 const nano = (dice: Dice) => BigInt(1 + dice.roll(1_000_000))
 
@@ -84,7 +89,7 @@ const drawPrices = (dice: Dice, kind: Kind): Prices => {
   }
 }
 
-const model = (id: string, prices: Prices): Model => ({
+const model = (id: string, prices: Prices): Model & { readonly prices: Prices } => ({
   id,
   modality: "video",
   protocol: "any",
@@ -92,7 +97,11 @@ const model = (id: string, prices: Prices): Model => ({
   input_forms: [],
   prices
 })
-const mount = (model: string, channel: string, cost: Prices): Mount => ({
+const mount = (
+  model: string,
+  channel: string,
+  cost: Prices
+): Mount & { readonly cost: Prices } => ({
   model,
   channel,
   protocol: null,
@@ -176,10 +185,20 @@ const quoteOf = (prices: Prices, ordered: Ordered): Quote | null => {
   }
 }
 
-const kindsOf = { token_video: "video", second_video: "video", image: "image", tokens: "text" }
+const kindsOf: Readonly<Record<AllPrices["kind"], string>> = {
+  video_table: "video",
+  token_video: "video",
+  second_video: "video",
+  image: "image",
+  tokens: "text"
+}
 
 /** The quote by a price table of what is ordered; null where it has no price or is for something else. */
-const pricedBy = (prices: Prices | undefined, kind: Kind, ordered: Ordered): Quote | null =>
+const pricedBy = (
+  prices: Prices | undefined,
+  kind: AllPrices["kind"],
+  ordered: Ordered
+): Quote | null =>
   prices === undefined || kindsOf[prices.kind] !== kindsOf[kind] ? null : quoteOf(prices, ordered)
 
 const chargeOf = (quote: Quote, { videoUsage, used }: Ordered): bigint => {

@@ -12,12 +12,8 @@ import { chargeText, quoteText, type TextQuote } from "../../src/domain/text/Tex
 import { ChatBody } from "../../src/domain/text/TextRequest.ts"
 import { estimateChat } from "../../src/domain/text/textEstimate.ts"
 import type { ReportedUsage } from "../../src/domain/VendorOutcome.ts"
-import {
-  chargeVideo,
-  leastTokens,
-  quoteVideo,
-  type TokenVideoQuote
-} from "../../src/domain/video/VideoQuote.ts"
+import { chargeVideo, leastTokens } from "../../src/domain/video/VideoCharge.ts"
+import { quoteVideo, type TokenVideoQuote } from "../../src/domain/video/VideoQuote.ts"
 import { Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { layerStoresOf, organization } from "../support/ledger.ts"

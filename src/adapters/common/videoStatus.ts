@@ -1,7 +1,7 @@
 /** Translates a vendor's status of a video task into the status that all protocols share. */
 import { Result } from "effect"
 import type { VendorLost } from "../../domain/VendorOutcome.ts"
-import type { VideoUsage } from "../../domain/video/VideoQuote.ts"
+import type { VideoUsage } from "../../domain/video/VideoCharge.ts"
 import { scrubText } from "../../redaction/credentialsFromClients.ts"
 import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"

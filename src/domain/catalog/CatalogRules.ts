@@ -1,7 +1,9 @@
 /** Checks a catalog for contradictions, and compares two versions of a catalog. */
 import { Equal, Struct } from "effect"
 import type { FieldFault } from "../requestFields.ts"
+import type { Resolution } from "../video/tiers.ts"
 import { canServe } from "../video/VideoProtocol.ts"
+import { pricedResolutions } from "../video/videoPriceTable.ts"
 import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
 import { keyWarnings, type StoredKeys } from "./channelKeys.ts"
 import { isLinkLocalHost } from "./linkLocal.ts"
@@ -35,7 +37,7 @@ const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
   tts: { prices: [], protocols: null },
   asr: { prices: [], protocols: null },
   video: {
-    prices: ["token_video", "second_video"],
+    prices: ["token_video", "second_video", "video_table"],
     protocols: "video",
     limits: ["input_video_seconds"]
   },
@@ -101,11 +103,15 @@ function* billingFaults(
   { video }: ProtocolTables,
   path: string,
   protocol: string,
-  kind: Prices["kind"]
+  prices: Prices
 ): Faults {
   const billing = video.get(protocol)?.billing ?? null
-  if (billing === null || billing === kind) return
-  yield { path, message: `${protocol} is billed by ${billing}, but the price is ${kind}` }
+  if (billing === null || billing === prices.kind) return
+  // Seconds and clips are known from the order, and only some vendors report tokens.
+  const isTable = prices.kind === "video_table"
+  if (isTable && (prices.unit !== "token" || billing === "token_video")) return
+  const name = isTable ? `${prices.kind} by ${prices.unit}` : prices.kind
+  yield { path, message: `${protocol} is billed by ${billing}, but the price is ${name}` }
 }
 
 /** Refuses image and video protocols for text models. */
@@ -134,7 +140,7 @@ function* kindFaults(
   if (!rulesOf[modality].prices.includes(prices.kind)) {
     yield { path, message: `a model of modality ${modality} cannot be priced by ${prices.kind}` }
   } else if (modality === "video") {
-    yield* billingFaults(protocols, path, protocol, prices.kind)
+    yield* billingFaults(protocols, path, protocol, prices)
   }
 }
 
@@ -182,7 +188,7 @@ function* mountFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faul
     } else if (mount.protocol !== null) {
       const path = `${mountPath}.protocol`
       if (model.modality === "video" && model.prices !== undefined) {
-        yield* billingFaults(protocols, path, mount.protocol, model.prices.kind)
+        yield* billingFaults(protocols, path, mount.protocol, model.prices)
       }
       yield* textFaults(protocols, model.modality, path, mount.protocol)
     }
@@ -218,20 +224,26 @@ function* weightFaults({ mounts }: CatalogDocument): Faults {
   }
 }
 
+/** The resolutions that a model has prices for; null if they are not limited. */
+const resolutionsWithPrice = (prices: Prices | undefined): ReadonlyArray<Resolution> | null => {
+  if (prices?.kind === "second_video") return Struct.keys(prices.per_second)
+  return prices?.kind === "video_table" ? pricedResolutions(prices) : null
+}
+
 /** Finds mounts whose protocol offers none of the resolutions that the model has prices for. */
 function* offerFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocument): Faults {
   const modelsById = new Map(models.map((model) => [model.id, model]))
   for (const [index, mount] of mounts.entries()) {
     const model = modelsById.get(mount.model)
-    if (model?.modality !== "video" || model.prices?.kind !== "second_video") continue
+    const withPrice = resolutionsWithPrice(model?.prices) ?? []
+    if (model?.modality !== "video" || withPrice.length === 0) continue
     const protocol = mountProtocol(model, mount)
     const { resolutions = [] } = protocols.video.get(protocol) ?? {}
-    const pricedResolutions = Struct.keys(model.prices.per_second)
-    if (resolutions.length === 0 || pricedResolutions.length === 0) continue
-    if (pricedResolutions.some((resolution) => resolutions.includes(resolution))) continue
+    if (resolutions.length === 0) continue
+    if (withPrice.some((resolution) => resolutions.includes(resolution))) continue
     yield {
       path: `mounts[${index}]`,
-      message: `${protocol} makes ${resolutions.join(", ")}, and ${quoted(model.id)} has prices for ${pricedResolutions.join(", ")} alone`
+      message: `${protocol} makes ${resolutions.join(", ")}, and ${quoted(model.id)} has prices for ${withPrice.join(", ")} alone`
     }
   }
 }

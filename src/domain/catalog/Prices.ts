@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import { ImageTable } from "../image/imagePrices.ts"
 import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
 import { PriceTier, Resolution } from "../video/tiers.ts"
+import { videoTables } from "../video/videoPriceTable.ts"
 
 const positivePerMillion = PerMillionTokens.check(
   Schema.isGreaterThanBigInt(0n, { expected: "a price greater than 0" })
@@ -59,5 +60,11 @@ export const TokenPrices = Schema.Struct({
 }).annotate({ identifier: "TokenPrices", description: "Text, input and output tokens apart" })
 export type TokenPrices = typeof TokenPrices.Type
 
-export const Prices = Schema.Union([TokenVideoPrices, SecondVideoPrices, ImagePrices, TokenPrices])
+export const Prices = Schema.Union([
+  TokenVideoPrices,
+  SecondVideoPrices,
+  ...videoTables,
+  ImagePrices,
+  TokenPrices
+])
 export type Prices = typeof Prices.Type

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
 import { costOf, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
-import { type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
+import { type TableVideoQuote, type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
 import type { ChargeUnit } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 
@@ -23,6 +23,7 @@ export const encodeQuote = (quote: Quote): typeof Quote.Encoded => {
       return encodeText(quote)
     case "token_video":
     case "second_video":
+    case "video_table":
       return encodeVideo(quote)
   }
 }
@@ -34,6 +35,15 @@ export const encodeQuote = (quote: Quote): typeof Quote.Encoded => {
 export const exposureOf = (quote: Quote): bigint =>
   quote.kind === "token_video" ? (quote.exposureNano ?? quote.holdNano) : quote.holdNano
 
+/**
+ * The expected charge of an order: its hold, except that the hold of tokens by a price table has a
+ * margin over the formula.
+ */
+export const expectedChargeOf = (quote: Quote): bigint =>
+  quote.kind === "video_table" && quote.unit === "token"
+    ? quote.estimatedTokens * quote.nanoPerUnit
+    : quote.holdNano
+
 /** The unit that is counted, and its price. Text is excluded: it has two units and two prices. */
 export const unitOf = (
   quote: Exclude<Quote, TextQuote>
@@ -43,6 +53,8 @@ export const unitOf = (
       return { unit: "token", unitPriceNano: quote.nanoPerToken }
     case "second_video":
       return { unit: "second", unitPriceNano: quote.nanoPerSecond }
+    case "video_table":
+      return { unit: quote.unit, unitPriceNano: quote.nanoPerUnit }
     case "image":
       return { unit: "image", unitPriceNano: quote.nanoPerImage }
   }
@@ -61,6 +73,22 @@ export const tokenFormula = (quote: TokenVideoQuote, outputSeconds: number): str
     `(${quote.inputSeconds} + ${outputSeconds}) s x ${quote.tokensPerSecond} tokens/s x ` +
     `${formatNano(quote.nanoPerToken)} = ${formatNano(tokens * quote.nanoPerToken)}`
   )
+}
+
+/** The formula of a hold by a price table, such as `(6 + 5) s x 0.6 = 6.6`. */
+const tableFormula = (quote: TableVideoQuote): string => {
+  const { inputSeconds, outputSeconds, units, nanoPerUnit, holdNano } = quote
+  const result = `${formatNano(nanoPerUnit)} = ${formatNano(holdNano)}`
+  switch (quote.unit) {
+    case "second":
+      return quote.billsInput && quote.withVideo
+        ? `(${inputSeconds} + ${outputSeconds}) s x ${result}`
+        : `${outputSeconds} s x ${result}`
+    case "clip":
+      return `1 video x ${result}`
+    case "token":
+      return `${countOf(units, "token")} x ${result}`
+  }
 }
 
 /**
@@ -92,6 +120,8 @@ export const formulaOf = (quote: Quote): string => {
       return tokenFormula(quote, quote.outputSeconds)
     case "second_video":
       return `${quote.outputSeconds} s x ${formatNano(quote.nanoPerSecond)} = ${hold}`
+    case "video_table":
+      return tableFormula(quote)
     case "image":
       return `${countOf(quote.images, "image")}${tierOf(quote)} x ${formatNano(quote.nanoPerImage)} = ${hold}`
     case "tokens":

@@ -2,7 +2,8 @@
 
 import { UNREADABLE_BASIS } from "../VendorOutcome.ts"
 import { tiers } from "../video/tiers.ts"
-import type { TokenVideoQuote } from "../video/VideoQuote.ts"
+import type { TableVideoQuote, TokenVideoQuote } from "../video/VideoQuote.ts"
+import { lineInWords } from "../video/videoPriceTable.ts"
 import type { ChargeBasis } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quote.ts"
@@ -69,6 +70,36 @@ const tokenReason = ({
         `${tokenFormula(quote, formulaSeconds(quote, units))}, at ${priceOf(quote, currency)}${smart}`
 }
 
+/** The facts that decided the price of an order by a price table, in words. */
+const factsInWords = ({ resolution, sound, withVideo, mode }: TableVideoQuote): string =>
+  lineInWords({
+    resolution,
+    ...(sound === null ? {} : { sound }),
+    input_video: withVideo,
+    mode
+  })
+
+const sourcesOfUnits: Readonly<Partial<Record<ChargeBasis, string>>> = {
+  upstream_usage: "The vendor reported",
+  largest_plausible:
+    "The vendor reported more than such an order can have, so the most that it can have is charged:",
+  formula: "The vendor reported no usable count, so the formula applies:",
+  ordered_seconds: "The ordered seconds count, whatever the vendor reports:"
+}
+
+const tableReason = ({
+  quote,
+  units,
+  basis,
+  currency
+}: SettledCharge & { quote: TableVideoQuote }): string => {
+  const price = `${formatNano(quote.nanoPerUnit)} ${currency}`
+  const facts = factsInWords(quote)
+  return quote.unit === "clip"
+    ? `A video costs ${price}, whatever its length: ${facts}`
+    : `${sourcesOfUnits[basis] ?? ""} ${countOf(units, quote.unit)} at ${price} each, the price of ${facts}`.trim()
+}
+
 const unreadableAnswer = "The vendor answered with success and its answer could not be read, so"
 
 const unitReason = (charge: SettledCharge): string => {
@@ -78,6 +109,8 @@ const unitReason = (charge: SettledCharge): string => {
       return tokenReason({ ...charge, quote })
     case "second_video":
       return `The ordered seconds count, whatever the vendor reports: ${formulaOf(quote)} ${currency} at ${quote.resolution}`
+    case "video_table":
+      return tableReason({ ...charge, quote })
     case "tokens": {
       const formula = `${textFormula(quote, { inputTokens: charge.inputUnits, outputTokens: charge.units })} ${currency}`
       if (charge.basis === UNREADABLE_BASIS)

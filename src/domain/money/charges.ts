@@ -1,6 +1,6 @@
 /** The units that charges count, and the sources of the counts. */
 
-export const chargeUnits = ["token", "second", "image"] as const
+export const chargeUnits = ["token", "second", "image", "clip"] as const
 export type ChargeUnit = (typeof chargeUnits)[number]
 
 /**
@@ -13,6 +13,7 @@ export const chargeBases = [
   "largest_plausible",
   "formula",
   "ordered_seconds",
+  "ordered_clip",
   "requested_images",
   "unread_answer"
 ] as const

@@ -1,5 +1,5 @@
 /** The video protocols: what a client may order from each, and how it is billed. */
-import type { VideoFamily } from "./families/VideoFamily.ts"
+import type { SoundOfModel, VideoFamily } from "./families/VideoFamily.ts"
 import { contentFamilies } from "./families/vp_a.ts"
 import { unifiedFamilies } from "./families/vp_d.ts"
 import { tierFamilies } from "./families/vp_e.ts"
@@ -43,6 +43,10 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly ratios?: ReadonlyArray<Ratio>
   /** Whether an input image decides the shape, so that no ratio is sent with it. */
   readonly isShapedByImage?: boolean
+  /** Whether the vendor makes sound if the order does not say so; true if missing. */
+  readonly soundsByDefault?: boolean
+  /** When a model makes sound that none of the families describes; `unset` if missing. */
+  readonly soundOfUnknown?: SoundOfModel
   /** The unit of billing; null if it depends on the prices of the model in the catalog. */
   readonly billing: VideoBilling | null
   /** Whether the channel must have an application id. */
@@ -64,6 +68,7 @@ export const videoProtocols = {
     seconds: [5, 15],
     smart: "never",
     resolutions: ["480p", "720p", "1080p", "4K"],
+    soundOfUnknown: "switch",
     billing: "token_video",
     needsAppId: false,
     relays: false,
@@ -75,6 +80,7 @@ export const videoProtocols = {
     seconds: [4, 15],
     smart: "always",
     resolutions: [],
+    soundOfUnknown: "switch",
     billing: "token_video",
     needsAppId: true,
     relays: false,
@@ -85,6 +91,7 @@ export const videoProtocols = {
     seconds: [1, 16],
     smart: "token_billed",
     resolutions: ["480p", "540p", "720p", "1080p", "4K"],
+    soundOfUnknown: "switch",
     billing: null,
     needsAppId: false,
     relays: true,
@@ -98,6 +105,8 @@ export const videoProtocols = {
     resolutions: ["720p", "1080p", "4K"],
     ratios: ["16:9", "9:16", "1:1"],
     isShapedByImage: true,
+    soundsByDefault: false,
+    soundOfUnknown: "switch",
     billing: "second_video",
     needsAppId: false,
     relays: false,
@@ -111,6 +120,7 @@ export const videoProtocols = {
     resolutions: ["540p", "720p", "1080p"],
     ratios: ["16:9", "9:16", "1:1", "4:3", "3:4"],
     isShapedByImage: true,
+    soundOfUnknown: "switch",
     billing: "second_video",
     needsAppId: false,
     relays: false,

@@ -1,13 +1,14 @@
 /**
- * The price of a video: the hold before the vendor is called, and the charge when the video is
- * done. A single quote, stored unchanged with the hold, prices both.
+ * The price of a video: the hold before the vendor is called. The same quote, stored unchanged with
+ * the hold, prices the charge when the video is done (`VideoCharge.ts`).
  */
 import { Result, Schema } from "effect"
 import type { SecondVideoPrices, TokenVideoPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
-import type { ReportedUsage } from "../VendorOutcome.ts"
 import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
 import type { VideoSku } from "./VideoSku.ts"
+import { factFields, type VideoFacts } from "./videoFacts.ts"
+import { linePrice, type VideoTable } from "./videoPriceTable.ts"
 
 /** The minimum input seconds, for a reference video whose duration is unknown or shorter. */
 const MIN_INPUT_VIDEO_SECONDS = 4
@@ -45,7 +46,40 @@ const SecondVideoQuote = Schema.Struct({
 })
 type SecondVideoQuote = typeof SecondVideoQuote.Type
 
-export const VideoQuote = Schema.Union([TokenVideoQuote, SecondVideoQuote])
+/** The quote by a price table: the price of the line that applies to the facts of the order. */
+const tableFields = {
+  kind: Schema.Literal("video_table"),
+  ...factFields,
+  /** The seconds of the reference videos, rounded up; the most they can have if unknown. */
+  inputSeconds: Schema.Int,
+  outputSeconds: Schema.Int,
+  smart: Schema.Boolean,
+  nanoPerUnit: Schema.BigIntFromString,
+  /** The units of the hold: seconds, tokens, or 1 for a clip. */
+  units: Schema.BigIntFromString,
+  holdNano: Schema.BigIntFromString
+}
+export const TableVideoQuote = Schema.Union([
+  Schema.Struct({
+    ...tableFields,
+    unit: Schema.Literal("second"),
+    /** Whether the input seconds are billed too. */
+    billsInput: Schema.Boolean
+  }),
+  Schema.Struct({ ...tableFields, unit: Schema.Literal("clip") }),
+  Schema.Struct({
+    ...tableFields,
+    unit: Schema.Literal("token"),
+    tokensPerSecond: Schema.BigIntFromString,
+    /** The tokens by the formula, which apply if the vendor reports no usable number. */
+    estimatedTokens: Schema.BigIntFromString,
+    /** The least tokens that are billed; 0 if there is no such limit. */
+    leastTokens: Schema.BigIntFromString
+  })
+])
+export type TableVideoQuote = typeof TableVideoQuote.Type
+
+export const VideoQuote = Schema.Union([TokenVideoQuote, SecondVideoQuote, TableVideoQuote])
 export type VideoQuote = typeof VideoQuote.Type
 
 const noPrice = (
@@ -184,92 +218,53 @@ export const quoteVideo = (
 ): Result.Result<VideoQuote, BillingUnavailable> =>
   prices.kind === "token_video" ? quoteByTokens(prices, sku, inputs) : quoteBySeconds(prices, sku)
 
-interface VideoCharge {
-  readonly chargeNano: bigint
-  /** The number of tokens or seconds charged. */
-  readonly units: bigint
-  readonly basis: "upstream_usage" | "largest_plausible" | "formula" | "ordered_seconds"
-  /**
-   * The usage that the vendor reported, if it is implausible for this order; null if the charge
-   * follows the vendor's report.
-   */
-  readonly implausible: ReportedUsage | null
-}
+/** The seconds of reference video: those that are known, or the most that the videos can have. */
+const inputSecondsOf = ({ videos, videoSeconds, longestSeconds = 0 }: VideoInputs): number =>
+  videos === 0 ? 0 : Math.max(Math.ceil(videoSeconds ?? 0), longestSeconds)
 
-/** The usage reported with the finished task; a value is null if it was missing or unusable. */
-export interface VideoUsage {
-  readonly completionTokens: bigint | null
-  /**
-   * The rendered duration, if the vendor reports it. It is used only if the model chose the
-   * duration.
-   */
-  readonly outputSeconds: number | null
-}
+const maxOf = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /**
- * The maximum plausible ratio of reported to estimated tokens, for orders whose size is known: a
- * vendor may render another size than assumed, for example if its API accepts no resolution.
+ * The quote of an order by a price table. The hold covers every charge that a truthful answer of
+ * the vendor can lead to: unknown lengths count in full, and tokens with the margin by which a
+ * video may have more than the formula.
  */
-const PLAUSIBLE_TIMES = 2n
-
-/**
- * The divisor for the minimum plausible token count: vendors bill drafts at 0.6 or more of the
- * ordered frames.
- */
-const LEAST_SHARE = 2n
-
-/** The minimum duration of a video whose model chooses the duration. */
-const SHORTEST_SECONDS = 2
-
-/** The maximum number of tokens charged for an order, whatever the vendor reports. */
-const mostTokens = (quote: TokenVideoQuote): bigint =>
-  quote.exposureNano === undefined
-    ? quote.estimatedTokens * PLAUSIBLE_TIMES
-    : quote.exposureNano / quote.nanoPerToken
-
-/**
- * The minimum plausible number of tokens: some vendors count no input, but all count the rendered
- * output.
- */
-export const leastTokens = (quote: TokenVideoQuote): bigint =>
-  (BigInt(quote.smart ? SHORTEST_SECONDS : quote.outputSeconds) * quote.tokensPerSecond) /
-  LEAST_SHARE
-
-/**
- * The charge of a finished task. Seconds are charged as ordered; tokens by the vendor's count, even
- * above the hold. A count above the plausible maximum is charged at that maximum. A count below the
- * plausible minimum, and a missing count, are replaced by the formula.
- */
-export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge => {
-  if (quote.kind === "second_video") {
-    return {
-      chargeNano: quote.holdNano,
-      units: BigInt(quote.outputSeconds),
-      basis: "ordered_seconds",
-      implausible: null
+export const quoteByTable = (
+  table: VideoTable,
+  facts: VideoFacts,
+  sku: VideoSku,
+  inputs: VideoInputs
+): Result.Result<TableVideoQuote, BillingUnavailable> =>
+  Result.map(linePrice(table, facts), (nanoPerUnit) => {
+    const smart = sku.seconds === "smart"
+    const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
+    const inputSeconds = inputSecondsOf(inputs)
+    const common = { kind: table.kind, ...facts, outputSeconds, inputSeconds, smart, nanoPerUnit }
+    const held = (units: bigint) => ({ units, holdNano: units * nanoPerUnit })
+    switch (table.unit) {
+      case "second": {
+        const billsInput = table.input_seconds === true
+        const seconds = outputSeconds + (billsInput ? inputSeconds : 0)
+        return { ...common, unit: table.unit, billsInput, ...held(BigInt(seconds)) }
+      }
+      case "clip":
+        return { ...common, unit: table.unit, ...held(1n) }
+      case "token": {
+        const { resolution, withVideo } = facts
+        const billedInput = withVideo ? Math.max(inputSeconds, MIN_INPUT_VIDEO_SECONDS) : 0
+        const seconds = billedInput + outputSeconds
+        const leastTokens = withVideo ? BigInt(table.least_input_tokens ?? 0) : 0n
+        return {
+          ...common,
+          unit: table.unit,
+          tokensPerSecond: tokensPerSecond[resolution],
+          estimatedTokens: maxOf(BigInt(seconds) * tokensPerSecond[resolution], leastTokens),
+          leastTokens,
+          ...held(maxOf(exposedTokens(seconds, resolution), leastTokens))
+        }
+      }
     }
-  }
-  const chargeFor = (
-    units: bigint,
-    basis: VideoCharge["basis"],
-    implausible: ReportedUsage | null
-  ): VideoCharge => ({ chargeNano: units * quote.nanoPerToken, units, basis, implausible })
-  const maxTokens = mostTokens(quote)
-  const countedTokens = usage.completionTokens
-  if (countedTokens !== null && countedTokens >= leastTokens(quote)) {
-    return countedTokens <= maxTokens
-      ? chargeFor(countedTokens, "upstream_usage", null)
-      : chargeFor(maxTokens, "largest_plausible", { input: null, output: countedTokens })
-  }
-  const renderedSeconds = quote.smart && usage.outputSeconds !== null ? usage.outputSeconds : null
-  const outputSeconds = renderedSeconds ?? quote.outputSeconds
-  const tokens = BigInt(quote.inputSeconds + outputSeconds) * quote.tokensPerSecond
-  return chargeFor(
-    tokens <= maxTokens ? tokens : maxTokens,
-    "formula",
-    countedTokens === null ? null : { input: null, output: countedTokens }
-  )
-}
+  })
 
 /** The kind of a video: videos of the same kind take about the same time. */
 export const VideoKind = Schema.Struct({
@@ -283,6 +278,6 @@ export type VideoKind = typeof VideoKind.Type
 
 export const kindOf = (model: string, quote: VideoQuote): VideoKind => ({
   model,
-  seconds: quote.kind === "token_video" && quote.smart ? "smart" : quote.outputSeconds,
+  seconds: quote.kind !== "second_video" && quote.smart ? "smart" : quote.outputSeconds,
   resolution: quote.resolution
 })

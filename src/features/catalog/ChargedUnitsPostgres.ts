@@ -26,10 +26,11 @@ export const layerChargedUnits = Layer.effect(
         // is computed from the cost.
         const unitGroups = sql`
           SELECT o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
-                 q."withVideo", q."expectsOutput", q.quality, q.size, count(*)::int AS count,
+                 q."withVideo", q.sound, q.mode, q."expectsOutput", q.quality, q.size, count(*)::int AS count,
                  sum(o.charge)::text AS "chargeNano", coalesce(sum(o.cost), 0)::text AS "costNano",
                  (count(*) - count(o.cost))::int AS "withoutCost",
                  sum(q.tokens)::text AS "videoTokens", sum(q.seconds)::text AS seconds,
+                 sum(q."inputSeconds")::text AS "inputSeconds",
                  sum(o.output) FILTER (WHERE q.kind = 'image')::text AS images,
                  sum(o.input) FILTER (WHERE q.kind = 'tokens')::text AS "inputTokens",
                  sum(o.output) FILTER (WHERE q.kind = 'tokens')::text AS "outputTokens"
@@ -38,15 +39,19 @@ export const layerChargedUnits = Layer.effect(
              SELECT o.quote ->> 'kind' AS kind, o.quote ->> 'resolution' AS resolution,
                     coalesce(o.quote -> 'withVideo', o.cost_quote -> 'withVideo')::boolean
                       AS "withVideo",
+                    (o.quote ->> 'sound')::boolean AS sound, o.quote ->> 'mode' AS mode,
                     coalesce(o.quote ->> 'outputTokens' <> '0', false) AS "expectsOutput",
                     o.quote ->> 'quality' AS quality, o.quote ->> 'size' AS size,
-                    (o.quote ->> 'outputSeconds')::bigint AS seconds,
-                    CASE WHEN o.quote ? 'nanoPerToken' THEN o.output
+                    CASE o.unit WHEN 'second' THEN o.output
+                                ELSE (o.quote ->> 'outputSeconds')::bigint END AS seconds,
+                    CASE WHEN o.unit = 'second' AND o.input > 0 THEN o.input
+                         ELSE (o.quote ->> 'inputSeconds')::bigint END AS "inputSeconds",
+                    CASE WHEN o.quote ? 'outputSeconds' AND o.unit = 'token' THEN o.output
                          ELSE o.cost / (o.cost_quote ->> 'nanoPerToken')::bigint END AS tokens) q
            WHERE o.state = 'captured' AND o.month = ${first}
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, q.tokens IS NULL`
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, q.tokens IS NULL`
         return turns.withPermits(1)(
           rowsOf(UnitGroup)(
             within(STATEMENT_TIMEOUT)(

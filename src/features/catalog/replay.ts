@@ -10,6 +10,8 @@ import { imagePrice } from "../../domain/image/ImageQuote.ts"
 import { costOf, textPrices } from "../../domain/text/TextQuote.ts"
 import { Resolution } from "../../domain/video/tiers.ts"
 import { videoSecondPrice, videoTokenPrice } from "../../domain/video/VideoQuote.ts"
+import { InputMode } from "../../domain/video/videoFacts.ts"
+import { linePrice, pricedFacts, type VideoTable } from "../../domain/video/videoPriceTable.ts"
 
 /**
  * A sum of units; null where the orders of the group have no such units, such as images of a video.
@@ -27,6 +29,10 @@ export const UnitGroup = Schema.Struct({
    * that.
    */
   withVideo: Schema.NullOr(Schema.Boolean),
+  /** Whether the video has sound; null where that is not known. */
+  sound: Schema.NullOr(Schema.Boolean),
+  /** What the video was made from; null where the order was not priced by a price table. */
+  mode: Schema.NullOr(InputMode),
   /** For texts: whether the order needs a price of output. */
   expectsOutput: Schema.Boolean,
   /** For images: quality and size as ordered; null where the order did not specify them. */
@@ -41,11 +47,42 @@ export const UnitGroup = Schema.Struct({
   videoTokens: units,
   /** For videos: seconds as ordered. */
   seconds: units,
+  /** For videos: seconds of reference video, as far as they were counted for the hold. */
+  inputSeconds: units,
   images: units,
   inputTokens: units,
   outputTokens: units
 })
 export type UnitGroup = typeof UnitGroup.Type
+
+/** The charge or cost of videos by a price table; null where a fact of the videos is not known. */
+const amountOfTable = (table: VideoTable, group: UnitGroup): bigint | null => {
+  const { resolution, withVideo, sound, mode, seconds, inputSeconds, videoTokens } = group
+  const facts = pricedFacts(table)
+  const isUnknown =
+    resolution === null ||
+    (withVideo === null && facts.has("input_video")) ||
+    (mode === null && (facts.has("sound") || facts.has("mode")))
+  if (isUnknown) return null
+  const counted = {
+    second:
+      table.unit === "second" && table.input_seconds ? addUnits(seconds, inputSeconds) : seconds,
+    clip: BigInt(group.count),
+    token: videoTokens
+  }
+  const units = counted[table.unit]
+  if (units === null) return null
+  const price = linePrice(table, {
+    resolution,
+    sound,
+    withVideo: withVideo ?? false,
+    mode: mode ?? "text"
+  })
+  return Result.getOrNull(Result.map(price, (nanoPerUnit) => units * nanoPerUnit))
+}
+
+const addUnits = (one: bigint | null, other: bigint | null): bigint | null =>
+  one === null || other === null ? null : one + other
 
 /**
  * The charge or cost of a group by a price table; null where the table has no price for it or
@@ -66,6 +103,8 @@ const amountUnder = (prices: Prices, group: UnitGroup): bigint | null => {
         Result.map((nanoPerSecond) => seconds * nanoPerSecond),
         Result.getOrNull
       )
+    case "video_table":
+      return amountOfTable(prices, group)
     case "image":
       if (images === null) return null
       return imagePrice(prices, group).pipe(

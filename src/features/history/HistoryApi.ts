@@ -108,13 +108,19 @@ const LedgerEntry = Schema.Struct({
 })
 
 const Quote = Schema.Struct({
-  kind: oneOf(["token_video", "second_video", "image", "tokens"], "How it is billed"),
+  kind: oneOf(
+    ["token_video", "second_video", "video_table", "image", "tokens"],
+    "How it is billed"
+  ),
   amount: amount("What was held"),
   exposure: Schema.optionalKey(amount("The most it could come to, where that was more")),
-  unit_price: amount("Price of a token, second or image"),
+  unit_price: amount("Price of a token, second, clip or image"),
   resolution: Schema.optionalKey(text("Resolution it was priced at")),
   tier: Schema.optionalKey(text("Price tier used")),
   with_video: Schema.optionalKey(flag("Priced with video input")),
+  sound: Schema.optionalKey(nullable(Schema.Boolean, "Whether it was ordered with sound")),
+  mode: Schema.optionalKey(text("What it was made from")),
+  units: Schema.optionalKey(integer("Units held for")),
   smart: Schema.optionalKey(flag("The model chose the length")),
   input_seconds: Schema.optionalKey(integer("Seconds of reference video")),
   output_seconds: Schema.optionalKey(integer("Seconds ordered or prepaid")),

@@ -73,7 +73,8 @@ const serviceNames: Readonly<Record<string, string>> = {
 const unitNames: Readonly<Record<string, string>> = {
   token: "Tokens",
   second: "Seconds",
-  image: "Images"
+  image: "Images",
+  clip: "Clips"
 }
 
 interface Meter {

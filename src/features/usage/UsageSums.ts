@@ -53,7 +53,8 @@ export const UsageSum = Schema.Struct({
   /** The charged units. */
   tokens: Schema.BigIntFromString,
   seconds: Schema.BigIntFromString,
-  images: Schema.BigIntFromString
+  images: Schema.BigIntFromString,
+  clips: Schema.BigIntFromString
 })
 export type UsageSum = typeof UsageSum.Type
 

@@ -17,7 +17,8 @@ const sums = usageSumColumns({
   returnedNano: "returned",
   tokens: "tokens",
   seconds: "seconds",
-  images: "images"
+  images: "images",
+  clips: "clips"
 })
 
 const groupColumns: Record<SumGroup, string> = {

@@ -31,11 +31,12 @@ const tagOf = (tag: string | undefined): SumFilter["tag"] => {
 }
 
 /** The charged units; null where there are several kinds of units. */
-const unitsOf = ({ tokens, seconds, images }: UsageSum) => {
+const unitsOf = ({ tokens, seconds, images, clips }: UsageSum) => {
   const charged = [
     { unit: "token" as const, units: Number(tokens) },
     { unit: "second" as const, units: Number(seconds) },
-    { unit: "image" as const, units: Number(images) }
+    { unit: "image" as const, units: Number(images) },
+    { unit: "clip" as const, units: Number(clips) }
   ].filter(({ units }) => units > 0)
   const [first] = charged
   if (first === undefined) return { unit: null, units: 0 }

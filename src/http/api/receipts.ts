@@ -5,6 +5,7 @@ import {
   formula,
   ImageInputs,
   SecondVideoInputs,
+  TableVideoInputs,
   TextInputs,
   TokenVideoInputs,
   tier
@@ -64,7 +65,7 @@ export const ReceiptView = Schema.Struct({
   charge: decimal("What was charged", "5.0094"),
   difference: decimal("Charge less hold; negative when less was charged than held", "0.0414"),
   overage: decimal("The part of the charge above the hold; never negative", "0.0414"),
-  unit: text("The unit of billing: `token`, `second` or `image`", "token"),
+  unit: text("The unit of billing: `token`, `second`, `clip` or `image`", "token"),
   unit_price: decimal("Currency units per `unit`, exact", "0.000046"),
   units: integer("How many were charged; of text, the output tokens", 108900),
   input_units: integer("Of text, the input tokens that were charged; 0 for everything else", 0),
@@ -72,12 +73,18 @@ export const ReceiptView = Schema.Struct({
     "Of text, currency units per input token; null for everything else"
   ),
   basis: text(
-    "How the units were determined: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
+    "How the units were determined: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`, `ordered_clip`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
     "upstream_usage"
   ),
   resolution: Schema.optionalKey(text("The resolution that was billed; absent for images", "720p")),
   tier: Schema.optionalKey(tier),
-  inputs: Schema.Union([TokenVideoInputs, SecondVideoInputs, ImageInputs, TextInputs]).annotate({
+  inputs: Schema.Union([
+    TokenVideoInputs,
+    TableVideoInputs,
+    SecondVideoInputs,
+    ImageInputs,
+    TextInputs
+  ]).annotate({
     description: "The inputs of the calculation of the hold, as they were when it was taken"
   }),
   formula,

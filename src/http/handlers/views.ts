@@ -5,7 +5,7 @@
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
-import { exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
+import { expectedChargeOf, exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import type { Balance, Pool, RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import type { Receipt, UsageRecord } from "../../services/UsageLog.ts"
@@ -63,6 +63,22 @@ export const billingView = (quote: Quote) => {
         resolution: quote.resolution,
         inputs: { seconds: quote.outputSeconds }
       }
+    case "video_table":
+      return {
+        kind: quote.kind,
+        unit: quote.unit,
+        unit_price: formatNano(quote.nanoPerUnit),
+        resolution: quote.resolution,
+        inputs: {
+          units: Number(quote.units),
+          sound: quote.sound,
+          with_video: quote.withVideo,
+          mode: quote.mode,
+          input_seconds: quote.inputSeconds,
+          output_seconds: quote.outputSeconds,
+          smart: quote.smart
+        }
+      }
     case "image":
       return {
         kind: quote.kind,
@@ -100,7 +116,7 @@ export const quoteView = (
     hold: formatNano(quote.holdNano),
     ...exposureView(quote),
     ...(exposureOf(quote) === quote.holdNano ? {} : { exposure_reason: EXPOSURE_REASON }),
-    expected_charge: formatNano(quote.holdNano),
+    expected_charge: formatNano(expectedChargeOf(quote)),
     formula: formulaOf(quote),
     affordable: {
       pool: affordable.pool,

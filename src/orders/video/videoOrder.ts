@@ -52,7 +52,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       resolve.video(caller, body, wish ?? undefined),
       (error) => (wish === null ? error : openaiErrorOf(error))
     )
-    const [{ inputs, sku }] = mounts
+    const [{ inputs, sku, generateAudio: sound }] = mounts
     const size = orderedSize(input, wish, sku)
     const hasWatermark = input.parameters.watermark === true
 
@@ -68,7 +68,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       ...inputs,
       ...sku,
       ratio: input.ratio,
-      sound: input.generateAudio,
+      sound,
       ...(size === null ? {} : { size }),
       ...(hasWatermark ? { marked: true } : {})
     }
@@ -79,30 +79,34 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       kind: "video",
       caller,
       model,
-      mounts: Arr.map(mounts, ({ adapter, accounts, sku, parameters, ...mount }) => ({
-        ...mount,
-        call: ({ id, addresses }) =>
-          keyTurns.forOrder(accounts, (account) =>
-            Effect.map(
-              adapter.submit(account, {
-                ...input,
-                blocks: withAddresses(input.blocks, addresses),
-                parameters,
-                taskId: id,
-                upstreamModel: mount.job.upstreamModel,
-                listedProtocol: model.protocol,
-                seconds: sku.seconds,
-                resolution: sku.resolution
-              }),
-              (upstreamId) => ({
-                upstreamId,
-                accountVersion: account.version,
-                keyName: account.keyName,
-                origin: account.origin
-              })
+      mounts: Arr.map(
+        mounts,
+        ({ adapter, accounts, sku, parameters, generateAudio, ...mount }) => ({
+          ...mount,
+          call: ({ id, addresses }) =>
+            keyTurns.forOrder(accounts, (account) =>
+              Effect.map(
+                adapter.submit(account, {
+                  ...input,
+                  generateAudio,
+                  blocks: withAddresses(input.blocks, addresses),
+                  parameters,
+                  taskId: id,
+                  upstreamModel: mount.job.upstreamModel,
+                  listedProtocol: model.protocol,
+                  seconds: sku.seconds,
+                  resolution: sku.resolution
+                }),
+                (upstreamId) => ({
+                  upstreamId,
+                  accountVersion: account.version,
+                  keyName: account.keyName,
+                  origin: account.origin
+                })
+              )
             )
-          )
-      })),
+        })
+      ),
       quote,
       metadata: metadataOf(body),
       promptDigest: textDigest(prompt.join("\n")),

@@ -11,6 +11,7 @@ import {
   type OpenaiOptions,
   sizeRequestOf
 } from "../../domain/video/OpenaiVideoBody.ts"
+import { factsOf, type VideoCall } from "../../domain/video/orderFacts.ts"
 import { checkSize, type SizeRequest, sizeOfferOf } from "../../domain/video/sizes.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
 import { countInputs, normaliseVideo, type VideoInput } from "../../domain/video/VideoInput.ts"
@@ -19,7 +20,7 @@ import {
   DEFAULT_RESOLUTION,
   type VideoProtocolRow
 } from "../../domain/video/VideoProtocol.ts"
-import { quoteVideo } from "../../domain/video/VideoQuote.ts"
+import { quoteByTable, quoteVideo } from "../../domain/video/VideoQuote.ts"
 import { notOffered, resolveSku, type VideoSku } from "../../domain/video/VideoSku.ts"
 import {
   checkFields,
@@ -29,6 +30,8 @@ import {
   parametersOf,
   readParameters
 } from "../../domain/video/vendorFields.ts"
+import type { VideoFacts } from "../../domain/video/videoFacts.ts"
+import { pricedFacts, type VideoTable } from "../../domain/video/videoPriceTable.ts"
 import type { Caller } from "../../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../../services/ProtocolAdapter.ts"
 import {
@@ -49,6 +52,14 @@ interface PriceInput {
   readonly limits: Limits
 }
 
+type VideoPrices = TokenVideoPrices | SecondVideoPrices | VideoTable
+
+/** Whether the length of reference videos counts. */
+const billsInput = (prices: VideoPrices): boolean => {
+  if (prices.kind !== "video_table") return prices.kind === "token_video"
+  return prices.unit === "token" || (prices.unit === "second" && prices.input_seconds === true)
+}
+
 const noLengths = { seconds: null, hasUnknown: false }
 
 /**
@@ -56,17 +67,20 @@ const noLengths = { seconds: null, hasUnknown: false }
  * billed.
  */
 const quoteByPrices = (
-  prices: TokenVideoPrices | SecondVideoPrices,
+  prices: VideoPrices,
   sku: VideoSku,
+  facts: VideoFacts,
   { input: { blocks }, lengths, limits }: PriceInput
 ) => {
-  const { seconds, hasUnknown } =
-    prices.kind === "token_video" ? measureLengths(blocks, lengths) : noLengths
-  return quoteVideo(prices, sku, {
+  const { seconds, hasUnknown } = billsInput(prices) ? measureLengths(blocks, lengths) : noLengths
+  const inputs = {
     videos: countInputs(blocks).videos,
     videoSeconds: seconds,
     ...(hasUnknown ? { longestSeconds: limits.input_video_seconds } : {})
-  })
+  }
+  return prices.kind === "video_table"
+    ? quoteByTable(prices, facts, sku, inputs)
+    : quoteVideo(prices, sku, inputs)
 }
 
 /**
@@ -76,20 +90,26 @@ const quoteByPrices = (
 const requestErrors: ReadonlyArray<string> = ["video_sku_invalid", "invalid_request"]
 
 const isVideoPrices = (prices: Prices | undefined) =>
-  prices?.kind === "token_video" || prices?.kind === "second_video"
+  prices?.kind === "token_video" ||
+  prices?.kind === "second_video" ||
+  prices?.kind === "video_table"
 
 /**
  * The kind of billing of a video: from the model's prices, or from its protocol when there are no
  * prices.
  */
-const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =>
-  isVideoPrices(prices) ? prices.kind : (billing ?? "second_video")
+const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) => {
+  if (prices?.kind === "video_table") {
+    return prices.unit === "token" ? "token_video" : "second_video"
+  }
+  return isVideoPrices(prices) ? prices.kind : (billing ?? "second_video")
+}
 
 /** Determines SKU and price of a video from the request alone. */
-const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, priceInput: PriceInput) =>
+const priceVideo = (call: VideoCall, prices: Prices | undefined, priceInput: PriceInput) =>
   Result.gen(function* () {
     const { input } = priceInput
-    const sku = yield* resolveSku(row, billingOf(row, prices), input)
+    const sku = yield* resolveSku(call.row, billingOf(call.row, prices), input)
     if (!isVideoPrices(prices)) {
       return yield* Result.fail(
         new BillingUnavailable({
@@ -99,8 +119,17 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, priceInpu
         })
       )
     }
-    const quote = yield* quoteByPrices(prices, sku, priceInput)
-    return { sku, quote, inputs: countInputs(input.blocks) }
+    const { facts, generateAudio } = factsOf(call, input, sku.billedResolution)
+    const quote = yield* quoteByPrices(prices, sku, facts, priceInput)
+    // Where the price depends on the sound, the order says whether it has sound.
+    const isSoundPriced = prices.kind === "video_table" && pricedFacts(prices).has("sound")
+    return {
+      sku,
+      quote,
+      facts,
+      generateAudio: isSoundPriced ? generateAudio : input.generateAudio,
+      inputs: countInputs(input.blocks)
+    }
   })
 
 export const makeVideoResolution = Effect.gen(function* () {
@@ -158,11 +187,13 @@ export const makeVideoResolution = Effect.gen(function* () {
         Result.gen(function* () {
           const parameters = yield* readParameters(input, fields, protocol)
           yield* checkSizeBy([row])
-          const priced = yield* priceVideo(row, model.prices, priceInput)
+          const call = { row, listed: listedProtocol, upstreamModel }
+          const priced = yield* priceVideo(call, model.prices, priceInput)
           if (adapter.place !== undefined) {
             const { seconds, resolution } = priced.sku
             const job = {
               ...input,
+              generateAudio: priced.generateAudio,
               parameters,
               seconds,
               resolution,
@@ -174,8 +205,8 @@ export const makeVideoResolution = Effect.gen(function* () {
           }
           return { ...priced, adapter, parameters }
         }),
-      quoteBy: ({ sku }, prices) =>
-        isVideoPrices(prices) ? quoteByPrices(prices, sku, priceInput) : otherPriceKind,
+      quoteBy: ({ sku, facts }, prices) =>
+        isVideoPrices(prices) ? quoteByPrices(prices, sku, facts, priceInput) : otherPriceKind,
       notOffered: (tried, errors) => {
         const withFields = tried.filter(({ fields }) => hasFields(input, fields))
         const candidates = withFields.length > 0 ? withFields : tried

@@ -13,7 +13,8 @@ const sumTypes = {
   returned: "text",
   tokens: "text",
   seconds: "text",
-  images: "text"
+  images: "text",
+  clips: "text"
 } as const
 
 /**

@@ -1,6 +1,7 @@
 /** Charged units in memory; each order is one group. */
 import { Effect, Layer, Option, Schema } from "effect"
-import { Quote } from "../../domain/money/Quote.ts"
+import { Quote, unitOf } from "../../domain/money/Quote.ts"
+import type { VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { ChargedUnits } from "../../features/catalog/ChargedUnits.ts"
 import type { UnitGroup } from "../../features/catalog/replay.ts"
 import { MemoryStore, type StoredOrder, usageOf } from "../memory/MemoryStore.ts"
@@ -10,11 +11,14 @@ const decodeQuote = Schema.decodeUnknownOption(Quote)
 const emptyGroup = {
   resolution: null,
   withVideo: null,
+  sound: null,
+  mode: null,
   expectsOutput: false,
   quality: null,
   size: null,
   videoTokens: null,
   seconds: null,
+  inputSeconds: null,
   images: null,
   inputTokens: null,
   outputTokens: null
@@ -28,9 +32,15 @@ const tokensOf = (
 ) => {
   if (charge.kind === "token_video")
     return { withVideo: charge.withVideo, videoTokens: outputUnits }
+  if (charge.kind === "video_table") {
+    const { withVideo, sound, mode, unit } = charge
+    return { withVideo, sound, mode, ...(unit === "token" ? { videoTokens: outputUnits } : {}) }
+  }
   if (cost?.kind !== "token_video" || costNano === null) return {}
   return { withVideo: cost.withVideo, videoTokens: costNano / cost.nanoPerToken }
 }
+
+const isBySeconds = (quote: VideoQuote): boolean => unitOf(quote).unit === "second"
 
 const unitsOf = (order: StoredOrder, input: bigint, output: bigint): Partial<UnitGroup> => {
   const quote = Option.getOrNull(decodeQuote(order.request.quote))
@@ -47,7 +57,9 @@ const unitsOf = (order: StoredOrder, input: bigint, output: bigint): Partial<Uni
     default:
       return {
         resolution: quote.resolution,
-        seconds: BigInt(quote.outputSeconds),
+        seconds: isBySeconds(quote) ? output : BigInt(quote.outputSeconds),
+        inputSeconds:
+          quote.kind === "second_video" ? null : input > 0n ? input : BigInt(quote.inputSeconds),
         ...tokensOf(quote, Option.getOrNull(decodeQuote(order.cost)), output, order.costNano)
       }
   }

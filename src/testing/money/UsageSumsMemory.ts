@@ -15,10 +15,11 @@ const zeroAmounts: Amounts = {
   returnedNano: 0n,
   tokens: 0n,
   seconds: 0n,
-  images: 0n
+  images: 0n,
+  clips: 0n
 }
 
-const unitFields = { token: "tokens", second: "seconds", image: "images" } as const
+const unitFields = { token: "tokens", second: "seconds", image: "images", clip: "clips" } as const
 
 const amountsOf = ({ usage, chargeNano, costNano }: StoredOrder): Amounts =>
   usage === null
@@ -41,7 +42,8 @@ const addAmounts = (one: Amounts, other: Amounts): Amounts => ({
   returnedNano: one.returnedNano + other.returnedNano,
   tokens: one.tokens + other.tokens,
   seconds: one.seconds + other.seconds,
-  images: one.images + other.images
+  images: one.images + other.images,
+  clips: one.clips + other.clips
 })
 
 const matchesFilter = ({ filter }: SumQuery, { request, job }: StoredOrder): boolean => {

@@ -1,11 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { chargeReason } from "../../../src/domain/money/chargeReason.ts"
-import {
-  chargeVideo,
-  type TokenVideoQuote,
-  type VideoQuote,
-  type VideoUsage
-} from "../../../src/domain/video/VideoQuote.ts"
+import { chargeVideo, type VideoUsage } from "../../../src/domain/video/VideoCharge.ts"
+import type { TokenVideoQuote, VideoQuote } from "../../../src/domain/video/VideoQuote.ts"
 
 const film: TokenVideoQuote = {
   kind: "token_video",

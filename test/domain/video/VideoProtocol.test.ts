@@ -40,9 +40,13 @@ describe("the video protocols", () => {
         modelsWith: __,
         ratios: ___,
         isShapedByImage,
+        soundsByDefault,
+        soundOfUnknown,
         ...row
       } = rowOf(protocol)
       assert.strictEqual(isShapedByImage ?? false, billing === "second_video")
+      assert.strictEqual(soundsByDefault ?? true, protocol !== "vp_d")
+      assert.strictEqual(soundOfUnknown ?? "unset", protocol === "vp_f" ? "unset" : "switch")
       assert.deepStrictEqual(row, {
         seconds: [min, max],
         smart,

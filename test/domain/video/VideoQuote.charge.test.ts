@@ -3,12 +3,8 @@ import { Arbitrary, Result, Schema } from "effect"
 import { SecondVideoPrices, TokenVideoPrices } from "../../../src/domain/catalog/Prices.ts"
 import { formatNano } from "../../../src/domain/money/Money.ts"
 import { Resolution } from "../../../src/domain/video/tiers.ts"
-import {
-  chargeVideo,
-  quoteVideo,
-  type VideoInputs,
-  type VideoUsage
-} from "../../../src/domain/video/VideoQuote.ts"
+import { chargeVideo, type VideoUsage } from "../../../src/domain/video/VideoCharge.ts"
+import { quoteVideo, type VideoInputs } from "../../../src/domain/video/VideoQuote.ts"
 
 const tokenPrices = Schema.decodeUnknownSync(TokenVideoPrices)
 const listPrices = tokenPrices({

@@ -3,6 +3,7 @@ import { ActionIcon, Group, Stack, Text } from "@mantine/core"
 import { IconPencil, IconTrash } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { imageAmounts } from "../../../domain/image/imagePrices.ts"
+import { lineInWords } from "../../../domain/video/videoPriceTable.ts"
 import { type Column, RowTable } from "../../parts/DataTable.tsx"
 import { Amount, Id } from "../../parts/texts.tsx"
 import { KindBadge } from "./DifferenceTable.tsx"
@@ -30,6 +31,8 @@ const amountsOf = (prices: PricesText): ReadonlyArray<readonly [name: string, am
       return Object.entries(prices.per_second).flatMap(([tier, amount]) =>
         priceEntries(tier, amount)
       )
+    case "video_table":
+      return prices.lines.flatMap((line) => priceEntries(lineInWords(line), line.price))
     case "image":
       return typeof prices.per_image === "object"
         ? imageAmounts(prices.per_image).flatMap(({ quality, size, amount }) =>
@@ -62,7 +65,7 @@ const PricesCell = ({
   return (
     <Stack gap={0}>
       <Text size="xs" c="dimmed">
-        {t(`prices.unit.${prices.kind}`)}
+        {t(`prices.unit.${prices.kind === "video_table" ? prices.unit : prices.kind}`)}
       </Text>
       <Group gap="xs">
         {amountsOf(prices).map(([name, amount]) => (

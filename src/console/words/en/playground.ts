@@ -24,6 +24,7 @@ export const playground = {
     perMillion: "a million tokens",
     withVideo: "with a reference video",
     perSecond: "a second",
+    perClip: "a video",
     perImage: "an image",
     base: "480p to 720p, and what has no line",
     image: "an image",

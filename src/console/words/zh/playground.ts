@@ -27,6 +27,7 @@ export const playground: Translated<typeof english> = {
     perMillion: "每百万 token",
     withVideo: "含参考视频",
     perSecond: "每秒",
+    perClip: "每个视频",
     perImage: "每张",
     base: "480p 至 720p 及未列出的档位",
     image: "图片",

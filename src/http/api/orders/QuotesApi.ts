@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { anyFields } from "../../../domain/requestFields.ts"
 import { PriceTier } from "../../../domain/video/tiers.ts"
+import { InputMode } from "../../../domain/video/videoFacts.ts"
 import { bodyErrors, errors, upstreamErrorAt } from "../apiErrors.ts"
 import {
   chatExamples,
@@ -112,6 +113,22 @@ export const SecondVideoInputs = Schema.Struct({
   seconds: integer("Output seconds ordered", 5)
 })
 
+export const TableVideoInputs = Schema.Struct({
+  units: integer("Units that are held: seconds, tokens, or 1 for a video billed as a whole", 5),
+  sound: nullable(
+    Schema.Boolean,
+    "Whether the video has sound; null where the model decides, and the higher price is held"
+  ),
+  with_video: flag("Whether the order has a reference video", false),
+  mode: InputMode.annotate({
+    description: "What the video is made from",
+    examples: ["text"]
+  }),
+  input_seconds: integer("Seconds of reference video; the most there can be if unknown", 0),
+  output_seconds: integer("Output seconds ordered, or held where the model chooses", 5),
+  smart: flag("Whether the model chooses the length (duration -1)", false)
+})
+
 export const ImageInputs = Schema.Struct({
   images: integer("Images ordered (`n`); the number that comes back changes nothing", 1),
   quality: Schema.optionalKey(text("Where prices are a table: the quality that is billed", "high")),
@@ -157,6 +174,14 @@ export const QuoteView = Schema.Union([
     resolution,
     usual_seconds: usualSeconds,
     inputs: SecondVideoInputs.annotate({ description: INPUTS })
+  }),
+  Schema.Struct({
+    ...common,
+    kind: constant("video_table", "Billed by a price table over facts of the order"),
+    unit: oneOf(["second", "clip", "token"], UNIT),
+    resolution,
+    usual_seconds: usualSeconds,
+    inputs: TableVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
     ...common,

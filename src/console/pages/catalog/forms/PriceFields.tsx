@@ -6,6 +6,7 @@ import type { Modality } from "../../../../domain/catalog/Modality.ts"
 import { imageAmounts } from "../../../../domain/image/imagePrices.ts"
 import { PriceTier, Resolution } from "../../../../domain/video/tiers.ts"
 import type { PricesText } from "../draft/catalogEntries.ts"
+import { PriceLines } from "./PriceLines.tsx"
 
 interface Props {
   readonly label: string
@@ -25,6 +26,8 @@ const emptyOf = (kind: PricesText["kind"]): PricesText => {
       return { kind, per_million_tokens: {} }
     case "second_video":
       return { kind, per_second: {} }
+    case "video_table":
+      return { kind, unit: "second", lines: [{ price: "" }] }
     default:
       return { kind }
   }
@@ -145,6 +148,8 @@ const Amounts = ({
           </Table.Tbody>
         </Table>
       )
+    case "video_table":
+      return <PriceLines {...{ value, onChange, faultAt }} />
     case "image": {
       const table = value.per_image
       if (typeof table === "object") {

@@ -5,12 +5,19 @@ import { Group, Select, Stack, Table, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { imageAmounts } from "../../../../domain/image/imagePrices.ts"
 import { formatNano } from "../../../../domain/money/Money.ts"
+import { lineInWords } from "../../../../domain/video/videoPriceTable.ts"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 import { Amount } from "../../../parts/texts.tsx"
 import { kindOfModel } from "./draft.ts"
 
 const MILLION = 1_000_000n
 const MAX_LIST = 420
+
+const tableHeads = {
+  second: "prices.perSecond",
+  clip: "prices.perClip",
+  token: "prices.perMillion"
+} as const
 
 interface PriceRow {
   readonly what: string
@@ -36,6 +43,14 @@ const usePrices = ({ prices }: ModelEntry) => {
       return table(
         [t("prices.perSecond")],
         Object.entries(prices.per_second).map(([what, nano]) => ({ what, amounts: [nano] }))
+      )
+    case "video_table":
+      return table(
+        [t(tableHeads[prices.unit])],
+        prices.lines.map((line) => ({
+          what: lineInWords(line),
+          amounts: [prices.unit === "token" ? perMillion(line.price) : line.price]
+        }))
       )
     case "image":
       return table(

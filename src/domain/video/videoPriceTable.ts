@@ -1,0 +1,208 @@
+/**
+ * Price tables of videos: a line is a price for orders with certain facts. The most specific line
+ * that applies to an order is its price.
+ */
+import { Array as Arr, Order, Result, Schema } from "effect"
+import { BillingUnavailable } from "../Errors.ts"
+import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
+import { Resolution } from "./tiers.ts"
+import { InputMode, type VideoFacts } from "./videoFacts.ts"
+
+/** The value of a fact in a line that applies to every value; the same as a missing fact. */
+const ANY = "*"
+
+const fact = <S extends Schema.Top>(schema: S, description: string) =>
+  Schema.optionalKey(Schema.Union([schema, Schema.Literal(ANY)]).annotate({ description }))
+
+const lineFacts = {
+  resolution: fact(Resolution, "The resolution that is billed; * or left out is any"),
+  sound: fact(Schema.Boolean, "Whether the video has sound; * or left out is either"),
+  input_video: fact(
+    Schema.Boolean,
+    "Whether the order has a reference video; * or left out is either"
+  ),
+  mode: fact(
+    InputMode,
+    "What the video is made from: text alone, image (a first frame), frames (a first and a last one) or reference (reference images or videos); * or left out is any"
+  )
+}
+const LineFacts = Schema.Struct(lineFacts)
+type LineFacts = typeof LineFacts.Type
+
+const factNames = ["resolution", "sound", "input_video", "mode"] as const
+type FactName = (typeof factNames)[number]
+
+const isNamed = (line: LineFacts, name: FactName): boolean => (line[name] ?? ANY) !== ANY
+const namedFacts = (line: LineFacts): ReadonlyArray<FactName> =>
+  factNames.filter((name) => isNamed(line, name))
+
+/** Whether an order can have the facts of both lines. */
+const overlap = (one: LineFacts, other: LineFacts): boolean =>
+  factNames.every(
+    (name) => !isNamed(one, name) || !isNamed(other, name) || one[name] === other[name]
+  )
+
+/** Whether the line names every fact that the other line names. */
+const isWithin = (line: LineFacts, other: LineFacts): boolean =>
+  namedFacts(other).every((name) => isNamed(line, name))
+
+/** The facts that either line names. */
+const merge = (one: LineFacts, other: LineFacts): LineFacts => ({
+  ...one,
+  ...Object.fromEntries(namedFacts(other).map((name) => [name, other[name]]))
+})
+
+const soundInWords = (sound: LineFacts["sound"]): ReadonlyArray<string> =>
+  typeof sound === "boolean" ? [sound ? "with sound" : "without sound"] : []
+const inputInWords = (inputVideo: LineFacts["input_video"]): ReadonlyArray<string> =>
+  typeof inputVideo === "boolean"
+    ? [inputVideo ? "with a reference video" : "without a reference video"]
+    : []
+const modesInWords: Readonly<Record<InputMode, string>> = {
+  text: "from a text",
+  image: "from a first frame",
+  frames: "from a first and a last frame",
+  reference: "from references"
+}
+
+/** The facts of a line in words, such as `720p with sound`. */
+export const lineInWords = ({ resolution, sound, input_video, mode }: LineFacts): string => {
+  const words = [
+    ...(resolution === undefined || resolution === ANY ? [] : [resolution]),
+    ...soundInWords(sound),
+    ...inputInWords(input_video),
+    ...(mode === undefined || mode === ANY ? [] : [modesInWords[mode]])
+  ]
+  return words.length === 0 ? "any order" : words.join(" ")
+}
+
+/**
+ * Faults of lines among which no line is the most specific one: two equal lines, or two lines that
+ * apply to the same orders without a line that names the facts of both.
+ */
+const lineFaults = (lines: ReadonlyArray<LineFacts>) =>
+  lines.flatMap((line, index) =>
+    lines.slice(0, index).flatMap((earlier, earlierIndex) => {
+      const path = [index]
+      const isMoreSpecific = isWithin(line, earlier) !== isWithin(earlier, line)
+      if (!overlap(line, earlier) || isMoreSpecific) return []
+      if (isWithin(line, earlier)) {
+        return [{ path, issue: `Is for the same orders as lines[${earlierIndex}]` }]
+      }
+      const both = merge(line, earlier)
+      const isForBoth = (other: LineFacts) =>
+        overlap(other, both) && isWithin(other, both) && isWithin(both, other)
+      const issue = `Is for some of the orders of lines[${earlierIndex}]: add a line for ${lineInWords(both)}`
+      return lines.some(isForBoth) ? [] : [{ path, issue }]
+    })
+  )
+
+const MAX_LINES = 64
+
+const linesOf = <Price extends Schema.Top>(price: Price) =>
+  Schema.NonEmptyArray(Schema.Struct({ ...lineFacts, price }))
+    .check(
+      Schema.isMaxLength(MAX_LINES, { expected: `at most ${MAX_LINES} lines` }),
+      Schema.makeFilter(lineFaults)
+    )
+    .annotate({
+      description: "The prices; of the lines that apply to an order, the most specific one counts"
+    })
+
+const kind = Schema.Literal("video_table").annotate({ description: "What is counted" })
+
+/** Prices of an output second, by the facts of the order. Prices are nano-units. */
+const SecondTable = Schema.Struct({
+  kind,
+  unit: Schema.Literal("second").annotate({ description: "Seconds are billed" }),
+  lines: linesOf(PositiveAmount),
+  input_seconds: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "Whether the seconds of reference videos are billed like output seconds"
+    })
+  )
+})
+
+/** Prices of a video of any length. */
+const ClipTable = Schema.Struct({
+  kind,
+  unit: Schema.Literal("clip").annotate({ description: "The video is billed as a whole" }),
+  lines: linesOf(PositiveAmount)
+})
+
+/** Prices per million completion tokens; nano-units per token in the code. */
+const TokenTable = Schema.Struct({
+  kind,
+  unit: Schema.Literal("token").annotate({
+    description: "Completion tokens are billed; the prices are per million"
+  }),
+  lines: linesOf(
+    PerMillionTokens.check(Schema.isGreaterThanBigInt(0n, { expected: "a price greater than 0" }))
+  ),
+  least_input_tokens: Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween(
+        { minimum: 1, maximum: 100_000_000 },
+        { expected: "a whole number from 1 to 100000000" }
+      )
+    ).annotate({
+      description: "The least tokens that the vendor bills for an order with a reference video"
+    })
+  )
+})
+
+export const videoTables = [SecondTable, ClipTable, TokenTable] as const
+const VideoTable = Schema.Union(videoTables)
+export type VideoTable = typeof VideoTable.Type
+export type TableUnit = VideoTable["unit"]
+
+/** The facts that the table distinguishes. */
+export const pricedFacts = ({ lines }: VideoTable): ReadonlySet<FactName> =>
+  new Set(lines.flatMap(namedFacts))
+
+/** The resolutions of orders to which a line applies; null if a line is for any resolution. */
+export const pricedResolutions = ({ lines }: VideoTable): ReadonlyArray<Resolution> | null => {
+  const resolutions = lines.map(({ resolution = ANY }) => resolution)
+  return resolutions.includes(ANY)
+    ? null
+    : Resolution.literals.filter((resolution) => resolutions.includes(resolution))
+}
+
+const lineFor = ({ lines }: VideoTable, facts: LineFacts) =>
+  Arr.head(
+    Arr.sortBy(
+      Order.mapInput(Order.flip(Order.Number), (line: LineFacts) => namedFacts(line).length)
+    )(lines.filter((line) => overlap(line, facts)))
+  )
+
+/**
+ * The price of a unit, in nano-units. If the sound is not known before the order is made, both
+ * prices must exist, and the higher one counts.
+ */
+export const linePrice = (
+  table: VideoTable,
+  { resolution, sound, withVideo, mode }: VideoFacts
+): Result.Result<bigint, BillingUnavailable> => {
+  const sounds = sound === null ? [true, false] : [sound]
+  return Result.map(
+    Result.all(
+      sounds.map((one) => {
+        const facts = { resolution, sound: one, input_video: withVideo, mode }
+        return Result.mapError(
+          Result.fromOption(lineFor(table, facts), () => facts),
+          () => noLine(table, facts)
+        )
+      })
+    ),
+    (lines) => lines.reduce((highest, { price }) => (price > highest ? price : highest), 0n)
+  )
+}
+
+const noLine = ({ lines }: VideoTable, facts: LineFacts) => {
+  const priced = lines.map(lineInWords)
+  return new BillingUnavailable({
+    message: `No price is configured for ${lineInWords(facts)}, so this order cannot be billed. Priced are: ${priced.join("; ")}.`,
+    param: "resolution",
+    priced
+  })
+}
