@@ -14,15 +14,17 @@ const flat = (code: string) => ({ code, message: `fault ${code}`, request_id: "r
 const snake = { error: { code: "invalid_api_key", message: "who?", type: "invalid_request_error" } }
 
 /** What vendors say of the lengths, and what of it was rendered. */
-const usages: ReadonlyArray<readonly [usage: unknown, outputSeconds: number | null]> = [
+const usages: ReadonlyArray<
+  readonly [usage: unknown, outputSeconds: number | null, inputSeconds?: number]
+> = [
   [{ duration: 7, output_video_duration: 7, SR: 720, video_count: 1 }, 7],
-  [{ duration: 12, input_video_duration: 5, output_video_duration: 7 }, 7],
-  [{ duration: "12", input_video_duration: "5", output_video_duration: "7" }, 7],
+  [{ duration: 12, input_video_duration: 5, output_video_duration: 7 }, 7, 5],
+  [{ duration: "12", input_video_duration: "5", output_video_duration: "7" }, 7, 5],
   [{ video_duration: 5, video_ratio: "16:9", video_count: 1 }, 5],
   [{ duration: 9, SR: "720" }, 9],
-  [{ duration: 12, input_video_duration: 5 }, 7],
-  [{ duration: "12", input_video_duration: "5" }, 7],
-  [{ duration: 5, input_video_duration: 5 }, null],
+  [{ duration: 12, input_video_duration: 5 }, 7, 5],
+  [{ duration: "12", input_video_duration: "5" }, 7, 5],
+  [{ duration: 5, input_video_duration: 5 }, null, 5],
   [{ output_video_duration: 7.5 }, null],
   [{ output_video_duration: -7, duration: "seven" }, null],
   [{ duration: 1e9 }, null],
@@ -105,10 +107,17 @@ export const formsOfVpF = (path: string) =>
         body: task("SUCCEEDED", { video_url: OUTPUT, orig_prompt: PROMPT }),
         status: done
       },
-      ...usages.map(([usage, outputSeconds]) => ({
+      ...usages.map(([usage, outputSeconds, inputSeconds]) => ({
         says: `${JSON.stringify(usage)} tells of ${outputSeconds} output seconds`,
         body: { ...task("SUCCEEDED", { video_url: OUTPUT }), usage },
-        status: { ...done, usage: { ...done.usage, outputSeconds } }
+        status: {
+          ...done,
+          usage: {
+            ...done.usage,
+            outputSeconds,
+            ...(inputSeconds === undefined ? {} : { inputSeconds })
+          }
+        }
       })),
       {
         says: "a failed task tells its code and message",

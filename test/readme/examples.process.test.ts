@@ -8,6 +8,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
 import { inject } from "vitest"
 import { demoCatalog } from "../../src/demoCatalog.ts"
+import { Prices } from "../../src/domain/catalog/Prices.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 import { ADMIN_TOKEN, clusterSecrets, startGateway } from "../support/cluster.ts"
 import { asAdmin, temporaryDataDir } from "../support/databases.ts"
@@ -221,6 +222,8 @@ const reconciliation = Effect.fnUntraced(function* (code: string) {
 
 const Row = Schema.Record(Schema.String, Schema.Unknown)
 
+const prices = (code: string) => Effect.asVoid(Schema.decodeUnknownEffect(Prices)(JSON.parse(code)))
+
 /** The row has the fields of those that are there. */
 const row = (code: string) =>
   Effect.sync(() => {
@@ -343,6 +346,7 @@ const checks: Readonly<Record<string, Check>> = {
   "src/client/README.md ts 1": typedClient,
   "src/operations/README.md sh 1": setUp,
   "src/operations/README.md json 1": partOf("src/operations/README.md sh 1"),
+  "src/operations/README.md json 2": prices,
   "src/postgres/README.md sh 1": keys,
   "src/postgres/README.md sh 2": severalGateways,
   "src/postgres/README.md sql 1": partOf("src/postgres/README.md sh 2"),

@@ -154,7 +154,6 @@ const TokenTable = Schema.Struct({
 export const videoTables = [SecondTable, ClipTable, TokenTable] as const
 const VideoTable = Schema.Union(videoTables)
 export type VideoTable = typeof VideoTable.Type
-export type TableUnit = VideoTable["unit"]
 
 /** The facts that the table distinguishes. */
 export const pricedFacts = ({ lines }: VideoTable): ReadonlySet<FactName> =>
