@@ -233,6 +233,42 @@ inBrowser("the catalog and its channels in the console", layerTestGateway("embed
     })
   )
 
+  it.effect("price a model by a table of lines, with the cost of a sample beside each", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const page = yield* browser.open("/catalog", {
+        session: yield* operator("Uma", "operator")
+      })
+      yield* steps(async () => {
+        await page.getByRole("tab", { name: "Models" }).click()
+        await page.getByRole("button", { name: "Edit clip-1", exact: true }).click()
+        await pick(page, "Billed by", "Price table of videos")
+        await pick(page, "1, Resolution", "720p")
+        await write(page, "1, Per second", "0.6")
+        await page.getByRole("cell", { name: "3", exact: true }).waitFor()
+        await page.getByRole("button", { name: "Add line" }).click()
+        await write(page, "2, Per second", "0.9")
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        await page.getByText("Is for the same orders as lines[0]", { exact: true }).waitFor()
+        await pick(page, "2, Sound", "With sound")
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        await page.getByText("1 change is not applied yet").waitFor()
+        await review(page)
+        await apply(page)
+        await page.getByText("of the catalog is in force").waitFor()
+      })
+      const { models } = yield* catalogNow
+      assert.deepStrictEqual(models.find(({ id }) => id === "clip-1")?.prices, {
+        kind: "video_table",
+        unit: "second",
+        lines: [
+          { resolution: "720p", price: "0.6" },
+          { resolution: "720p", sound: true, price: "0.9" }
+        ]
+      })
+    })
+  )
+
   it.effect("are only looked at by a viewer", () =>
     Effect.gen(function* () {
       const browser = yield* Browser
