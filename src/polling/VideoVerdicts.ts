@@ -5,7 +5,7 @@
  */
 import { Effect, Metric, Random } from "effect"
 import { ChannelHealth } from "../channels/ChannelHealth.ts"
-import { unitOf } from "../domain/money/Quote.ts"
+import { expectedChargeOf, unitOf } from "../domain/money/Quote.ts"
 import { implausibleUsage, type ReportedUsage } from "../domain/VendorOutcome.ts"
 import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
 import { chargeVideo, type VideoCharge, type VideoUsage } from "../domain/video/VideoCharge.ts"
@@ -142,7 +142,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
       yield* recordCompletion(task)
       if (charge.basis === "upstream_usage") {
         const { quote, channelId, model } = task
-        const amounts = { estimatedNano: quote.holdNano, usedNano: charge.chargeNano }
+        const amounts = { estimatedNano: expectedChargeOf(quote), usedNano: charge.chargeNano }
         health.recordUsage(channelId, model, amounts)
       }
       yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
