@@ -52,7 +52,8 @@ const toBody = (order: VideoOrder, { mode, media }: Placed) => {
     prompt: textOf(order.blocks),
     images: mode === "text2video" ? null : framesInOrder.map(({ url }) => url),
     duration: secondsOf(order),
-    resolution: order.resolution?.toLowerCase(),
+    // The vendor writes 2K and 4K with a capital letter.
+    resolution: order.resolution,
     aspect_ratio: takesRatio.has(mode) ? order.ratio : null,
     audio: order.generateAudio,
     payload: order.taskId

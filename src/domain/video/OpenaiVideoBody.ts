@@ -6,7 +6,7 @@ import { MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
 import { type Metadata, MetadataField } from "../money/metadata.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import { anyFields, CallbackUrl, fieldCheck, optional, unknownFields } from "../requestFields.ts"
-import { frameOf, type SizeRequest, sizeNamed } from "./sizes.ts"
+import { frameOf, type Ratio, type SizeRequest, sizeNamed } from "./sizes.ts"
 import { countInputs, type VideoInput } from "./VideoInput.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
@@ -94,15 +94,14 @@ export const openaiOrder = (body: OpenaiVideoBody): OpenaiVideoOrder => {
   }
 }
 
-/** The default aspect ratio of a video made from text alone. */
-const DEFAULT_RATIO = "16:9"
-
 /**
  * Applies the order's options to the input; flags in the prompt count for options that are missing.
+ * `defaultRatio` is the ratio of a video made from text alone.
  */
 export const applyOpenaiOptions = (
   input: VideoInput,
-  { seconds, size }: OpenaiOptions
+  { seconds, size }: OpenaiOptions,
+  defaultRatio: Ratio
 ): VideoInput => {
   const frame = size === null ? null : frameOf(size)
   const { images, videos } = countInputs(input.blocks)
@@ -110,7 +109,7 @@ export const applyOpenaiOptions = (
     ...input,
     seconds: seconds ?? input.seconds,
     resolution: frame?.resolution ?? input.resolution,
-    ratio: frame?.ratio ?? input.ratio ?? (images + videos === 0 ? DEFAULT_RATIO : null)
+    ratio: frame?.ratio ?? input.ratio ?? (images + videos === 0 ? defaultRatio : null)
   }
 }
 

@@ -12,7 +12,7 @@ import type { VideoSku } from "./VideoSku.ts"
 /** The minimum input seconds, for a reference video whose duration is unknown or shorter. */
 const MIN_INPUT_VIDEO_SECONDS = 4
 
-/** The output seconds that are held if the model chooses the duration. */
+/** The least output seconds that are held if the model chooses the duration. */
 const SMART_PREPAID_SECONDS = 15
 
 export const TokenVideoQuote = Schema.Struct({
@@ -75,6 +75,8 @@ export interface VideoInputs {
   readonly videoSeconds: number | null
   /** The maximum total duration of all videos, if the duration of any is unknown. */
   readonly longestSeconds?: number
+  /** The longest output if the model chooses the duration, if the model's limits state one. */
+  readonly longestOutputSeconds?: number
 }
 
 /** The price of a token, and its tier: a tier without its own price uses the price of `base`. */
@@ -136,7 +138,10 @@ const quoteByTokens = (
     ? Math.max(Math.ceil(inputs.videoSeconds ?? 0), MIN_INPUT_VIDEO_SECONDS)
     : 0
   const smart = sku.seconds === "smart"
-  const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
+  const outputSeconds =
+    sku.seconds === "smart"
+      ? Math.max(SMART_PREPAID_SECONDS, inputs.longestOutputSeconds ?? 0)
+      : sku.seconds
   const estimatedTokens = BigInt(inputSeconds + outputSeconds) * tokensPerSecond[resolution]
   const { longestSeconds } = inputs
   return Result.map(videoTokenPrice(prices, resolution, withVideo), ({ tier, nanoPerToken }) => ({

@@ -79,14 +79,14 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       kind: "video",
       caller,
       model,
-      mounts: Arr.map(mounts, ({ adapter, accounts, sku, parameters, ...mount }) => ({
+      mounts: Arr.map(mounts, ({ adapter, accounts, sku, parameters, blocks, ...mount }) => ({
         ...mount,
         call: ({ id, addresses }) =>
           keyTurns.forOrder(accounts, (account) =>
             Effect.map(
               adapter.submit(account, {
                 ...input,
-                blocks: withAddresses(input.blocks, addresses),
+                blocks: withAddresses(blocks, addresses),
                 parameters,
                 taskId: id,
                 upstreamModel: mount.job.upstreamModel,

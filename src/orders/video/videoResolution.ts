@@ -1,17 +1,19 @@
 /** Resolves an order of a video: its fields, its SKU, its price and its mounts. */
 import { Array as Arr, Effect, Result } from "effect"
+import type { Mount } from "../../domain/catalog/CatalogDocument.ts"
 import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Errors.ts"
 import { videoReferences } from "../../domain/files/fileReferences.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
+import { mountOffers } from "../../domain/video/modelOffers.ts"
 import {
   applyOpenaiOptions,
   type OpenaiOptions,
   sizeRequestOf
 } from "../../domain/video/OpenaiVideoBody.ts"
-import { checkSize, type SizeRequest, sizeOfferOf } from "../../domain/video/sizes.ts"
+import { checkSize, type SizeRequest } from "../../domain/video/sizes.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
 import { countInputs, normaliseVideo, type VideoInput } from "../../domain/video/VideoInput.ts"
 import {
@@ -29,6 +31,14 @@ import {
   parametersOf,
   readParameters
 } from "../../domain/video/vendorFields.ts"
+import {
+  checkLimits,
+  defaultRatioOf,
+  longestSecondsOf,
+  offersTogether,
+  type VideoOffer,
+  videoOffer
+} from "../../domain/video/videoOffer.ts"
 import type { Caller } from "../../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../../services/ProtocolAdapter.ts"
 import {
@@ -47,6 +57,8 @@ interface PriceInput {
   readonly input: VideoInput
   readonly lengths: KnownLengths
   readonly limits: Limits
+  /** The longest output of an order whose duration the model chooses, if limits state one. */
+  readonly longestOutputSeconds: number | undefined
 }
 
 const noLengths = { seconds: null, hasUnknown: false }
@@ -58,14 +70,15 @@ const noLengths = { seconds: null, hasUnknown: false }
 const quoteByPrices = (
   prices: TokenVideoPrices | SecondVideoPrices,
   sku: VideoSku,
-  { input: { blocks }, lengths, limits }: PriceInput
+  { input: { blocks }, lengths, limits, longestOutputSeconds }: PriceInput
 ) => {
   const { seconds, hasUnknown } =
     prices.kind === "token_video" ? measureLengths(blocks, lengths) : noLengths
   return quoteVideo(prices, sku, {
     videos: countInputs(blocks).videos,
     videoSeconds: seconds,
-    ...(hasUnknown ? { longestSeconds: limits.input_video_seconds } : {})
+    ...(hasUnknown ? { longestSeconds: limits.input_video_seconds } : {}),
+    ...(longestOutputSeconds === undefined ? {} : { longestOutputSeconds })
   })
 }
 
@@ -85,11 +98,21 @@ const isVideoPrices = (prices: Prices | undefined) =>
 const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =>
   isVideoPrices(prices) ? prices.kind : (billing ?? "second_video")
 
+/** What a protocol offers of a model, with the protocol's row. */
+interface ProtocolOffer {
+  readonly row: VideoProtocolRow
+  readonly offer: VideoOffer
+}
+
 /** Determines SKU and price of a video from the request alone. */
-const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, priceInput: PriceInput) =>
+const priceVideo = (
+  { row, offer }: ProtocolOffer,
+  prices: Prices | undefined,
+  priceInput: PriceInput
+) =>
   Result.gen(function* () {
     const { input } = priceInput
-    const sku = yield* resolveSku(row, billingOf(row, prices), input)
+    const sku = yield* resolveSku(offer, billingOf(row, prices), input)
     if (!isVideoPrices(prices)) {
       return yield* Result.fail(
         new BillingUnavailable({
@@ -119,9 +142,14 @@ export const makeVideoResolution = Effect.gen(function* () {
     const { model } = ordered
     const listedProtocol = protocols.video.get(model.protocol)
     const name = JSON.stringify(model.id)
-    const priceInput: PriceInput = { input, lengths, limits: limitsOf(model) }
+    const priceInput: PriceInput = {
+      input,
+      lengths,
+      limits: limitsOf(model),
+      longestOutputSeconds: longestSecondsOf(model.limits)
+    }
 
-    const resolveProtocol = (protocol: string, upstreamModel: string) => {
+    const resolveProtocol = (protocol: string, upstreamModel: string, mount: Mount | null) => {
       const row = protocols.video.get(protocol)
       const adapter = adapters.video.get(protocol)
       if (row === undefined || adapter === undefined) {
@@ -137,6 +165,7 @@ export const makeVideoResolution = Effect.gen(function* () {
             row,
             adapter,
             protocol,
+            offer: videoOffer(row, listedProtocol, { model: model.limits, mount: mount?.limits }),
             fields: parametersOf(row, listedProtocol, upstreamModel)
           })
         : Result.fail(
@@ -147,22 +176,22 @@ export const makeVideoResolution = Effect.gen(function* () {
           )
     }
 
-    const checkSizeBy = (rows: ReadonlyArray<VideoProtocolRow>) => {
-      const offers = rows.map((row) => sizeOfferOf(row, listedProtocol))
-      return sizeRequest === null ? Result.void : checkSize(sizeRequest, offers, DEFAULT_RESOLUTION)
-    }
+    const checkSizeBy = (offers: ReadonlyArray<VideoOffer>) =>
+      sizeRequest === null ? Result.void : checkSize(sizeRequest, offers, DEFAULT_RESOLUTION)
 
     const mounts = yield* checkMounts(ordered, {
       resolveProtocol,
-      checkOffer: ({ row, adapter, protocol, fields }, upstreamModel) =>
+      checkOffer: ({ row, offer, adapter, protocol, fields }, upstreamModel) =>
         Result.gen(function* () {
           const parameters = yield* readParameters(input, fields, protocol)
-          yield* checkSizeBy([row])
-          const priced = yield* priceVideo(row, model.prices, priceInput)
+          yield* checkSizeBy([offer])
+          const { blocks } = yield* checkLimits(offer, input)
+          const priced = yield* priceVideo({ row, offer }, model.prices, priceInput)
           if (adapter.place !== undefined) {
             const { seconds, resolution } = priced.sku
             const job = {
               ...input,
+              blocks,
               parameters,
               seconds,
               resolution,
@@ -172,32 +201,41 @@ export const makeVideoResolution = Effect.gen(function* () {
             }
             yield* Result.mapError(adapter.place(job), upstreamErrorOf)
           }
-          return { ...priced, adapter, parameters }
+          return { ...priced, adapter, parameters, blocks }
         }),
       quoteBy: ({ sku }, prices) =>
         isVideoPrices(prices) ? quoteByPrices(prices, sku, priceInput) : otherPriceKind,
       notOffered: (tried, errors) => {
         const withFields = tried.filter(({ fields }) => hasFields(input, fields))
         const candidates = withFields.length > 0 ? withFields : tried
-        const [rows, fieldErrors] = Arr.partition(candidates, ({ row, fields, protocol }) =>
-          Result.map(readParameters(input, fields, protocol), () => row)
+        const [usable, fieldErrors] = Arr.partition(candidates, ({ fields, protocol, ...one }) =>
+          Result.map(readParameters(input, fields, protocol), () => one)
         )
-        if (!Arr.isArrayNonEmpty(rows)) return fieldErrors[0] ?? errors[0]
+        if (!Arr.isArrayNonEmpty(usable)) return fieldErrors[0] ?? errors[0]
+        const offers = Arr.map(usable, ({ offer }) => offer)
         const [skuError = errors[0]] = errors.filter(({ _tag }) => _tag !== "invalid_request")
         const otherError = errors.find(({ _tag }) => !requestErrors.includes(_tag))
         if (otherError !== undefined) return otherError
-        const sizeCheck = checkSizeBy(rows)
-        if (Result.isFailure(sizeCheck)) return sizeCheck.failure
-        return notOffered(rows, billingOf(rows[0], model.prices), input) ?? skuError
+        const check = Result.flatMap(checkSizeBy(offers), () =>
+          checkLimits(offersTogether(offers), input)
+        )
+        if (Result.isFailure(check)) return check.failure
+        return notOffered(offers, billingOf(usable[0].row, model.prices), input) ?? skuError
       }
     })
     return { mounts, quote: mounts[0].quote, input, model }
   })
 
+  /** The ratio of a video from text alone that is ordered by its size. */
+  const defaultRatioFor = ({ model, mounts }: OrderedModel) => {
+    const offers = mountOffers(protocols.video, model, mounts).map(({ offer }) => offer)
+    return defaultRatioOf(Arr.isReadonlyArrayNonEmpty(offers) ? offersTogether(offers) : {})
+  }
+
   /**
    * Checks, in this order: the content of the request, the model, unknown fields, the files to
    * which the request refers, the mounts with their protocols, the accounts, the vendor's own
-   * fields, duration and resolution, the price. The model is checked before the fields: when a body
+   * fields, the limits of the model, duration and resolution, the price. The model is checked before the fields: when a body
    * was meant for another route, an error about the model is the better explanation.
    */
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, options?: OpenaiOptions) {
@@ -220,7 +258,10 @@ export const makeVideoResolution = Effect.gen(function* () {
     yield* Effect.fromResult(fieldCheck)
     const files = yield* findFiles(caller, videoReferences(body))
     const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
-    const input = options === undefined ? bodyInput : applyOpenaiOptions(bodyInput, options)
+    const input =
+      options === undefined
+        ? bodyInput
+        : applyOpenaiOptions(bodyInput, options, defaultRatioFor(ordered))
     const sizeRequest = options === undefined ? null : sizeRequestOf(bodyInput, options)
     return { ...(yield* resolveMounts(ordered, input, sizeRequest, lengths)), files }
   })
