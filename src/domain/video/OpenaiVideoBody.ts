@@ -26,7 +26,9 @@ const Fields = Schema.Struct({
   seconds: optional(
     Schema.Union([plainText(32), Schema.Finite]),
     'seconds as a text or a number, such as "8"'
-  ).annotate({ description: "Output seconds that the model offers; 5 when left out" }),
+  ).annotate({
+    description: "Output seconds that the model offers; 5 or the nearest when left out"
+  }),
   size: optional(plainText(32), "a size such as 1280x720").annotate({
     description:
       "A size that the model offers, as `WxH`, or a resolution alone; 1280x720 when left out"
