@@ -62,6 +62,13 @@ const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
       protocol: "vp_d",
       prices: perSecond,
       limits: { seconds: [3, 30] }
+    },
+    {
+      id: "dear-first",
+      modality: "video",
+      protocol: "vp_d",
+      prices: perSecond,
+      limits: { seconds: [3, 30] }
     }
   ],
   mounts: [
@@ -75,7 +82,14 @@ const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
       upstream_model: "kling-v4",
       limits: { seconds: [3, 10], resolutions: ["720p"] }
     },
-    { model: "two-mounts", channel: "ch-d2", upstream_model: "kling-v4", priority: 1 }
+    { model: "two-mounts", channel: "ch-d2", upstream_model: "kling-v4", priority: 1 },
+    {
+      model: "dear-first",
+      channel: "ch-d",
+      upstream_model: "kling-v4",
+      limits: { seconds: [10, 30], resolutions: ["1080p", "4K"] }
+    },
+    { model: "dear-first", channel: "ch-d2", upstream_model: "kling-v4", priority: 1 }
   ]
 })
 
@@ -189,6 +203,24 @@ layer(layerTestGateway("embedded", undefined, { catalogFor }), {
       const gateway = yield* Gateway
       const who = yield* gateway.customer("100")
       const id = yield* createVideo(who, { model: "two-mounts", prompt: "a sea", ...order })
+      const { attempts } = yield* bodyAs(Task, yield* gateway.admin(`/tasks/${id}`))
+      assert.deepStrictEqual(attempts, [{ channel }])
+    })
+  )
+
+  it.effect.each([
+    [{}, "ch-d2", "97.5"],
+    [{ resolution: "720p" }, "ch-d2", "97.5"],
+    [{ duration: 10 }, "ch-d2", "95"],
+    [{ duration: 10, resolution: "1080p" }, "ch-d", "92"],
+    [{ resolution: "1080p" }, "ch-d2", "96"]
+  ] as const)("a default is the model's, whatever its first mount makes: %o", (row) =>
+    Effect.gen(function* () {
+      const [order, channel, available] = row
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("100")
+      const id = yield* createVideo(who, { model: "dear-first", prompt: "a sea", ...order })
+      assert.strictEqual((yield* gateway.balance(who)).available, available)
       const { attempts } = yield* bodyAs(Task, yield* gateway.admin(`/tasks/${id}`))
       assert.deepStrictEqual(attempts, [{ channel }])
     })

@@ -190,6 +190,41 @@ export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<SkuOffer>): Sk
   }
 }
 
+/** The offers that meet the condition, or all of them if none does. */
+const preferred = (
+  offers: Arr.NonEmptyReadonlyArray<SkuOffer>,
+  isMet: (offer: SkuOffer) => boolean
+): Arr.NonEmptyReadonlyArray<SkuOffer> => {
+  const met = offers.filter(isMet)
+  return Arr.isReadonlyArrayNonEmpty(met) ? met : offers
+}
+
+const offersAt = (
+  offers: Arr.NonEmptyReadonlyArray<SkuOffer>,
+  resolution: string | null
+): Arr.NonEmptyReadonlyArray<SkuOffer> =>
+  preferred(offers, (offer) => Result.isSuccess(checkResolution(offer, resolution)))
+
+/**
+ * The duration and the resolution of an order, with the defaults of several offers in place of what
+ * it leaves out, so that the default is the same whichever offer makes the order. The resolution
+ * stays null if one of the offers takes none.
+ */
+export const defaultsTogether = (
+  offers: Arr.NonEmptyReadonlyArray<SkuOffer>,
+  { seconds, resolution }: Pick<VideoInput, "seconds" | "resolution">
+): Pick<VideoInput, "seconds" | "resolution"> => {
+  const length = seconds ?? defaultSecondsOf(offeredTogether(offersAt(offers, resolution)))
+  if (resolution !== null) return { seconds: length, resolution }
+  const [first, ...others] = offeredTogether(
+    preferred(offers, (offer) => typeof length === "number" && isOfferedLength(offer, length))
+  ).resolutions
+  return {
+    seconds: length,
+    resolution: first === undefined ? null : defaultResolutionOf([first, ...others])
+  }
+}
+
 /**
  * The error for an input that no single protocol offers. The error lists the union of the offers of
  * the protocols that support the input's resolution, or of all protocols if none supports it. Null
@@ -200,10 +235,7 @@ export const notOffered = (
   billing: VideoBilling,
   input: Pick<VideoInput, "seconds" | "resolution">
 ): VideoSkuInvalid | null => {
-  const atResolution = offers.filter((offer) =>
-    Result.isSuccess(checkResolution(offer, input.resolution))
-  )
-  const nearest = Arr.isReadonlyArrayNonEmpty(atResolution) ? atResolution : offers
+  const nearest = offersAt(offers, input.resolution)
   const sku = resolveSku(offeredTogether(nearest), billing, input)
   return Result.isFailure(sku) ? sku.failure : null
 }

@@ -22,7 +22,12 @@ import {
   type VideoProtocolRow
 } from "../../domain/video/VideoProtocol.ts"
 import { quoteVideo } from "../../domain/video/VideoQuote.ts"
-import { notOffered, resolveSku, type VideoSku } from "../../domain/video/VideoSku.ts"
+import {
+  defaultsTogether,
+  notOffered,
+  resolveSku,
+  type VideoSku
+} from "../../domain/video/VideoSku.ts"
 import {
   checkFields,
   hasFields,
@@ -226,10 +231,28 @@ export const makeVideoResolution = Effect.gen(function* () {
     return { mounts, quote: mounts[0].quote, input, model }
   })
 
-  /** The ratio of a video from text alone that is ordered by its size. */
-  const defaultRatioFor = ({ model, mounts }: OrderedModel) => {
+  /** The offers of a model whose limits, or those of a mount, decide defaults; null for others. */
+  const limitedOffers = ({ model, mounts }: OrderedModel) => {
+    if ([model, ...mounts].every(({ limits }) => limits === undefined)) return null
     const offers = mountOffers(protocols.video, model, mounts).map(({ offer }) => offer)
-    return defaultRatioOf(Arr.isReadonlyArrayNonEmpty(offers) ? offersTogether(offers) : {})
+    return Arr.isReadonlyArrayNonEmpty(offers) ? offers : null
+  }
+
+  /**
+   * The input with OpenAI's options, and with the defaults of a model with limits: they are those of
+   * all mounts together, so that a mount that makes only longer or sharper videos does not make an
+   * order without a duration or a resolution more expensive.
+   */
+  const completeInput = (
+    ordered: OrderedModel,
+    bodyInput: VideoInput,
+    options: OpenaiOptions | undefined
+  ): VideoInput => {
+    const offers = limitedOffers(ordered)
+    const defaultRatio = defaultRatioOf(offers === null ? {} : offersTogether(offers))
+    const input =
+      options === undefined ? bodyInput : applyOpenaiOptions(bodyInput, options, defaultRatio)
+    return offers === null ? input : { ...input, ...defaultsTogether(offers, input) }
   }
 
   /**
@@ -258,10 +281,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     yield* Effect.fromResult(fieldCheck)
     const files = yield* findFiles(caller, videoReferences(body))
     const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
-    const input =
-      options === undefined
-        ? bodyInput
-        : applyOpenaiOptions(bodyInput, options, defaultRatioFor(ordered))
+    const input = completeInput(ordered, bodyInput, options)
     const sizeRequest = options === undefined ? null : sizeRequestOf(bodyInput, options)
     return { ...(yield* resolveMounts(ordered, input, sizeRequest, lengths)), files }
   })

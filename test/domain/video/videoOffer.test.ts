@@ -8,7 +8,8 @@ import {
   type VideoProtocolRow,
   videoProtocols
 } from "../../../src/domain/video/VideoProtocol.ts"
-import { resolveSku } from "../../../src/domain/video/VideoSku.ts"
+import { videoTokenPrice } from "../../../src/domain/video/VideoQuote.ts"
+import { defaultsTogether, resolveSku } from "../../../src/domain/video/VideoSku.ts"
 import { describeSeconds, type VideoLimits } from "../../../src/domain/video/videoLimits.ts"
 import {
   checkLimits,
@@ -143,6 +144,63 @@ describe("every offer", () => {
     const together = offersTogether(offers)
     const lengths = new Set(offers.flatMap(lengthsOf))
     assert.sameMembers([...lengthsOf(together)], [...lengths])
+  })
+})
+
+describe("the defaults of several offers", () => {
+  const long = offerOf("vp_d", { seconds: [10, 30], resolutions: ["1080p", "4K"] })
+  const short = offerOf("vp_d", { seconds: [3, 8], resolutions: ["720p"] })
+
+  it.each([
+    [
+      { seconds: null, resolution: null },
+      { seconds: 5, resolution: "720p" }
+    ],
+    [
+      { seconds: 10, resolution: null },
+      { seconds: 10, resolution: "1080p" }
+    ],
+    [
+      { seconds: null, resolution: "4k" },
+      { seconds: 10, resolution: "4k" }
+    ],
+    [
+      { seconds: null, resolution: "8k" },
+      { seconds: 5, resolution: "8k" }
+    ],
+    [
+      { seconds: -1, resolution: null },
+      { seconds: -1, resolution: "720p" }
+    ],
+    [
+      { seconds: 40, resolution: "720p" },
+      { seconds: 40, resolution: "720p" }
+    ]
+  ])("complete %j to %j, whichever comes first", (input, expected) => {
+    assert.deepStrictEqual(defaultsTogether([long, short], input), expected)
+    assert.deepStrictEqual(defaultsTogether([short, long], input), expected)
+  })
+
+  it("leave the resolution to an offer that takes none", () => {
+    const { resolution } = defaultsTogether([offerOf("vp_a"), offerOf("vp_b")], {
+      seconds: null,
+      resolution: null
+    })
+    assert.isNull(resolution)
+  })
+})
+
+describe("the price of the tiers that only limits offer", () => {
+  it.each([
+    [{ base: { without_video: 46n } }, "2K", "base", 46n],
+    [{ base: { without_video: 46n }, "2K": { without_video: 60n } }, "2K", "2K", 60n],
+    [{ base: { without_video: 46n }, "1080p": { without_video: 51n } }, "768p", "base", 46n]
+  ] as const)("of %o for %s is that of %s", (per_million_tokens, resolution, tier, price) => {
+    const prices = { kind: "token_video", per_million_tokens } as const
+    const { tier: applied, nanoPerToken } = Result.getOrThrow(
+      videoTokenPrice(prices, resolution, false)
+    )
+    assert.deepStrictEqual([applied, nanoPerToken], [tier, price])
   })
 })
 
