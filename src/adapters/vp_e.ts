@@ -12,6 +12,7 @@ import {
   placeMedia
 } from "../domain/video/families/VideoFamily.ts"
 import { type TierMode, tierFamilies, unknownTier } from "../domain/video/families/vp_e.ts"
+import type { Resolution } from "../domain/video/tiers.ts"
 import { countInputs, textOf } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
@@ -40,7 +41,10 @@ type Placed = PlacedOrder<TierMode>
 
 const takesRatio: ReadonlySet<TierMode> = new Set(["text2video", "reference2video"])
 
-const toBody = (order: VideoOrder, { mode, media }: Placed) => {
+/** How a vendor spells resolutions. */
+type Spelling = (resolution: Resolution) => string
+
+const toBody = (order: VideoOrder, { mode, media }: Placed, spell: Spelling) => {
   const framesInOrder =
     mode === "start-end2video"
       ? media.toSorted((a, b) => Number(a.role === "last_frame") - Number(b.role === "last_frame"))
@@ -52,7 +56,7 @@ const toBody = (order: VideoOrder, { mode, media }: Placed) => {
     prompt: textOf(order.blocks),
     images: mode === "text2video" ? null : framesInOrder.map(({ url }) => url),
     duration: secondsOf(order),
-    resolution: order.resolution?.toLowerCase(),
+    resolution: order.resolution === null ? null : spell(order.resolution),
     aspect_ratio: takesRatio.has(mode) ? order.ratio : null,
     audio: order.generateAudio,
     payload: order.taskId
@@ -97,14 +101,16 @@ const authorized = (account: ChannelAccount) => ({
 })
 
 /** Writes an order. The API has no fields for reference audio and video. */
-const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
-  const { audios, videos } = countInputs(order.blocks)
-  if (audios > 0) return refuseField("audios")
-  if (videos > 0) return refuseField("videos")
-  return Result.map(place(order), (placed) =>
-    post(`${apiUrl(account)}/${placed.mode}`, authorized(account), toBody(order, placed))
-  )
-}
+const submitRequestWith =
+  (spell: Spelling): VideoDialect["submitRequest"] =>
+  (account, order) => {
+    const { audios, videos } = countInputs(order.blocks)
+    if (audios > 0) return refuseField("audios")
+    if (videos > 0) return refuseField("videos")
+    return Result.map(place(order), (placed) =>
+      post(`${apiUrl(account)}/${placed.mode}`, authorized(account), toBody(order, placed, spell))
+    )
+  }
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
   const task = encodeURIComponent(upstreamId)
@@ -174,12 +180,18 @@ const readPolled: VideoDialect["readPolled"] = (account, answer, { isMarked }) =
 
 // Calls
 
-export const vpE: VideoDialect = {
-  submitRequest,
+const dialectWith = (spell: Spelling): VideoDialect => ({
+  submitRequest: submitRequestWith(spell),
   readSubmitted,
   pollRequest,
   readPolled,
   refusals: () => reasonRefusals,
   noTask: { upstreamId: "0" }
-}
-export const makeVpE = videoCalls("vp_e", vpE)
+})
+/** The calls of a relay, which spells every resolution in lower case. */
+export const relayedVpE = dialectWith((resolution) => resolution.toLowerCase())
+/** The calls of the vendor, which writes 2K and 4K with a capital letter. */
+export const makeVpE = videoCalls(
+  "vp_e",
+  dialectWith((resolution) => resolution)
+)

@@ -15,7 +15,14 @@ import {
   type PlacedOrder,
   placeMedia
 } from "../domain/video/families/VideoFamily.ts"
-import { type CloudFamily, type CloudMode, cloudFamilies } from "../domain/video/families/vp_f.ts"
+import {
+  type CloudFamily,
+  type CloudKind,
+  type CloudMode,
+  cloudFamilies,
+  cloudTraitsOf,
+  type sizedCloudResolutions
+} from "../domain/video/families/vp_f.ts"
 import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
@@ -113,21 +120,6 @@ const formOfFamily = (
     : refuse("The model always makes sound: it has no field by which generate_audio can be false")
 }
 
-type Kind = "text" | "image" | "reference"
-
-interface Traits {
-  readonly kind: Kind
-  /**
-   * Whether the model is version 2.6 or older; every other id, even one without a version, uses the
-   * newer format.
-   */
-  readonly isOld: boolean
-  /** Whether the model is the flash variant, whose sound can be switched off. */
-  readonly isFlash: boolean
-}
-
-const kinds: Readonly<Record<string, Kind>> = { t2v: "text", i2v: "image", r2v: "reference" }
-
 const isReference = (block: MediaBlock): boolean =>
   block.type === "video" || (block.type === "image" && block.role === "reference_image")
 
@@ -135,7 +127,7 @@ const isFrame = (block: MediaBlock): boolean =>
   block.type === "image" && (block.role === "first_frame" || block.role === "last_frame")
 
 /** The kind of model that the order's media need, for ids that do not contain the kind. */
-const kindOfInputs = (media: ReadonlyArray<MediaBlock>): Kind => {
+const kindOfInputs = (media: ReadonlyArray<MediaBlock>): CloudKind => {
   const images = media.filter(({ type }) => type === "image")
   if (media.some(isReference) || images.filter((block) => !isFrame(block)).length > 1) {
     return "reference"
@@ -143,18 +135,10 @@ const kindOfInputs = (media: ReadonlyArray<MediaBlock>): Kind => {
   return images.length > 0 ? "image" : "text"
 }
 
-/**
- * Reads the kind and version from a model id, such as `x2.6-t2v`, `x2.6-i2v-flash` or, on a relay,
- * `x2.7-r2v-cn`.
- */
-const traitsOf = (model: string, media: ReadonlyArray<MediaBlock>): Traits => {
-  const kind = /(?:^|[-_.])([tir]2v)(?![a-z0-9])/i.exec(model)?.[1]?.toLowerCase()
-  const [, major, minor] = /(\d+)\.(\d+)/.exec(model) ?? []
-  return {
-    kind: kinds[kind ?? ""] ?? kindOfInputs(media),
-    isOld: major !== undefined && (Number(major) < 2 || (major === "2" && Number(minor) <= 6)),
-    isFlash: /(?:^|[-_.])flash(?![a-z0-9])/i.test(model)
-  }
+/** The traits of a model, whose kind is that of the order's media if its id contains none. */
+const traitsOf = (model: string, media: ReadonlyArray<MediaBlock>) => {
+  const traits = cloudTraitsOf(model)
+  return { ...traits, kind: traits.kind ?? kindOfInputs(media) }
 }
 
 /**
@@ -175,7 +159,7 @@ const fieldsOfMedia = (
   return Result.succeed(Object.fromEntries(entries.map(([field, , url]) => [field, url])))
 }
 
-const toItem = (block: MediaBlock, kind: Kind) => {
+const toItem = (block: MediaBlock, kind: CloudKind) => {
   const types = { audio: "driving_audio", video: "reference_video" }
   const defaultRole = kind === "image" ? "first_frame" : "reference_image"
   return {
@@ -187,7 +171,7 @@ const toItem = (block: MediaBlock, kind: Kind) => {
 /** The fields of an order's media; a medium without a field is refused, not left out. */
 const mediaOf = (
   media: ReadonlyArray<MediaBlock>,
-  { kind, isOld }: Traits
+  { kind, isOld }: ReturnType<typeof traitsOf>
 ): Result.Result<WrittenForm["media"], VendorRefused> => {
   if (kind === "text") return fieldsOfMedia(media, { audio: "audio_url" })
   if (kind === "image" && media.some(isReference)) {
@@ -238,7 +222,7 @@ const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "4:3": "1632*1248",
     "3:4": "1248*1632"
   }
-}
+} satisfies Record<(typeof sizedCloudResolutions)[number], Readonly<Record<string, string>>>
 
 /**
  * The size to send. A size combines resolution and ratio, so a ratio for which the table has no

@@ -90,6 +90,10 @@ export const errorTable = {
           max: Schema.Int.annotate({ description: "Most seconds" }),
           smart: Schema.Boolean.annotate({ description: "Whether -1 lets the model choose" })
         }),
+        Schema.Struct({
+          one_of: Schema.Array(Schema.Int).annotate({ description: "The only seconds there are" }),
+          smart: Schema.Boolean.annotate({ description: "Whether -1 lets the model choose" })
+        }),
         Schema.Array(Schema.String)
       ]).annotate({ description: "The seconds, the resolutions or the sizes that are offered" }),
       nearest: Schema.Union([Schema.Int, Schema.String]).annotate({

@@ -153,7 +153,8 @@ interface OfferRules<Protocol, Offer extends { readonly quote: Quote }, Protocol
    */
   readonly resolveProtocol: (
     protocol: string,
-    upstreamModel: string
+    upstreamModel: string,
+    mount: Mount | null
   ) => Result.Result<Protocol, ProtocolError>
   /**
    * Checks the order against the protocol. The result is the offer: the request for the vendor and
@@ -227,7 +228,7 @@ export const makeMountCheck = Effect.gen(function* () {
     const { channel: channelId, priority, weight } = mount
     const protocolId = mountProtocol(model, mount)
     const upstreamModel = mount.upstream_model ?? model.id
-    const resolved = rules.resolveProtocol(protocolId, upstreamModel)
+    const resolved = rules.resolveProtocol(protocolId, upstreamModel, mount)
     if (Result.isFailure(resolved)) return { _tag: "UnknownProtocol", error: resolved.failure }
     const protocol = resolved.success
     const checked = rules.checkOffer(protocol, upstreamModel)
@@ -260,7 +261,7 @@ export const makeMountCheck = Effect.gen(function* () {
     rules: OfferRules<Protocol, Offer, ProtocolError, OfferError>
   ) {
     if (mounts.length === 0)
-      yield* Effect.fromResult(rules.resolveProtocol(model.protocol, model.id))
+      yield* Effect.fromResult(rules.resolveProtocol(model.protocol, model.id, null))
     const checks: Array<MountCheck<Protocol, Offer, ProtocolError, OfferError>> = []
     for (const mount of mounts) checks.push(yield* checkMount(model, mount, rules))
     const usable = checks.flatMap((check) => (check._tag === "Usable" ? [check.usable] : []))

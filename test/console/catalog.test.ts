@@ -141,6 +141,55 @@ inBrowser("the catalog and its channels in the console", layerTestGateway("embed
     })
   )
 
+  it.effect("limit what can be ordered of a model, by fields", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const page = yield* browser.open("/catalog", {
+        session: yield* operator("Lea", "operator")
+      })
+      yield* steps(async () => {
+        await page.getByRole("tab", { name: "Models" }).click()
+        await page.getByRole("button", { name: "Edit clip-1", exact: true }).click()
+        await pick(page, "Duration", "From, to")
+        await write(page, "Max seconds", "2")
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        const fault = "the least seconds, 3, are more than the most, 2"
+        await page.getByText(fault, { exact: true }).waitFor()
+        await write(page, "Max seconds", "30")
+        await pick(page, "Offered resolutions", "720p")
+        await pick(page, "Without sound", "No")
+        await page.getByLabel("Limit inputs").check()
+        await write(page, "First frame", "1")
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        await review(page)
+        const changed = page.getByRole("table", { name: "Model clip-1" })
+        await changed.getByRole("row", { name: /limits\.seconds .*3, 30/ }).waitFor()
+        await apply(page)
+        await page.getByText("of the catalog is in force").waitFor()
+      })
+      const model = (yield* catalogNow).models.find(({ id }) => id === "clip-1")
+      assert.deepStrictEqual(model?.limits, {
+        seconds: [3, 30],
+        resolutions: ["720p"],
+        silent: false,
+        inputs: { first_frame: 1 }
+      })
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Edit clip-1", exact: true }).click()
+        await pick(page, "Duration", "As the protocol")
+        await pick(page, "Without sound", "Default")
+        await page.getByLabel("Limit inputs").uncheck()
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        await review(page)
+        const changed = page.getByRole("table", { name: "Model clip-1" })
+        for (const field of [/limits\.seconds 3, 30/, /limits\.silent false/]) {
+          await changed.getByRole("row", { name: field }).waitFor()
+        }
+        assert.strictEqual(await changed.getByText("limits.resolutions").count(), 0)
+      })
+    })
+  )
+
   it.effect("tell a second editor's change, and keep both", () =>
     Effect.gen(function* () {
       const browser = yield* Browser

@@ -220,6 +220,16 @@ const reconciliation = Effect.fnUntraced(function* (code: string) {
   assert.include(said, "1,missing_here,unknown,cgt-17,2,1,")
 }, Effect.scoped)
 
+/** The catalog with the model of the example beside its own is valid. */
+const limitedModel = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  const catalog = demoCatalog(gateway.simulator.url)
+  const model: unknown = JSON.parse(code)
+  const json = { ...catalog, models: [...catalog.models, model] }
+  const answer = yield* gateway.admin("/catalog/preview", { json })
+  assert.strictEqual(answer.status, 200, answer.text)
+})
+
 const Row = Schema.Record(Schema.String, Schema.Unknown)
 
 const prices = (code: string) => Effect.asVoid(Schema.decodeUnknownEffect(Prices)(JSON.parse(code)))
@@ -346,7 +356,8 @@ const checks: Readonly<Record<string, Check>> = {
   "src/client/README.md ts 1": typedClient,
   "src/operations/README.md sh 1": setUp,
   "src/operations/README.md json 1": partOf("src/operations/README.md sh 1"),
-  "src/operations/README.md json 2": prices,
+  "src/operations/README.md json 2": limitedModel,
+  "src/operations/README.md json 3": prices,
   "src/postgres/README.md sh 1": keys,
   "src/postgres/README.md sh 2": severalGateways,
   "src/postgres/README.md sql 1": partOf("src/postgres/README.md sh 2"),

@@ -4,6 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../../domain/plainText.ts"
+import type { olderUnifiedResolutions } from "../../domain/video/families/vp_d.ts"
 import type { Resolution } from "../../domain/video/tiers.ts"
 import { countInputs, textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
@@ -37,7 +38,7 @@ const modes: Readonly<Partial<Record<Resolution, string>>> = {
   "720p": "std",
   "1080p": "pro",
   "4K": "4k"
-}
+} satisfies Record<(typeof olderUnifiedResolutions)[number], string>
 
 const pathOf = (order: VideoOrder) =>
   countInputs(order.blocks).images === 0 ? "text2video" : "image2video"

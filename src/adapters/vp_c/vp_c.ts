@@ -13,7 +13,7 @@ import { cloudRefusals } from "../common/flatErrors.ts"
 import { familyAccount, relayedRefusals, relayRefusals } from "../common/relay.ts"
 import { unknownTask } from "../common/videoStatus.ts"
 import { codeRefusals } from "../vp_d.ts"
-import { reasonRefusals, vpE } from "../vp_e.ts"
+import { reasonRefusals, relayedVpE } from "../vp_e.ts"
 import { toBody, vpF } from "../vp_f.ts"
 import { saysError } from "../wire/errorText.ts"
 import type { RefusalTable } from "../wire/refusalTable.ts"
@@ -29,7 +29,7 @@ import { familyD } from "./familyD.ts"
 const families: Readonly<Record<RelayFamily, VideoDialect>> = {
   a: familyA,
   d: familyD,
-  e: vpE,
+  e: relayedVpE,
   // Family f has the bodies and answers of vp_f, on other paths.
   f: {
     ...vpF,

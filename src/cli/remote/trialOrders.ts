@@ -91,7 +91,8 @@ const SHORTEST_SECONDS = 3
 const leastSeconds = ({ durations }: ModelEntry, takes: Takes | undefined): number | null => {
   if (durations === undefined) return null
   const least = Math.max(SHORTEST_SECONDS, durations.min, takes?.durations.min ?? durations.default)
-  return takes?.durations.only?.find((seconds) => seconds >= least) ?? least
+  const only = durations.only ?? takes?.durations.only
+  return only?.find((seconds) => seconds >= least) ?? only?.at(-1) ?? least
 }
 
 const leastResolution = ({ resolutions = [] }: ModelEntry, takes: Takes | undefined) =>

@@ -1,6 +1,7 @@
 /** The catalog as operators write it: channels, models and the mounts between them. */
 import { Effect, Schema } from "effect"
 import { plainText } from "../plainText.ts"
+import { VideoLimits } from "../video/videoLimits.ts"
 import { Modality } from "./Modality.ts"
 import { ModelLimits } from "./ModelLimits.ts"
 import { Prices } from "./Prices.ts"
@@ -151,6 +152,7 @@ export const Mount = Schema.Struct({
     1000,
     "Share of the orders among the mounts of one priority; 0 is called only where others fail"
   ),
+  limits: Schema.optionalKey(VideoLimits),
   cost: Schema.optionalKey(
     Schema.Union(Prices.members).annotate({
       description:

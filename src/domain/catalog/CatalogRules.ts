@@ -3,6 +3,7 @@ import { Equal, Struct } from "effect"
 import type { FieldFault } from "../requestFields.ts"
 import type { Resolution } from "../video/tiers.ts"
 import { canServe } from "../video/VideoProtocol.ts"
+import { videoLimitFields } from "../video/videoLimits.ts"
 import { pricedResolutions } from "../video/videoPriceTable.ts"
 import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
 import { keyWarnings, type StoredKeys } from "./channelKeys.ts"
@@ -11,6 +12,12 @@ import { isReserved, type Modality } from "./Modality.ts"
 import type { ModelLimits } from "./ModelLimits.ts"
 import type { Prices } from "./Prices.ts"
 import type { ProtocolTables } from "./ProtocolTables.ts"
+import {
+  limitShapeFaults,
+  limitUseFaults,
+  limitWarnings,
+  type VideoUse
+} from "./videoLimitRules.ts"
 
 /** Faults with their paths in the document, such as `mounts[2].channel`. */
 type Faults = Generator<FieldFault, void>
@@ -39,7 +46,7 @@ const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
   video: {
     prices: ["token_video", "second_video", "video_table"],
     protocols: "video",
-    limits: ["input_video_seconds"]
+    limits: ["input_video_seconds", ...Struct.keys(videoLimitFields)]
   },
   omni: { prices: [], protocols: null }
 }
@@ -60,13 +67,6 @@ export const protocolNamesOf = (
 /** The protocol a mount speaks. */
 export const mountProtocol = (model: Model, mount: Mount): string =>
   mount.protocol ?? model.protocol
-
-/** The protocols of a model: those of its mounts, or its own if it has no mount. */
-export const protocolsOf = (
-  model: Model,
-  mounts: ReadonlyArray<Mount> = []
-): ReadonlyArray<string> =>
-  mounts.length === 0 ? [model.protocol] : mounts.map((mount) => mountProtocol(model, mount))
 
 function* duplicates(list: string, entries: ReadonlyArray<{ readonly id: string }>): Faults {
   const seen = new Set<string>()
@@ -151,18 +151,63 @@ function* priceFaults(protocols: ProtocolTables, models: ReadonlyArray<Model>): 
   }
 }
 
-/** Refuses limits that do not apply to the model's modality, because they are mistakes. */
-function* limitFaults(models: ReadonlyArray<Model>): Faults {
-  for (const [index, { modality, limits = {} }] of models.entries()) {
-    const allowedLimits = rulesOf[modality].limits ?? []
-    for (const name of Struct.keys(limits)) {
-      if (allowedLimits.includes(name)) continue
-      yield {
-        path: `models[${index}].limits.${name}`,
-        message: `a model of modality ${modality} has no such limit`
-      }
+/** Refuses limits that do not apply to the modality, because they are mistakes. */
+function* inapplicableLimits(path: string, modality: Modality, limits: ModelLimits): Faults {
+  const allowedLimits = rulesOf[modality].limits ?? []
+  for (const name of Struct.keys(limits)) {
+    if (allowedLimits.includes(name)) continue
+    yield {
+      path: `${path}.limits.${name}`,
+      message: `a model of modality ${modality} has no such limit`
     }
   }
+}
+
+/** The video models with a known protocol, as each of their mounts calls them. */
+const videoUses = (
+  { video }: ProtocolTables,
+  { models, mounts }: CatalogDocument
+): ReadonlyArray<VideoUse> => {
+  const indexedMounts = mounts.map((mount, index) => ({ mount, mountPath: `mounts[${index}]` }))
+  const mountsByModel = Map.groupBy(indexedMounts, ({ mount }) => mount.model)
+  return models.flatMap((model, index) => {
+    if (model.modality !== "video") return []
+    const listed = video.get(model.protocol)
+    const common = { model, modelPath: `models[${index}]`, listed }
+    const uses = mountsByModel.get(model.id) ?? [{ mount: null, mountPath: "" }]
+    return uses.flatMap(({ mount, mountPath }) => {
+      const protocol = mount === null ? model.protocol : mountProtocol(model, mount)
+      const row = video.get(protocol)
+      return row === undefined ? [] : [{ ...common, mount, mountPath, protocol, row }]
+    })
+  })
+}
+
+/**
+ * Checks the limits of models and mounts. Limits that contradict themselves are not compared with
+ * anything else.
+ */
+function* limitFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faults {
+  const modalities = new Map(catalog.models.map(({ id, modality }) => [id, modality]))
+  const ownFaults = [
+    ...catalog.models.flatMap(({ modality, limits = {} }, index) => {
+      const path = `models[${index}]`
+      return [
+        ...inapplicableLimits(path, modality, limits),
+        ...limitShapeFaults(`${path}.limits`, limits)
+      ]
+    }),
+    ...catalog.mounts.flatMap(({ model, limits = {} }, index) => {
+      const path = `mounts[${index}]`
+      const modality = modalities.get(model)
+      return [
+        ...(modality === undefined ? [] : inapplicableLimits(path, modality, limits)),
+        ...limitShapeFaults(`${path}.limits`, limits)
+      ]
+    })
+  ]
+  yield* ownFaults
+  if (ownFaults.length === 0) yield* limitUseFaults(videoUses(protocols, catalog))
 }
 
 function* costFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocument): Faults {
@@ -238,7 +283,11 @@ function* offerFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocu
     const withPrice = resolutionsWithPrice(model?.prices) ?? []
     if (model?.modality !== "video" || withPrice.length === 0) continue
     const protocol = mountProtocol(model, mount)
-    const { resolutions = [] } = protocols.video.get(protocol) ?? {}
+    const row = protocols.video.get(protocol)
+    // The rules of limits compare the resolutions of limits with the prices.
+    if (row === undefined || (model.limits?.resolutions ?? mount.limits?.resolutions) !== undefined)
+      continue
+    const { resolutions } = row
     if (resolutions.length === 0) continue
     if (withPrice.some((resolution) => resolutions.includes(resolution))) continue
     yield {
@@ -257,7 +306,7 @@ export const findFaults = (
   ...addressFaults(catalog.channels),
   ...duplicates("models", catalog.models),
   ...priceFaults(protocols, catalog.models),
-  ...limitFaults(catalog.models),
+  ...limitFaults(protocols, catalog),
   ...catalog.models.flatMap(({ modality, protocol }, index) => [
     ...textFaults(protocols, modality, `models[${index}].protocol`, protocol)
   ]),
@@ -309,7 +358,8 @@ export const findWarnings = (
     const path = `models[${index}].prices`
     return [{ path, message: "without a price it answers billing_unavailable" }]
   }),
-  ...mountWarnings(protocols, catalog)
+  ...mountWarnings(protocols, catalog),
+  ...limitWarnings(videoUses(protocols, catalog))
 ]
 
 export interface ListChange {

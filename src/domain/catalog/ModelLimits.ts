@@ -1,5 +1,9 @@
-/** The largest inputs and outputs of a model, if its vendor's limits differ from the defaults. */
+/**
+ * The limits of a model, if they differ from the defaults: the largest inputs and outputs, and what
+ * can be ordered of a video model.
+ */
 import { Schema } from "effect"
+import { videoLimitFields } from "../video/videoLimits.ts"
 
 const wholeNumber = (minimum: number, maximum: number, description: string) =>
   Schema.optionalKey(
@@ -22,7 +26,7 @@ export const usualLimits = {
 
 const MAX_TOKENS = 10_000_000
 
-export const ModelLimits = Schema.Struct({
+const sizeFields = {
   input_video_seconds: wholeNumber(
     1,
     3600,
@@ -48,14 +52,16 @@ export const ModelLimits = Schema.Struct({
     MAX_TOKENS,
     "Of text models whose vendor counts what is thought beside the client's bound: the most output tokens that may be thought for a choice, which are charged above the hold; none when left out"
   )
-}).annotate({
+}
+
+export const ModelLimits = Schema.Struct({ ...sizeFields, ...videoLimitFields }).annotate({
   identifier: "ModelLimits",
-  description: "The largest an order of the model can be, as far as it is not the usual one"
+  description: "What an order of the model can be, as far as it is not the usual"
 })
 export type ModelLimits = typeof ModelLimits.Type
 
-/** Every limit, either the model's own or the default. */
-export type Limits = Readonly<Record<keyof ModelLimits, number>>
+/** Every limit of size, either the model's own or the default. */
+export type Limits = Readonly<Record<keyof typeof sizeFields, number>>
 
 export const limitsOf = ({ limits }: { readonly limits?: ModelLimits }): Limits =>
   limits === undefined ? usualLimits : { ...usualLimits, ...limits }

@@ -28,7 +28,7 @@ const priceKind = <K extends string>(kind: K) =>
 export const TokenVideoPrices = Schema.Struct({
   kind: priceKind("token_video"),
   per_million_tokens: Schema.Record(PriceTier, Schema.optionalKey(TokenTierPrice)).annotate({
-    description: "By tier: base is 480p to 720p, and serves for a tier without a price of its own"
+    description: "By tier: base is 480p to 768p, and serves for a tier without a price of its own"
   })
 }).annotate({ identifier: "TokenVideoPrices", description: "Video billed by completion tokens" })
 export type TokenVideoPrices = typeof TokenVideoPrices.Type

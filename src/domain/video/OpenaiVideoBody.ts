@@ -6,7 +6,7 @@ import { MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
 import { type Metadata, MetadataField } from "../money/metadata.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import { anyFields, CallbackUrl, fieldCheck, optional, unknownFields } from "../requestFields.ts"
-import { frameOf, type SizeRequest, sizeNamed } from "./sizes.ts"
+import { frameOf, type Ratio, type SizeRequest, sizeNamed } from "./sizes.ts"
 import { countInputs, type VideoInput } from "./VideoInput.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
@@ -26,7 +26,9 @@ const Fields = Schema.Struct({
   seconds: optional(
     Schema.Union([plainText(32), Schema.Finite]),
     'seconds as a text or a number, such as "8"'
-  ).annotate({ description: "Output seconds that the model offers; 5 when left out" }),
+  ).annotate({
+    description: "Output seconds that the model offers; 5 or the nearest when left out"
+  }),
   size: optional(plainText(32), "a size such as 1280x720").annotate({
     description:
       "A size that the model offers, as `WxH`, or a resolution alone; 1280x720 when left out"
@@ -94,15 +96,14 @@ export const openaiOrder = (body: OpenaiVideoBody): OpenaiVideoOrder => {
   }
 }
 
-/** The default aspect ratio of a video made from text alone. */
-const DEFAULT_RATIO = "16:9"
-
 /**
  * Applies the order's options to the input; flags in the prompt count for options that are missing.
+ * `defaultRatio` is the ratio of a video made from text alone.
  */
 export const applyOpenaiOptions = (
   input: VideoInput,
-  { seconds, size }: OpenaiOptions
+  { seconds, size }: OpenaiOptions,
+  defaultRatio: Ratio
 ): VideoInput => {
   const frame = size === null ? null : frameOf(size)
   const { images, videos } = countInputs(input.blocks)
@@ -110,7 +111,7 @@ export const applyOpenaiOptions = (
     ...input,
     seconds: seconds ?? input.seconds,
     resolution: frame?.resolution ?? input.resolution,
-    ratio: frame?.ratio ?? input.ratio ?? (images + videos === 0 ? DEFAULT_RATIO : null)
+    ratio: frame?.ratio ?? input.ratio ?? (images + videos === 0 ? defaultRatio : null)
   }
 }
 

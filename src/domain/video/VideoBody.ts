@@ -113,13 +113,14 @@ const VideoFields = Schema.Struct({
   videos: media("Reference videos"),
   duration: optionalWholeNumber("a whole number of seconds").annotate({
     description:
-      "Output seconds within the protocol's bounds, or -1 where the model may choose; 5 when left out"
+      "Output seconds that the model offers, or -1 where it may choose; 5 or the nearest when left out"
   }),
   resolution: optional(Resolution, "a resolution such as 720p").annotate({
     description: "One of the model's resolutions, in any case; 720p when left out"
   }),
   ratio: optional(Ratio, "an aspect ratio such as 16:9").annotate({
-    description: "Aspect ratio, handed to the vendor unchanged"
+    description:
+      "Aspect ratio, handed to the vendor unchanged; one of the model's `ratios` where it lists them"
   }),
   generate_audio: optionalBoolean.annotate({
     description: "Whether the video gets a sound track; unrelated to reference sound"

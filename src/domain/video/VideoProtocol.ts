@@ -1,11 +1,11 @@
 /** The video protocols: what a client may order from each, and how it is billed. */
 import type { SoundOfModel, VideoFamily } from "./families/VideoFamily.ts"
 import { contentFamilies } from "./families/vp_a.ts"
-import { unifiedFamilies } from "./families/vp_d.ts"
+import { olderUnifiedResolutions, unifiedFamilies } from "./families/vp_d.ts"
 import { tierFamilies } from "./families/vp_e.ts"
-import { cloudFamilies } from "./families/vp_f.ts"
+import { cloudFamilies, cloudResolutions } from "./families/vp_f.ts"
 import type { Ratio } from "./sizes.ts"
-import type { Resolution } from "./tiers.ts"
+import { Resolution } from "./tiers.ts"
 import {
   blockParameters,
   cloudParameters,
@@ -32,8 +32,12 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly families?: ReadonlyArray<VideoFamily>
   /** The closed interval of allowed durations, in whole seconds. */
   readonly seconds: readonly [min: number, max: number]
-  /** The orders that may have the duration -1, with which the model chooses the duration. */
-  readonly smart: "never" | "always" | "token_billed"
+  /**
+   * The orders that may have the duration -1, with which the model chooses the duration:
+   * `token_billed` are those billed by tokens, `usage_billed` all that are not billed by ordered
+   * seconds.
+   */
+  readonly smart: "never" | "always" | "token_billed" | "usage_billed"
   /**
    * The allowed resolutions in the protocol's spelling. If empty, the vendor accepts no resolution
    * and the gateway accepts any value.
@@ -151,14 +155,52 @@ export type VideoProtocol = keyof typeof videoProtocols
 export const canServe = (row: VideoProtocolRow, listed: VideoProtocolRow | undefined): boolean =>
   !row.relays || (listed !== undefined && listed.relayFamily !== null)
 
+/**
+ * The known model families. A relay has the families of the protocol under which a model is listed,
+ * except family d, which the relay calls through an older API.
+ */
+export const familiesOf = (
+  row: VideoProtocolRow,
+  listed: VideoProtocolRow | undefined
+): ReadonlyArray<VideoFamily> => {
+  if (!row.relays) return row.families ?? []
+  return listed === undefined || listed.relayFamily === "d" ? [] : (listed.families ?? [])
+}
+
+type WritableResolutions = Readonly<
+  Partial<Record<RelayFamily, (upstreamModel: string) => ReadonlyArray<Resolution>>>
+>
+
+/**
+ * The resolutions that an adapter can write, by the family of API that it calls; every one if
+ * missing.
+ */
+const directResolutions: WritableResolutions = { f: cloudResolutions }
+const relayedResolutions: WritableResolutions = {
+  d: () => olderUnifiedResolutions,
+  f: cloudResolutions
+}
+
+/**
+ * The resolutions that the adapter can write into a request for the upstream model; none for a
+ * protocol without resolutions.
+ */
+export const writableResolutions = (
+  row: VideoProtocolRow,
+  listed: VideoProtocolRow | undefined,
+  upstreamModel: string
+): ReadonlyArray<Resolution> => {
+  if (row.resolutions.length === 0) return []
+  const [table, family] = row.relays
+    ? [relayedResolutions, listed?.relayFamily ?? null]
+    : [directResolutions, row.relayFamily]
+  const writable = family === null ? undefined : table[family]
+  return writable === undefined ? Resolution.literals : writable(upstreamModel)
+}
+
 /** The default duration and resolution of an order. */
 export const DEFAULT_SECONDS = 5
 export const DEFAULT_RESOLUTION: Resolution = "720p"
-
-/** The default duration, or the nearest one that the protocol offers. */
-export const defaultSecondsOf = ({
-  seconds: [min, max]
-}: Pick<VideoProtocolRow, "seconds">): number => Math.min(Math.max(DEFAULT_SECONDS, min), max)
 
 /** The API's value for a duration chosen by the model. */
 export const SMART_SECONDS = -1

@@ -13,7 +13,7 @@ import { linePrice, type VideoTable } from "./videoPriceTable.ts"
 /** The minimum input seconds, for a reference video whose duration is unknown or shorter. */
 const MIN_INPUT_VIDEO_SECONDS = 4
 
-/** The output seconds that are held if the model chooses the duration. */
+/** The least output seconds that are held if the model chooses the duration. */
 const SMART_PREPAID_SECONDS = 15
 
 export const TokenVideoQuote = Schema.Struct({
@@ -109,6 +109,8 @@ export interface VideoInputs {
   readonly videoSeconds: number | null
   /** The maximum total duration of all videos, if the duration of any is unknown. */
   readonly longestSeconds?: number
+  /** The longest output if the model chooses the duration, if the model's limits state one. */
+  readonly longestOutputSeconds?: number
 }
 
 /** The price of a token, and its tier: a tier without its own price uses the price of `base`. */
@@ -159,6 +161,10 @@ const EXPOSURE_PERCENT = 110n
 const exposedTokens = (seconds: number, resolution: Resolution): bigint =>
   (BigInt(seconds) * tokensPerSecond[resolution] * EXPOSURE_PERCENT) / 100n
 
+/** The output seconds that are held: the ordered ones, or the most that the model may choose. */
+const heldSeconds = ({ seconds }: VideoSku, { longestOutputSeconds = 0 }: VideoInputs): number =>
+  seconds === "smart" ? Math.max(SMART_PREPAID_SECONDS, longestOutputSeconds) : seconds
+
 const quoteByTokens = (
   prices: TokenVideoPrices,
   sku: VideoSku,
@@ -170,7 +176,7 @@ const quoteByTokens = (
     ? Math.max(Math.ceil(inputs.videoSeconds ?? 0), MIN_INPUT_VIDEO_SECONDS)
     : 0
   const smart = sku.seconds === "smart"
-  const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
+  const outputSeconds = heldSeconds(sku, inputs)
   const estimatedTokens = BigInt(inputSeconds + outputSeconds) * tokensPerSecond[resolution]
   const { longestSeconds } = inputs
   return Result.map(videoTokenPrice(prices, resolution, withVideo), ({ tier, nanoPerToken }) => ({
@@ -237,7 +243,7 @@ export const quoteByTable = (
 ): Result.Result<TableVideoQuote, BillingUnavailable> =>
   Result.map(linePrice(table, facts), (nanoPerUnit) => {
     const smart = sku.seconds === "smart"
-    const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
+    const outputSeconds = heldSeconds(sku, inputs)
     const inputSeconds = inputSecondsOf(inputs)
     const common = { kind: table.kind, ...facts, outputSeconds, inputSeconds, smart, nanoPerUnit }
     const held = (units: bigint) => ({ units, holdNano: units * nanoPerUnit })

@@ -1,5 +1,5 @@
 /**
- * Checks an order against its protocol and fills in the defaults once, for both the vendor request
+ * Checks an order against an offer and fills in the defaults once, for both the vendor request
  * and the price.
  */
 import { Array as Arr, Result } from "effect"
@@ -9,11 +9,12 @@ import { Resolution, tiers } from "./tiers.ts"
 import type { VideoInput } from "./VideoInput.ts"
 import {
   DEFAULT_RESOLUTION,
-  defaultSecondsOf,
+  DEFAULT_SECONDS,
   SMART_SECONDS,
   type VideoBilling,
   type VideoProtocolRow
 } from "./VideoProtocol.ts"
+import { describeSeconds, secondsBetween, spanOf } from "./videoLimits.ts"
 
 export interface VideoSku {
   /** The output seconds; `"smart"` lets the model choose. */
@@ -27,52 +28,99 @@ export interface VideoSku {
   readonly billedResolution: Resolution
 }
 
-/** The fields of a protocol's row that define what can be ordered. */
-type VideoOffer = Pick<VideoProtocolRow, "seconds" | "smart" | "resolutions">
+/** The durations and resolutions that can be ordered; a protocol's row has them, too. */
+export interface SkuOffer extends Pick<VideoProtocolRow, "seconds" | "smart" | "resolutions"> {
+  /** The only durations in `seconds`, in order; every whole second if missing. */
+  readonly onlySeconds?: ReadonlyArray<number>
+}
 
-const smartness = ["always", "token_billed", "never"] as const
+const smartness = ["always", "usage_billed", "token_billed", "never"] as const
 
-export const mayBeSmart = ({ smart }: VideoOffer, billing: Prices["kind"] | undefined): boolean =>
-  smart === "always" || (smart === "token_billed" && billing === "token_video")
+/** How an order is billed: a price table by tokens is billed like `token_video`. */
+export type SkuBilling = VideoBilling | "video_table"
+
+/** The billing of a video by its prices; undefined for missing prices and those of other orders. */
+export const billingOf = (prices: Prices | undefined): SkuBilling | undefined => {
+  switch (prices?.kind) {
+    case "token_video":
+    case "second_video":
+      return prices.kind
+    case "video_table":
+      return prices.unit === "token" ? "token_video" : prices.kind
+    default:
+      return undefined
+  }
+}
+
+export const mayBeSmart = ({ smart }: SkuOffer, billing: SkuBilling | undefined): boolean =>
+  smart === "always" ||
+  (smart === "usage_billed" && billing !== "second_video") ||
+  (smart === "token_billed" && billing === "token_video")
+
+/** The offered duration nearest to the requested one; the shorter one of two. */
+const nearestSeconds = (
+  { seconds: [min, max], onlySeconds = [] }: Pick<SkuOffer, "seconds" | "onlySeconds">,
+  requested: number
+): number => {
+  const distance = (second: number) => Math.abs(second - requested)
+  const [first, ...others] = onlySeconds
+  return first === undefined
+    ? Math.min(Math.max(Math.round(requested), min), max)
+    : others.reduce((best, next) => (distance(next) < distance(best) ? next : best), first)
+}
+
+/** The default duration, or the nearest one that is offered. */
+export const defaultSecondsOf = (offer: Pick<SkuOffer, "seconds" | "onlySeconds">): number =>
+  nearestSeconds(offer, DEFAULT_SECONDS)
+
+const isOfferedLength = ({ seconds: [min, max], onlySeconds }: SkuOffer, seconds: number) =>
+  onlySeconds === undefined ? seconds >= min && seconds <= max : onlySeconds.includes(seconds)
 
 const checkSeconds = (
-  row: VideoOffer,
-  billing: VideoBilling,
+  offer: SkuOffer,
+  billing: SkuBilling,
   seconds: VideoInput["seconds"]
 ): Result.Result<number | "smart", VideoSkuInvalid> => {
-  const [min, max] = row.seconds
-  const smart = mayBeSmart(row, billing)
-  if (seconds === null) return Result.succeed(defaultSecondsOf(row))
+  const [min, max] = offer.seconds
+  const { onlySeconds } = offer
+  const smart = mayBeSmart(offer, billing)
+  if (seconds === null) return Result.succeed(defaultSecondsOf(offer))
   if (typeof seconds === "number") {
-    if (seconds >= min && seconds <= max) return Result.succeed(seconds)
+    if (isOfferedLength(offer, seconds)) return Result.succeed(seconds)
     if (smart && seconds === SMART_SECONDS) return Result.succeed("smart")
   }
   const requested = typeof seconds === "number" ? seconds : Number.parseFloat(seconds)
   const nearest = Number.isFinite(requested)
-    ? Math.min(Math.max(Math.round(requested), min), max)
-    : defaultSecondsOf(row)
+    ? nearestSeconds(offer, requested)
+    : defaultSecondsOf(offer)
+  const taken =
+    onlySeconds === undefined
+      ? `takes whole seconds from ${min} to ${max}`
+      : `takes ${describeSeconds(onlySeconds)} seconds`
   const alternative = smart ? `, or ${SMART_SECONDS} to let the model choose` : ""
   return Result.fail(
     new VideoSkuInvalid({
       message:
-        `duration ${JSON.stringify(seconds)} is not offered: this model takes whole seconds from ` +
-        `${min} to ${max}${alternative}. The nearest is ${nearest}.`,
+        `duration ${JSON.stringify(seconds)} is not offered: this model ` +
+        `${taken}${alternative}. The nearest is ${nearest}.`,
       param: "duration",
-      allowed: { min, max, smart },
+      allowed: onlySeconds === undefined ? { min, max, smart } : { one_of: onlySeconds, smart },
       nearest
     })
   )
 }
 
 /**
- * The number of pixel rows in a requested resolution: `1080p` and `1080` are 1080, `8k` is 4320;
- * null if the text is no resolution.
+ * The number of pixel rows in a requested resolution: `1080p` and `1080` are 1080, `2 k` is 1440 as
+ * in the table, `8k` is 4320; null if the text is no resolution.
  */
 const rowsIn = (requested: string): number | null => {
   const match = /^(\d{1,5})\s*([pk])?$/i.exec(requested.trim())
   if (match === null) return null
   const [, digits, unit] = match
-  return Number(digits) * (unit?.toLowerCase() === "k" ? 540 : 1)
+  if (unit?.toLowerCase() !== "k") return Number(digits)
+  const resolution = Resolution.literals.find((name) => name === `${Number(digits)}K`)
+  return resolution === undefined ? Number(digits) * 540 : tiers[resolution].height
 }
 
 type OfferedResolutions = readonly [Resolution, ...ReadonlyArray<Resolution>]
@@ -92,7 +140,7 @@ const nearestResolution = (
 }
 
 const checkResolution = (
-  row: VideoOffer,
+  row: SkuOffer,
   resolution: string | null
 ): Result.Result<Resolution | null, VideoSkuInvalid> => {
   const [first, ...others] = row.resolutions
@@ -116,13 +164,13 @@ const checkResolution = (
 }
 
 /**
- * Resolves the SKU of an input for a protocol's row. The duration may be any whole number in the
- * row's closed interval; the resolution is matched ignoring case. Fails with the offered values and
+ * Resolves the SKU of an input for an offer. The duration may be any whole number in the offer's
+ * closed interval, or one of its list; the resolution is matched ignoring case. Fails with the offered values and
  * the nearest one.
  */
 export const resolveSku = (
-  row: VideoOffer,
-  billing: VideoBilling,
+  row: SkuOffer,
+  billing: SkuBilling,
   input: Pick<VideoInput, "seconds" | "resolution">
 ): Result.Result<VideoSku, VideoSkuInvalid> =>
   Result.gen(function* () {
@@ -131,21 +179,67 @@ export const resolveSku = (
     return { seconds, resolution, billedResolution: resolution ?? DEFAULT_RESOLUTION }
   })
 
+/** The union of the durations of several offers: an interval if it has no gap. */
+const secondsTogether = (
+  offers: Arr.NonEmptyReadonlyArray<SkuOffer>
+): Pick<SkuOffer, "seconds" | "onlySeconds"> => {
+  const lengths = new Set(
+    offers.flatMap(({ seconds, onlySeconds }) => onlySeconds ?? secondsBetween(seconds))
+  )
+  const onlySeconds = [...lengths].toSorted((one, other) => one - other)
+  const seconds = spanOf(onlySeconds)
+  const hasGap = onlySeconds.length < seconds[1] - seconds[0] + 1
+  const areLists = offers.every((offer) => offer.onlySeconds !== undefined)
+  return hasGap || areLists ? { seconds, onlySeconds } : { seconds }
+}
+
 /**
- * The union of several offers: the widest interval and every resolution. A single protocol may lack
- * a part of the union. If one protocol accepts any resolution, the union accepts any.
+ * The union of several offers: every duration and every resolution. A single protocol may lack a
+ * part of the union. If one protocol accepts any resolution, the union accepts any.
  */
-export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): VideoOffer => {
+export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<SkuOffer>): SkuOffer => {
   const takesAny = offers.some(({ resolutions }) => resolutions.length === 0)
   const isOffered = (name: Resolution) =>
     offers.some(({ resolutions }) => resolutions.includes(name))
   return {
-    seconds: [
-      Math.min(...offers.map(({ seconds: [min] }) => min)),
-      Math.max(...offers.map(({ seconds: [, max] }) => max))
-    ],
+    ...secondsTogether(offers),
     smart: smartness.find((smart) => offers.some((offer) => offer.smart === smart)) ?? "never",
     resolutions: takesAny ? [] : Resolution.literals.filter(isOffered)
+  }
+}
+
+/** The offers that meet the condition, or all of them if none does. */
+const preferred = (
+  offers: Arr.NonEmptyReadonlyArray<SkuOffer>,
+  isMet: (offer: SkuOffer) => boolean
+): Arr.NonEmptyReadonlyArray<SkuOffer> => {
+  const met = offers.filter(isMet)
+  return Arr.isReadonlyArrayNonEmpty(met) ? met : offers
+}
+
+const offersAt = (
+  offers: Arr.NonEmptyReadonlyArray<SkuOffer>,
+  resolution: string | null
+): Arr.NonEmptyReadonlyArray<SkuOffer> =>
+  preferred(offers, (offer) => Result.isSuccess(checkResolution(offer, resolution)))
+
+/**
+ * The duration and the resolution of an order, with the defaults of several offers in place of what
+ * it leaves out, so that the default is the same whichever offer makes the order. The resolution
+ * stays null if one of the offers takes none.
+ */
+export const defaultsTogether = (
+  offers: Arr.NonEmptyReadonlyArray<SkuOffer>,
+  { seconds, resolution }: Pick<VideoInput, "seconds" | "resolution">
+): Pick<VideoInput, "seconds" | "resolution"> => {
+  const length = seconds ?? defaultSecondsOf(offeredTogether(offersAt(offers, resolution)))
+  if (resolution !== null) return { seconds: length, resolution }
+  const [first, ...others] = offeredTogether(
+    preferred(offers, (offer) => typeof length === "number" && isOfferedLength(offer, length))
+  ).resolutions
+  return {
+    seconds: length,
+    resolution: first === undefined ? null : defaultResolutionOf([first, ...others])
   }
 }
 
@@ -155,14 +249,11 @@ export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): 
  * if the union offers the input.
  */
 export const notOffered = (
-  offers: Arr.NonEmptyReadonlyArray<VideoOffer>,
-  billing: VideoBilling,
+  offers: Arr.NonEmptyReadonlyArray<SkuOffer>,
+  billing: SkuBilling,
   input: Pick<VideoInput, "seconds" | "resolution">
 ): VideoSkuInvalid | null => {
-  const atResolution = offers.filter((offer) =>
-    Result.isSuccess(checkResolution(offer, input.resolution))
-  )
-  const nearest = Arr.isReadonlyArrayNonEmpty(atResolution) ? atResolution : offers
+  const nearest = offersAt(offers, input.resolution)
   const sku = resolveSku(offeredTogether(nearest), billing, input)
   return Result.isFailure(sku) ? sku.failure : null
 }

@@ -6,8 +6,7 @@ import { Result } from "effect"
 import { familyOf, placeMedia, type VideoFamily } from "./families/VideoFamily.ts"
 import type { Resolution } from "./tiers.ts"
 import type { VideoInput } from "./VideoInput.ts"
-import type { VideoProtocolRow } from "./VideoProtocol.ts"
-import { familiesOf } from "./vendorFields.ts"
+import { familiesOf, type VideoProtocolRow } from "./VideoProtocol.ts"
 import type { InputMode, VideoFacts } from "./videoFacts.ts"
 
 /** The forms of a model that no family describes. */

@@ -2,7 +2,7 @@
  * Sizes as `WxH`. A size stands for a resolution and a ratio, which are sent to the vendor in place
  * of the size, because the frames of different generations of models differ by a few pixel rows.
  */
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import { VideoSkuInvalid } from "../Errors.ts"
 import { Resolution } from "./tiers.ts"
 
@@ -26,17 +26,21 @@ const landscapeSizes: Readonly<
     "1:1": ["960x960"],
     "21:9": ["1470x630", "1504x640"]
   },
+  "768p": { "16:9": ["1360x768", "1366x768"] },
   "1080p": {
     "16:9": ["1920x1080", "1920x1088"],
     "4:3": ["1664x1248", "1632x1248"],
     "1:1": ["1440x1440"],
     "21:9": ["2206x946", "2176x928"]
   },
+  "2K": { "16:9": ["2560x1440"] },
   "4K": { "16:9": ["3840x2160"] }
 }
 
-const ratios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] as const
-export type Ratio = (typeof ratios)[number]
+/** The aspect ratios that have sizes. */
+export const Ratio = Schema.Literals(["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"])
+export type Ratio = typeof Ratio.Type
+export const ratios: ReadonlyArray<Ratio> = Ratio.literals
 
 /** Maps portrait ratios to their landscape ratios. */
 const landscapeRatios: Readonly<Partial<Record<Ratio, Ratio>>> = { "9:16": "16:9", "3:4": "4:3" }
@@ -88,22 +92,13 @@ export const sizeNamed = (resolution: string, ratio: string | null): string =>
   sizes.find((size) => size.isFirst && size.resolution === resolution && size.ratio === ratio)
     ?.name ?? resolution
 
-/** The fields of a protocol's row that define which sizes can be ordered. */
+/** The fields of an offer that define which sizes can be ordered. */
 interface SizeOffer {
   /** The resolutions; empty if the vendor accepts none and renders the default one. */
   readonly resolutions: ReadonlyArray<Resolution>
   readonly ratios?: ReadonlyArray<Ratio>
   readonly isShapedByImage?: boolean
 }
-
-/**
- * The sizes that a protocol offers; a relay offers those of the protocol under which the model is
- * listed.
- */
-export const sizeOfferOf = (
-  row: SizeOffer & { readonly relays: boolean },
-  listed: SizeOffer | undefined
-): SizeOffer => ({ ...(row.relays ? listed : row), resolutions: row.resolutions })
 
 /** The width and height of a size or of an image. */
 export type Sides = readonly [width: number, height: number]
@@ -130,6 +125,22 @@ const nearestTo = (requested: string, offeredNames: ReadonlyArray<string>): stri
     (best, name) => (distanceTo(name) < distanceTo(best) ? name : best),
     firstName
   )
+}
+
+const proportionOf = (ratio: string): number => {
+  const [, width, height] = /^\s*(\d+(?:\.\d+)?)\s*[:x*/]\s*(\d+(?:\.\d+)?)\s*$/.exec(ratio) ?? []
+  return Math.log(Number(width) / Number(height))
+}
+
+/** The offered ratio nearest to the requested one; the first one if the request is no ratio. */
+export const nearestRatio = (
+  requested: string,
+  offered: ReadonlyArray<Ratio>
+): Ratio | undefined => {
+  const proportion = proportionOf(requested)
+  if (!Number.isFinite(proportion)) return offered[0]
+  const distanceTo = (ratio: Ratio) => Math.abs(proportionOf(ratio) - proportion)
+  return offered.toSorted((one, other) => distanceTo(one) - distanceTo(other))[0]
 }
 
 /**

@@ -1,7 +1,8 @@
 /**
  * The resolutions of videos, with the parameters of their prices. The allowed resolutions of
  * protocols, the prices in the catalog, the estimates and the API contract all derive from this
- * table.
+ * table. A resolution that no protocol's row has, such as 768p, is offered only by the limits of a
+ * model.
  */
 import { Record as EffectRecord, Schema, Struct } from "effect"
 
@@ -17,7 +18,10 @@ const table = {
   "480p": { price: "base", width: 864, height: 480 },
   "540p": { price: "base", width: 960, height: 540 },
   "720p": { price: "base", width: 1280, height: 720 },
+  // 1366 columns would give no whole number of tokens a second.
+  "768p": { price: "base", width: 1360, height: 768 },
   "1080p": { price: "1080p", width: 1920, height: 1088 },
+  "2K": { price: "2K", width: 2560, height: 1440 },
   "4K": { price: "4K", width: 3840, height: 2160 }
 } as const satisfies Record<string, Tier>
 

@@ -12,12 +12,12 @@ import {
 } from "../catalog/vendorParameters.ts"
 import { InvalidRequest } from "../Errors.ts"
 import { type FieldFault, MAX_FIELD_FAULTS } from "../requestFields.ts"
-import { familyOf, type VideoFamily } from "./families/VideoFamily.ts"
+import { familyOf } from "./families/VideoFamily.ts"
 import { flagOf, isParameterFlag } from "./flagTable.ts"
 import { holdsFlags } from "./PromptFlags.ts"
 import { unknownVideoFields, type VideoBody, videoFieldNames } from "./VideoBody.ts"
 import type { VideoInput } from "./VideoInput.ts"
-import type { RelayFamily, VideoProtocolRow } from "./VideoProtocol.ts"
+import { familiesOf, type RelayFamily, type VideoProtocolRow } from "./VideoProtocol.ts"
 import {
   blockParameters,
   cloudParameters,
@@ -35,18 +35,6 @@ export const relayedParameters: Readonly<Record<RelayFamily, VideoParameters>> =
   d: noParameters,
   e: tierParameters,
   f: cloudParameters
-}
-
-/**
- * The known model families. A relay has the families of the protocol under which a model is listed,
- * except family d, which the relay calls through an older API.
- */
-export const familiesOf = (
-  row: VideoProtocolRow,
-  listed: VideoProtocolRow | undefined
-): ReadonlyArray<VideoFamily> => {
-  if (!row.relays) return row.families ?? []
-  return listed === undefined || listed.relayFamily === "d" ? [] : (listed.families ?? [])
 }
 
 /**

@@ -46,11 +46,17 @@ export const ModelEntry = Schema.Struct({
     Schema.Struct({
       min: integer("Least seconds"),
       max: integer("Most seconds"),
+      only: Schema.optionalKey(
+        arrayOf(Schema.Int, "The seconds that can be ordered, where not all of them")
+      ),
       default: integer("Seconds when none are given"),
       smart: flag("Whether -1 lets the model choose")
     }).annotate({ description: "Of video models: whole output seconds" })
   ),
   resolutions: Schema.optionalKey(arrayOf(Schema.String, "Of video models: what can be ordered")),
+  ratios: Schema.optionalKey(
+    arrayOf(Schema.String, "Of video models with such limits: the only ratios that can be ordered")
+  ),
   images: Schema.optionalKey(
     Schema.Struct({
       min: integer("Least images"),

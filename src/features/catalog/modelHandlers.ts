@@ -1,7 +1,7 @@
 import { Array as Arr, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Model } from "../../domain/catalog/CatalogDocument.ts"
-import { mountProtocol, protocolsOf } from "../../domain/catalog/CatalogRules.ts"
+import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
 import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
 import { InvalidRequest, ModelNotFound } from "../../domain/Errors.ts"
@@ -12,10 +12,17 @@ import {
   MIN_IMAGES
 } from "../../domain/image/ImageProtocol.ts"
 import { nearestName } from "../../domain/nearest.ts"
-import { familyOf } from "../../domain/video/families/VideoFamily.ts"
-import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
-import { mayBeSmart, offeredTogether } from "../../domain/video/VideoSku.ts"
-import { familiesOf, offeredParameters } from "../../domain/video/vendorFields.ts"
+import {
+  familyOf,
+  type SoundOfModel,
+  type VideoFamily,
+  type VideoForm
+} from "../../domain/video/families/VideoFamily.ts"
+import { type MountOffer, mountOffers } from "../../domain/video/modelOffers.ts"
+import { familiesOf } from "../../domain/video/VideoProtocol.ts"
+import { billingOf, defaultSecondsOf, mayBeSmart } from "../../domain/video/VideoSku.ts"
+import { offeredParameters } from "../../domain/video/vendorFields.ts"
+import { offersTogether, type VideoOffer } from "../../domain/video/videoOffer.ts"
 import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { unixSeconds } from "../../http/handlers/views.ts"
@@ -46,47 +53,100 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
   }
 }
 
-/** The limits of a video model for each vendor, in the order in which its mounts are called. */
-const takesOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
-  const listed = protocols.video.get(model.protocol)
-  const families = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
-    const row = protocols.video.get(mountProtocol(model, mount))
-    return row === undefined
-      ? []
-      : (familyOf(familiesOf(row, listed), mount.upstream_model ?? model.id) ?? [])
-  })
-  return [...new Set(families)].map(({ forms, seconds, onlySeconds, isSmart, ...family }) => ({
-    inputs: forms.map(({ takes }) => takes),
+type Takes = NonNullable<ModelEntry["takes"]>[number]
+
+/** The forms of a family without the roles that the limits exclude. */
+const formsWithin = (
+  forms: ReadonlyArray<VideoForm>,
+  { inputs }: VideoOffer
+): ReadonlyArray<VideoForm["takes"]> => {
+  if (inputs === undefined) return forms.map(({ takes }) => takes)
+  const accepted = Object.fromEntries(Object.entries(inputs).filter(([, most]) => most > 0))
+  const isAccepted = (takes: VideoForm["takes"]) =>
+    Object.keys(takes).every((role) => Object.hasOwn(accepted, role))
+  const known = forms.map(({ takes }) => takes).filter(isAccepted)
+  // The operator's word stands where it goes beyond the table.
+  return known.length === 0
+    ? [accepted]
+    : known.map((takes) =>
+        Object.fromEntries(Object.keys(takes).map((role) => [role, accepted[role] ?? 0]))
+      )
+}
+
+const soundWithin = (sound: SoundOfModel, { canBeSilent, canSound }: VideoOffer): SoundOfModel => {
+  if (!canBeSilent) return "always"
+  return canSound ? sound : "never"
+}
+
+/** What a vendor takes of a model: limits of the operator stand in place of the vendor's table. */
+const takesOfMount = (
+  model: Model,
+  { mount, offer }: MountOffer,
+  family: VideoFamily | null
+): Takes | null => {
+  if (family === null && offer.inputs === undefined) return null
+  const isLimited = (field: "seconds" | "smart" | "resolutions") =>
+    family === null || model.limits?.[field] !== undefined || mount?.limits?.[field] !== undefined
+  const lengths = family !== null && !isLimited("seconds") ? family : offer
+  return {
+    inputs: formsWithin(family?.forms ?? [], offer),
     durations: {
-      min: seconds[0],
-      max: seconds[1],
-      ...(onlySeconds === undefined ? {} : { only: onlySeconds }),
-      smart: isSmart ?? false
+      min: lengths.seconds[0],
+      max: lengths.seconds[1],
+      ...(lengths.onlySeconds === undefined ? {} : { only: lengths.onlySeconds }),
+      smart:
+        family !== null && !isLimited("smart")
+          ? (family.isSmart ?? false)
+          : mayBeSmart(offer, billingOf(model.prices))
     },
-    resolutions: family.resolutions,
-    sound: family.sound
-  }))
+    resolutions:
+      family !== null && !isLimited("resolutions") ? family.resolutions : offer.resolutions,
+    sound: soundWithin(family?.sound ?? "unset", offer)
+  }
+}
+
+/** The limits of a video model for each vendor, in the order in which its mounts are called. */
+const takesOf = (
+  protocols: ProtocolTables,
+  model: Model,
+  offers: ReadonlyArray<MountOffer>
+): ReadonlyArray<Takes> => {
+  const listed = protocols.video.get(model.protocol)
+  const takes = offers.flatMap((one) => {
+    if (one.mount === null) return []
+    const upstreamModel = one.mount.upstream_model ?? model.id
+    const family = familyOf(familiesOf(one.row, listed), upstreamModel)
+    const takes = takesOfMount(model, one, family)
+    return takes === null ? [] : [[JSON.stringify([family?.name ?? null, takes]), takes] as const]
+  })
+  return [...new Map(takes).values()]
 }
 
 /**
- * The values that a client may order of a model: the union of what the protocols of its mounts
- * offer.
+ * The values that a client may order of a model: the union of what its mounts offer.
  */
 const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   if (model.modality === "image") return imageLimitsOf(protocols, snapshot, model)
-  const rows = protocolsOf(model, snapshot.mounts.get(model.id)).flatMap(
-    (name) => protocols.video.get(name) ?? []
-  )
-  if (model.modality !== "video" || !Arr.isReadonlyArrayNonEmpty(rows)) return {}
-  const offer = offeredTogether(rows)
+  if (model.modality !== "video") return {}
+  const mounts = snapshot.mounts.get(model.id) ?? []
+  const offers = mountOffers(protocols.video, model, mounts)
+  if (!Arr.isReadonlyArrayNonEmpty(offers)) return {}
+  const offer = offersTogether(Arr.map(offers, (one) => one.offer))
   const [min, max] = offer.seconds
-  const smart = mayBeSmart(offer, model.prices?.kind)
-  const takes = takesOf(protocols, snapshot, model)
+  const smart = mayBeSmart(offer, billingOf(model.prices))
+  const takes = takesOf(protocols, model, offers)
   return {
     ...(takes.length === 0 ? {} : { takes }),
-    durations: { min, max, default: defaultSecondsOf(offer), smart },
+    durations: {
+      min,
+      max,
+      ...(offer.onlySeconds === undefined ? {} : { only: offer.onlySeconds }),
+      default: defaultSecondsOf(offer),
+      smart
+    },
     resolutions: offer.resolutions,
-    parameters: offeredParameters(protocols.video, model, snapshot.mounts.get(model.id) ?? [])
+    ...(offer.acceptedRatios === undefined ? {} : { ratios: offer.acceptedRatios }),
+    parameters: offeredParameters(protocols.video, model, mounts)
   }
 }
 

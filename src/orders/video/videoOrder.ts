@@ -81,7 +81,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       model,
       mounts: Arr.map(
         mounts,
-        ({ adapter, accounts, sku, parameters, generateAudio, ...mount }) => ({
+        ({ adapter, accounts, sku, parameters, blocks, generateAudio, ...mount }) => ({
           ...mount,
           call: ({ id, addresses }) =>
             keyTurns.forOrder(accounts, (account) =>
@@ -89,7 +89,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
                 adapter.submit(account, {
                   ...input,
                   generateAudio,
-                  blocks: withAddresses(input.blocks, addresses),
+                  blocks: withAddresses(blocks, addresses),
                   parameters,
                   taskId: id,
                   upstreamModel: mount.job.upstreamModel,

@@ -1,18 +1,20 @@
 /** Resolves an order of a video: its fields, its SKU, its price and its mounts. */
 import { Array as Arr, Effect, Result } from "effect"
+import type { Mount } from "../../domain/catalog/CatalogDocument.ts"
 import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Errors.ts"
 import { videoReferences } from "../../domain/files/fileReferences.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
+import { mountOffers } from "../../domain/video/modelOffers.ts"
 import {
   applyOpenaiOptions,
   type OpenaiOptions,
   sizeRequestOf
 } from "../../domain/video/OpenaiVideoBody.ts"
 import { factsOf, type VideoCall } from "../../domain/video/orderFacts.ts"
-import { checkSize, type SizeRequest, sizeOfferOf } from "../../domain/video/sizes.ts"
+import { checkSize, type SizeRequest } from "../../domain/video/sizes.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
 import { countInputs, normaliseVideo, type VideoInput } from "../../domain/video/VideoInput.ts"
 import {
@@ -21,7 +23,13 @@ import {
   type VideoProtocolRow
 } from "../../domain/video/VideoProtocol.ts"
 import { quoteByTable, quoteVideo } from "../../domain/video/VideoQuote.ts"
-import { notOffered, resolveSku, type VideoSku } from "../../domain/video/VideoSku.ts"
+import {
+  billingOf,
+  defaultsTogether,
+  notOffered,
+  resolveSku,
+  type VideoSku
+} from "../../domain/video/VideoSku.ts"
 import {
   checkFields,
   hasFields,
@@ -31,6 +39,14 @@ import {
   readParameters
 } from "../../domain/video/vendorFields.ts"
 import type { VideoFacts } from "../../domain/video/videoFacts.ts"
+import {
+  checkLimits,
+  defaultRatioOf,
+  longestSecondsOf,
+  offersTogether,
+  type VideoOffer,
+  videoOffer
+} from "../../domain/video/videoOffer.ts"
 import { pricedFacts, type VideoTable } from "../../domain/video/videoPriceTable.ts"
 import type { Caller } from "../../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../../services/ProtocolAdapter.ts"
@@ -50,6 +66,8 @@ interface PriceInput {
   readonly input: VideoInput
   readonly lengths: KnownLengths
   readonly limits: Limits
+  /** The longest output of an order whose duration the model chooses, if limits state one. */
+  readonly longestOutputSeconds: number | undefined
 }
 
 type VideoPrices = TokenVideoPrices | SecondVideoPrices | VideoTable
@@ -70,13 +88,14 @@ const quoteByPrices = (
   prices: VideoPrices,
   sku: VideoSku,
   facts: VideoFacts,
-  { input: { blocks }, lengths, limits }: PriceInput
+  { input: { blocks }, lengths, limits, longestOutputSeconds }: PriceInput
 ) => {
   const { seconds, hasUnknown } = billsInput(prices) ? measureLengths(blocks, lengths) : noLengths
   const inputs = {
     videos: countInputs(blocks).videos,
     videoSeconds: seconds,
-    ...(hasUnknown ? { longestSeconds: limits.input_video_seconds } : {})
+    ...(hasUnknown ? { longestSeconds: limits.input_video_seconds } : {}),
+    ...(longestOutputSeconds === undefined ? {} : { longestOutputSeconds })
   }
   return prices.kind === "video_table"
     ? quoteByTable(prices, facts, sku, inputs)
@@ -94,22 +113,20 @@ const isVideoPrices = (prices: Prices | undefined) =>
   prices?.kind === "second_video" ||
   prices?.kind === "video_table"
 
-/**
- * The kind of billing of a video: from the model's prices, or from its protocol when there are no
- * prices.
- */
-const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) => {
-  if (prices?.kind === "video_table") {
-    return prices.unit === "token" ? "token_video" : "second_video"
-  }
-  return isVideoPrices(prices) ? prices.kind : (billing ?? "second_video")
-}
+/** The billing by the model's prices, or by its protocol if there are none. */
+const billingFor = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =>
+  billingOf(prices) ?? billing ?? "second_video"
 
 /** Determines SKU and price of a video from the request alone. */
-const priceVideo = (call: VideoCall, prices: Prices | undefined, priceInput: PriceInput) =>
+const priceVideo = (
+  call: VideoCall,
+  offer: VideoOffer,
+  prices: Prices | undefined,
+  priceInput: PriceInput
+) =>
   Result.gen(function* () {
     const { input } = priceInput
-    const sku = yield* resolveSku(call.row, billingOf(call.row, prices), input)
+    const sku = yield* resolveSku(offer, billingFor(call.row, prices), input)
     if (!isVideoPrices(prices)) {
       return yield* Result.fail(
         new BillingUnavailable({
@@ -148,9 +165,14 @@ export const makeVideoResolution = Effect.gen(function* () {
     const { model } = ordered
     const listedProtocol = protocols.video.get(model.protocol)
     const name = JSON.stringify(model.id)
-    const priceInput: PriceInput = { input, lengths, limits: limitsOf(model) }
+    const priceInput: PriceInput = {
+      input,
+      lengths,
+      limits: limitsOf(model),
+      longestOutputSeconds: longestSecondsOf(model.limits)
+    }
 
-    const resolveProtocol = (protocol: string, upstreamModel: string) => {
+    const resolveProtocol = (protocol: string, upstreamModel: string, mount: Mount | null) => {
       const row = protocols.video.get(protocol)
       const adapter = adapters.video.get(protocol)
       if (row === undefined || adapter === undefined) {
@@ -166,6 +188,7 @@ export const makeVideoResolution = Effect.gen(function* () {
             row,
             adapter,
             protocol,
+            offer: videoOffer(row, listedProtocol, { model: model.limits, mount: mount?.limits }),
             fields: parametersOf(row, listedProtocol, upstreamModel)
           })
         : Result.fail(
@@ -176,23 +199,25 @@ export const makeVideoResolution = Effect.gen(function* () {
           )
     }
 
-    const checkSizeBy = (rows: ReadonlyArray<VideoProtocolRow>) => {
-      const offers = rows.map((row) => sizeOfferOf(row, listedProtocol))
-      return sizeRequest === null ? Result.void : checkSize(sizeRequest, offers, DEFAULT_RESOLUTION)
-    }
+    const checkSizeBy = (offers: ReadonlyArray<VideoOffer>) =>
+      sizeRequest === null ? Result.void : checkSize(sizeRequest, offers, DEFAULT_RESOLUTION)
 
     const mounts = yield* checkMounts(ordered, {
       resolveProtocol,
-      checkOffer: ({ row, adapter, protocol, fields }, upstreamModel) =>
+      checkOffer: ({ row, offer, adapter, protocol, fields }, upstreamModel) =>
         Result.gen(function* () {
           const parameters = yield* readParameters(input, fields, protocol)
-          yield* checkSizeBy([row])
+          yield* checkSizeBy([offer])
+          const limited = yield* checkLimits(offer, input)
           const call = { row, listed: listedProtocol, upstreamModel }
-          const priced = yield* priceVideo(call, model.prices, priceInput)
+          const priced = yield* priceVideo(call, offer, model.prices, {
+            ...priceInput,
+            input: limited
+          })
           if (adapter.place !== undefined) {
             const { seconds, resolution } = priced.sku
             const job = {
-              ...input,
+              ...limited,
               generateAudio: priced.generateAudio,
               parameters,
               seconds,
@@ -203,32 +228,59 @@ export const makeVideoResolution = Effect.gen(function* () {
             }
             yield* Result.mapError(adapter.place(job), upstreamErrorOf)
           }
-          return { ...priced, adapter, parameters }
+          return { ...priced, adapter, parameters, blocks: limited.blocks }
         }),
       quoteBy: ({ sku, facts }, prices) =>
         isVideoPrices(prices) ? quoteByPrices(prices, sku, facts, priceInput) : otherPriceKind,
       notOffered: (tried, errors) => {
         const withFields = tried.filter(({ fields }) => hasFields(input, fields))
         const candidates = withFields.length > 0 ? withFields : tried
-        const [rows, fieldErrors] = Arr.partition(candidates, ({ row, fields, protocol }) =>
-          Result.map(readParameters(input, fields, protocol), () => row)
+        const [usable, fieldErrors] = Arr.partition(candidates, ({ fields, protocol, ...one }) =>
+          Result.map(readParameters(input, fields, protocol), () => one)
         )
-        if (!Arr.isArrayNonEmpty(rows)) return fieldErrors[0] ?? errors[0]
+        if (!Arr.isArrayNonEmpty(usable)) return fieldErrors[0] ?? errors[0]
+        const offers = Arr.map(usable, ({ offer }) => offer)
         const [skuError = errors[0]] = errors.filter(({ _tag }) => _tag !== "invalid_request")
         const otherError = errors.find(({ _tag }) => !requestErrors.includes(_tag))
         if (otherError !== undefined) return otherError
-        const sizeCheck = checkSizeBy(rows)
-        if (Result.isFailure(sizeCheck)) return sizeCheck.failure
-        return notOffered(rows, billingOf(rows[0], model.prices), input) ?? skuError
+        const check = Result.flatMap(checkSizeBy(offers), () =>
+          checkLimits(offersTogether(offers), input)
+        )
+        if (Result.isFailure(check)) return check.failure
+        return notOffered(offers, billingFor(usable[0].row, model.prices), input) ?? skuError
       }
     })
     return { mounts, quote: mounts[0].quote, input, model }
   })
 
+  /** The offers of a model whose limits, or those of a mount, decide defaults; null for others. */
+  const limitedOffers = ({ model, mounts }: OrderedModel) => {
+    if ([model, ...mounts].every(({ limits }) => limits === undefined)) return null
+    const offers = mountOffers(protocols.video, model, mounts).map(({ offer }) => offer)
+    return Arr.isReadonlyArrayNonEmpty(offers) ? offers : null
+  }
+
+  /**
+   * The input with OpenAI's options, and with the defaults of a model with limits: they are those of
+   * all mounts together, so that a mount that makes only longer or sharper videos does not make an
+   * order without a duration or a resolution more expensive.
+   */
+  const completeInput = (
+    ordered: OrderedModel,
+    bodyInput: VideoInput,
+    options: OpenaiOptions | undefined
+  ): VideoInput => {
+    const offers = limitedOffers(ordered)
+    const defaultRatio = defaultRatioOf(offers === null ? {} : offersTogether(offers))
+    const input =
+      options === undefined ? bodyInput : applyOpenaiOptions(bodyInput, options, defaultRatio)
+    return offers === null ? input : { ...input, ...defaultsTogether(offers, input) }
+  }
+
   /**
    * Checks, in this order: the content of the request, the model, unknown fields, the files to
    * which the request refers, the mounts with their protocols, the accounts, the vendor's own
-   * fields, duration and resolution, the price. The model is checked before the fields: when a body
+   * fields, the limits of the model, duration and resolution, the price. The model is checked before the fields: when a body
    * was meant for another route, an error about the model is the better explanation.
    */
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, options?: OpenaiOptions) {
@@ -251,7 +303,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     yield* Effect.fromResult(fieldCheck)
     const files = yield* findFiles(caller, videoReferences(body))
     const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
-    const input = options === undefined ? bodyInput : applyOpenaiOptions(bodyInput, options)
+    const input = completeInput(ordered, bodyInput, options)
     const sizeRequest = options === undefined ? null : sizeRequestOf(bodyInput, options)
     return { ...(yield* resolveMounts(ordered, input, sizeRequest, lengths)), files }
   })

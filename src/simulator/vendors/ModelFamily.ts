@@ -1,5 +1,7 @@
 /** The limits of a vendor's models, with a row for each generation. */
 
+import { longestClipSeconds } from "../media/clip.ts"
+
 /** The role of an input medium in an order. */
 export type MediaRole =
   | "first_frame"
@@ -18,6 +20,8 @@ export interface ModelFamily<Mode extends string = string> {
   readonly modes: Readonly<Partial<Record<Mode, MediaLimits>>>
   /** The range of lengths in whole seconds. */
   readonly seconds: readonly [least: number, most: number]
+  /** The range of lengths that can be ordered, where it is wider than what the model chooses from. */
+  readonly accepts?: readonly [least: number, most: number]
   /** The supported lengths, where the range has gaps. */
   readonly onlySeconds?: ReadonlyArray<number>
   /** Whether -1 lets the model choose the length. */
@@ -26,6 +30,16 @@ export interface ModelFamily<Mode extends string = string> {
   /** The other supported parameters, by the vendor's names. */
   readonly parameters: ReadonlyArray<string>
 }
+
+/** The most seconds of a model that is newer than all families here. */
+export const longestNewSeconds = longestClipSeconds
+
+/** Matches the ids of the vendors' product lines, also of versions that no family here has. */
+const productLines =
+  /(?:^|[^a-z])(?:doubao|gemini|h\d|hailuo|kling|luma|minimax|omni|pixverse|runway|seedance|sora|veo|vidu|wan)/i
+
+/** Whether a model that no family matches is of a product line, and so newer than the families. */
+export const isNewModel = (model: string): boolean => productLines.test(model)
 
 /** The family of a model; the fallback where no row matches the id. */
 export const familyOf = <Family extends ModelFamily>(
@@ -36,9 +50,10 @@ export const familyOf = <Family extends ModelFamily>(
 
 /** Whether the family supports this length; -1 lets the model choose. */
 export const makesSeconds = (
-  { seconds: [least, most], onlySeconds, choosesSeconds }: ModelFamily,
+  { seconds: range, accepts = range, onlySeconds, choosesSeconds }: ModelFamily,
   seconds: number
 ): boolean => {
+  const [least, most] = accepts
   if (seconds === -1) return choosesSeconds
   return onlySeconds === undefined
     ? seconds >= least && seconds <= most

@@ -20,6 +20,7 @@ import {
   type Vendor,
   type VendorRoute
 } from "../Vendor.ts"
+import { longestNewSeconds, makesSeconds } from "./ModelFamily.ts"
 import { familyOf, type Mode, modes } from "./vp_e/families.ts"
 
 const maxPayloadCharacters = 1048576
@@ -28,7 +29,7 @@ const optional = Schema.optionalKey
 
 const Prompt = Schema.NonEmptyString.check(Schema.isMaxLength(5000))
 const seconds = (minimum: number) =>
-  optional(Schema.Int.check(Schema.isBetween({ minimum, maximum: 16 })))
+  optional(Schema.Int.check(Schema.isBetween({ minimum, maximum: longestNewSeconds })))
 const aspectRatio = optional(Schema.Literals(["16:9", "9:16", "3:4", "4:3", "1:1"]))
 const Images = Schema.Array(Schema.String)
 
@@ -39,7 +40,7 @@ const baseFields = {
   ...noField,
   model: Schema.NonEmptyString,
   duration: seconds(1),
-  resolution: optional(Schema.Literals(["540p", "720p", "1080p"])),
+  resolution: optional(Schema.Literals(["540p", "720p", "768p", "1080p", "2K", "4K"])),
   audio: optional(Schema.Boolean),
   seed: optional(Schema.Int),
   payload: optional(Schema.String.check(Schema.isMaxLength(maxPayloadCharacters))),
@@ -156,6 +157,16 @@ const modelFault = (mode: Mode, model: string): Refusal | undefined =>
     ? refusal(400, "ModelUnavailable", `model unavailable: ${model}`)
     : undefined
 
+const sizeFault = ({ model, duration, resolution }: Ask): Refusal | undefined => {
+  const family = familyOf(model)
+  if (duration !== undefined && !makesSeconds(family, duration)) {
+    return ofFault({ path: "duration", problem: "invalid" })
+  }
+  return resolution !== undefined && !family.resolutions.includes(resolution)
+    ? ofFault({ path: "resolution", problem: "invalid" })
+    : undefined
+}
+
 const lifecycle: Lifecycle = {
   between: ["created", "queueing", "processing"],
   cancels: false,
@@ -255,7 +266,7 @@ const draftOf = (mode: Mode, ask: Ask) => {
 const submitAt = (desk: Desk, mode: Mode) =>
   Effect.fnUntraced(function* (call: Call) {
     const ask = yield* readers[mode](call.body)
-    const fault = modelFault(mode, ask.model) ?? imagesFault(mode, ask)
+    const fault = modelFault(mode, ask.model) ?? sizeFault(ask) ?? imagesFault(mode, ask)
     if (fault !== undefined) return yield* fault
     return yield* placeOrder(desk, call, draftOf(mode, ask), (accepted) =>
       Effect.succeed(submitted(accepted, ask))

@@ -121,6 +121,32 @@ export const catalog = {
     perInput: "Input, per million tokens",
     perOutput: "Output, per million tokens"
   },
+  limits: {
+    title: "Limits",
+    ofModel: "What can be ordered. Empty fields are those of the protocol.",
+    ofMount: "What this channel takes of the model, where that is less than the model's limits.",
+    seconds: "Duration",
+    secondsOf: { protocol: "As the protocol", interval: "From, to", list: "Listed seconds" },
+    minSeconds: "Min seconds",
+    maxSeconds: "Max seconds",
+    listedSeconds: "Seconds",
+    resolutions: "Offered resolutions",
+    ratios: "Offered ratios",
+    smart: "Model chooses duration",
+    silent: "Without sound",
+    sound: "With sound",
+    switches: { default: "Default", yes: "Yes", no: "No" },
+    max_prompt: "Max characters",
+    inputs: "Limit inputs",
+    inputsHint: "The most media of each role; 0 is not accepted",
+    roles: {
+      first_frame: "First frame",
+      last_frame: "Last frame",
+      reference_image: "Images",
+      reference_video: "Videos",
+      reference_audio: "Sounds"
+    }
+  },
   faults: {
     entry: "The gateway refuses this:",
     document: "The gateway refuses this draft:",

@@ -46,6 +46,7 @@ export const playground = {
   default: "default",
   duration: "Duration",
   durationHint: "{{min}} to {{max}} seconds",
+  durationsHint: "{{seconds}} seconds",
   smart: "The model chooses",
   resolution: "Resolution",
   resolutionHint: "Decides the price",

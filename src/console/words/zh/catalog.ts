@@ -122,6 +122,32 @@ export const catalog: Translated<typeof english> = {
     perInput: "输入，每百万 token",
     perOutput: "输出，每百万 token"
   },
+  limits: {
+    title: "限制",
+    ofModel: "可下单的范围。留空的字段以协议为准。",
+    ofMount: "此渠道对该模型的可下单范围，只能小于模型的限制。",
+    seconds: "时长",
+    secondsOf: { protocol: "以协议为准", interval: "区间", list: "指定秒数" },
+    minSeconds: "最短秒数",
+    maxSeconds: "最长秒数",
+    listedSeconds: "秒数",
+    resolutions: "可选分辨率",
+    ratios: "可选比例",
+    smart: "由模型决定时长",
+    silent: "无声视频",
+    sound: "有声视频",
+    switches: { default: "默认", yes: "是", no: "否" },
+    max_prompt: "最多字符数",
+    inputs: "限制输入",
+    inputsHint: "每种用途的最大数量；0 表示不接受",
+    roles: {
+      first_frame: "首帧",
+      last_frame: "尾帧",
+      reference_image: "图片",
+      reference_video: "视频",
+      reference_audio: "音频"
+    }
+  },
   faults: {
     entry: "网关不接受此内容：",
     document: "网关不接受此草稿：",

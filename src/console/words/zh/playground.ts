@@ -49,6 +49,7 @@ export const playground: Translated<typeof english> = {
   default: "默认",
   duration: "时长",
   durationHint: "{{min}} 至 {{max}} 秒",
+  durationsHint: "{{seconds}} 秒",
   smart: "由模型决定",
   resolution: "分辨率",
   resolutionHint: "影响价格",

@@ -144,10 +144,11 @@ const mediaNames: Readonly<Record<InputRole, readonly [one: string, many: string
   reference_audio: ["a reference sound", "reference sounds"]
 }
 
-const formInWords = ({ takes }: VideoForm): string => {
+/** Describes media by role, such as `a first frame, up to 3 reference images`. */
+export const describeTakes = (takes: VideoForm["takes"]): string => {
   const media = inputRoles.flatMap((role) => {
-    const maximum = takes[role]
-    if (maximum === undefined) return []
+    const maximum = takes[role] ?? 0
+    if (maximum === 0) return []
     return [maximum === 1 ? mediaNames[role][0] : `up to ${maximum} ${mediaNames[role][1]}`]
   })
   return media.length === 0 ? "a text alone" : media.join(", ")
@@ -158,4 +159,4 @@ const formInWords = ({ takes }: VideoForm): string => {
  * kind.
  */
 export const describeInputs = ({ forms }: Pick<VideoFamily, "forms">): string =>
-  [...new Set(forms.map(formInWords))].join("; or ")
+  [...new Set(forms.map(({ takes }) => describeTakes(takes)))].join("; or ")

@@ -2,6 +2,7 @@
  * The models of vp_d. The vendor's paths end in the name of the model, and most models have only
  * some of the paths.
  */
+import type { Resolution } from "../tiers.ts"
 import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
 
 export type UnifiedMode = "text-to-video" | "image-to-video" | "omni-video"
@@ -86,3 +87,6 @@ export const unknownUnified: Pick<VideoFamily<UnifiedMode>, "forms" | "sound"> =
   forms: [text, frames, { ...omni, takes: { ...omni.takes, reference_audio: 1 } }],
   sound: "switch"
 }
+
+/** The resolutions of the vendor's older API, which a relay has, and which names each by a mode. */
+export const olderUnifiedResolutions = ["720p", "1080p", "4K"] as const satisfies Array<Resolution>

@@ -2,7 +2,8 @@
  * The models of vp_f's vendor. The format of an order depends on the generation of the model. Up to
  * the third generation, text, images and references have separate models.
  */
-import type { VideoFamily } from "./VideoFamily.ts"
+import { Resolution } from "../tiers.ts"
+import { familyOf, type VideoFamily } from "./VideoFamily.ts"
 
 /**
  * How `input` contains the media: each kind in its own field, as a list of plain URLs, or as a list
@@ -119,3 +120,45 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
     parameters: common
   }
 ]
+
+export type CloudKind = "text" | "image" | "reference"
+
+/** What the id of a model without a family tells. */
+export interface CloudTraits {
+  /** The kind of the model; null if the id does not contain it. */
+  readonly kind: CloudKind | null
+  /**
+   * Whether the model is version 2.6 or older; every other id, even one without a version, uses the
+   * newer format.
+   */
+  readonly isOld: boolean
+  /** Whether the model is the flash variant, whose sound can be switched off. */
+  readonly isFlash: boolean
+}
+
+const kinds: Readonly<Record<string, CloudKind>> = { t2v: "text", i2v: "image", r2v: "reference" }
+
+/**
+ * Reads the kind and version from a model id, such as `x2.6-t2v`, `x2.6-i2v-flash` or, on a relay,
+ * `x2.7-r2v-cn`.
+ */
+export const cloudTraitsOf = (model: string): CloudTraits => {
+  const kind = /(?:^|[-_.])([tir]2v)(?![a-z0-9])/i.exec(model)?.[1]?.toLowerCase()
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(model) ?? []
+  return {
+    kind: kinds[kind ?? ""] ?? null,
+    isOld: major !== undefined && (Number(major) < 2 || (major === "2" && Number(minor) <= 6)),
+    isFlash: /(?:^|[-_.])flash(?![a-z0-9])/i.test(model)
+  }
+}
+
+/** The resolutions of models that are sent a size, which the vendor lists for these alone. */
+export const sizedCloudResolutions = ["720p", "1080p"] as const satisfies Array<Resolution>
+
+/** The resolutions that an order for a model can be written with. */
+export const cloudResolutions = (model: string): ReadonlyArray<Resolution> => {
+  const family = familyOf(cloudFamilies, model)
+  const { kind, isOld } = cloudTraitsOf(model)
+  const isSized = family === null ? isOld && kind !== "image" : family.picture === "size"
+  return isSized ? sizedCloudResolutions : Resolution.literals
+}

@@ -116,5 +116,12 @@ const anyFamily: ContentFamily = {
   parameters: [...new Set(families.flatMap(({ parameters }) => parameters))]
 }
 
+/** A model newer than all families, which makes longer videos and more resolutions. */
+const newFamily: ContentFamily = {
+  ...anyFamily,
+  accepts: [4, ModelFamily.longestNewSeconds],
+  resolutions: [...anyFamily.resolutions, "768p", "2k"]
+}
+
 export const familyOf = (model: string): ContentFamily =>
-  ModelFamily.familyOf(families, model, anyFamily)
+  ModelFamily.familyOf(families, model, ModelFamily.isNewModel(model) ? newFamily : anyFamily)

@@ -13,6 +13,8 @@ import {
   refusedField,
   type VendorRoute
 } from "../../Vendor.ts"
+import { longestNewSeconds } from "../ModelFamily.ts"
+import { familyOf } from "../vp_d/families.ts"
 import { ofFault, refusal } from "../vp_d/modes.ts"
 import { failures, lifecycle, moderatedInput, noModel, success } from "../vp_dVendor.ts"
 
@@ -23,8 +25,8 @@ const resolutions = { std: "720p", pro: "1080p", "4k": "4k" } as const
 
 const baseFields = {
   model_name: Schema.NonEmptyString,
-  /** The length in whole seconds, 3 to 15, as text. */
-  duration: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^([3-9]|1[0-5])$/))),
+  /** The length in whole seconds, as text. */
+  duration: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,3}$/))),
   mode: Schema.optionalKey(Schema.Literals(["std", "pro", "4k"])),
   sound: Schema.optionalKey(Schema.Literals(["on", "off"]))
 }
@@ -89,6 +91,12 @@ const pollAnswer = Effect.fnUntraced(function* (desk: Desk, id: string, sighting
   }
 })
 
+/** Whether the model makes the length: 3 to 15 seconds, and more only for models newer than the families. */
+const isOffered = ({ duration = "5", model_name }: Ask): boolean => {
+  const isNew = familyOf(model_name).accepts !== undefined
+  return Number(duration) >= 3 && Number(duration) <= (isNew ? longestNewSeconds : 15)
+}
+
 const newId = (): string => `8${randomText("0123456789", 17)}`
 
 const modes = {
@@ -110,6 +118,7 @@ const routesOfMode = (
       path,
       handle: Effect.fnUntraced(function* (call: Call) {
         const ask = yield* decode(call.body)
+        if (!isOffered(ask)) return yield* ofFault({ path: "duration", problem: "invalid" })
         if (isMissingModel(ask.model_name)) return yield* noModel(ask.model_name)
         return yield* placeOrder(
           desk,

@@ -11,6 +11,7 @@ export interface ClipFamily extends ModelFamily.ModelFamily<Mode> {
   readonly needsRatio: boolean
   readonly multiShot: "free" | "only with a reference video" | "none"
   readonly switchesSound: boolean
+  readonly ratios: ReadonlyArray<string>
   /** Whether the video always has sound, on models where sound cannot be switched. */
   readonly alwaysSounds?: boolean
 }
@@ -37,7 +38,8 @@ const standard: ClipFamily = {
   parameters: [...common, "audio", "multi_shot"],
   needsRatio: false,
   multiShot: "free",
-  switchesSound: true
+  switchesSound: true,
+  ratios: ["16:9", "9:16", "1:1"]
 }
 
 const turbo: ClipFamily = {
@@ -97,5 +99,16 @@ const anyOmni: ClipFamily = {
   modes: { ...standard.modes, "omni-video": references }
 }
 
-export const familyOf = (model: string): ClipFamily =>
-  ModelFamily.familyOf(families, model, model.endsWith("-omni") ? anyOmni : anyFamily)
+/** A model newer than all families makes longer videos, and more resolutions and ratios. */
+const asNew = (family: ClipFamily): ClipFamily => ({
+  ...family,
+  accepts: [3, ModelFamily.longestNewSeconds],
+  resolutions: [...family.resolutions, "768p", "2k"],
+  ratios: [...family.ratios, "4:3", "3:4", "21:9"]
+})
+
+export const familyOf = (model: string): ClipFamily => {
+  const fallback = model.endsWith("-omni") ? anyOmni : anyFamily
+  const isNew = ModelFamily.isNewModel(model)
+  return ModelFamily.familyOf(families, model, isNew ? asNew(fallback) : fallback)
+}

@@ -12,12 +12,14 @@ const Prompt = Schema.NonEmptyString.check(Schema.isMaxLength(maxPromptCharacter
 const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
 
 const baseSettings = {
-  resolution: Schema.optionalKey(Schema.Literals(["720p", "1080p", "4k"])),
+  resolution: Schema.optionalKey(Schema.Literals(["720p", "768p", "1080p", "2k", "4k"])),
   duration: Schema.optionalKey(Schema.Int),
   audio: Schema.optionalKey(Schema.Literals(["native", "off"])),
   multi_shot: Schema.optionalKey(Schema.Boolean)
 }
-const aspectRatio = Schema.optionalKey(Schema.Literals(["16:9", "9:16", "1:1"]))
+const aspectRatio = Schema.optionalKey(
+  Schema.Literals(["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"])
+)
 
 const options = Schema.Struct({
   callback_url: Schema.optionalKey(Schema.String),
@@ -99,10 +101,13 @@ const contentsFault = (mode: Mode, { modes }: ClipFamily, ask: Ask): Refusal | u
 }
 
 const settingsFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
-  const { resolution, duration, audio, multi_shot } = ask.settings
+  const { resolution, duration, audio, multi_shot, aspect_ratio } = ask.settings
   if (duration !== undefined && !makesSeconds(family, duration)) return invalid("settings.duration")
   if (resolution !== undefined && !family.resolutions.includes(resolution)) {
     return invalid(`settings.resolution ${resolution} on this model`)
+  }
+  if (aspect_ratio !== undefined && !family.ratios.includes(aspect_ratio)) {
+    return invalid("settings.aspect_ratio")
   }
   if (audio !== undefined && !family.switchesSound) {
     return invalid("settings.audio is not supported here")

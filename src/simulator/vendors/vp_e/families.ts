@@ -68,5 +68,12 @@ const families: ReadonlyArray<ModelFamily.ModelFamily<Mode>> = [
 /** The fallback for unknown model ids, which is served on every path. */
 const anyFamily = { ...turbo, name: "any" }
 
+/** A model newer than all families, which makes longer videos and more resolutions. */
+const newFamily: ModelFamily.ModelFamily<Mode> = {
+  ...anyFamily,
+  accepts: [1, ModelFamily.longestNewSeconds],
+  resolutions: [...turbo.resolutions, "768p", "2K", "4K"]
+}
+
 export const familyOf = (model: string): ModelFamily.ModelFamily<Mode> =>
-  ModelFamily.familyOf(families, model, anyFamily)
+  ModelFamily.familyOf(families, model, ModelFamily.isNewModel(model) ? newFamily : anyFamily)

@@ -116,6 +116,19 @@ const families: ReadonlyArray<CloudFamily> = [
   reference27
 ]
 
-/** Finds the family of a model. Ids without a mode are treated as text models of version 2.7. */
-export const familyOf = (model: string): CloudFamily =>
-  ModelFamily.familyOf(families, model, { ...text27, name: "any" })
+/** Matches the ids of the versions that the families describe. */
+const knownVersion = /(?<!\d)(?:[01]\.\d|2\.[0-7]|3\.0)(?!\d)/
+
+/**
+ * Finds the family of a model. Ids without a mode are treated as text models of version 2.7. A model
+ * newer than all families makes longer videos and more resolutions.
+ */
+export const familyOf = (model: string): CloudFamily => {
+  const family = ModelFamily.familyOf(families, model, { ...text27, name: "any" })
+  if (knownVersion.test(model) || !ModelFamily.isNewModel(model)) return family
+  return {
+    ...family,
+    accepts: [family.seconds[0], ModelFamily.longestNewSeconds],
+    resolutions: ["480P", "720P", "768P", "1080P", "2K", "4K"]
+  }
+}

@@ -6,6 +6,7 @@ export type ChannelText = CatalogText["channels"][number]
 export type ModelText = CatalogText["models"][number]
 export type MountText = CatalogText["mounts"][number]
 export type PricesText = NonNullable<ModelText["prices"]>
+export type LimitsText = NonNullable<ModelText["limits"]>
 
 export const listNames = ["channels", "models", "mounts"] as const
 export type ListName = (typeof listNames)[number]

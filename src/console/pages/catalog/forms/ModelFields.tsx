@@ -6,6 +6,7 @@ import { Modality } from "../../../../domain/catalog/Modality.ts"
 import { builtInProtocols } from "../../../../domain/catalog/ProtocolTables.ts"
 import type { ModelText, PricesText } from "../draft/catalogEntries.ts"
 import type { FieldsProps } from "./ChannelFields.tsx"
+import { LimitFields } from "./LimitFields.tsx"
 import { PriceFields } from "./PriceFields.tsx"
 
 const FORMS = ["text", "image", "video", "audio"]
@@ -62,6 +63,17 @@ export const ModelFields = ({ value, onChange, isNew, faultAt }: FieldsProps<Mod
         faultAt={below(faultAt, "prices")}
         none={t("prices.none")}
       />
+      {value.modality === "video" ? (
+        <LimitFields
+          hint={t("limits.ofModel")}
+          value={value.limits}
+          onChange={(next) => {
+            const { limits: _, ...others } = value
+            onChange(next === undefined ? others : { ...others, limits: next })
+          }}
+          faultAt={below(faultAt, "limits")}
+        />
+      ) : null}
       <TextInput
         label={t("fields.owned_by")}
         value={value.owned_by ?? ""}

@@ -5,6 +5,7 @@ import { protocolNamesOf } from "../../../../domain/catalog/CatalogRules.ts"
 import { builtInProtocols } from "../../../../domain/catalog/ProtocolTables.ts"
 import type { CatalogText, MountText } from "../draft/catalogEntries.ts"
 import type { FieldsProps } from "./ChannelFields.tsx"
+import { LimitFields } from "./LimitFields.tsx"
 import { below } from "./ModelFields.tsx"
 import { PriceFields } from "./PriceFields.tsx"
 
@@ -89,6 +90,17 @@ export const MountFields = ({ document, value, onChange, isNew, faultAt }: Props
         faultAt={below(faultAt, "cost")}
         none={t("prices.noCost")}
       />
+      {modality === "video" ? (
+        <LimitFields
+          hint={t("limits.ofMount")}
+          value={value.limits}
+          onChange={(next) => {
+            const { limits: _, ...others } = value
+            onChange(next === undefined ? others : { ...others, limits: next })
+          }}
+          faultAt={below(faultAt, "limits")}
+        />
+      ) : null}
       <Checkbox
         label={t("fields.enabled")}
         checked={value.enabled ?? true}

@@ -13,7 +13,8 @@ import {
 } from "@mantine/core"
 import { useId } from "react"
 import { useTranslation } from "react-i18next"
-import { kindOfModel, sounds, usesOf } from "./draft.ts"
+import { Ratio } from "../../../../domain/video/sizes.ts"
+import { kindOfModel, soundsOf, usesOf } from "./draft.ts"
 import { type FormProps, marked } from "./faults.ts"
 import { MediaRows } from "./MediaRows.tsx"
 import { MessageRows } from "./MessageRows.tsx"
@@ -24,7 +25,6 @@ import { ParameterFields } from "./ParameterFields.tsx"
  * The maximum length that the gateway accepts. Vendors may accept less, and report that themselves.
  */
 const MAX_PROMPT = 100_000
-const ratios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"]
 const sizes = ["1024x1024", "1536x1024", "1024x1536", "512x512", "256x256"]
 
 const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
@@ -38,7 +38,7 @@ const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
       autosize
       minRows={3}
       maxRows={12}
-      maxLength={MAX_PROMPT}
+      maxLength={model.limits?.max_prompt ?? MAX_PROMPT}
       value={draft.prompt}
       error={errorOf("prompt")}
       onChange={(event) => change({ prompt: event.currentTarget.value })}
@@ -51,11 +51,15 @@ const Duration = ({ model, draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   const { durations } = model
   const isSmart = draft.duration === -1
+  const hintOf = ({ only, ...bounds }: NonNullable<typeof durations>) =>
+    only === undefined
+      ? t("durationHint", bounds)
+      : t("durationsHint", { seconds: only.join(", ") })
   return (
     <Stack gap={6}>
       <NumberInput
         label={t("duration")}
-        description={durations && t("durationHint", { ...durations })}
+        description={durations && hintOf(durations)}
         // The typed value is not clamped: the gateway's error names the nearest valid value.
         clampBehavior="none"
         allowDecimal={false}
@@ -83,7 +87,7 @@ const Duration = ({ model, draft, change, errorOf }: FormProps) => {
   )
 }
 
-const Sound = ({ draft, change }: FormProps) => {
+const Sound = ({ model, draft, change }: FormProps) => {
   const { t } = useTranslation("playground")
   const name = useId()
   return (
@@ -95,7 +99,7 @@ const Sound = ({ draft, change }: FormProps) => {
         aria-labelledby={name}
         value={draft.sound}
         onChange={(sound) => change({ sound })}
-        data={sounds.map((sound) => ({ value: sound, label: t(`sounds.${sound}`) }))}
+        data={soundsOf(model).map((sound) => ({ value: sound, label: t(`sounds.${sound}`) }))}
       />
     </Stack>
   )
@@ -124,7 +128,7 @@ const VideoFields = (props: FormProps) => {
           label={t("ratio")}
           description={t("ratioHint")}
           placeholder={t("default")}
-          data={ratios}
+          data={[...(model.ratios ?? Ratio.literals)]}
           value={draft.ratio}
           error={errorOf("ratio")}
           onChange={(ratio) => change({ ratio })}

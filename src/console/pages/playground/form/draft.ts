@@ -33,7 +33,7 @@ export interface Note {
   readonly text: string
 }
 
-export const sounds = ["unsaid", "yes", "no"] as const
+const sounds = ["unsaid", "yes", "no"] as const
 
 /**
  * The state of the form. Numbers are kept as they were typed, because the gateway reports their
@@ -83,10 +83,11 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
   const isOffered =
     durations !== undefined &&
     typeof duration === "number" &&
-    ((duration >= durations.min && duration <= durations.max) ||
+    ((durations.only?.includes(duration) ??
+      (duration >= durations.min && duration <= durations.max)) ||
       (duration === -1 && durations.smart))
   const uses = usesOf(model)
-  const { parameters = {} } = model
+  const { parameters = {}, ratios } = model
   return {
     ...draft,
     duration: isOffered ? duration : (durations?.default ?? ""),
@@ -94,6 +95,8 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
       resolution !== null && resolutions.includes(resolution)
         ? resolution
         : (resolutions.find((offered) => offered === "720p") ?? resolutions[0] ?? null),
+    ratio: ratios === undefined || ratios.includes(draft.ratio) ? draft.ratio : "",
+    sound: soundsOf(model).includes(draft.sound) ? draft.sound : "unsaid",
     media: draft.media.filter(({ use }) => uses.includes(use)),
     parameters: Object.fromEntries(
       Object.entries(draft.parameters).filter(([name]) => Object.hasOwn(parameters, name))
@@ -102,8 +105,21 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
 }
 
 /** The roles of media that an order of the model can have. */
-export const usesOf = ({ modality }: ModelEntry): ReadonlyArray<MediumUse> =>
-  modality === "video" ? mediumUses : modality === "image" || modality === "vlm" ? ["image"] : []
+export const usesOf = ({ modality, limits }: ModelEntry): ReadonlyArray<MediumUse> => {
+  if (modality === "image" || modality === "vlm") return ["image"]
+  if (modality !== "video") return []
+  const inputs = limits?.inputs
+  if (inputs === undefined) return mediumUses
+  const takesImage = (inputs.first_frame ?? 0) + (inputs.reference_image ?? 0) > 0
+  return mediumUses.filter((use) => (use === "image" ? takesImage : (inputs[use] ?? 0) > 0))
+}
+
+/** The choices of sound that an order of the model can have. */
+export const soundsOf = ({ limits }: ModelEntry): ReadonlyArray<Draft["sound"]> =>
+  sounds.filter(
+    (sound) =>
+      !(sound === "yes" && limits?.sound === false) && !(sound === "no" && limits?.silent === false)
+  )
 
 export type OrderedKind = "video" | "image" | "chat" | "embedding"
 
