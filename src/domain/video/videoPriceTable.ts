@@ -105,7 +105,7 @@ const linesOf = <Price extends Schema.Top>(price: Price) =>
       Schema.isMaxLength(MAX_LINES, { expected: `at most ${MAX_LINES} lines` }),
       Schema.makeFilter(lineFaults)
     )
-    .annotate({
+    .annotateKey({
       description: "The prices; of the lines that apply to an order, the most specific one counts"
     })
 
