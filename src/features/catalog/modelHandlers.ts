@@ -3,15 +3,15 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Model } from "../../domain/catalog/CatalogDocument.ts"
 import { mountProtocol, protocolsOf } from "../../domain/catalog/CatalogRules.ts"
 import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
+import { isAllowed, unknownModel } from "../../domain/catalog/modelNames.ts"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
-import { InvalidRequest, ModelNotFound } from "../../domain/Errors.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
 import {
   DEFAULT_IMAGES,
   imageFamilyOf,
   MAX_IMAGES,
   MIN_IMAGES
 } from "../../domain/image/ImageProtocol.ts"
-import { nearestName } from "../../domain/nearest.ts"
 import { familyOf } from "../../domain/video/families/VideoFamily.ts"
 import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
 import { mayBeSmart, offeredTogether } from "../../domain/video/VideoSku.ts"
@@ -90,9 +90,6 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
   }
 }
 
-/** The maximum length of a model name that an error quotes. */
-const MAX_NAME_LENGTH = 200
-
 export const layerModelsHandlers = HttpApiBuilder.group(
   customerApi(ModelsGroup),
   "models",
@@ -101,10 +98,14 @@ export const layerModelsHandlers = HttpApiBuilder.group(
     const protocols = yield* Protocols
     const { currency } = yield* Settings
 
-    const mayOrder = ({ models }: Caller, { id }: Model) => models === null || models.has(id)
+    const orderable = ({ models }: Caller, snapshot: CatalogSnapshot) =>
+      [...snapshot.models.values()].filter((model) => isAllowed(models, model))
 
     const entryOf = (snapshot: CatalogSnapshot, model: Model): ModelEntry => ({
       id: model.id,
+      ...(model.aliases === undefined || model.aliases.length === 0
+        ? {}
+        : { aliases: model.aliases }),
       object: "model" as const,
       created: unixSeconds(snapshot.createdAt),
       owned_by: model.owned_by,
@@ -130,9 +131,8 @@ export const layerModelsHandlers = HttpApiBuilder.group(
         }
         return {
           object: "list" as const,
-          data: [...snapshot.models.values()]
+          data: orderable(caller, snapshot)
             .filter((model) => modality === null || model.modality === modality)
-            .filter((model) => mayOrder(caller, model))
             .map((model) => entryOf(snapshot, model))
         }
       }),
@@ -140,18 +140,10 @@ export const layerModelsHandlers = HttpApiBuilder.group(
       read: Effect.fn("models.read")(function* ({ params: { id } }) {
         const caller = yield* CurrentCaller
         const snapshot = yield* catalog.snapshot
-        const model = snapshot.models.get(id)
-        if (model !== undefined && mayOrder(caller, model)) return entryOf(snapshot, model)
-        const orderable = [...snapshot.models.values()].filter((one) => mayOrder(caller, one))
-        const near = nearestName(
-          id,
-          orderable.map((one) => one.id)
-        )
-        const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
-        return yield* new ModelNotFound({
-          message: `No model is called ${JSON.stringify(id.slice(0, MAX_NAME_LENGTH).toWellFormed())}${question} GET /v1/models lists those this key may order`,
-          param: "model"
-        })
+        const model = snapshot.modelsByName.get(id)
+        return model !== undefined && isAllowed(caller.models, model)
+          ? entryOf(snapshot, model)
+          : yield* unknownModel(id, orderable(caller, snapshot))
       })
     })
   })

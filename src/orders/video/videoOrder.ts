@@ -10,7 +10,7 @@ import {
 } from "../../domain/video/OpenaiVideoBody.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
 import type { VideoInput } from "../../domain/video/VideoInput.ts"
-import type { VideoQuote } from "../../domain/video/VideoQuote.ts"
+import { kindOf, type VideoKind } from "../../domain/video/VideoQuote.ts"
 import type { VideoSku } from "../../domain/video/VideoSku.ts"
 import { withoutEchoes, withoutMedia } from "../../redaction/promptsFromRecords.ts"
 import { textDigest } from "../../redaction/textDigest.ts"
@@ -23,11 +23,11 @@ import { type OrderRun, type PaidOrder, unstreamedHooks } from "../orderValue.ts
 export interface AcceptedVideo {
   readonly id: string
   /**
-   * The quote; null for a replay, whose order was accepted for an earlier request with the same
-   * key.
+   * The kind of the video, with the model's id; null for a replay, whose order was accepted for an
+   * earlier request with the same key.
    */
-  readonly quote: VideoQuote | null
-  /** The ordered shape; null where the quote is null. */
+  readonly kind: VideoKind | null
+  /** The ordered shape; null where the kind is null. */
   readonly shape: { readonly ratio: string | null; readonly size: string | null } | null
 }
 
@@ -131,7 +131,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
         Effect.succeed({
           _tag: "Accept",
           upstream,
-          answer: { id, quote, shape: { ratio: input.ratio, size } }
+          answer: { id, kind: kindOf(model.id, quote), shape: { ratio: input.ratio, size } }
         }),
       chargeUnread: () => null
     }
