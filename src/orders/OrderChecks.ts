@@ -25,6 +25,7 @@ import {
 } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
+import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
 import {
@@ -124,6 +125,26 @@ const checkModel = (
     )
   }
   return Result.succeed({ model, mounts: snapshot.mounts.get(model.id) ?? [] })
+}
+
+/** Whether orders of the caller ask for the vendor's mark when they do not set one. */
+export const makeMarkDefault = Effect.map(
+  Settings,
+  (settings) =>
+    ({ watermark }: Caller): boolean =>
+      watermark ?? settings.watermark
+)
+
+/**
+ * The mounts that mark the product, or all of them where none does. An order that is marked by
+ * default prefers a marked product to the priority of its mounts, and no mount that comes next
+ * makes one without the mark.
+ */
+export const preferMarked = <M extends { readonly isMarked: boolean }>(
+  mounts: Arr.NonEmptyReadonlyArray<M>
+): Arr.NonEmptyReadonlyArray<M> => {
+  const marked = mounts.filter(({ isMarked }) => isMarked)
+  return Arr.isReadonlyArrayNonEmpty(marked) ? marked : mounts
 }
 
 export const makeModelCheck = Effect.map(

@@ -5,6 +5,7 @@ import { mountProtocol, protocolsOf } from "../../domain/catalog/CatalogRules.ts
 import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
 import { isAllowed, unknownModel } from "../../domain/catalog/modelNames.ts"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
+import type { VendorParameters } from "../../domain/catalog/vendorParameters.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import {
   DEFAULT_IMAGES,
@@ -12,6 +13,7 @@ import {
   MAX_IMAGES,
   MIN_IMAGES
 } from "../../domain/image/ImageProtocol.ts"
+import { withMarkDefault } from "../../domain/marks.ts"
 import { familyOf } from "../../domain/video/families/VideoFamily.ts"
 import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
 import { mayBeSmart, offeredTogether } from "../../domain/video/VideoSku.ts"
@@ -19,6 +21,7 @@ import { familiesOf, offeredParameters } from "../../domain/video/vendorFields.t
 import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { unixSeconds } from "../../http/handlers/views.ts"
+import { makeMarkDefault } from "../../orders/OrderChecks.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
@@ -31,10 +34,14 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
     const row = protocols.image.get(mountProtocol(model, mount))
     return row === undefined ? [] : [imageFamilyOf(row, mount.upstream_model ?? model.id)]
   })
+  const parameters: VendorParameters = Object.assign(
+    {},
+    ...families.map(({ parameters }) => parameters)
+  )
   const references = families.flatMap(({ references }) => references ?? [])
   return {
     images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES },
-    parameters: Object.assign({}, ...families.map(({ parameters }) => parameters)),
+    parameters,
     references:
       references.length === 0
         ? null
@@ -97,11 +104,21 @@ export const layerModelsHandlers = HttpApiBuilder.group(
     const catalog = yield* Catalog
     const protocols = yield* Protocols
     const { currency } = yield* Settings
+    const marksByDefault = yield* makeMarkDefault
 
     const orderable = ({ models }: Caller, snapshot: CatalogSnapshot) =>
       [...snapshot.models.values()].filter((model) => isAllowed(models, model))
 
-    const entryOf = (snapshot: CatalogSnapshot, model: Model): ModelEntry => ({
+    /** The limits, with the default of `watermark` that applies to the caller's orders. */
+    const limitsFor = (caller: Caller, snapshot: CatalogSnapshot, model: Model) => {
+      const limits = limitsOf(protocols, snapshot, model)
+      const { parameters }: { readonly parameters?: VendorParameters } = limits
+      return parameters !== undefined && marksByDefault(caller)
+        ? { ...limits, parameters: withMarkDefault(parameters) }
+        : limits
+    }
+
+    const entryOf = (caller: Caller, snapshot: CatalogSnapshot, model: Model): ModelEntry => ({
       id: model.id,
       ...(model.aliases === undefined || model.aliases.length === 0
         ? {}
@@ -112,7 +129,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
       modality: model.modality,
       status: modalities[model.modality].status,
       input_forms: model.input_forms,
-      ...limitsOf(protocols, snapshot, model),
+      ...limitsFor(caller, snapshot, model),
       ...(model.limits === undefined ? {} : { limits: model.limits }),
       currency,
       prices: model.prices ?? null
@@ -133,7 +150,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
           object: "list" as const,
           data: orderable(caller, snapshot)
             .filter((model) => modality === null || model.modality === modality)
-            .map((model) => entryOf(snapshot, model))
+            .map((model) => entryOf(caller, snapshot, model))
         }
       }),
       // A model that the key may not order gets the same answer as a model that does not exist.
@@ -142,7 +159,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
         const snapshot = yield* catalog.snapshot
         const model = snapshot.modelsByName.get(id)
         return model !== undefined && isAllowed(caller.models, model)
-          ? entryOf(snapshot, model)
+          ? entryOf(caller, snapshot, model)
           : yield* unknownModel(id, orderable(caller, snapshot))
       })
     })

@@ -54,7 +54,6 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     )
     const [{ inputs, sku }] = mounts
     const size = orderedSize(input, wish, sku)
-    const hasWatermark = input.parameters.watermark === true
 
     /** The texts that the vendor gets and may repeat in its messages. */
     const vendorTexts = ({ addresses }: OrderRun): ReadonlyArray<string> => [
@@ -70,7 +69,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       ratio: input.ratio,
       sound: input.generateAudio,
       ...(size === null ? {} : { size }),
-      ...(hasWatermark ? { marked: true } : {})
+      ...(mounts.every(({ isMarked }) => isMarked) ? { marked: true } : {})
     }
     const prompt = input.blocks.flatMap((block) => (block.type === "text" ? [block.text] : []))
 
@@ -79,7 +78,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       kind: "video",
       caller,
       model,
-      mounts: Arr.map(mounts, ({ adapter, accounts, sku, parameters, ...mount }) => ({
+      mounts: Arr.map(mounts, ({ adapter, accounts, sku, parameters, isMarked: _, ...mount }) => ({
         ...mount,
         call: ({ id, addresses }) =>
           keyTurns.forOrder(accounts, (account) =>

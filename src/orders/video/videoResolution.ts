@@ -4,6 +4,7 @@ import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Errors.ts"
 import { videoReferences } from "../../domain/files/fileReferences.ts"
+import { isMarked, withMark } from "../../domain/marks.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
 import {
@@ -32,10 +33,12 @@ import {
 import type { Caller } from "../../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../../services/ProtocolAdapter.ts"
 import {
+  makeMarkDefault,
   makeModelCheck,
   makeMountCheck,
   type OrderedModel,
-  otherPriceKind
+  otherPriceKind,
+  preferMarked
 } from "../OrderChecks.ts"
 import { makeFindFiles } from "../orderFiles.ts"
 
@@ -109,12 +112,13 @@ export const makeVideoResolution = Effect.gen(function* () {
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
   const findFiles = yield* makeFindFiles
+  const marksByDefault = yield* makeMarkDefault
 
   const resolveMounts = Effect.fnUntraced(function* (
     ordered: OrderedModel,
     input: VideoInput,
     sizeRequest: SizeRequest | null,
-    lengths: KnownLengths
+    { lengths, isMarkDefault }: { readonly lengths: KnownLengths; readonly isMarkDefault: boolean }
   ) {
     const { model } = ordered
     const listedProtocol = protocols.video.get(model.protocol)
@@ -152,11 +156,12 @@ export const makeVideoResolution = Effect.gen(function* () {
       return sizeRequest === null ? Result.void : checkSize(sizeRequest, offers, DEFAULT_RESOLUTION)
     }
 
-    const mounts = yield* checkMounts(ordered, {
+    const usable = yield* checkMounts(ordered, {
       resolveProtocol,
       checkOffer: ({ row, adapter, protocol, fields }, upstreamModel) =>
         Result.gen(function* () {
-          const parameters = yield* readParameters(input, fields, protocol)
+          const values = yield* readParameters(input, fields, protocol)
+          const parameters = isMarkDefault ? withMark(values, fields) : values
           yield* checkSizeBy([row])
           const priced = yield* priceVideo(row, model.prices, priceInput)
           if (adapter.place !== undefined) {
@@ -172,7 +177,7 @@ export const makeVideoResolution = Effect.gen(function* () {
             }
             yield* Result.mapError(adapter.place(job), upstreamErrorOf)
           }
-          return { ...priced, adapter, parameters }
+          return { ...priced, adapter, parameters, isMarked: isMarked(parameters, fields) }
         }),
       quoteBy: ({ sku }, prices) =>
         isVideoPrices(prices) ? quoteByPrices(prices, sku, priceInput) : otherPriceKind,
@@ -191,6 +196,7 @@ export const makeVideoResolution = Effect.gen(function* () {
         return notOffered(rows, billingOf(rows[0], model.prices), input) ?? skuError
       }
     })
+    const mounts = isMarkDefault ? preferMarked(usable) : usable
     return { mounts, quote: mounts[0].quote, input, model }
   })
 
@@ -222,6 +228,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
     const input = options === undefined ? bodyInput : applyOpenaiOptions(bodyInput, options)
     const sizeRequest = options === undefined ? null : sizeRequestOf(bodyInput, options)
-    return { ...(yield* resolveMounts(ordered, input, sizeRequest, lengths)), files }
+    const terms = { lengths, isMarkDefault: marksByDefault(caller) }
+    return { ...(yield* resolveMounts(ordered, input, sizeRequest, terms)), files }
   })
 })
