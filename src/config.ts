@@ -141,6 +141,9 @@ const settings = Config.all({
   addressConnections: Config.schema(wholeOrAny, "GATEWAY_ADDRESS_CONNECTIONS").pipe(
     Config.withDefault(null)
   ),
+  watermark: Config.Boolean("GATEWAY_WATERMARK").pipe(
+    Config.withDefault(defaultSettings.watermark)
+  ),
   ...numbers
 })
 

@@ -6,6 +6,7 @@ import { Array as Arr, Effect, Equal, Result } from "effect"
 import type { Model, Mount } from "../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../domain/catalog/CatalogRules.ts"
 import { isReserved, type Modality, modalities } from "../domain/catalog/Modality.ts"
+import { isAllowed, quotedName, unknownModel } from "../domain/catalog/modelNames.ts"
 import type { Prices } from "../domain/catalog/Prices.ts"
 import {
   type BillingUnavailable,
@@ -16,15 +17,15 @@ import {
   type MemberCapExceeded,
   ModalityMismatch,
   ModalityNotReady,
-  ModelNotFound,
+  type ModelNotFound,
   type Overloaded,
   PermissionDenied,
   type RateLimited,
   type UpstreamError
 } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
-import { nearestName } from "../domain/nearest.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
+import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
 import {
@@ -69,48 +70,37 @@ export interface UsableMount extends Pick<Mount, "priority" | "weight"> {
   readonly cost: Quote | null
 }
 
-/** The maximum number of characters of a model's name that an error message quotes. */
-const MAX_NAME = 200
-
 /** The models of these modalities that the key may order. */
 function* modelsFor(
   caller: Caller,
   { models }: CatalogSnapshot,
   modalities: ReadonlyArray<Modality>
-): Generator<string> {
-  for (const { id, modality } of models.values()) {
-    if (modalities.includes(modality) && (caller.models === null || caller.models.has(id))) yield id
+): Generator<Model> {
+  for (const model of models.values()) {
+    if (modalities.includes(model.modality) && isAllowed(caller.models, model)) yield model
   }
 }
 
 /**
- * Checks, in this order: the model exists, the key may call the model, the model's modality is open
- * for orders, and the endpoint takes this modality. When the model does not exist, the error
- * suggests the model with the most similar spelling among those of these modalities that the key
- * may call.
+ * Finds the model by its id or an alias, and checks, in this order: the model exists, the key may
+ * call the model, the model's modality is open for orders, and the endpoint takes this modality.
+ * When the model does not exist, the error suggests a name among those of the models of these
+ * modalities that the key may call.
  */
 const checkModel = (
   snapshot: CatalogSnapshot,
   caller: Caller,
-  modelId: string,
+  name: string,
   expected: ReadonlyArray<Modality>
 ): Result.Result<OrderedModel, ModelRefusal> => {
-  const model = snapshot.models.get(modelId)
-  const name = () => JSON.stringify(modelId.slice(0, MAX_NAME).toWellFormed())
+  const model = snapshot.modelsByName.get(name)
   if (model === undefined) {
-    const near = nearestName(modelId, modelsFor(caller, snapshot, expected))
-    const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
-    return Result.fail(
-      new ModelNotFound({
-        message: `No model is called ${name()}${question} GET /v1/models lists those this key may order`,
-        param: "model"
-      })
-    )
+    return Result.fail(unknownModel(name, modelsFor(caller, snapshot, expected)))
   }
-  if (caller.models !== null && !caller.models.has(modelId)) {
+  if (!isAllowed(caller.models, model)) {
     return Result.fail(
       new PermissionDenied({
-        message: `This key may not call ${name()}; GET /v1/models lists the models it may`,
+        message: `This key may not call ${quotedName(name)}; GET /v1/models lists the models it may`,
         param: "model"
       })
     )
@@ -118,7 +108,7 @@ const checkModel = (
   if (isReserved(model.modality)) {
     return Result.fail(
       new ModalityNotReady({
-        message: `${name()} is a model of modality ${model.modality}, which is not open yet; GET /v1/models tells which are`,
+        message: `${quotedName(name)} is a model of modality ${model.modality}, which is not open yet; GET /v1/models tells which are`,
         param: "model"
       })
     )
@@ -128,20 +118,40 @@ const checkModel = (
     return Result.fail(
       new ModalityMismatch({
         message:
-          `${name()} is a model of modality ${model.modality}, which POST ${endpoint} takes; ` +
+          `${quotedName(name)} is a model of modality ${model.modality}, which POST ${endpoint} takes; ` +
           `this endpoint takes models of modality ${expected.join(" or ")}`,
         param: "model"
       })
     )
   }
-  return Result.succeed({ model, mounts: snapshot.mounts.get(modelId) ?? [] })
+  return Result.succeed({ model, mounts: snapshot.mounts.get(model.id) ?? [] })
+}
+
+/** Whether orders of the caller ask for the vendor's mark when they do not set one. */
+export const makeMarkDefault = Effect.map(
+  Settings,
+  (settings) =>
+    ({ watermark }: Caller): boolean =>
+      watermark ?? settings.watermark
+)
+
+/**
+ * The mounts that mark the product, or all of them where none does. An order that is marked by
+ * default prefers a marked product to the priority of its mounts, and no mount that comes next
+ * makes one without the mark.
+ */
+export const preferMarked = <M extends { readonly isMarked: boolean }>(
+  mounts: Arr.NonEmptyReadonlyArray<M>
+): Arr.NonEmptyReadonlyArray<M> => {
+  const marked = mounts.filter(({ isMarked }) => isMarked)
+  return Arr.isReadonlyArrayNonEmpty(marked) ? marked : mounts
 }
 
 export const makeModelCheck = Effect.map(
   Catalog,
-  (catalog) => (caller: Caller, modelId: string, expected: ReadonlyArray<Modality>) =>
+  (catalog) => (caller: Caller, name: string, expected: ReadonlyArray<Modality>) =>
     Effect.flatMap(failAsOverloaded(catalog.snapshot), (snapshot) =>
-      Effect.fromResult(checkModel(snapshot, caller, modelId, expected))
+      Effect.fromResult(checkModel(snapshot, caller, name, expected))
     )
 )
 

@@ -19,6 +19,7 @@ import { quoteImages } from "../domain/image/ImageQuote.ts"
 import { checkImages, type ImageRequest } from "../domain/image/ImageRequest.ts"
 import { checkImageAnswer } from "../domain/image/imageAnswerSize.ts"
 import { priceImages } from "../domain/image/pricedImages.ts"
+import { isMarked, withMark } from "../domain/marks.ts"
 import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
 import { type ExpectedTokens, quoteText } from "../domain/text/TextQuote.ts"
@@ -40,7 +41,13 @@ import {
   type TextAdapter,
   type TextAnswer
 } from "../services/ProtocolAdapter.ts"
-import { makeModelCheck, makeMountCheck, otherPriceKind } from "./OrderChecks.ts"
+import {
+  makeMarkDefault,
+  makeModelCheck,
+  makeMountCheck,
+  otherPriceKind,
+  preferMarked
+} from "./OrderChecks.ts"
 import { makeFindFiles } from "./orderFiles.ts"
 import { makeVideoResolution } from "./video/videoResolution.ts"
 
@@ -109,6 +116,7 @@ export const makeOrderResolution = Effect.gen(function* () {
   const adapters = yield* ProtocolAdapter
   const findFiles = yield* makeFindFiles
   const settings = yield* Settings
+  const marksByDefault = yield* makeMarkDefault
   const bounds: AnswerBounds = { ...settings, wholeTextSeconds: wholeTextSeconds(settings) }
 
   /**
@@ -119,7 +127,8 @@ export const makeOrderResolution = Effect.gen(function* () {
     const ordered = yield* checkModel(caller, request.body.model, ["image"])
     const files = yield* findFiles(caller, imageReferences(request))
     const { model } = ordered
-    const mounts = yield* checkMounts(ordered, {
+    const isMarkDefault = marksByDefault(caller)
+    const usable = yield* checkMounts(ordered, {
       resolveProtocol: (protocol) => {
         const row = protocols.image.get(protocol)
         const adapter = adapters.image.get(protocol)
@@ -136,13 +145,16 @@ export const makeOrderResolution = Effect.gen(function* () {
         const offered = imageFamilyOf(row, upstreamModel)
         const streams = offered.streams && adapter.stream !== undefined
         const family = { ...offered, streams }
+        const { parameters } = family
         const checked = Result.flatMap(checkImages(request, family), () =>
           checkImageAnswer(request.body, family, settings.maxAnswerBytes)
         )
         if (Result.isFailure(checked)) return Result.fail(checked.failure)
         if (model.prices?.kind !== "image") return Result.fail(unpriced(model))
-        return Result.map(priceImages(model.prices, request, family), (priced) => ({
+        const body = isMarkDefault ? withMark(request.body, parameters) : request.body
+        return Result.map(priceImages(model.prices, { ...request, body }, family), (priced) => ({
           adapter,
+          isMarked: isMarked(body, parameters),
           ...priced
         }))
       },
@@ -150,6 +162,7 @@ export const makeOrderResolution = Effect.gen(function* () {
         prices.kind === "image" ? quoteImages(prices, quote.images, requestedTier) : otherPriceKind,
       notOffered: (_, errors) => errors[0]
     })
+    const mounts = isMarkDefault ? preferMarked(usable) : usable
     return { mounts, quote: mounts[0].quote, model, files }
   })
 

@@ -47,7 +47,7 @@ type OrderResultOr<A, E = never> = Effect.Effect<
 export class Orders extends Context.Service<
   Orders,
   {
-    /** Returns the task's id and price when the vendor has accepted the task. */
+    /** Returns the task's id and the kind of its video when the vendor has accepted the task. */
     video(
       caller: Caller,
       body: VideoBody,
@@ -124,7 +124,7 @@ interface StreamedOrder<Product> {
  */
 const replays = {
   video: (recalled: FirstAnswer): AcceptedVideo | null =>
-    recalled._tag === "Video" ? { id: recalled.id, quote: null, shape: null } : null,
+    recalled._tag === "Video" ? { id: recalled.id, kind: null, shape: null } : null,
   images: (recalled: FirstAnswer): AnswerBody | null =>
     recalled._tag === "Images" ? recalled.result : null,
   imageTask: (recalled: FirstAnswer): string | null =>

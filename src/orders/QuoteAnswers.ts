@@ -3,6 +3,7 @@
  * A quote moves no money.
  */
 import { Context, Effect, Layer, Struct } from "effect"
+import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import {
   type BudgetExceeded,
   type ImageUnsupportedProtocol,
@@ -50,6 +51,8 @@ const leastAvailable = (budgets: ReadonlyArray<Budget>): bigint | null =>
     )
 
 export interface Quoted {
+  /** The id of the model, also where the order names an alias. */
+  readonly modelId: string
   readonly quote: Quote
   readonly affordable: Affordable
 }
@@ -78,7 +81,7 @@ export class Quotes extends Context.Service<
      * The model's modality, which decides the route of its orders. The key needs the scope of that
      * route. A model of a modality without quotes is refused with the same error as on its route.
      */
-    modality(caller: Caller, modelId: string): Effect.Effect<QuotedModality, QuoteRefusal>
+    modality(caller: Caller, modelName: string): Effect.Effect<QuotedModality, QuoteRefusal>
     video(caller: Caller, body: VideoBody): Effect.Effect<Quoted, QuoteRefusal>
     images(caller: Caller, body: ImageBody): Effect.Effect<Quoted, QuoteRefusal>
     chat(caller: Caller, body: ChatBody): Effect.Effect<Quoted, QuoteRefusal>
@@ -101,11 +104,12 @@ export const layerQuotes = Layer.effect(
     const resolve = yield* makeOrderResolution
 
     const modality: Quotes["Service"]["modality"] = Effect.fn("Quotes.modality")(
-      function* (caller, modelId) {
-        const modality = (yield* failAsOverloaded(catalog.snapshot)).models.get(modelId)?.modality
+      function* (caller, modelName) {
+        const { modelsByName } = yield* failAsOverloaded(catalog.snapshot)
+        const modality = modelsByName.get(modelName)?.modality
         if (!isQuoted(modality)) {
           const offered = quotedModalities.filter((modality) => caller.scopes.has(scopes[modality]))
-          const { model } = yield* checkModel(caller, modelId, offered)
+          const { model } = yield* checkModel(caller, modelName, offered)
           return yield* new ModalityMismatch({
             message: `Models of modality ${model.modality} have no quotes`,
             param: "model"
@@ -118,9 +122,9 @@ export const layerQuotes = Layer.effect(
 
     const quoteWithMoney = Effect.fn("Quotes.quote")(function* <E>(
       caller: Caller,
-      resolved: Effect.Effect<{ readonly quote: Quote }, E>
+      resolved: Effect.Effect<{ readonly quote: Quote; readonly model: Model }, E>
     ) {
-      const { quote } = yield* resolved
+      const { quote, model } = yield* resolved
       const [pool, applying] = yield* failAsOverloaded(
         // A key's organisation exists as long as the key, so "not found" is a defect here.
         Effect.orDie(
@@ -132,6 +136,7 @@ export const layerQuotes = Layer.effect(
       const isWithin = (available: bigint | null) =>
         available === null || quote.holdNano <= available
       return {
+        modelId: model.id,
         quote,
         affordable: {
           pool: allowsHold(pool, quote.holdNano),

@@ -1,6 +1,6 @@
 /**
- * Replaces a vendor's name of a model, which reveals the vendor, by the name that the client
- * ordered.
+ * Replaces a vendor's name of a model, which reveals the vendor, by the id of the model in the
+ * catalog.
  */
 import { RegExp as Patterns, Predicate } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
@@ -19,7 +19,7 @@ const renameIn = (value: unknown, rename: (text: string) => string): unknown => 
     : value
 }
 
-/** The client's and the vendor's names of a model. */
+/** The id of a model in the catalog, and the vendor's name of it. */
 export interface ModelNames {
   readonly model: string
   readonly upstreamModel: string

@@ -217,6 +217,11 @@ export const defaultSettings = {
   archiveRedirect: false,
   /** Days that archived files are kept; 0: until the owner deletes the task. */
   archiveDays: 0,
+  /**
+   * `1`: orders without `watermark` ask the vendor for its mark "made by AI", if the model has a
+   * field for it and the organisation has no setting of its own.
+   */
+  watermark: false,
   /** Maximum number of bytes of a vendor's file that is proxied. */
   maxContentBytes: 4 * 1024 * 1024 * 1024,
   /**

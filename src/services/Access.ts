@@ -36,6 +36,11 @@ export interface Caller {
   /** Maximum number of requests a minute; null or absent means the gateway's default. */
   readonly requestsPerMinute?: number | null
   /**
+   * Whether orders of the organisation ask for the vendor's mark when the client does not set one;
+   * null or absent means the gateway's default.
+   */
+  readonly watermark?: boolean | null
+  /**
    * What an operator has disabled: the organisation or the member of the key; null or absent where
    * both are enabled. While one is disabled, every request with the key is refused.
    */

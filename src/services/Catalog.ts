@@ -23,6 +23,7 @@ import {
   type StoredKeys,
   writtenKeys
 } from "../domain/catalog/channelKeys.ts"
+import { namesOf } from "../domain/catalog/modelNames.ts"
 import { originOf } from "../domain/catalog/origin.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import { InvalidRequest, NotFound, PreconditionFailed } from "../domain/Errors.ts"
@@ -40,7 +41,10 @@ export interface CatalogSnapshot {
   readonly createdAt: Date
   readonly author: string | null
   readonly document: CatalogDocument
+  /** The models by their ids, in the order of the catalog. */
   readonly models: ReadonlyMap<string, Model>
+  /** The models by every name that clients may order them by: their ids and their aliases. */
+  readonly modelsByName: ReadonlyMap<string, Model>
   /**
    * Enabled mounts on enabled channels, by model; sorted by priority, then by their order in the
    * catalog.
@@ -69,7 +73,10 @@ export const makeSnapshot = (
   )
   const mounts = Map.groupBy(enabled.toSorted(byPriority), ({ model }) => model)
   const models = new Map(document.models.map((model) => [model.id, model]))
-  return { version, createdAt, author, document, models, mounts, channels }
+  const modelsByName = new Map(
+    document.models.flatMap((model) => namesOf(model).map((name) => [name, model] as const))
+  )
+  return { version, createdAt, author, document, models, modelsByName, mounts, channels }
 }
 
 /** The empty catalog that is in force before the first version is loaded. */
@@ -300,3 +307,15 @@ export class Catalog extends Context.Service<
     ): Effect.Effect<void, NotFound>
   }
 >()("gateway/services/Catalog") {}
+
+/**
+ * Resolves the names in filters of recorded orders, which have the id of their model. A name that
+ * no model has is not changed, as a model may be removed before its orders are read.
+ */
+export const makeModelFilter = Effect.map(
+  Catalog,
+  (catalog) => (name: string | undefined) =>
+    name === undefined
+      ? Effect.succeed(null)
+      : Effect.map(catalog.snapshot, ({ modelsByName }) => modelsByName.get(name)?.id ?? name)
+)

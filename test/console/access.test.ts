@@ -63,6 +63,16 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
       )).data
       assert.isDefined(organization)
       assert.strictEqual(organization.name, "Lighthouse")
+      yield* steps(async () => {
+        await page.getByText("Default of the gateway").waitFor()
+        await page.getByRole("button", { name: "Set watermark" }).click()
+        await dialog.getByRole("combobox", { name: "Watermark" }).click()
+        await page.getByRole("option", { name: "On", exact: true }).click()
+        await dialog.getByRole("button", { name: "Save" }).click()
+        await page.getByText("The watermark was set").waitFor()
+      })
+      const marking = yield* gateway.admin(`/organizations/${organization.id}`)
+      assert.deepInclude(marking.body, { watermark: true })
       const keys = yield* gateway.admin(`/keys?organization_id=${organization.id}`)
       const [made] = (yield* bodyAs(list(KeyView), keys)).data
       assert.deepInclude(made, {

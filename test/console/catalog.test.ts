@@ -89,8 +89,17 @@ inBrowser("the catalog and its channels in the console", layerTestGateway("embed
           .innerText()
         assert.include(said, "with at most 9 decimals")
         await price.fill("0.5")
+        const aliases = page.getByRole("combobox", { name: "Aliases", exact: true })
+        await aliases.fill("film-1")
+        await aliases.press("Enter")
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        await page.getByText('"film-1" is the id of a model').first().waitFor()
+        await aliases.press("Backspace")
+        await aliases.fill("clip-latest")
+        await aliases.press("Enter")
         await page.getByRole("button", { name: "Keep in the draft" }).click()
         await page.getByText("2 changes are not applied yet").waitFor()
+        await page.getByRole("row", { name: /^clip-new .*clip-latest/ }).waitFor()
 
         await page.getByRole("tab", { name: "Mounts" }).click()
         await page.getByRole("button", { name: "Add a mount" }).click()
@@ -111,7 +120,7 @@ inBrowser("the catalog and its channels in the console", layerTestGateway("embed
       const order = () =>
         gateway.call("/v1/videos/generations", {
           key: who.key,
-          json: { model: "clip-new", prompt: "a lighthouse", resolution: "720p" }
+          json: { model: "clip-latest", prompt: "a lighthouse", resolution: "720p" }
         })
       const made = yield* order()
       assert.strictEqual(made.status, 200, made.text)

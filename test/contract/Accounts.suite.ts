@@ -203,6 +203,25 @@ export const accountsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("an organisation's mark is told with its keys, until it is the gateway's again", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const accounts = yield* Accounts
+      const { organizationId, memberIds } = yield* organization(0n)
+      const { key } = yield* access.createKey(memberIds[0] ?? "", plain)
+      const mark = Effect.map(access.authenticate(key), ({ watermark }) => watermark ?? null)
+      assert.isNull(yield* mark)
+      for (const watermark of [true, false, null]) {
+        const changed = yield* accounts.changeOrganization(organizationId, { watermark })
+        assert.strictEqual(changed.watermark, watermark)
+        assert.strictEqual(yield* mark, watermark)
+      }
+      yield* accounts.changeOrganization(organizationId, { watermark: true })
+      const renamed = yield* accounts.changeOrganization(organizationId, { name: "Marked" })
+      assert.deepInclude(renamed, { name: "Marked", watermark: true })
+    })
+  )
+
   it.effect("what is disabled is told with its keys until it is enabled", () =>
     Effect.gen(function* () {
       const access = yield* Access

@@ -220,4 +220,20 @@ export const catalogSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.strictEqual((yield* snapshot).version, version + 10n)
     })
   )
+
+  it.effect("leads from an alias to its model, and has the model once", () =>
+    Effect.gen(function* () {
+      const { changes } = yield* replace({
+        ...first,
+        models: [{ ...paint("0.2"), aliases: ["brush", "maker/brush-2"] }]
+      })
+      assert.deepStrictEqual(changes.models, { ...unchanged, changed: ["paint"] })
+      const { models, modelsByName, document } = yield* snapshot
+      assert.deepStrictEqual([...models.keys()], ["paint"])
+      for (const name of ["paint", "brush", "maker/brush-2"]) {
+        assert.strictEqual(modelsByName.get(name), models.get("paint"))
+      }
+      assert.deepStrictEqual(document.models[0]?.aliases, ["brush", "maker/brush-2"])
+    })
+  )
 }

@@ -110,6 +110,20 @@ const openai = Effect.fnUntraced(function* (code: string) {
   )
 })
 
+/** The catalog gets the alias that the text says to add. */
+const openaiVideos = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  const catalog = demoCatalog(gateway.simulator.url)
+  const models = catalog.models.map((model) =>
+    model.id === "film-1" ? { ...model, aliases: ["sora-2"] } : model
+  )
+  yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, models } })
+  const customer = yield* gateway.customer("100")
+  const said = yield* node(yield* addressed(code), ["--input-type=module"], customer.key)
+  yield* gateway.admin("/catalog", { method: "PUT", json: catalog })
+  assert.deepStrictEqual(said.trim().split("\n"), ["completed film-1", "video/mp4"])
+})
+
 const typedClient = Effect.fnUntraced(function* (code: string) {
   const gateway = yield* Gateway
   yield* standsIn("test/readme/typedClient.ts")(code)
@@ -354,6 +368,7 @@ const checks: Readonly<Record<string, Check>> = {
   "src/ai-sdk/README.md js 1": aiSdk,
   "src/ai-sdk/README.md sh 1": peers,
   "src/client/README.md ts 1": typedClient,
+  "src/http/README.md js 1": openaiVideos,
   "src/operations/README.md sh 1": setUp,
   "src/operations/README.md json 1": partOf("src/operations/README.md sh 1"),
   "src/operations/README.md json 2": limitedModel,

@@ -121,6 +121,12 @@ export type ChannelWrite = typeof ChannelWrite.Type
 
 export const Model = Schema.Struct({
   id: Id.annotate({ description: "The name clients order by" }),
+  aliases: Schema.optionalKey(
+    Schema.Array(Id).annotate({
+      description:
+        "Other names clients may order it by; orders are recorded under the id. None when left out"
+    })
+  ),
   modality: Modality,
   protocol: ProtocolName.annotate({ description: "The official protocol of the model" }),
   owned_by: plainText()

@@ -78,6 +78,24 @@ function* duplicates(list: string, entries: ReadonlyArray<{ readonly id: string 
   }
 }
 
+/** Requires that a name leads to one model: no alias is an id, or an alias for a second time. */
+function* aliasFaults(models: ReadonlyArray<Model>): Faults {
+  const ids = new Set(models.map(({ id }) => id))
+  const modelsByAlias = new Map<string, string>()
+  for (const [index, { id, aliases = [] }] of models.entries()) {
+    for (const [position, alias] of aliases.entries()) {
+      const path = `models[${index}].aliases[${position}]`
+      const owner = modelsByAlias.get(alias)
+      if (ids.has(alias)) {
+        yield { path, message: `${quoted(alias)} is the id of a model` }
+      } else if (owner !== undefined) {
+        yield { path, message: `${quoted(alias)} is already an alias of ${quoted(owner)}` }
+      }
+      modelsByAlias.set(alias, owner ?? id)
+    }
+  }
+}
+
 /**
  * Refuses link-local and metadata addresses. Such an address can answer with the secrets that a
  * cloud provides to this machine, and the secrets could then appear in vendor errors, which other
@@ -305,6 +323,7 @@ export const findFaults = (
   ...duplicates("channels", catalog.channels),
   ...addressFaults(catalog.channels),
   ...duplicates("models", catalog.models),
+  ...aliasFaults(catalog.models),
   ...priceFaults(protocols, catalog.models),
   ...limitFaults(protocols, catalog),
   ...catalog.models.flatMap(({ modality, protocol }, index) => [

@@ -46,6 +46,10 @@ export const OrganizationView = Schema.Struct({
   enabled,
   disabled_at: timeOrNull("Since when it is disabled"),
   stopped_reason: textOrNull("Why it takes no orders, as its books are broken; null while sound"),
+  watermark: nullable(
+    Schema.Boolean,
+    "Whether its orders are marked as made by AI when they do not say so; null is the gateway's default"
+  ),
   created_at: Timestamp
 }).annotate({ identifier: "Organization", description: "An organisation and its pool" })
 
@@ -89,6 +93,12 @@ const changeableFields = {
 /** A change of an organisation: absent fields are not changed. */
 export const OrganizationChangeBody = Schema.Struct({
   ...changeableFields,
+  watermark: Schema.optionalKey(
+    Schema.NullOr(Schema.Boolean).annotate({
+      description:
+        "Whether orders without `watermark` are marked as made by AI, where the model has the field; null is the gateway's default"
+    })
+  ),
   credit: Schema.optionalKey(
     Amount.annotate({
       description:

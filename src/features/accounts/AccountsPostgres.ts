@@ -200,10 +200,11 @@ export const layerAccounts = Layer.effect(
       ),
       organization: Effect.fn("Accounts.organization")((id) => find(organizationKind, id)),
       changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (id, change) {
-        const { name, enabled, creditNano } = change
+        const { name, enabled, creditNano, watermark } = change
         yield* write(sql`
           UPDATE organizations
-             SET name = ${valueAfter("name", name)}, disabled_at = ${disabledAtAfter(enabled)}
+             SET name = ${valueAfter("name", name)}, disabled_at = ${disabledAtAfter(enabled)},
+                 watermark = ${valueAfter("watermark", watermark)}
            WHERE id = ${id}`)
         if (creditNano !== undefined) {
           yield* repeatable(sql`

@@ -29,6 +29,7 @@ const makeOrganizationView =
     enabled: organization.disabledAt === null,
     disabled_at: isoOrNull(organization.disabledAt),
     stopped_reason: organization.stoppedReason,
+    watermark: organization.watermark,
     created_at: organization.createdAt.toISOString()
   })
 

@@ -36,6 +36,9 @@ const ModelTakes = Schema.Struct({
 
 export const ModelEntry = Schema.Struct({
   id: text("The name to order it by"),
+  aliases: Schema.optionalKey(
+    arrayOf(Schema.String, "Other names to order it by; left out where there are none")
+  ),
   object: Schema.Literal("model").annotate({ description: "Tells what this is" }),
   created: integer("Unix seconds since which this catalog is in force"),
   owned_by: text("Who made the model"),
@@ -95,7 +98,7 @@ export const ModelEntry = Schema.Struct({
 export type ModelEntry = typeof ModelEntry.Type
 
 const id = text(
-  "The model's id. One with slashes may be written as it is: `/v1/models/maker/film-1`",
+  "The model's id, or an alias. One with slashes may be written as it is: `/v1/models/maker/film-1`",
   "film-1"
 )
 
@@ -127,7 +130,7 @@ export class ModelsGroup extends HttpApiGroup.make("models").add(
     .annotateMerge(
       operation(
         "Read a model",
-        "One model with its limits and prices, as the list has it. A model that the key may not order is not found."
+        "One model with its limits and prices, as the list has it, by its id or an alias. A model that the key may not order is not found."
       )
     )
 ) {}

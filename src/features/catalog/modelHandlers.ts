@@ -3,15 +3,17 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Model } from "../../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
 import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
+import { isAllowed, unknownModel } from "../../domain/catalog/modelNames.ts"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
-import { InvalidRequest, ModelNotFound } from "../../domain/Errors.ts"
+import type { VendorParameters } from "../../domain/catalog/vendorParameters.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
 import {
   DEFAULT_IMAGES,
   imageFamilyOf,
   MAX_IMAGES,
   MIN_IMAGES
 } from "../../domain/image/ImageProtocol.ts"
-import { nearestName } from "../../domain/nearest.ts"
+import { withMarkDefault } from "../../domain/marks.ts"
 import {
   familyOf,
   type SoundOfModel,
@@ -26,6 +28,7 @@ import { offersTogether, type VideoOffer } from "../../domain/video/videoOffer.t
 import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { unixSeconds } from "../../http/handlers/views.ts"
+import { makeMarkDefault } from "../../orders/OrderChecks.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
@@ -38,10 +41,14 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
     const row = protocols.image.get(mountProtocol(model, mount))
     return row === undefined ? [] : [imageFamilyOf(row, mount.upstream_model ?? model.id)]
   })
+  const parameters: VendorParameters = Object.assign(
+    {},
+    ...families.map(({ parameters }) => parameters)
+  )
   const references = families.flatMap(({ references }) => references ?? [])
   return {
     images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES },
-    parameters: Object.assign({}, ...families.map(({ parameters }) => parameters)),
+    parameters,
     references:
       references.length === 0
         ? null
@@ -150,9 +157,6 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
   }
 }
 
-/** The maximum length of a model name that an error quotes. */
-const MAX_NAME_LENGTH = 200
-
 export const layerModelsHandlers = HttpApiBuilder.group(
   customerApi(ModelsGroup),
   "models",
@@ -160,18 +164,32 @@ export const layerModelsHandlers = HttpApiBuilder.group(
     const catalog = yield* Catalog
     const protocols = yield* Protocols
     const { currency } = yield* Settings
+    const marksByDefault = yield* makeMarkDefault
 
-    const mayOrder = ({ models }: Caller, { id }: Model) => models === null || models.has(id)
+    const orderable = ({ models }: Caller, snapshot: CatalogSnapshot) =>
+      [...snapshot.models.values()].filter((model) => isAllowed(models, model))
 
-    const entryOf = (snapshot: CatalogSnapshot, model: Model): ModelEntry => ({
+    /** The limits, with the default of `watermark` that applies to the caller's orders. */
+    const limitsFor = (caller: Caller, snapshot: CatalogSnapshot, model: Model) => {
+      const limits = limitsOf(protocols, snapshot, model)
+      const { parameters }: { readonly parameters?: VendorParameters } = limits
+      return parameters !== undefined && marksByDefault(caller)
+        ? { ...limits, parameters: withMarkDefault(parameters) }
+        : limits
+    }
+
+    const entryOf = (caller: Caller, snapshot: CatalogSnapshot, model: Model): ModelEntry => ({
       id: model.id,
+      ...(model.aliases === undefined || model.aliases.length === 0
+        ? {}
+        : { aliases: model.aliases }),
       object: "model" as const,
       created: unixSeconds(snapshot.createdAt),
       owned_by: model.owned_by,
       modality: model.modality,
       status: modalities[model.modality].status,
       input_forms: model.input_forms,
-      ...limitsOf(protocols, snapshot, model),
+      ...limitsFor(caller, snapshot, model),
       ...(model.limits === undefined ? {} : { limits: model.limits }),
       currency,
       prices: model.prices ?? null
@@ -190,28 +208,19 @@ export const layerModelsHandlers = HttpApiBuilder.group(
         }
         return {
           object: "list" as const,
-          data: [...snapshot.models.values()]
+          data: orderable(caller, snapshot)
             .filter((model) => modality === null || model.modality === modality)
-            .filter((model) => mayOrder(caller, model))
-            .map((model) => entryOf(snapshot, model))
+            .map((model) => entryOf(caller, snapshot, model))
         }
       }),
       // A model that the key may not order gets the same answer as a model that does not exist.
       read: Effect.fn("models.read")(function* ({ params: { id } }) {
         const caller = yield* CurrentCaller
         const snapshot = yield* catalog.snapshot
-        const model = snapshot.models.get(id)
-        if (model !== undefined && mayOrder(caller, model)) return entryOf(snapshot, model)
-        const orderable = [...snapshot.models.values()].filter((one) => mayOrder(caller, one))
-        const near = nearestName(
-          id,
-          orderable.map((one) => one.id)
-        )
-        const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
-        return yield* new ModelNotFound({
-          message: `No model is called ${JSON.stringify(id.slice(0, MAX_NAME_LENGTH).toWellFormed())}${question} GET /v1/models lists those this key may order`,
-          param: "model"
-        })
+        const model = snapshot.modelsByName.get(id)
+        return model !== undefined && isAllowed(caller.models, model)
+          ? entryOf(caller, snapshot, model)
+          : yield* unknownModel(id, orderable(caller, snapshot))
       })
     })
   })

@@ -7,6 +7,7 @@ import { timeRange } from "../../http/handlers/money/times.ts"
 import { listViewWithNext } from "../../http/handlers/respond.ts"
 import { isoOrNull, tagOf } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
+import { makeModelFilter } from "../../services/Catalog.ts"
 import { usageId } from "../../services/UsageLog.ts"
 import { type ListedOrder, OrderLists } from "./OrderLists.ts"
 import { OrdersGroup } from "./OrdersApi.ts"
@@ -28,18 +29,19 @@ export const layerOrdersHandlers = HttpApiBuilder.group(
   "orders",
   Effect.fn(function* (handlers) {
     const lists = yield* OrderLists
+    const modelFilter = yield* makeModelFilter
     const { currency, timeZone } = yield* Settings
     const view = makeOwnOrderView(currency)
     return handlers.handleAll({
       list: Effect.fn("orders.list")(function* ({ query }) {
         const { organizationId, memberId } = yield* CurrentCaller
-        const { after = null, limit, model = null, modality = null, state } = query
+        const { after = null, limit, model, modality = null, state } = query
         const filter = {
           ...(yield* timeRange(query, timeZone)),
           organizationId,
           memberId,
           keyId: null,
-          model,
+          model: yield* modelFilter(model),
           modality,
           channelId: null,
           state: state === undefined ? null : orderStates[state],

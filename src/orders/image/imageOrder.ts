@@ -157,7 +157,8 @@ export const makeImageOrder = Effect.fnUntraced(function* (
             }
           })
         )
-      return { terms, callsBy, charge: chargeOf(quote), model, quote }
+      const isMarked = mounts.every((mount) => mount.isMarked)
+      return { terms, callsBy, charge: chargeOf(quote), model, quote, isMarked }
     })
   }
 
@@ -206,7 +207,8 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     { body: { callback_url: callbackUrl = null, ...body }, edit }: ImageRequest,
     onHeld: (id: string) => Effect.Effect<unknown>
   ) {
-    const { terms, callsBy, charge, model, quote } = yield* checkOrder(caller, { body, edit })
+    const checked = yield* checkOrder(caller, { body, edit })
+    const { terms, callsBy, charge, model, quote, isMarked } = checked
     const order: PaidOrder<TaskImages, TaskImages> = {
       ...terms,
       ...unstreamedHooks,
@@ -218,7 +220,11 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       task: {
         created: {
           listedProtocol: model.protocol,
-          summary: { images: quote.images, size: body.size ?? null },
+          summary: {
+            images: quote.images,
+            size: body.size ?? null,
+            ...(isMarked ? { marked: true } : {})
+          },
           submitSeconds: imageDeadlineSeconds,
           callbackUrl,
           isArchived: hasArchive

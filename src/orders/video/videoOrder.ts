@@ -10,7 +10,7 @@ import {
 } from "../../domain/video/OpenaiVideoBody.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
 import type { VideoInput } from "../../domain/video/VideoInput.ts"
-import type { VideoQuote } from "../../domain/video/VideoQuote.ts"
+import { kindOf, type VideoKind } from "../../domain/video/VideoQuote.ts"
 import type { VideoSku } from "../../domain/video/VideoSku.ts"
 import { withoutEchoes, withoutMedia } from "../../redaction/promptsFromRecords.ts"
 import { textDigest } from "../../redaction/textDigest.ts"
@@ -23,11 +23,11 @@ import { type OrderRun, type PaidOrder, unstreamedHooks } from "../orderValue.ts
 export interface AcceptedVideo {
   readonly id: string
   /**
-   * The quote; null for a replay, whose order was accepted for an earlier request with the same
-   * key.
+   * The kind of the video, with the model's id; null for a replay, whose order was accepted for an
+   * earlier request with the same key.
    */
-  readonly quote: VideoQuote | null
-  /** The ordered shape; null where the quote is null. */
+  readonly kind: VideoKind | null
+  /** The ordered shape; null where the kind is null. */
   readonly shape: { readonly ratio: string | null; readonly size: string | null } | null
 }
 
@@ -54,7 +54,6 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     )
     const [{ inputs, sku, generateAudio: sound }] = mounts
     const size = orderedSize(input, wish, sku)
-    const hasWatermark = input.parameters.watermark === true
 
     /** The texts that the vendor gets and may repeat in its messages. */
     const vendorTexts = ({ addresses }: OrderRun): ReadonlyArray<string> => [
@@ -70,7 +69,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       ratio: input.ratio,
       sound,
       ...(size === null ? {} : { size }),
-      ...(hasWatermark ? { marked: true } : {})
+      ...(mounts.every(({ isMarked }) => isMarked) ? { marked: true } : {})
     }
     const prompt = input.blocks.flatMap((block) => (block.type === "text" ? [block.text] : []))
 
@@ -81,7 +80,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       model,
       mounts: Arr.map(
         mounts,
-        ({ adapter, accounts, sku, parameters, blocks, generateAudio, ...mount }) => ({
+        ({ adapter, accounts, sku, parameters, blocks, generateAudio, isMarked: _, ...mount }) => ({
           ...mount,
           call: ({ id, addresses }) =>
             keyTurns.forOrder(accounts, (account) =>
@@ -135,7 +134,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
         Effect.succeed({
           _tag: "Accept",
           upstream,
-          answer: { id, quote, shape: { ratio: input.ratio, size } }
+          answer: { id, kind: kindOf(model.id, quote), shape: { ratio: input.ratio, size } }
         }),
       chargeUnread: () => null
     }

@@ -5,6 +5,7 @@ import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Errors.ts"
 import { videoReferences } from "../../domain/files/fileReferences.ts"
+import { isMarked, withMark } from "../../domain/marks.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
 import { mountOffers } from "../../domain/video/modelOffers.ts"
@@ -51,10 +52,12 @@ import { pricedFacts, type VideoTable } from "../../domain/video/videoPriceTable
 import type { Caller } from "../../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../../services/ProtocolAdapter.ts"
 import {
+  makeMarkDefault,
   makeModelCheck,
   makeMountCheck,
   type OrderedModel,
-  otherPriceKind
+  otherPriceKind,
+  preferMarked
 } from "../OrderChecks.ts"
 import { makeFindFiles } from "../orderFiles.ts"
 
@@ -155,12 +158,13 @@ export const makeVideoResolution = Effect.gen(function* () {
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
   const findFiles = yield* makeFindFiles
+  const marksByDefault = yield* makeMarkDefault
 
   const resolveMounts = Effect.fnUntraced(function* (
     ordered: OrderedModel,
     input: VideoInput,
     sizeRequest: SizeRequest | null,
-    lengths: KnownLengths
+    { lengths, isMarkDefault }: { readonly lengths: KnownLengths; readonly isMarkDefault: boolean }
   ) {
     const { model } = ordered
     const listedProtocol = protocols.video.get(model.protocol)
@@ -202,11 +206,12 @@ export const makeVideoResolution = Effect.gen(function* () {
     const checkSizeBy = (offers: ReadonlyArray<VideoOffer>) =>
       sizeRequest === null ? Result.void : checkSize(sizeRequest, offers, DEFAULT_RESOLUTION)
 
-    const mounts = yield* checkMounts(ordered, {
+    const usable = yield* checkMounts(ordered, {
       resolveProtocol,
       checkOffer: ({ row, offer, adapter, protocol, fields }, upstreamModel) =>
         Result.gen(function* () {
-          const parameters = yield* readParameters(input, fields, protocol)
+          const values = yield* readParameters(input, fields, protocol)
+          const parameters = isMarkDefault ? withMark(values, fields) : values
           yield* checkSizeBy([offer])
           const limited = yield* checkLimits(offer, input)
           const call = { row, listed: listedProtocol, upstreamModel }
@@ -228,7 +233,13 @@ export const makeVideoResolution = Effect.gen(function* () {
             }
             yield* Result.mapError(adapter.place(job), upstreamErrorOf)
           }
-          return { ...priced, adapter, parameters, blocks: limited.blocks }
+          return {
+            ...priced,
+            adapter,
+            parameters,
+            blocks: limited.blocks,
+            isMarked: isMarked(parameters, fields)
+          }
         }),
       quoteBy: ({ sku, facts }, prices) =>
         isVideoPrices(prices) ? quoteByPrices(prices, sku, facts, priceInput) : otherPriceKind,
@@ -250,6 +261,7 @@ export const makeVideoResolution = Effect.gen(function* () {
         return notOffered(offers, billingFor(usable[0].row, model.prices), input) ?? skuError
       }
     })
+    const mounts = isMarkDefault ? preferMarked(usable) : usable
     return { mounts, quote: mounts[0].quote, input, model }
   })
 
@@ -305,6 +317,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
     const input = completeInput(ordered, bodyInput, options)
     const sizeRequest = options === undefined ? null : sizeRequestOf(bodyInput, options)
-    return { ...(yield* resolveMounts(ordered, input, sizeRequest, lengths)), files }
+    const terms = { lengths, isMarkDefault: marksByDefault(caller) }
+    return { ...(yield* resolveMounts(ordered, input, sizeRequest, terms)), files }
   })
 })

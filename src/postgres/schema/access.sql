@@ -8,7 +8,10 @@ CREATE TABLE organizations (
   created_at timestamptz NOT NULL DEFAULT now(),
   -- Set while the organisation is disabled: API keys of its members are then refused. Members have
   -- the same column.
-  disabled_at timestamptz
+  disabled_at timestamptz,
+  -- Whether orders ask for the vendor's mark "made by AI" when the client does not set one. Null
+  -- means the gateway's default, which is a setting.
+  watermark boolean
 );
 -- Indexes for searches by the start of a name, case-insensitively, and for the few disabled
 -- organisations.

@@ -32,10 +32,12 @@ const KeyRow = Schema.Struct({
   models: Schema.NullOr(Schema.Array(Schema.String)),
   expiresAt: Schema.NullOr(Schema.Date),
   requestsPerMinute: Schema.NullOr(Schema.Int),
+  watermark: Schema.NullOr(Schema.Boolean),
   disabled: Schema.NullOr(Schema.Literals(["organisation", "member"]))
 })
 const keyColumns = columnsOf(KeyRow, "k", {
   keyId: "k.id",
+  watermark: "o.watermark",
   disabled: DISABLED
 })
 

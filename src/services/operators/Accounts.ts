@@ -20,6 +20,11 @@ export const OrganizationRecord = Schema.Struct({
   lowNano: Schema.NullOr(Schema.BigInt),
   /** Why the ledger's audit has stopped the organisation's spending; null where it has not. */
   stoppedReason: Schema.NullOr(Schema.String),
+  /**
+   * Whether orders ask for the vendor's mark when the client does not set one; null means the
+   * gateway's default.
+   */
+  watermark: Schema.NullOr(Schema.Boolean),
   createdAt: Schema.Date,
   disabledAt: Schema.NullOr(Schema.Date)
 })
@@ -60,6 +65,7 @@ interface AccountChange {
 
 export interface OrganizationChange extends AccountChange {
   readonly creditNano?: bigint | undefined
+  readonly watermark?: boolean | null | undefined
 }
 
 export interface MemberChange extends AccountChange {

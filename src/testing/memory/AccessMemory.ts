@@ -59,6 +59,7 @@ export const layerAccessMemory = Layer.effect(
         if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
         return {
           disabled: standing(organizationId, memberId),
+          watermark: store.organizations.get(organizationId)?.watermark ?? null,
           organizationId,
           memberId,
           keyId,

@@ -113,6 +113,7 @@ export interface Books {
   name: string
   readonly createdAt: Date
   disabledAt: Date | null
+  watermark: boolean | null
   readonly members: Map<string, StoredMember>
   readonly pool: StoredPool
   /** The monthly sums of members, by `monthKey`. */
@@ -247,6 +248,7 @@ export const makeBooks = (id: string, name: string, createdAt: Date): Books => (
   name,
   createdAt,
   disabledAt: null,
+  watermark: null,
   members: new Map(),
   pool: {
     balanceNano: 0n,

@@ -28,6 +28,7 @@ const organizationRecord = ({ pool, ...books }: Books): OrganizationRecord => ({
   creditNano: pool.creditNano,
   lowNano: pool.lowNano,
   stoppedReason: pool.stoppedReason,
+  watermark: books.watermark,
   createdAt: books.createdAt,
   disabledAt: books.disabledAt
 })
@@ -159,11 +160,12 @@ export const layerAccountsMemory = Layer.effect(
         Effect.map(findOrganization(id), organizationRecord)
       ),
       changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (id, change) {
-        const { name, enabled, creditNano } = change
+        const { name, enabled, creditNano, watermark } = change
         const books = yield* findOrganization(id)
         yield* write((now) => {
           books.pool.creditNano = creditNano ?? books.pool.creditNano
           books.name = name ?? books.name
+          books.watermark = valueAfter(books.watermark, watermark)
           books.disabledAt = disabledAtAfter(books.disabledAt, enabled, now)
         })
         return organizationRecord(books)

@@ -106,6 +106,41 @@ describe("a contradiction", () => {
     ],
     ["a model listed twice", [], [film, clip, film], [], "models[2].id", '"film"'],
     [
+      "an alias that is an id",
+      [],
+      [{ ...film, aliases: ["sora", "clip"] }, clip],
+      [],
+      "models[0].aliases[1]",
+      '"clip" is the id of a model'
+    ],
+    [
+      "an alias that is its model's own id",
+      [],
+      [{ ...film, aliases: ["film"] }],
+      [],
+      "models[0].aliases[0]",
+      '"film" is the id of a model'
+    ],
+    [
+      "an alias of two models",
+      [],
+      [
+        { ...film, aliases: ["sora"] },
+        { ...clip, aliases: ["short", "sora"] }
+      ],
+      [],
+      "models[1].aliases[1]",
+      '"sora" is already an alias of "film"'
+    ],
+    [
+      "an alias listed twice",
+      [],
+      [{ ...film, aliases: ["sora", "sora"] }],
+      [],
+      "models[0].aliases[1]",
+      '"sora" is already an alias of "film"'
+    ],
+    [
       "a limit of another modality",
       [],
       [film, { ...film, id: "film-2", limits: { input_video_seconds: 60, input_tokens: 9 } }],

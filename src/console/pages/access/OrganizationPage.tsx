@@ -19,13 +19,14 @@ import { EnableDialog, EnabledBadge } from "./EnabledBadge.tsx"
 import { KeyList } from "./KeyList.tsx"
 import { MemberList } from "./MemberList.tsx"
 import { NameDialog } from "./NameDialog.tsx"
+import { choiceOf, WatermarkDialog } from "./WatermarkDialog.tsx"
 
 type Organization = typeof OrganizationView.Type
 type Change = typeof OrganizationChangeBody.Type
 
 const Actions = ({ organization }: { readonly organization: Organization }) => {
   const { t } = useTranslation("access")
-  const [opened, setOpened] = useState<"rename" | "credit" | "enable" | null>(null)
+  const [opened, setOpened] = useState<"rename" | "credit" | "watermark" | "enable" | null>(null)
   const { id, name, enabled } = organization
   const change = useDo(
     (payload: Change) => (gateway) =>
@@ -51,6 +52,9 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
       <Button variant="default" onClick={() => open("credit")}>
         {t("setCredit")}
       </Button>
+      <Button variant="default" onClick={() => open("watermark")}>
+        {t("setWatermark")}
+      </Button>
       <Button variant="default" onClick={() => open("enable")}>
         {t(enabled ? "disable" : "enable")}
       </Button>
@@ -69,6 +73,14 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
           credit={organization.credit}
           doing={change}
           onDo={(credit) => change.mutate({ credit }, done(t("creditSet")))}
+          onClose={close}
+        />
+      ) : null}
+      {opened === "watermark" ? (
+        <WatermarkDialog
+          watermark={organization.watermark}
+          doing={change}
+          onDo={(watermark) => change.mutate({ watermark }, done(t("watermarkSet")))}
           onClose={close}
         />
       ) : null}
@@ -146,6 +158,7 @@ export const OrganizationPage = ({ id }: { readonly id: string }) => {
                       <Amount value={one.low_balance} currency={one.currency} />
                     )
                 },
+                { name: t("watermark"), value: t(`watermarks.${choiceOf(one.watermark)}`) },
                 { name: t("created"), value: <Moment at={one.created_at} /> },
                 ...(one.disabled_at === null
                   ? []

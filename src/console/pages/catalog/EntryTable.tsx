@@ -130,6 +130,11 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
           cell: (one) => (one.list === list ? <Id id={one.entry.id} whole /> : null)
         },
         {
+          name: "aliases",
+          label: t("fields.aliases"),
+          cell: (one) => (one.list === list ? one.entry.aliases?.join(", ") : null)
+        },
+        {
           name: "modality",
           label: t("fields.modality"),
           cell: (one) => (one.list === list ? one.entry.modality : null)
@@ -216,7 +221,7 @@ interface Props {
   readonly document: CatalogText
   readonly list: ListName
   readonly changed: ReadonlyArray<EntryDifference>
-  /** A text that the id or the name of an entry must contain. */
+  /** A text that the id or another name of an entry must contain. */
   readonly find: string
   /** The handlers of changes; null for operators who may only read. */
   readonly edit: {
@@ -225,10 +230,14 @@ interface Props {
   } | null
 }
 
+/** The other texts by which an entry is found: the name of a channel, the aliases of a model. */
+const otherNamesOf = (one: Entry): string => {
+  if (one.list === "channels") return one.entry.name
+  return one.list === "models" ? (one.entry.aliases ?? []).join(" ") : ""
+}
+
 const says = (one: Entry, text: string): boolean =>
-  `${keyOf(one)} ${one.list === "channels" ? one.entry.name : ""}`
-    .toLowerCase()
-    .includes(text.trim().toLowerCase())
+  `${keyOf(one)} ${otherNamesOf(one)}`.toLowerCase().includes(text.trim().toLowerCase())
 
 export const EntryTable = ({ document, list, changed, find, edit }: Props) => {
   const { t } = useTranslation("catalog")

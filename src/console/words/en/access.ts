@@ -39,6 +39,12 @@ export const access = {
   creditHint:
     "A prepaid pool covers every hold. Credit is how far below zero open orders of unknown size may take it together; 0 until it is set.",
   creditSet: "The credit was set.",
+  watermark: "Watermark",
+  setWatermark: "Set watermark",
+  watermarkHint:
+    "Whether orders that do not set `watermark` ask the vendor for its mark, where the model has this field.",
+  watermarkSet: "The watermark was set, on every gateway within a second.",
+  watermarks: { default: "Default of the gateway", on: "On", off: "Off" },
   lowBalance: "Low below",
   never: "never",
   neverExpires: "never",

@@ -53,6 +53,8 @@ export const catalog = {
     allow_private: "May be a link-local address or a cloud's metadata service",
     enabled: "In use",
     enabledHint: "Out of use it takes no more orders, and running ones are made to their end",
+    aliases: "Aliases",
+    aliasesHint: "Other names clients may order it by; orders are recorded under the id",
     modality: "Modality",
     protocol: "Protocol",
     protocolHint: "The official protocol of the model",

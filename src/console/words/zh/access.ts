@@ -41,6 +41,11 @@ export const access: Translated<typeof english> = {
   creditHint:
     "预付资金池足以支付所有预扣。信用额度是未结束且费用未知的订单合计可使余额低于零的最大金额，默认为 0。",
   creditSet: "信用额度已设置。",
+  watermark: "水印",
+  setWatermark: "设置水印",
+  watermarkHint: "对未设置 `watermark` 的订单，在模型支持该字段时是否要求供应商添加水印。",
+  watermarkSet: "水印已设置，一秒内在所有网关生效。",
+  watermarks: { default: "网关默认", on: "添加", off: "不添加" },
   lowBalance: "低余额阈值",
   never: "不提醒",
   neverExpires: "永不过期",

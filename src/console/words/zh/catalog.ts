@@ -54,6 +54,8 @@ export const catalog: Translated<typeof english> = {
     allow_private: "允许链路本地地址或云元数据服务",
     enabled: "启用",
     enabledHint: "停用后不再接受新订单，进行中的订单会继续完成",
+    aliases: "别名",
+    aliasesHint: "客户端下单时可用的其他名称；订单以 ID 记录",
     modality: "模态",
     protocol: "协议",
     protocolHint: "模型的官方协议",

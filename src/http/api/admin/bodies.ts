@@ -26,7 +26,7 @@ export const keyFields = {
     .check(Schema.isMinLength(1))
     .annotate({ description: "What the key may do; all but `statements` when left out" }),
   models: Schema.NullOr(Schema.Array(plainText())).annotate({
-    description: "The models it may order; null is all"
+    description: "The models it may order, by their ids or aliases; null is all"
   }),
   expires_at: Schema.NullOr(ExpiryTime),
   requests_per_minute: Schema.NullOr(RequestsPerMinute).annotate({

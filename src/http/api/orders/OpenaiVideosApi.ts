@@ -25,7 +25,7 @@ const CREATED = 1780000000
 /** The fields of OpenAI's video object without its id and its times. */
 export const openaiVideoFields = {
   object: constant("video", "Always `video`"),
-  model: text("The model that was ordered"),
+  model: text("The id of the model that was ordered, also where it was ordered by an alias"),
   status: oneOf(["queued", "in_progress", "completed", "failed"], "The state of the video"),
   progress: integer("100 when it is completed, and 0 before, as vendors report no progress"),
   completed_at: nullable(Schema.Int, "When it ended, in Unix seconds; null before"),

@@ -67,7 +67,7 @@ export const formula = text(
 
 const common = {
   object: constant("quote", "Always `quote`"),
-  model: text("The quoted model", "film-1"),
+  model: text("The id of the quoted model, also where it was named by an alias", "film-1"),
   modality: oneOf(["video", "image", "chat", "vlm", "embedding"], "The model's modality", "video"),
   currency,
   hold: decimal("The amount that is held before the vendor is called", "4.968"),

@@ -7,7 +7,6 @@ import { mediaTypeOf } from "../../../domain/files/mediaTypes.ts"
 import { openaiIdOf } from "../../../domain/orderIds.ts"
 import { OpenaiVideoBody, openaiOrder } from "../../../domain/video/OpenaiVideoBody.ts"
 import { openaiVideo } from "../../../domain/video/openaiVideo.ts"
-import { kindOf } from "../../../domain/video/VideoQuote.ts"
 import { Orders } from "../../../orders/Orders.ts"
 import type { AcceptedVideo } from "../../../orders/video/videoOrder.ts"
 import { TaskRepo } from "../../../services/TaskRepo.ts"
@@ -94,13 +93,10 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
      * The task that answers an order. For a replay the task is read from the database, but shown in
      * the state of a new task, so that the answer equals the first answer.
      */
-    const answerOf = Effect.fnUntraced(function* (
-      model: string,
-      { id, quote, shape }: AcceptedVideo
-    ) {
+    const answerOf = Effect.fnUntraced(function* ({ id, kind, shape }: AcceptedVideo) {
       const newTask = { id, state: "submitting", finishedAt: null } as const
-      if (quote !== null && shape !== null) {
-        return { ...newTask, model, kind: kindOf(model, quote), ...shape }
+      if (kind !== null && shape !== null) {
+        return { ...newTask, model: kind.model, kind, ...shape }
       }
       const { organizationId } = yield* CurrentCaller
       const task = yield* withClientId(openaiIdOf(id), tasks.find(organizationId, id))
@@ -118,7 +114,7 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
         const body = yield* decodeVideoBody(json)
         yield* responses.checkCallbackUrl(body.callback_url)
         const accepted = yield* placeOrder(request, openaiOrder(body), orders.openaiVideo)
-        const task = yield* answerOf(body.model, accepted)
+        const task = yield* answerOf(accepted)
         const video = openaiVideo(task, { id: task.id, task_status: "processing" })
         return HttpServerResponse.jsonUnsafe(video, {
           headers: {

@@ -35,9 +35,9 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
     const { currency } = yield* Settings
 
     /** The usual time of a video; null for other modalities, whose times are not recorded. */
-    const usualSecondsOf = (model: string, { quote }: Quoted) =>
+    const usualSecondsOf = ({ modelId, quote }: Quoted) =>
       quote.kind === "token_video" || quote.kind === "second_video"
-        ? usualTimes.usualSeconds(kindOf(model, quote))
+        ? usualTimes.usualSeconds(kindOf(modelId, quote))
         : null
 
     const quoteChat = decodeAndQuote(ChatBody, quotes.chat)
@@ -56,8 +56,8 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
         const payload = yield* quoteBody
         const modality = yield* quotes.modality(caller, payload.model)
         const quoted = yield* quoteBy[modality](caller, payload)
-        const usualSeconds = usualSecondsOf(payload.model, quoted)
-        return quoteView({ model: payload.model, modality, currency }, quoted, usualSeconds)
+        const usualSeconds = usualSecondsOf(quoted)
+        return quoteView({ model: quoted.modelId, modality, currency }, quoted, usualSeconds)
       })
     )
   })

@@ -28,6 +28,7 @@ import { UsualTimes } from "../../../polling/CompletionTimes.ts"
 import { TaskSettlement } from "../../../polling/TaskSettlement.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { Shutdown } from "../../../runtime/Shutdown.ts"
+import { makeModelFilter } from "../../../services/Catalog.ts"
 import { eventStreams } from "../../../services/metrics.ts"
 import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
 import { ContentLinks } from "../../../services/results/ContentLinks.ts"
@@ -87,6 +88,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const tasks = yield* TaskRepo
   const { rules } = yield* OutgoingWeb
   const links = yield* ContentLinks
+  const modelFilter = yield* makeModelFilter
   const { publicUrl } = settings
 
   /**
@@ -241,7 +243,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         {
           kind: taskKind,
           states: statesShownAs(taskKind, query.status ?? null),
-          model: query.model ?? null,
+          model: yield* modelFilter(query.model),
           createdAfter: query.created_after === undefined ? null : new Date(query.created_after),
           order: query.order
         },

@@ -2,7 +2,6 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { VideoBody } from "../../../domain/video/VideoBody.ts"
-import { kindOf } from "../../../domain/video/VideoQuote.ts"
 import { Orders } from "../../../orders/Orders.ts"
 import { customerApi } from "../../api/contractOf.ts"
 import { VideosGroup } from "../../api/orders/VideosApi.ts"
@@ -26,8 +25,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
       Effect.fnUntraced(function* (request) {
         const body = yield* videoBody
         yield* tasks.checkCallbackUrl(body.callback_url)
-        const { id, quote } = yield* placeOrder(request, body, orders.video)
-        const kind = quote === null ? null : kindOf(body.model, quote)
+        const { id, kind } = yield* placeOrder(request, body, orders.video)
         return HttpServerResponse.jsonUnsafe(
           { id, task_status: "processing" },
           { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(kind, 0) } }

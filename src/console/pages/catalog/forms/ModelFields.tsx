@@ -23,6 +23,11 @@ export const ModelFields = ({ value, onChange, isNew, faultAt }: FieldsProps<Mod
     const { prices: _, ...others } = value
     onChange(next === undefined ? others : { ...others, prices: next })
   }
+  const { aliases = [] } = value
+  const renamed = (names: Array<string>): void => {
+    const { aliases: _, ...others } = value
+    onChange(names.length === 0 ? others : { ...others, aliases: names })
+  }
   return (
     <Stack>
       <TextInput
@@ -34,6 +39,15 @@ export const ModelFields = ({ value, onChange, isNew, faultAt }: FieldsProps<Mod
         error={faultAt("id")}
         data-autofocus={isNew}
         onChange={(event) => onChange({ ...value, id: event.currentTarget.value })}
+      />
+      <TagsInput
+        label={t("fields.aliases")}
+        description={t("fields.aliasesHint")}
+        value={[...aliases]}
+        error={aliases
+          .map((_, position) => faultAt(`aliases[${position}]`))
+          .find((fault) => fault !== undefined)}
+        onChange={renamed}
       />
       <Select
         label={t("fields.modality")}
