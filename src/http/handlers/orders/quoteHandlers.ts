@@ -36,9 +36,9 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
 
     /** The usual time of a video; null for other modalities, whose times are not recorded. */
     const usualSecondsOf = ({ modelId, quote }: Quoted) =>
-      quote.kind === "token_video" || quote.kind === "second_video"
-        ? usualTimes.usualSeconds(kindOf(modelId, quote))
-        : null
+      quote.kind === "image" || quote.kind === "tokens"
+        ? null
+        : usualTimes.usualSeconds(kindOf(modelId, quote))
 
     const quoteChat = decodeAndQuote(ChatBody, quotes.chat)
     const quoteBy = {
