@@ -30,7 +30,8 @@ const modeOf = (
   family: Pick<VideoFamily, "forms">,
   { blocks }: Pick<VideoInput, "blocks">
 ): InputMode => {
-  const placed = placeMedia(family, blocks)
+  // Some vendors get media that their family has no form for, and refuse them themselves.
+  const placed = Result.orElse(placeMedia(family, blocks), () => placeMedia(anyForm, blocks))
   const roles = new Set(
     Result.isSuccess(placed) ? placed.success.media.map(({ role }) => role) : []
   )
