@@ -4,7 +4,12 @@
  */
 import type { ChargeBasis } from "../money/charges.ts"
 import type { ReportedUsage } from "../VendorOutcome.ts"
-import type { TableVideoQuote, TokenVideoQuote, VideoQuote } from "./VideoQuote.ts"
+import {
+  EXPOSURE_PERCENT,
+  type TableVideoQuote,
+  type TokenVideoQuote,
+  type VideoQuote
+} from "./VideoQuote.ts"
 
 export interface VideoCharge {
   readonly chargeNano: bigint
@@ -50,10 +55,16 @@ const SHORTEST_SECONDS = 2
 type TokenQuote = TokenVideoQuote | Extract<TableVideoQuote, { readonly unit: "token" }>
 
 /** The maximum number of tokens charged for an order, whatever the vendor reports. */
-const mostTokens = (quote: TokenQuote): bigint =>
-  quote.kind === "video_table" || quote.exposureNano === undefined
-    ? quote.estimatedTokens * PLAUSIBLE_TIMES
-    : quote.exposureNano / quote.nanoPerToken
+const mostTokens = (quote: TokenQuote): bigint => {
+  if (quote.kind === "token_video" && quote.exposureNano !== undefined) {
+    return quote.exposureNano / quote.nanoPerToken
+  }
+  // The hold exceeds the margin of the formula only if the length of a reference video is unknown;
+  // the hold then covers the most that the video can have.
+  const isLengthUnknown =
+    quote.kind === "video_table" && quote.units > (quote.estimatedTokens * EXPOSURE_PERCENT) / 100n
+  return isLengthUnknown ? quote.units : quote.estimatedTokens * PLAUSIBLE_TIMES
+}
 
 /**
  * The minimum plausible number of tokens: some vendors count no input, but all count the rendered

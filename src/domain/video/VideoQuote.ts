@@ -71,7 +71,10 @@ export const TableVideoQuote = Schema.Union([
     ...tableFields,
     unit: Schema.Literal("token"),
     tokensPerSecond: Schema.BigIntFromString,
-    /** The tokens by the formula, which apply if the vendor reports no usable number. */
+    /**
+     * The tokens by the formula, which apply if the vendor reports no usable number. A reference
+     * video of unknown length counts with its minimum, as it does for `token_video`.
+     */
     estimatedTokens: Schema.BigIntFromString,
     /** The least tokens that are billed; 0 if there is no such limit. */
     leastTokens: Schema.BigIntFromString
@@ -155,7 +158,7 @@ export const videoSecondPrice = (
  * another ratio has up to 4.4 % more pixels, and a video has one frame more than its duration
  * requires.
  */
-const EXPOSURE_PERCENT = 110n
+export const EXPOSURE_PERCENT = 110n
 
 /** The maximum number of tokens of an order whose input cannot be measured in advance. */
 const exposedTokens = (seconds: number, resolution: Resolution): bigint =>
@@ -257,16 +260,18 @@ export const quoteByTable = (
         return { ...common, unit: table.unit, ...held(1n) }
       case "token": {
         const { resolution, withVideo } = facts
-        const billedInput = withVideo ? Math.max(inputSeconds, MIN_INPUT_VIDEO_SECONDS) : 0
-        const seconds = billedInput + outputSeconds
+        const secondsWith = (seconds: number) =>
+          outputSeconds + (withVideo ? Math.max(seconds, MIN_INPUT_VIDEO_SECONDS) : 0)
+        const heldTokens = exposedTokens(secondsWith(inputSeconds), resolution)
+        const knownSeconds = BigInt(secondsWith(Math.ceil(inputs.videoSeconds ?? 0)))
         const leastTokens = withVideo ? BigInt(table.least_input_tokens ?? 0) : 0n
         return {
           ...common,
           unit: table.unit,
           tokensPerSecond: tokensPerSecond[resolution],
-          estimatedTokens: maxOf(BigInt(seconds) * tokensPerSecond[resolution], leastTokens),
+          estimatedTokens: maxOf(knownSeconds * tokensPerSecond[resolution], leastTokens),
           leastTokens,
-          ...held(maxOf(exposedTokens(seconds, resolution), leastTokens))
+          ...held(maxOf(heldTokens, leastTokens))
         }
       }
     }

@@ -246,6 +246,21 @@ describe("a quote by a price table", () => {
     assert.strictEqual(formatNano(expectedChargeOf(silent)), "1.08")
   })
 
+  it("charges a reference video of unknown length like token_video, within what is held", () => {
+    const table = tableOf({ unit: "token", lines: [{ price: "28" }] })
+    const order = facts({ withVideo: true })
+    const quote = Result.getOrThrow(quoteByTable(table, order, sku(5), oneVideo(null, 15)))
+    const chargeOf = (completionTokens: bigint | null) => {
+      const { units, basis } = chargeVideo(quote, { completionTokens, outputSeconds: null })
+      return [units, basis]
+    }
+    assert.strictEqual(quote.units, 475_200n)
+    assert.deepStrictEqual(chargeOf(null), [194_400n, "formula"])
+    assert.deepStrictEqual(chargeOf(470_000n), [470_000n, "upstream_usage"])
+    assert.deepStrictEqual(chargeOf(860_000n), [475_200n, "largest_plausible"])
+    assert.strictEqual(formatNano(expectedChargeOf(quote)), "5.4432")
+  })
+
   it("is explained with its facts", () => {
     const quote = Result.getOrThrow(quoteByTable(kling, facts({ sound: true }), sku(5), noVideo))
     const { chargeNano, units, basis } = chargeVideo(quote, noUsage)
