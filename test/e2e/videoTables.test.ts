@@ -23,7 +23,8 @@ const bySound = [
 const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
   channels: [
     { id: "ch-a", name: "A", base_url: `${simulatorUrl}/vp_a`, api_key: "vendor-key-a" },
-    { id: "ch-d", name: "D", base_url: `${simulatorUrl}/vp_d`, api_key: "vendor-key-d" }
+    { id: "ch-d", name: "D", base_url: `${simulatorUrl}/vp_d`, api_key: "vendor-key-d" },
+    { id: "ch-f", name: "F", base_url: `${simulatorUrl}/vp_f`, api_key: "vendor-key-f" }
   ],
   models: [
     {
@@ -37,6 +38,13 @@ const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
       modality: "video",
       protocol: "vp_d",
       prices: { kind: "video_table", unit: "clip", lines: [{ price: "2.5" }] }
+    },
+    {
+      id: "chosen",
+      modality: "video",
+      protocol: "vp_f",
+      limits: { smart: true },
+      prices: { kind: "video_table", unit: "second", lines: [{ price: "0.5" }] }
     },
     {
       id: "counted",
@@ -61,6 +69,7 @@ const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
       cost: { kind: "video_table", unit: "second", lines: [{ price: "0.5" }] }
     },
     { model: "whole", channel: "ch-d", upstream_model: "kling-v3" },
+    { model: "chosen", channel: "ch-f", upstream_model: "wan3.0-video" },
     { model: "counted", channel: "ch-a", upstream_model: "doubao-seedance-2-0" }
   ]
 })
@@ -156,6 +165,16 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.deepInclude(video, { hold: "10.9296", inputs: { sound: false, mode: "reference" } })
         const charged = yield* ordered(who, order)
         assert.deepInclude(charged, { unit: "token", basis: "upstream_usage" })
+      })
+    )
+
+    it.effect("a length that the model chooses is held at the longest of its vendor", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const order = { model: "chosen", prompt: "a", duration: -1 }
+        const quote = yield* bodyAs(QuoteAnswer, yield* quoteOf(who, order))
+        assert.deepInclude(quote, { hold: "15", formula: "30 s x 0.5 = 15" })
       })
     )
 

@@ -1,12 +1,14 @@
 /** Resolves an order of a video: its fields, its SKU, its price and its mounts. */
 import { Array as Arr, Effect, Result } from "effect"
 import type { Mount } from "../../domain/catalog/CatalogDocument.ts"
+import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
 import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Errors.ts"
 import { videoReferences } from "../../domain/files/fileReferences.ts"
 import { isMarked, withMark } from "../../domain/marks.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
+import { familyOf } from "../../domain/video/families/VideoFamily.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
 import { mountOffers } from "../../domain/video/modelOffers.ts"
 import {
@@ -21,6 +23,7 @@ import { countInputs, normaliseVideo, type VideoInput } from "../../domain/video
 import {
   canServe,
   DEFAULT_RESOLUTION,
+  familiesOf,
   type VideoProtocolRow
 } from "../../domain/video/VideoProtocol.ts"
 import { quoteByTable, quoteVideo } from "../../domain/video/VideoQuote.ts"
@@ -160,6 +163,22 @@ export const makeVideoResolution = Effect.gen(function* () {
   const findFiles = yield* makeFindFiles
   const marksByDefault = yield* makeMarkDefault
 
+  /**
+   * The longest output of an order with -1: the vendor's longest video of any mount, which limits
+   * of seconds do not shorten. It is the same for all mounts, so that they share the quote.
+   */
+  const longestOutputOf = ({ model, mounts }: OrderedModel): number | undefined => {
+    const listed = protocols.video.get(model.protocol)
+    const lengths = mounts.flatMap((mount) => {
+      const row = protocols.video.get(mountProtocol(model, mount))
+      const upstreamModel = mount.upstream_model ?? model.id
+      const family = row && familyOf(familiesOf(row, listed), upstreamModel)
+      return family?.seconds[1] ?? []
+    })
+    const ofLimits = longestSecondsOf(model.limits)
+    return model.limits?.smart === true ? Math.max(ofLimits ?? 0, ...lengths) : ofLimits
+  }
+
   const resolveMounts = Effect.fnUntraced(function* (
     ordered: OrderedModel,
     input: VideoInput,
@@ -173,7 +192,7 @@ export const makeVideoResolution = Effect.gen(function* () {
       input,
       lengths,
       limits: limitsOf(model),
-      longestOutputSeconds: longestSecondsOf(model.limits)
+      longestOutputSeconds: longestOutputOf(ordered)
     }
 
     const resolveProtocol = (protocol: string, upstreamModel: string, mount: Mount | null) => {
