@@ -67,13 +67,13 @@ const modesInWords: Readonly<Record<InputMode, string>> = {
 
 /** The facts of a line in words, such as `720p with sound`. */
 export const lineInWords = ({ resolution, sound, input_video, mode }: LineFacts): string => {
-  const words = [
+  const parts = [
     ...(resolution === undefined || resolution === ANY ? [] : [resolution]),
     ...soundInWords(sound),
     ...inputInWords(input_video),
     ...(mode === undefined || mode === ANY ? [] : [modesInWords[mode]])
   ]
-  return words.length === 0 ? "any order" : words.join(" ")
+  return parts.length === 0 ? "any order" : parts.join(" ")
 }
 
 /**

@@ -311,8 +311,9 @@ export const makeVideoResolution = Effect.gen(function* () {
   /**
    * Checks, in this order: the content of the request, the model, unknown fields, the files to
    * which the request refers, the mounts with their protocols, the accounts, the vendor's own
-   * fields, the limits of the model, duration and resolution, the price. The model is checked before the fields: when a body
-   * was meant for another route, an error about the model is the better explanation.
+   * fields, the limits of the model, duration and resolution, the price. The model is checked before
+   * the fields: when a body was meant for another route, an error about the model is the better
+   * explanation.
    */
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, options?: OpenaiOptions) {
     const normalised = normaliseVideo(body)
