@@ -5,8 +5,8 @@
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
-import { canSound, familyOf, type SoundOfModel } from "../domain/video/families/VideoFamily.ts"
-import { contentFamilies } from "../domain/video/families/vp_a.ts"
+import { canSound, type SoundOfModel } from "../domain/video/families/VideoFamily.ts"
+import { defaultContentRole, placeContent } from "../domain/video/families/vp_a.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
@@ -41,25 +41,6 @@ const isDuration = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, max
 
 // To the vendor
 
-const takesReferences = (upstreamModel: string): boolean =>
-  familyOf(contentFamilies, upstreamModel)?.forms.some(
-    ({ takes }) => takes.reference_image !== undefined
-  ) ?? true
-
-const isReference = (block: VideoBlock): boolean =>
-  block.type === "image" ? block.role === "reference_image" : block.type !== "text"
-
-/**
- * The role that is sent with images to which the client gave none; null sends no role. An image
- * without a role is the first frame to the vendor, and a first frame cannot be combined with
- * references.
- */
-const defaultRoleOf = ({ upstreamModel, blocks }: VideoOrder): ImageRole | null => {
-  const withoutRole = blocks.filter((block) => block.type === "image" && block.role === null)
-  const isFirstFrame = withoutRole.length === 1 && !blocks.some(isReference)
-  return isFirstFrame || !takesReferences(upstreamModel) ? null : "reference_image"
-}
-
 const toContentBlock = (defaultRole: ImageRole | null) => (block: VideoBlock) => {
   if (block.type === "text") return { type: "text", text: block.text }
   const type = `${block.type}_url`
@@ -67,8 +48,8 @@ const toContentBlock = (defaultRole: ImageRole | null) => (block: VideoBlock) =>
   return omitEmpty({ type, role, [type]: { url: block.url } })
 }
 
-const soundOfModel = ({ upstreamModel }: VideoOrder): SoundOfModel =>
-  familyOf(contentFamilies, upstreamModel)?.sound ?? "switch"
+const soundOfModel = ({ upstreamModel, blocks }: VideoOrder): SoundOfModel =>
+  placeContent(upstreamModel, blocks).sound
 
 /**
  * Refuses an order with sound for a silent model, which would leave the sound out without an error.
@@ -84,7 +65,9 @@ export const checkSound = (order: VideoOrder): Result.Result<void, VendorRefused
 export const commonFields = (order: VideoOrder) =>
   omitEmpty({
     model: order.upstreamModel,
-    content: order.blocks.map(toContentBlock(defaultRoleOf(order))),
+    content: order.blocks.map(
+      toContentBlock(defaultContentRole(order.upstreamModel, order.blocks))
+    ),
     duration: secondsOf(order),
     ratio: order.ratio,
     generate_audio: soundOfModel(order) === "switch" ? order.generateAudio : null

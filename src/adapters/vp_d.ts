@@ -4,15 +4,12 @@ import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
 import {
   canSound,
-  describeInputs,
-  familyOf,
   type InputRole,
   type PlacedOrder,
-  placeMedia,
   type SoundOfModel
 } from "../domain/video/families/VideoFamily.ts"
-import { type UnifiedMode, unifiedFamilies, unknownUnified } from "../domain/video/families/vp_d.ts"
-import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
+import { placeOnPath, type UnifiedMode, unifiedSound } from "../domain/video/families/vp_d.ts"
+import { textOf } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
@@ -55,27 +52,10 @@ const refuseField = (what: string) => {
   return Result.fail(localRefusal(message, { code: 1201, message }))
 }
 
-/**
- * The input blocks with roles, for a model without a row in the table: an image without a role
- * becomes a reference if the order has other media.
- */
-const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<VideoBlock> =>
-  blocks.filter(({ type }) => type !== "text").length === 1
-    ? blocks
-    : blocks.map((block) =>
-        block.type === "image" ? { ...block, role: block.role ?? "reference_image" } : block
-      )
-
-const familyFor = ({ upstreamModel }: VideoOrder) => familyOf(unifiedFamilies, upstreamModel)
-
-const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
-  const knownFamily = familyFor(order)
-  const family = knownFamily ?? unknownUnified
-  const blocks = knownFamily === null ? rolesBesideOthers(order.blocks) : order.blocks
-  return Result.orElse(placeMedia(family, blocks), () =>
-    refuseField(`contents. The model takes ${describeInputs(family)}`)
+const place = ({ upstreamModel, blocks }: VideoOrder): Result.Result<Placed, VendorRefused> =>
+  Result.orElse(placeOnPath(upstreamModel, blocks), (inputs) =>
+    refuseField(`contents. The model takes ${inputs}`)
   )
-}
 
 const itemTypes: Readonly<Record<InputRole, string>> = {
   first_frame: "first_frame",
@@ -151,7 +131,7 @@ const soundInWords: Readonly<Record<SoundOfModel, string>> = {
  * not exist on other paths.
  */
 const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
-  const { sound } = familyFor(order) ?? unknownUnified
+  const sound = unifiedSound(order.upstreamModel)
   if (!canSound(sound, order.generateAudio)) {
     return refuseField(`settings.audio. The model ${soundInWords[sound]}`)
   }

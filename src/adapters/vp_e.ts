@@ -7,11 +7,10 @@ import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import {
   describeInputs,
-  familyOf,
   type PlacedOrder,
   placeMedia
 } from "../domain/video/families/VideoFamily.ts"
-import { type TierMode, tierFamilies, unknownTier } from "../domain/video/families/vp_e.ts"
+import { type TierMode, tierFormsOf } from "../domain/video/families/vp_e.ts"
 import type { Resolution } from "../domain/video/tiers.ts"
 import { countInputs, textOf } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
@@ -80,7 +79,7 @@ const hasEqualFrames = ({ mode, media }: Placed): boolean =>
  * accepts images of one role.
  */
 const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
-  const family = familyOf(tierFamilies, order.upstreamModel) ?? unknownTier
+  const family = tierFormsOf(order.upstreamModel)
   const placed = Result.filterOrFail(
     placeMedia(family, order.blocks),
     (placed) => !hasEqualFrames(placed),

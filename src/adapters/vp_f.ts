@@ -17,12 +17,15 @@ import {
 } from "../domain/video/families/VideoFamily.ts"
 import {
   type CloudFamily,
-  type CloudKind,
   type CloudMode,
   cloudFamilies,
-  cloudTraitsOf,
-  type sizedCloudResolutions
+  isFrameBlock,
+  isReferenceBlock,
+  type sizedCloudResolutions,
+  type UnknownCloudModel,
+  unknownCloudModel
 } from "../domain/video/families/vp_f.ts"
+import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
@@ -58,8 +61,10 @@ const isUsage = Schema.is(
     video_duration: Schema.optional(Schema.Unknown)
   })
 )
-/** Matches the duration of a plausible video, in whole seconds. */
-const isLength = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3600 })))
+/** Matches the duration of a plausible video, in seconds. */
+const isLength = Schema.is(
+  Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(3600))
+)
 const isText = Schema.is(Schema.NonEmptyString)
 const isAddress = Schema.is(WebAddress)
 
@@ -120,27 +125,6 @@ const formOfFamily = (
     : refuse("The model always makes sound: it has no field by which generate_audio can be false")
 }
 
-const isReference = (block: MediaBlock): boolean =>
-  block.type === "video" || (block.type === "image" && block.role === "reference_image")
-
-const isFrame = (block: MediaBlock): boolean =>
-  block.type === "image" && (block.role === "first_frame" || block.role === "last_frame")
-
-/** The kind of model that the order's media need, for ids that do not contain the kind. */
-const kindOfInputs = (media: ReadonlyArray<MediaBlock>): CloudKind => {
-  const images = media.filter(({ type }) => type === "image")
-  if (media.some(isReference) || images.filter((block) => !isFrame(block)).length > 1) {
-    return "reference"
-  }
-  return images.length > 0 ? "image" : "text"
-}
-
-/** The traits of a model, whose kind is that of the order's media if its id contains none. */
-const traitsOf = (model: string, media: ReadonlyArray<MediaBlock>) => {
-  const traits = cloudTraitsOf(model)
-  return { ...traits, kind: traits.kind ?? kindOfInputs(media) }
-}
-
 /**
  * Puts each medium into the field of its type. Fails if the model has no field for a type, or if
  * there are two media of a type.
@@ -159,9 +143,8 @@ const fieldsOfMedia = (
   return Result.succeed(Object.fromEntries(entries.map(([field, , url]) => [field, url])))
 }
 
-const toItem = (block: MediaBlock, kind: CloudKind) => {
+const toItem = (block: MediaBlock, defaultRole: ImageRole) => {
   const types = { audio: "driving_audio", video: "reference_video" }
-  const defaultRole = kind === "image" ? "first_frame" : "reference_image"
   return {
     type: block.type === "image" ? (block.role ?? defaultRole) : types[block.type],
     url: block.url
@@ -171,15 +154,15 @@ const toItem = (block: MediaBlock, kind: CloudKind) => {
 /** The fields of an order's media; a medium without a field is refused, not left out. */
 const mediaOf = (
   media: ReadonlyArray<MediaBlock>,
-  { kind, isOld }: ReturnType<typeof traitsOf>
+  { kind, isOld, defaultRole }: UnknownCloudModel
 ): Result.Result<WrittenForm["media"], VendorRefused> => {
   if (kind === "text") return fieldsOfMedia(media, { audio: "audio_url" })
-  if (kind === "image" && media.some(isReference)) {
+  if (kind === "image" && media.some(isReferenceBlock)) {
     return media.some(({ type }) => type === "video")
       ? refuse("The model does not accept video input")
       : refuse("The model does not accept a reference image: an image is its first frame")
   }
-  if (!isOld) return Result.succeed({ media: media.map((block) => toItem(block, kind)) })
+  if (!isOld) return Result.succeed({ media: media.map((block) => toItem(block, defaultRole)) })
   if (kind === "image") {
     return media.some((block) => block.type === "image" && block.role === "last_frame")
       ? refuse("The model does not accept a last frame")
@@ -188,7 +171,7 @@ const mediaOf = (
   if (media.some(({ type }) => type === "audio")) {
     return refuse("The model does not accept audio input")
   }
-  return media.some(isFrame)
+  return media.some(isFrameBlock)
     ? refuse("The model does not accept frames: its images are references")
     : Result.succeed({ reference_urls: media.map(({ url }) => url) })
 }
@@ -198,12 +181,12 @@ const formByInputs = ({
   blocks
 }: VideoOrder): Result.Result<WrittenForm, VendorRefused> => {
   const media = blocks.filter((block) => block.type !== "text")
-  const traits = traitsOf(upstreamModel, media)
-  const { kind, isOld, isFlash } = traits
-  return Result.map(mediaOf(media, traits), (media) => ({
+  const model = unknownCloudModel(upstreamModel, blocks)
+  const { kind, isOld, sound } = model
+  return Result.map(mediaOf(media, model), (media) => ({
     media,
     picture: kind === "image" ? "resolution" : isOld ? "size" : "resolution_and_ratio",
-    hasSoundSwitch: kind === "reference" || (kind === "image" && isFlash)
+    hasSoundSwitch: sound === "switch"
   }))
 }
 
@@ -301,10 +284,10 @@ const statusNames: StatusNames = {
   cancelled: ["CANCELED", "CANCELLED"]
 }
 
-/** Reads a duration, which is sometimes a string of digits. */
+/** Reads a duration, which is sometimes a string of digits; a part of a second counts as one. */
 const lengthOf = (value: unknown): number | null => {
   const seconds = typeof value === "string" ? Number(value) : value
-  return isLength(seconds) ? seconds : null
+  return isLength(seconds) ? Math.ceil(seconds) : null
 }
 
 /** The seconds of the usage. The vendor's `duration` is the sum of input and output seconds. */
@@ -312,11 +295,12 @@ const readUsage = (usage: unknown): VideoUsage => {
   if (!isUsage(usage)) return { completionTokens: null, outputSeconds: null }
   const inputSeconds = lengthOf(usage.input_video_duration)
   const renderedSeconds = lengthOf(usage.output_video_duration) ?? lengthOf(usage.video_duration)
-  const totalSeconds = lengthOf(usage.duration) ?? 0
+  const totalSeconds = lengthOf(usage.duration)
   return {
     completionTokens: null,
-    outputSeconds: renderedSeconds ?? lengthOf(totalSeconds - (inputSeconds ?? 0)),
-    ...(inputSeconds === null ? {} : { inputSeconds })
+    outputSeconds: renderedSeconds,
+    ...(inputSeconds === null ? {} : { inputSeconds }),
+    ...(totalSeconds === null ? {} : { totalSeconds })
   }
 }
 

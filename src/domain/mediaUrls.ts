@@ -6,7 +6,7 @@ import type { MediaKind } from "./files/mediaTypes.ts"
  * The maximum number of media in one field, above the limits of all vendors, which enforce their
  * own.
  */
-export const MAX_MEDIA = 16
+export const MAX_MEDIA = 32
 
 /**
  * Whether a text is a URL of a medium. A single pattern would take ten times as long for large

@@ -2,7 +2,7 @@
  * The checks with which every ordering endpoint begins: the model, its mounts, and the accounts of
  * their channels.
  */
-import { Array as Arr, Effect, Equal, Result } from "effect"
+import { Array as Arr, Effect, Result } from "effect"
 import type { Model, Mount } from "../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../domain/catalog/CatalogRules.ts"
 import { isReserved, type Modality, modalities } from "../domain/catalog/Modality.ts"
@@ -23,7 +23,7 @@ import {
   type RateLimited,
   type UpstreamError
 } from "../domain/Errors.ts"
-import type { Quote } from "../domain/money/Quote.ts"
+import { isSameQuote, type Quote } from "../domain/money/Quote.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
@@ -278,7 +278,7 @@ export const makeMountCheck = Effect.gen(function* () {
     if (Arr.isArrayNonEmpty(usable)) {
       const [first, ...others] = usable
       return Arr.prepend(
-        others.filter(({ quote }) => Equal.equals(quote, first.quote)),
+        others.filter(({ quote }) => isSameQuote(first.quote, quote)),
         first
       )
     }

@@ -135,7 +135,7 @@ const simulated: ReadonlyArray<Omit<SimulatedVideoSubject, "protocol">> = [
     model: "x2.7-t2v-cn",
     wires: familyF.wires.filter(({ order }) => order.upstreamModel?.startsWith("x2.")),
     endings: [["sim:cancel", "CANCELED", ""]],
-    usage: { ...bySeconds, outputSeconds: 5 }
+    usage: { ...bySeconds, outputSeconds: 5, totalSeconds: 5 }
   }
 ]
 

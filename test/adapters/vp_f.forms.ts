@@ -1,4 +1,5 @@
 /** Orders and answers of vp_f's envelope, which a family of the relay shares. */
+import type { VideoUsage } from "../../src/domain/video/VideoCharge.ts"
 import { done, failed, OUTPUT, PROMPT, processing, unknown } from "./blocks.ts"
 import { lost, refused } from "./failures.ts"
 import { strangeWords, UPSTREAM_ID, type VideoSubject } from "./VideoAdapter.suite.ts"
@@ -13,26 +14,40 @@ const submitted = { request_id: "r-1", output: { task_id: UPSTREAM_ID, task_stat
 const flat = (code: string) => ({ code, message: `fault ${code}`, request_id: "r-1" })
 const snake = { error: { code: "invalid_api_key", message: "who?", type: "invalid_request_error" } }
 
-/** What vendors say of the lengths, and what of it was rendered. */
-const usages: ReadonlyArray<
-  readonly [usage: unknown, outputSeconds: number | null, inputSeconds?: number]
-> = [
-  [{ duration: 7, output_video_duration: 7, SR: 720, video_count: 1 }, 7],
-  [{ duration: 12, input_video_duration: 5, output_video_duration: 7 }, 7, 5],
-  [{ duration: "12", input_video_duration: "5", output_video_duration: "7" }, 7, 5],
-  [{ video_duration: 5, video_ratio: "16:9", video_count: 1 }, 5],
-  [{ duration: 9, SR: "720" }, 9],
-  [{ duration: 12, input_video_duration: 5 }, 7, 5],
-  [{ duration: "12", input_video_duration: "5" }, 7, 5],
-  [{ duration: 5, input_video_duration: 5 }, null, 5],
-  [{ output_video_duration: 7.5 }, null],
-  [{ output_video_duration: -7, duration: "seven" }, null],
-  [{ duration: 1e9 }, null],
-  [{ output_video_duration: "" }, null],
-  [{ duration: [7] }, null],
-  [{}, null],
-  [null, null],
-  ["7", null]
+type Seconds = Omit<VideoUsage, "completionTokens">
+
+/** What vendors report of lengths, and what is read of it. */
+const usages: ReadonlyArray<readonly [usage: unknown, read: Partial<Seconds>]> = [
+  [
+    { duration: 7, output_video_duration: 7, SR: 720, video_count: 1 },
+    { outputSeconds: 7, totalSeconds: 7 }
+  ],
+  [
+    { duration: 12, input_video_duration: 5, output_video_duration: 7 },
+    { outputSeconds: 7, inputSeconds: 5, totalSeconds: 12 }
+  ],
+  [
+    { duration: "12", input_video_duration: "5", output_video_duration: "7" },
+    { outputSeconds: 7, inputSeconds: 5, totalSeconds: 12 }
+  ],
+  [{ video_duration: 5, video_ratio: "16:9", video_count: 1 }, { outputSeconds: 5 }],
+  [{ duration: 9, SR: "720" }, { totalSeconds: 9 }],
+  [
+    { duration: 12, input_video_duration: 5 },
+    { inputSeconds: 5, totalSeconds: 12 }
+  ],
+  [
+    { duration: 11.9, input_video_duration: 4.2 },
+    { inputSeconds: 5, totalSeconds: 12 }
+  ],
+  [{ output_video_duration: 7.5 }, { outputSeconds: 8 }],
+  [{ output_video_duration: -7, duration: "seven" }, {}],
+  [{ duration: 1e9 }, {}],
+  [{ output_video_duration: "" }, {}],
+  [{ duration: [7] }, {}],
+  [{}, {}],
+  [null, {}],
+  ["7", {}]
 ]
 
 /** `path` is where every order goes. */
@@ -107,17 +122,10 @@ export const formsOfVpF = (path: string) =>
         body: task("SUCCEEDED", { video_url: OUTPUT, orig_prompt: PROMPT }),
         status: done
       },
-      ...usages.map(([usage, outputSeconds, inputSeconds]) => ({
-        says: `${JSON.stringify(usage)} tells of ${outputSeconds} output seconds`,
+      ...usages.map(([usage, read]) => ({
+        says: `the usage ${JSON.stringify(usage)} is read as ${JSON.stringify(read)}`,
         body: { ...task("SUCCEEDED", { video_url: OUTPUT }), usage },
-        status: {
-          ...done,
-          usage: {
-            ...done.usage,
-            outputSeconds,
-            ...(inputSeconds === undefined ? {} : { inputSeconds })
-          }
-        }
+        status: { ...done, usage: { ...done.usage, ...read } }
       })),
       {
         says: "a failed task tells its code and message",

@@ -123,10 +123,10 @@ for (const kind of databasesInTurn(import.meta.filename)) {
     timeout: "60 seconds"
   })(`price tables of videos (${kind})`, (it) => {
     it.effect.each([
-      [{}, "3", "off", "720p without sound without a reference video from a text"],
+      [{}, "3", "off", "the price of 720p without sound;"],
       [{ generate_audio: true }, "4.5", "native", "720p with sound"],
       [{ generate_audio: true, resolution: "1080p" }, "6", "native", "1080p with sound"],
-      [{ image: "https://files.test/1.png" }, "3", "off", "from a first frame"]
+      [{ image: "https://files.test/1.png" }, "3", "off", "the price of 720p without sound;"]
     ] as const)(
       "seconds of %j are charged %s and sent with sound %s",
       ([order, charge, sound, facts]) =>

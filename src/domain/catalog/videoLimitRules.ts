@@ -9,7 +9,13 @@ import {
 } from "../video/families/VideoFamily.ts"
 import { ratios as allRatios } from "../video/sizes.ts"
 import { Resolution } from "../video/tiers.ts"
-import { familiesOf, type VideoProtocolRow, writableResolutions } from "../video/VideoProtocol.ts"
+import {
+  familiesOf,
+  placeOrder,
+  type VideoProtocolRow,
+  writableRatios,
+  writableResolutions
+} from "../video/VideoProtocol.ts"
 import { videoSecondPrice, videoTokenPrice } from "../video/VideoQuote.ts"
 import {
   describeSeconds,
@@ -132,22 +138,60 @@ function* widerFaults({ model, mount, mountPath, row, listed }: VideoUse): Fault
   yield* widerSwitches(path, wide, limits)
 }
 
-/** Finds resolutions that the protocol's adapter cannot write into a request. */
-function* unwritableFaults(use: VideoUse): Faults {
-  const { model, modelPath, mount, mountPath, protocol, row, listed } = use
-  const writable = writableResolutions(row, listed, upstreamModelOf(use))
+/** Finds the entries of a limit that the adapter cannot write into a request. */
+function* unwritable<Value>(
+  use: VideoUse,
+  field: "resolutions" | "ratios",
+  lists: { readonly model?: ReadonlyArray<Value>; readonly mount?: ReadonlyArray<Value> },
+  writable: ReadonlyArray<Value>
+): Faults {
   const choice =
-    writable.length === 0 ? "sends no resolution" : `sends ${writable.join(", ")} alone`
-  for (const [path, resolutions = []] of [
-    [modelPath, model.limits?.resolutions],
-    [mountPath, mount?.limits?.resolutions]
+    writable.length === 0 ? `sends no ${field.slice(0, -1)}` : `sends ${writable.join(", ")} alone`
+  for (const [path, list = []] of [
+    [use.modelPath, lists.model],
+    [use.mountPath, lists.mount]
   ] as const) {
-    for (const [index, resolution] of resolutions.entries()) {
-      if (writable.includes(resolution)) continue
+    for (const [index, value] of list.entries()) {
+      if (writable.includes(value)) continue
       yield {
-        path: `${path}.limits.resolutions[${index}]`,
-        message: `${protocol} ${choice} to ${JSON.stringify(upstreamModelOf(use))}, and not ${resolution}`
+        path: `${path}.limits.${field}[${index}]`,
+        message: `${use.protocol} ${choice} to ${JSON.stringify(upstreamModelOf(use))}, and not ${value}`
       }
+    }
+  }
+}
+
+function* unwritableFaults(use: VideoUse): Faults {
+  const { model, mount, row, listed } = use
+  const call = { row, listed, upstreamModel: upstreamModelOf(use) }
+  const listsOf = <Field extends "resolutions" | "ratios">(field: Field) => ({
+    model: model.limits?.[field] ?? [],
+    mount: mount?.limits?.[field] ?? []
+  })
+  yield* unwritable(
+    use,
+    "resolutions",
+    listsOf("resolutions"),
+    writableResolutions(row, listed, call.upstreamModel)
+  )
+  yield* unwritable(use, "ratios", listsOf("ratios"), writableRatios(call))
+}
+
+/** Finds limits that leave only a choice of sound which the model does not have. */
+function* soundFaults(use: VideoUse): Faults {
+  const { model, modelPath, mount, mountPath, row, listed, protocol } = use
+  const upstreamModel = upstreamModelOf(use)
+  const { sound } = placeOrder({ row, listed, upstreamModel }, [])
+  const field = sound === "always" ? "sound" : "silent"
+  if (sound !== "always" && sound !== "never") return
+  for (const [path, limits] of [
+    [modelPath, model.limits],
+    [mountPath, mount?.limits]
+  ] as const) {
+    if (limits?.[field] !== false) continue
+    yield {
+      path: `${path}.limits.${field}`,
+      message: `${JSON.stringify(upstreamModel)}, which ${protocol} calls, ${sound} makes sound, so that false leaves nothing to order`
     }
   }
 }
@@ -225,6 +269,7 @@ export const limitUseFaults = (uses: ReadonlyArray<VideoUse>): ReadonlyArray<Fie
       .flatMap((use) => [
         ...widerFaults(use),
         ...unwritableFaults(use),
+        ...soundFaults(use),
         ...smartFaults(use),
         ...unpricedFaults(use)
       ])

@@ -1,5 +1,5 @@
 /** The union of all quotes, and the formulas by which they were calculated. */
-import { Schema } from "effect"
+import { Equal, Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
 import { costOf, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
 import { type TableVideoQuote, type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
@@ -27,6 +27,21 @@ export const encodeQuote = (quote: Quote): typeof Quote.Encoded => {
       return encodeVideo(quote)
   }
 }
+
+/** The quote with the same value for every fact that its price does not depend on. */
+const withoutUnpricedFacts = (quote: Quote): Quote => {
+  if (quote.kind !== "video_table") return quote
+  const { pricedFacts, sound, mode } = quote
+  return {
+    ...quote,
+    sound: pricedFacts.includes("sound") ? sound : null,
+    mode: pricedFacts.includes("mode") ? mode : "text"
+  }
+}
+
+/** Whether two mounts have one quote for an order: every figure and every priced fact is equal. */
+export const isSameQuote = (one: Quote, other: Quote): boolean =>
+  Equal.equals(withoutUnpricedFacts(one), withoutUnpricedFacts(other))
 
 /**
  * The maximum possible charge of an order. This is its hold, unless the size of the order is

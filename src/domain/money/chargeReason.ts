@@ -1,5 +1,6 @@
 /** Explains a charge in words that a customer can check. */
 
+import { Struct } from "effect"
 import { UNREADABLE_BASIS } from "../VendorOutcome.ts"
 import { tiers } from "../video/tiers.ts"
 import type { TableVideoQuote, TokenVideoQuote } from "../video/VideoQuote.ts"
@@ -71,13 +72,11 @@ const tokenReason = ({
 }
 
 /** The facts that decided the price of an order by a price table, in words. */
-const factsInWords = ({ resolution, sound, withVideo, mode }: TableVideoQuote): string =>
-  lineInWords({
-    resolution,
-    ...(sound === null ? {} : { sound }),
-    input_video: withVideo,
-    mode
-  })
+const factsInWords = (quote: TableVideoQuote): string => {
+  const { pricedFacts, resolution, sound, withVideo, mode } = quote
+  const facts = { resolution, sound: sound ?? ("*" as const), input_video: withVideo, mode }
+  return lineInWords(Struct.pick(facts, pricedFacts))
+}
 
 const sourcesOfUnits: Readonly<Partial<Record<ChargeBasis, string>>> = {
   upstream_usage: "The vendor reported",

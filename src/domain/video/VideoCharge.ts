@@ -35,6 +35,8 @@ export interface VideoUsage {
   readonly outputSeconds: number | null
   /** The seconds of the reference videos; missing if the vendor does not report them. */
   readonly inputSeconds?: number
+  /** The output seconds and those of the reference videos; missing if not reported. */
+  readonly totalSeconds?: number
 }
 
 /**
@@ -101,9 +103,22 @@ const chargeTokens = (quote: TokenQuote, usage: VideoUsage): VideoCharge => {
   )
 }
 
+/**
+ * The rendered seconds that the vendor reports; null if it reports none. A total is split only where
+ * the other part of it is known.
+ */
+const renderedSeconds = (
+  { withVideo }: Pick<TableVideoQuote, "withVideo">,
+  { outputSeconds, inputSeconds, totalSeconds = 0 }: VideoUsage
+): number | null => {
+  const input = withVideo ? inputSeconds : 0
+  const rendered = outputSeconds ?? (input === undefined ? 0 : totalSeconds - input)
+  return rendered > 0 ? rendered : null
+}
+
 /** The tokens by the formula, with the rendered duration if the model chose it. */
-const formulaTokens = (quote: TokenQuote, { outputSeconds }: VideoUsage): bigint => {
-  const rendered = (quote.smart ? outputSeconds : null) ?? quote.outputSeconds
+const formulaTokens = (quote: TokenQuote, usage: VideoUsage): bigint => {
+  const rendered = (quote.smart ? renderedSeconds(quote, usage) : null) ?? quote.outputSeconds
   if (quote.kind === "token_video") {
     return BigInt(quote.inputSeconds + rendered) * quote.tokensPerSecond
   }
@@ -112,40 +127,51 @@ const formulaTokens = (quote: TokenQuote, { outputSeconds }: VideoUsage): bigint
   return tokens > quote.leastTokens ? tokens : quote.leastTokens
 }
 
+/** The seconds of the reference videos, also as the rest of a total; null if not reported. */
+const inputSecondsOf = (
+  { inputSeconds, totalSeconds = 0 }: VideoUsage,
+  outputSeconds: number | null
+): number | null => {
+  if (inputSeconds !== undefined) return inputSeconds
+  return outputSeconds !== null && totalSeconds > outputSeconds
+    ? totalSeconds - outputSeconds
+    : null
+}
+
 /**
  * Seconds of a price table: the ordered ones, except that the vendor's report counts where the
- * model chose the duration and where input seconds are billed. More seconds than are held are not
- * plausible, so that then the held ones are charged.
+ * model chose the duration and where input seconds are billed. A part that is not reported counts
+ * as held, and so does a report of more seconds than are held or of less than any video has.
  */
 const chargeSeconds = (
   quote: Extract<TableVideoQuote, { readonly unit: "second" }>,
-  { outputSeconds, inputSeconds }: VideoUsage
+  usage: VideoUsage
 ): VideoCharge => {
   const heldInput = quote.billsInput ? quote.inputSeconds : 0
-  const reportedInput = heldInput > 0 ? (inputSeconds ?? null) : 0
-  const reportedOutput = quote.smart ? outputSeconds : quote.outputSeconds
+  const reportedOutput = quote.smart ? renderedSeconds(quote, usage) : quote.outputSeconds
+  const reportedInput = heldInput > 0 ? inputSecondsOf(usage, reportedOutput) : 0
+  const [input, output] = [reportedInput ?? heldInput, reportedOutput ?? quote.outputSeconds]
   const chargeFor = (
-    input: bigint,
-    output: bigint,
-    basis: VideoCharge["basis"],
-    implausible: ReportedUsage | null
+    inputSeconds: number,
+    outputSeconds: number,
+    basis: VideoCharge["basis"]
   ): VideoCharge => ({
-    chargeNano: (input + output) * quote.nanoPerUnit,
-    ...(input === 0n ? {} : { inputUnits: input }),
-    units: output,
+    chargeNano: BigInt(inputSeconds + outputSeconds) * quote.nanoPerUnit,
+    ...(inputSeconds === 0 ? {} : { inputUnits: BigInt(inputSeconds) }),
+    units: BigInt(outputSeconds),
     basis,
-    implausible
+    implausible: null
   })
-  const input = BigInt(reportedInput ?? heldInput)
-  const output = BigInt(reportedOutput ?? quote.outputSeconds)
-  if (input + output > quote.units) {
-    const implausible = { input: heldInput > 0 ? input : null, output }
-    const [heldSeconds, heldOutput] = [BigInt(heldInput), BigInt(quote.outputSeconds)]
-    return chargeFor(heldSeconds, heldOutput, "largest_plausible", implausible)
+  const implausible = { input: heldInput > 0 ? BigInt(input) : null, output: BigInt(output) }
+  if (BigInt(input + output) > quote.units) {
+    return { ...chargeFor(heldInput, quote.outputSeconds, "largest_plausible"), implausible }
   }
-  if (!quote.smart && heldInput === 0) return chargeFor(input, output, "ordered_seconds", null)
+  if (quote.smart && output < SHORTEST_SECONDS) {
+    return { ...chargeFor(input, quote.outputSeconds, "formula"), implausible }
+  }
+  if (!quote.smart && heldInput === 0) return chargeFor(input, output, "ordered_seconds")
   const isReported = reportedInput !== null && reportedOutput !== null
-  return chargeFor(input, output, isReported ? "upstream_usage" : "formula", null)
+  return chargeFor(input, output, isReported ? "upstream_usage" : "formula")
 }
 
 /** The charge of a finished task, by the quote that was stored with its hold. */

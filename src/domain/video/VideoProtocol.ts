@@ -1,11 +1,24 @@
 /** The video protocols: what a client may order from each, and how it is billed. */
-import type { SoundOfModel, VideoFamily } from "./families/VideoFamily.ts"
-import { contentFamilies } from "./families/vp_a.ts"
-import { olderUnifiedResolutions, unifiedFamilies } from "./families/vp_d.ts"
-import { tierFamilies } from "./families/vp_e.ts"
-import { cloudFamilies, cloudResolutions } from "./families/vp_f.ts"
-import type { Ratio } from "./sizes.ts"
+import {
+  anyForm,
+  familyOf,
+  type PlaceOrder,
+  rolesByForms,
+  type VideoFamily,
+  type VideoPlacement
+} from "./families/VideoFamily.ts"
+import { contentFamilies, placeContent } from "./families/vp_a.ts"
+import {
+  olderUnifiedResolutions,
+  placeOlderUnified,
+  placeUnified,
+  unifiedFamilies
+} from "./families/vp_d.ts"
+import { placeTier, tierFamilies } from "./families/vp_e.ts"
+import { cloudFamilies, cloudResolutions, isSizedCloud, placeCloud } from "./families/vp_f.ts"
+import { type Ratio, ratios } from "./sizes.ts"
 import { Resolution } from "./tiers.ts"
+import type { VideoBlock } from "./VideoInput.ts"
 import {
   blockParameters,
   cloudParameters,
@@ -49,8 +62,11 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly isShapedByImage?: boolean
   /** Whether the vendor makes sound if the order does not say so; true if missing. */
   readonly soundsByDefault?: boolean
-  /** When a model makes sound that none of the families describes; `unset` if missing. */
-  readonly soundOfUnknown?: SoundOfModel
+  /**
+   * Decides how an order is sent: the roles of its media, and what decides on its sound. If missing,
+   * the forms of the families decide.
+   */
+  readonly place?: PlaceOrder
   /** The unit of billing; null if it depends on the prices of the model in the catalog. */
   readonly billing: VideoBilling | null
   /** Whether the channel must have an application id. */
@@ -72,7 +88,7 @@ export const videoProtocols = {
     seconds: [5, 15],
     smart: "never",
     resolutions: ["480p", "720p", "1080p", "4K"],
-    soundOfUnknown: "switch",
+    place: placeContent,
     billing: "token_video",
     needsAppId: false,
     relays: false,
@@ -84,7 +100,7 @@ export const videoProtocols = {
     seconds: [4, 15],
     smart: "always",
     resolutions: [],
-    soundOfUnknown: "switch",
+    place: placeContent,
     billing: "token_video",
     needsAppId: true,
     relays: false,
@@ -95,7 +111,7 @@ export const videoProtocols = {
     seconds: [1, 16],
     smart: "token_billed",
     resolutions: ["480p", "540p", "720p", "1080p", "4K"],
-    soundOfUnknown: "switch",
+    place: placeContent,
     billing: null,
     needsAppId: false,
     relays: true,
@@ -110,7 +126,7 @@ export const videoProtocols = {
     ratios: ["16:9", "9:16", "1:1"],
     isShapedByImage: true,
     soundsByDefault: false,
-    soundOfUnknown: "switch",
+    place: placeUnified,
     billing: "second_video",
     needsAppId: false,
     relays: false,
@@ -124,7 +140,7 @@ export const videoProtocols = {
     resolutions: ["540p", "720p", "1080p"],
     ratios: ["16:9", "9:16", "1:1", "4:3", "3:4"],
     isShapedByImage: true,
-    soundOfUnknown: "switch",
+    place: placeTier,
     billing: "second_video",
     needsAppId: false,
     relays: false,
@@ -137,6 +153,7 @@ export const videoProtocols = {
     resolutions: ["720p", "1080p"],
     ratios: ["16:9", "9:16", "1:1", "4:3", "3:4"],
     isShapedByImage: true,
+    place: placeCloud,
     billing: "second_video",
     needsAppId: false,
     relays: false,
@@ -165,6 +182,37 @@ export const familiesOf = (
 ): ReadonlyArray<VideoFamily> => {
   if (!row.relays) return row.families ?? []
   return listed === undefined || listed.relayFamily === "d" ? [] : (listed.families ?? [])
+}
+
+/** How a mount calls a model: the protocol, the protocol it is listed under, the vendor's model. */
+export interface VideoCall {
+  readonly row: VideoProtocolRow
+  readonly listed: VideoProtocolRow | undefined
+  readonly upstreamModel: string
+}
+
+const placeByFamily =
+  (families: ReadonlyArray<VideoFamily>): PlaceOrder =>
+  (upstreamModel, blocks) => {
+    const family = familyOf(families, upstreamModel)
+    return {
+      roles: rolesByForms(family ?? anyForm, blocks),
+      sound: family?.sound ?? "unset"
+    }
+  }
+
+/**
+ * How an order is sent by a mount. A relay sends it as the protocol under which the model is
+ * listed, except that family d is the older API.
+ */
+export const placeOrder = (
+  { row, listed, upstreamModel }: VideoCall,
+  blocks: ReadonlyArray<VideoBlock>
+): VideoPlacement => {
+  const vendor = row.relays ? (listed ?? row) : row
+  const place = vendor.place ?? placeByFamily(vendor.families ?? [])
+  const isOlder = row.relays && listed?.relayFamily === "d"
+  return (isOlder ? placeOlderUnified : place)(upstreamModel, blocks)
 }
 
 type WritableResolutions = Readonly<
@@ -196,6 +244,13 @@ export const writableResolutions = (
     : [directResolutions, row.relayFamily]
   const writable = family === null ? undefined : table[family]
   return writable === undefined ? Resolution.literals : writable(upstreamModel)
+}
+
+/** The ratios that the adapter can write into a request for the upstream model. */
+export const writableRatios = ({ row, listed, upstreamModel }: VideoCall): ReadonlyArray<Ratio> => {
+  const vendor = row.relays ? listed : row
+  const isSized = vendor?.relayFamily === "f" && isSizedCloud(upstreamModel)
+  return (isSized ? vendor.ratios : undefined) ?? ratios
 }
 
 /** The default duration and resolution of an order. */

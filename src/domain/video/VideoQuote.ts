@@ -7,8 +7,8 @@ import type { SecondVideoPrices, TokenVideoPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
 import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
 import type { VideoSku } from "./VideoSku.ts"
-import { factFields, type VideoFacts } from "./videoFacts.ts"
-import { linePrice, type VideoTable } from "./videoPriceTable.ts"
+import { FactName, factFields, type VideoFacts } from "./videoFacts.ts"
+import { linePrice, pricedFacts, type VideoTable } from "./videoPriceTable.ts"
 
 /** The minimum input seconds, for a reference video whose duration is unknown or shorter. */
 const MIN_INPUT_VIDEO_SECONDS = 4
@@ -50,6 +50,8 @@ type SecondVideoQuote = typeof SecondVideoQuote.Type
 const tableFields = {
   kind: Schema.Literal("video_table"),
   ...factFields,
+  /** The facts that the price depends on; the others are those of the mount that is called first. */
+  pricedFacts: Schema.Array(FactName),
   /** The seconds of the reference videos, rounded up; the most they can have if unknown. */
   inputSeconds: Schema.Int,
   outputSeconds: Schema.Int,
@@ -248,7 +250,15 @@ export const quoteByTable = (
     const smart = sku.seconds === "smart"
     const outputSeconds = heldSeconds(sku, inputs)
     const inputSeconds = inputSecondsOf(inputs)
-    const common = { kind: table.kind, ...facts, outputSeconds, inputSeconds, smart, nanoPerUnit }
+    const common = {
+      kind: table.kind,
+      ...facts,
+      pricedFacts: pricedFacts(table),
+      outputSeconds,
+      inputSeconds,
+      smart,
+      nanoPerUnit
+    }
     const held = (units: bigint) => ({ units, holdNano: units * nanoPerUnit })
     switch (table.unit) {
       case "second": {

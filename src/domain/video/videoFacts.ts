@@ -17,5 +17,9 @@ export const factFields = {
   withVideo: Schema.Boolean,
   mode: InputMode
 }
+/** The names of the facts, as lines of a price table name them. */
+export const FactName = Schema.Literals(["resolution", "sound", "input_video", "mode"])
+export type FactName = typeof FactName.Type
+
 const VideoFacts = Schema.Struct(factFields)
 export type VideoFacts = typeof VideoFacts.Type

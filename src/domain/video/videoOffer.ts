@@ -2,11 +2,12 @@
  * What can be ordered of a video model through one of its mounts. Checks, errors, quotes, holds,
  * sizes and the list of models all read this one offer.
  */
-import { type Array as Arr, Result } from "effect"
+import { Array as Arr, Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
 import { describeTakes, type InputRole, inputRoles } from "./families/VideoFamily.ts"
 import { ratios as allRatios, nearestRatio, type Ratio } from "./sizes.ts"
 import { Resolution } from "./tiers.ts"
+import type { ImageRole } from "./VideoBody.ts"
 import { textOf, type VideoBlock, type VideoInput } from "./VideoInput.ts"
 import type { VideoProtocolRow } from "./VideoProtocol.ts"
 import { offeredTogether, type SkuOffer } from "./VideoSku.ts"
@@ -171,9 +172,7 @@ export const offersTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): V
   }
 }
 
-type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
-
-const fieldOf: Readonly<Record<InputRole, MediaBlock["type"]>> = {
+const fieldOf: Readonly<Record<InputRole, VideoBlock["type"]>> = {
   first_frame: "image",
   last_frame: "image",
   reference_image: "image",
@@ -181,38 +180,35 @@ const fieldOf: Readonly<Record<InputRole, MediaBlock["type"]>> = {
   reference_audio: "audio"
 }
 
-/**
- * The role of a medium. An image without a role is the first frame if it is the only such image, no
- * other image is the first frame, and the limits accept one; otherwise it is a reference.
- */
-const roleOf = (
-  block: MediaBlock,
-  blocks: ReadonlyArray<VideoBlock>,
-  inputs: InputLimits
-): InputRole => {
-  if (block.type !== "image") return `reference_${block.type}`
-  if (block.role !== null) return block.role
-  const images = blocks.filter((other) => other.type === "image")
-  const isLone = images.filter(({ role }) => role === null).length === 1
-  const hasFirst = images.some(({ role }) => role === "first_frame")
-  return isLone && !hasFirst && (inputs.first_frame ?? 0) > 0 ? "first_frame" : "reference_image"
-}
-
 const refuse = (param: string, message: string) =>
   Result.fail(new InvalidRequest({ message: `${param}: ${message}`, param }))
 
+/** The roles by which an order is sent, in the order of its media. */
+type RolesOf = (blocks: ReadonlyArray<VideoBlock>) => ReadonlyArray<InputRole>
+
+const withRole = (blocks: ReadonlyArray<VideoBlock>, role: ImageRole): ReadonlyArray<VideoBlock> =>
+  blocks.map((block) => (block.type === "image" ? { ...block, role: block.role ?? role } : block))
+
 /**
- * Checks the media of an order against the limits, and gives the roles that the limits decide: an
- * image that would be the first frame is a reference if no first frame is accepted.
+ * The ways in which the media can be ordered, as images without a role may have several: the one
+ * in which the adapter sends them, a first frame, and references.
  */
-const checkInputs = (
-  { inputs }: Pick<VideoOffer, "inputs">,
+const readingsOf = (
   blocks: ReadonlyArray<VideoBlock>
-): Result.Result<ReadonlyArray<VideoBlock>, InvalidRequest> => {
-  if (inputs === undefined) return Result.succeed(blocks)
-  const roles = blocks.flatMap((block) =>
-    block.type === "text" ? [] : [roleOf(block, blocks, inputs)]
-  )
+): Arr.NonEmptyReadonlyArray<ReadonlyArray<VideoBlock>> => {
+  const roles = blocks.flatMap((block) => (block.type === "image" ? [block.role] : []))
+  const withoutRole = roles.filter((role) => role === null).length
+  if (withoutRole === 0) return [blocks]
+  const references = withRole(blocks, "reference_image")
+  return withoutRole === 1 && !roles.includes("first_frame")
+    ? [blocks, withRole(blocks, "first_frame"), references]
+    : [blocks, references]
+}
+
+const checkRoles = (
+  inputs: InputLimits,
+  roles: ReadonlyArray<InputRole>
+): Result.Result<void, InvalidRequest> => {
   for (const role of inputRoles) {
     const count = roles.filter((other) => other === role).length
     if (count > (inputs[role] ?? 0)) {
@@ -222,14 +218,23 @@ const checkInputs = (
       )
     }
   }
-  const takesFirst = (inputs.first_frame ?? 0) > 0
-  return Result.succeed(
-    takesFirst
-      ? blocks
-      : blocks.map((block) =>
-          block.type === "image" ? { ...block, role: block.role ?? "reference_image" } : block
-        )
+  return Result.void
+}
+
+/**
+ * Checks the media of an order against the limits, and gives images without a role the role that
+ * the limits accept, if they do not accept the one in which the adapter would send them.
+ */
+const checkInputs = (
+  { inputs }: Pick<VideoOffer, "inputs">,
+  blocks: ReadonlyArray<VideoBlock>,
+  rolesOf: RolesOf
+): Result.Result<ReadonlyArray<VideoBlock>, InvalidRequest> => {
+  if (inputs === undefined) return Result.succeed(blocks)
+  const [asSent, ...others] = Arr.map(readingsOf(blocks), (reading) =>
+    Result.map(checkRoles(inputs, rolesOf(reading)), () => reading)
   )
+  return Result.orElse(asSent, () => others.find(Result.isSuccess) ?? asSent)
 }
 
 const checkRatio = (
@@ -259,15 +264,16 @@ const checkSound = (
 
 /**
  * Checks media, texts, ratio and sound of an order against the limits; duration and resolution are
- * checked by `resolveSku`. The result is the order with the roles and the sound that the limits
- * decide.
+ * checked by `resolveSku`. The result is the order with the roles, the ratio and the sound that
+ * the limits decide.
  */
 export const checkLimits = (
   offer: VideoOffer,
-  input: VideoInput
+  input: VideoInput,
+  rolesOf: RolesOf
 ): Result.Result<VideoInput, InvalidRequest> =>
   Result.gen(function* () {
-    const blocks = yield* checkInputs(offer, input.blocks)
+    const blocks = yield* checkInputs(offer, input.blocks, rolesOf)
     const characters = textOf(input.blocks).length
     if (offer.maxPrompt !== undefined && characters > offer.maxPrompt) {
       return yield* refuse(
@@ -277,9 +283,17 @@ export const checkLimits = (
     }
     yield* checkRatio(offer, input.ratio)
     yield* checkSound(offer, input.generateAudio)
-    // Where only one choice is offered, it is sent, as the vendor's default may be the other one.
+    // Where only some choices are offered, one is sent, as the vendor's default may be another one.
     const onlySound = offer.canSound && offer.canBeSilent ? null : offer.canSound
-    return { ...input, blocks, generateAudio: input.generateAudio ?? onlySound }
+    const isShapedByText = blocks.every(({ type }) => type === "text")
+    const onlyRatio =
+      offer.acceptedRatios === undefined || !isShapedByText ? null : defaultRatioOf(offer)
+    return {
+      ...input,
+      blocks,
+      ratio: input.ratio ?? onlyRatio,
+      generateAudio: input.generateAudio ?? onlySound
+    }
   })
 
 /**

@@ -6,7 +6,7 @@ import { Array as Arr, Order, Result, Schema } from "effect"
 import { BillingUnavailable } from "../Errors.ts"
 import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
 import { Resolution } from "./tiers.ts"
-import { InputMode, type VideoFacts } from "./videoFacts.ts"
+import { FactName, InputMode, type VideoFacts } from "./videoFacts.ts"
 
 /** The value of a fact in a line that applies to every value; the same as a missing fact. */
 const ANY = "*"
@@ -29,8 +29,7 @@ const lineFacts = {
 const LineFacts = Schema.Struct(lineFacts)
 type LineFacts = typeof LineFacts.Type
 
-const factNames = ["resolution", "sound", "input_video", "mode"] as const
-type FactName = (typeof factNames)[number]
+const factNames = FactName.literals
 
 const isNamed = (line: LineFacts, name: FactName): boolean => (line[name] ?? ANY) !== ANY
 const namedFacts = (line: LineFacts): ReadonlyArray<FactName> =>
@@ -156,8 +155,8 @@ const VideoTable = Schema.Union(videoTables)
 export type VideoTable = typeof VideoTable.Type
 
 /** The facts that the table distinguishes. */
-export const pricedFacts = ({ lines }: VideoTable): ReadonlySet<FactName> =>
-  new Set(lines.flatMap(namedFacts))
+export const pricedFacts = ({ lines }: VideoTable): ReadonlyArray<FactName> =>
+  factNames.filter((name) => lines.some((line) => isNamed(line, name)))
 
 /** The resolutions of orders to which a line applies; null if a line is for any resolution. */
 export const pricedResolutions = ({ lines }: VideoTable): ReadonlyArray<Resolution> | null => {

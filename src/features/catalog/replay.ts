@@ -58,7 +58,7 @@ export type UnitGroup = typeof UnitGroup.Type
 /** The charge or cost of videos by a price table; null where a fact of the videos is not known. */
 const amountOfTable = (table: VideoTable, group: UnitGroup): bigint | null => {
   const { resolution, withVideo, sound, mode, seconds, inputSeconds, videoTokens } = group
-  const facts = pricedFacts(table)
+  const facts = new Set(pricedFacts(table))
   const isUnknown =
     resolution === null ||
     (withVideo === null && facts.has("input_video")) ||

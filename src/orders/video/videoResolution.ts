@@ -8,7 +8,7 @@ import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Error
 import { videoReferences } from "../../domain/files/fileReferences.ts"
 import { isMarked, withMark } from "../../domain/marks.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
-import { familyOf } from "../../domain/video/families/VideoFamily.ts"
+import { familyOf, type VideoPlacement } from "../../domain/video/families/VideoFamily.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
 import { mountOffers } from "../../domain/video/modelOffers.ts"
 import {
@@ -16,7 +16,7 @@ import {
   type OpenaiOptions,
   sizeRequestOf
 } from "../../domain/video/OpenaiVideoBody.ts"
-import { factsOf, type VideoCall } from "../../domain/video/orderFacts.ts"
+import { factsOf } from "../../domain/video/orderFacts.ts"
 import { checkSize, type SizeRequest } from "../../domain/video/sizes.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
 import { countInputs, normaliseVideo, type VideoInput } from "../../domain/video/VideoInput.ts"
@@ -24,6 +24,8 @@ import {
   canServe,
   DEFAULT_RESOLUTION,
   familiesOf,
+  placeOrder,
+  type VideoCall,
   type VideoProtocolRow
 } from "../../domain/video/VideoProtocol.ts"
 import { quoteByTable, quoteVideo } from "../../domain/video/VideoQuote.ts"
@@ -51,7 +53,7 @@ import {
   type VideoOffer,
   videoOffer
 } from "../../domain/video/videoOffer.ts"
-import { pricedFacts, type VideoTable } from "../../domain/video/videoPriceTable.ts"
+import type { VideoTable } from "../../domain/video/videoPriceTable.ts"
 import type { Caller } from "../../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../../services/ProtocolAdapter.ts"
 import {
@@ -145,7 +147,7 @@ const priceVideo = (
     const { facts, generateAudio } = factsOf(call, input, sku.billedResolution)
     const quote = yield* quoteByPrices(prices, sku, facts, priceInput)
     // Where the price depends on the sound, the order says whether it has sound.
-    const isSoundPriced = prices.kind === "video_table" && pricedFacts(prices).has("sound")
+    const isSoundPriced = quote.kind === "video_table" && quote.pricedFacts.includes("sound")
     return {
       sku,
       quote,
@@ -154,6 +156,11 @@ const priceVideo = (
       inputs: countInputs(input.blocks)
     }
   })
+
+const rolesBy =
+  (call: VideoCall) =>
+  (blocks: VideoInput["blocks"]): VideoPlacement["roles"] =>
+    placeOrder(call, blocks).roles
 
 export const makeVideoResolution = Effect.gen(function* () {
   const checkModel = yield* makeModelCheck
@@ -208,7 +215,7 @@ export const makeVideoResolution = Effect.gen(function* () {
       }
       return canServe(row, listedProtocol)
         ? Result.succeed({
-            row,
+            call: { row, listed: listedProtocol, upstreamModel },
             adapter,
             protocol,
             offer: videoOffer(row, listedProtocol, { model: model.limits, mount: mount?.limits }),
@@ -227,13 +234,12 @@ export const makeVideoResolution = Effect.gen(function* () {
 
     const usable = yield* checkMounts(ordered, {
       resolveProtocol,
-      checkOffer: ({ row, offer, adapter, protocol, fields }, upstreamModel) =>
+      checkOffer: ({ call, offer, adapter, protocol, fields }, upstreamModel) =>
         Result.gen(function* () {
           const values = yield* readParameters(input, fields, protocol)
           const parameters = isMarkDefault ? withMark(values, fields) : values
           yield* checkSizeBy([offer])
-          const limited = yield* checkLimits(offer, input)
-          const call = { row, listed: listedProtocol, upstreamModel }
+          const limited = yield* checkLimits(offer, input, rolesBy(call))
           const priced = yield* priceVideo(call, offer, model.prices, {
             ...priceInput,
             input: limited
@@ -261,7 +267,10 @@ export const makeVideoResolution = Effect.gen(function* () {
           }
         }),
       quoteBy: ({ sku, facts }, prices) =>
-        isVideoPrices(prices) ? quoteByPrices(prices, sku, facts, priceInput) : otherPriceKind,
+        // A vendor that bills ordered seconds has no cost for an order that leaves them open.
+        isVideoPrices(prices) && !(prices.kind === "second_video" && sku.seconds === "smart")
+          ? quoteByPrices(prices, sku, facts, priceInput)
+          : otherPriceKind,
       notOffered: (tried, errors) => {
         const withFields = tried.filter(({ fields }) => hasFields(input, fields))
         const candidates = withFields.length > 0 ? withFields : tried
@@ -274,10 +283,10 @@ export const makeVideoResolution = Effect.gen(function* () {
         const otherError = errors.find(({ _tag }) => !requestErrors.includes(_tag))
         if (otherError !== undefined) return otherError
         const check = Result.flatMap(checkSizeBy(offers), () =>
-          checkLimits(offersTogether(offers), input)
+          checkLimits(offersTogether(offers), input, rolesBy(usable[0].call))
         )
         if (Result.isFailure(check)) return check.failure
-        return notOffered(offers, billingFor(usable[0].row, model.prices), input) ?? skuError
+        return notOffered(offers, billingFor(usable[0].call.row, model.prices), input) ?? skuError
       }
     })
     const mounts = isMarkDefault ? preferMarked(usable) : usable

@@ -125,6 +125,27 @@ describe("limits of a video model", () => {
       {
         protocol: "vp_f",
         prices: secondVideo,
+        limits: { ratios: ["16:9", "21:9"] },
+        mount: { upstream_model: "wan2.6-t2v" }
+      },
+      ["models[0].limits.ratios[1]"]
+    ],
+    [
+      {
+        protocol: "vp_f",
+        prices: secondVideo,
+        mount: { upstream_model: "wan2.7-t2v", limits: { sound: false } }
+      },
+      ["mounts[0].limits.sound"]
+    ],
+    [
+      { ...clip, limits: { silent: false }, mount: { upstream_model: "kling-o1" } },
+      ["models[0].limits.silent"]
+    ],
+    [
+      {
+        protocol: "vp_f",
+        prices: secondVideo,
         limits: { resolutions: ["2K"] },
         mount: { upstream_model: "x2.5-r2v" }
       },

@@ -41,12 +41,13 @@ describe("the video protocols", () => {
         ratios: ___,
         isShapedByImage,
         soundsByDefault,
-        soundOfUnknown,
+        place,
         ...row
       } = rowOf(protocol)
       assert.strictEqual(isShapedByImage ?? false, billing === "second_video")
       assert.strictEqual(soundsByDefault ?? true, protocol !== "vp_d")
-      assert.strictEqual(soundOfUnknown ?? "unset", protocol === "vp_f" ? "unset" : "switch")
+      const sound = place?.("unknown", []).sound
+      assert.strictEqual(sound, protocol === "vp_f" ? "unset" : "switch")
       assert.deepStrictEqual(row, {
         seconds: [min, max],
         smart,

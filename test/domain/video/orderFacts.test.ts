@@ -32,15 +32,20 @@ describe("the facts of an order", () => {
     ["vp_a", "doubao-seedance-2-0", [image, image], "reference"],
     ["vp_a", "doubao-seedance-2-0", [first, last], "frames"],
     ["vp_a", "doubao-seedance-2-0", [text, video], "reference"],
-    // The first generation has no form for references, and its vendor refuses them itself.
-    ["vp_a", "doubao-seedance-1-5", [image, image], "reference"],
+    // The first generation has no references: images without a role are sent without one.
+    ["vp_a", "doubao-seedance-1-5", [image, image], "image"],
     ["vp_a", "doubao-seedance-1-5", [reference], "reference"],
     ["vp_d", "kling-v3-omni", [image], "image"],
+    ["vp_a", "ep-1", [image, audio], "reference"],
+    ["vp_b", "anything", [image, audio], "reference"],
     ["vp_d", "kling-v4", [image, reference], "reference"],
+    ["vp_d", "kling-v4", [image, last], "reference"],
     ["vp_e", "viduq3", [image], "reference"],
     ["vp_e", "viduq3-pro", [image], "image"],
     ["vp_f", "wan2.6-t2v", [text, audio], "text"],
-    ["vp_f", "wan3.0-video", [first, last, reference], "reference"]
+    ["vp_f", "wan3.0-video", [first, last, reference], "reference"],
+    ["vp_f", "wan9.1-r2v", [image], "reference"],
+    ["vp_f", "wan9.1-i2v", [image], "image"]
   ] as const)("%s, %s: %j are of mode %s", (protocol, upstreamModel, blocks, mode) => {
     assert.strictEqual(decided(protocol, upstreamModel, blocks).facts.mode, mode)
   })
@@ -63,6 +68,22 @@ describe("the facts of an order", () => {
     const [protocol, upstreamModel, ordered, sound, sent] = row
     const { facts, generateAudio } = decided(protocol, upstreamModel, [text], ordered)
     assert.deepStrictEqual([facts.sound, generateAudio], [sound, sent])
+  })
+
+  it("has a switch for sound where the id of an unknown model says so", () => {
+    const soundOf = (model: string) => decided("vp_f", model, [image], false).facts.sound
+    assert.deepStrictEqual(["wan9.1-i2v", "wan9.1-i2v-flash", "wan9.1-r2v"].map(soundOf), [
+      null,
+      false,
+      false
+    ])
+  })
+
+  it("of vp_b follow the families of vp_a, whose API it shares", () => {
+    const { facts, generateAudio } = decided("vp_b", "doubao-seedance-1-0", [text])
+    assert.deepStrictEqual([facts.sound, generateAudio], [false, null])
+    const relayed = decided("vp_c", "doubao-seedance-1-0", [text], null, "vp_b")
+    assert.strictEqual(relayed.facts.sound, false)
   })
 
   it("of a relay are those of the protocol under which the model is listed", () => {

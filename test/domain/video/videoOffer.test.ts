@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema, Struct } from "effect"
+import type { InputRole } from "../../../src/domain/video/families/VideoFamily.ts"
 import { Ratio } from "../../../src/domain/video/sizes.ts"
 import { Resolution, tokensPerSecond } from "../../../src/domain/video/tiers.ts"
 import type { VideoBlock, VideoInput } from "../../../src/domain/video/VideoInput.ts"
 import {
+  placeOrder,
   type VideoProtocol,
   type VideoProtocolRow,
   videoProtocols
@@ -24,6 +26,11 @@ const rowOf = (protocol: VideoProtocol): VideoProtocolRow => videoProtocols[prot
 
 const offerOf = (protocol: VideoProtocol, model?: VideoLimits, mount?: VideoLimits): VideoOffer =>
   videoOffer(rowOf(protocol), rowOf("vp_d"), { model, mount })
+
+const rolesBy =
+  (protocol: VideoProtocol) =>
+  (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<InputRole> =>
+    placeOrder({ row: rowOf(protocol), listed: undefined, upstreamModel: "unknown" }, blocks).roles
 
 const lengthsOf = ({ seconds: [min, max], onlySeconds }: VideoOffer): ReadonlyArray<number> =>
   onlySeconds ?? Array.from({ length: max - min + 1 }, (_, index) => min + index)
@@ -293,20 +300,43 @@ describe("an order within limits", () => {
   ] satisfies ReadonlyArray<readonly [VideoLimits, Partial<VideoInput>, string | null]>)(
     "of %j: %j is refused by %s",
     (limits, input, param) => {
-      const result = checkLimits(offerOf("vp_d", limits), order(input))
+      const result = checkLimits(offerOf("vp_d", limits), order(input), rolesBy("vp_d"))
       assert.strictEqual(Result.isFailure(result) ? result.failure.param : null, param)
     }
   )
 
   it("sends a lone image as a reference where no first frame is accepted", () => {
     const offer = offerOf("vp_a", { inputs: { reference_image: 3 } })
-    const { blocks } = Result.getOrThrow(checkLimits(offer, order({ blocks: [image(null)] })))
+    const { blocks } = Result.getOrThrow(
+      checkLimits(offer, order({ blocks: [image(null)] }), rolesBy("vp_a"))
+    )
     assert.deepStrictEqual(blocks, [image("reference_image")])
+  })
+
+  it("sends a lone image as the first frame where the limits accept only that", () => {
+    const offer = offerOf("vp_a", { inputs: { first_frame: 1, reference_audio: 1 } })
+    const audio = { type: "audio", url: "u" } as const
+    const { blocks } = Result.getOrThrow(
+      checkLimits(offer, order({ blocks: [image(null), audio] }), rolesBy("vp_a"))
+    )
+    assert.deepStrictEqual(blocks, [image("first_frame"), audio])
+  })
+
+  it("sends a ratio that the limits accept with a text alone, as the default may be another", () => {
+    const offer = offerOf("vp_d", { ratios: ["9:16", "1:1"] })
+    const ratioOf = (input: Partial<VideoInput>) =>
+      Result.getOrThrow(checkLimits(offer, order(input), rolesBy("vp_d"))).ratio
+    assert.deepStrictEqual(
+      [ratioOf({}), ratioOf({ ratio: "1:1" }), ratioOf({ blocks: [image(null)] })],
+      ["9:16", "1:1", null]
+    )
   })
 
   it("names the nearest ratio", () => {
     const offer = offerOf("vp_d", { ratios: ["9:16", "16:9", "1:1"] })
-    const { message } = Result.getOrThrow(Result.flip(checkLimits(offer, order({ ratio: "21:9" }))))
+    const { message } = Result.getOrThrow(
+      Result.flip(checkLimits(offer, order({ ratio: "21:9" }), rolesBy("vp_d")))
+    )
     assert.strictEqual(
       message,
       'ratio: "21:9" is not offered: this model takes 9:16, 16:9, 1:1. The nearest is 16:9'

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { Prices } from "../../../src/domain/catalog/Prices.ts"
 import { chargeReason } from "../../../src/domain/money/chargeReason.ts"
 import { formatNano } from "../../../src/domain/money/Money.ts"
-import { expectedChargeOf, formulaOf, Quote } from "../../../src/domain/money/Quote.ts"
+import { expectedChargeOf, formulaOf, isSameQuote, Quote } from "../../../src/domain/money/Quote.ts"
 import { Resolution, tokensPerSecond } from "../../../src/domain/video/tiers.ts"
 import { chargeVideo, type VideoUsage } from "../../../src/domain/video/VideoCharge.ts"
 import { quoteByTable, type VideoInputs } from "../../../src/domain/video/VideoQuote.ts"
@@ -133,68 +133,6 @@ describe("a price table of videos", () => {
   })
 })
 
-const seedance = (base: string, baseVideo: string, high: string, highVideo: string) =>
-  tableOf({
-    unit: "token",
-    lines: [
-      { input_video: false, price: base },
-      { input_video: true, price: baseVideo },
-      { resolution: "1080p", input_video: false, price: high },
-      { resolution: "1080p", input_video: true, price: highVideo }
-    ]
-  })
-const version20 = seedance("46", "28", "51", "31")
-const fast20 = seedance("37", "22", "37", "22")
-const mini20 = seedance("23", "14", "23", "14")
-const version25 = seedance("70", "42", "77", "46")
-
-/** The price pages of vendors: seconds of kling, with the charge of five seconds. */
-const secondPages = [
-  ["720p", false, "0.42"],
-  ["720p", true, "0.63"],
-  ["1080p", false, "0.56"],
-  ["1080p", true, "0.84"],
-  ["4K", false, "2.1"],
-  ["4K", true, "2.1"]
-] as const
-
-/** Tokens of seedance, by the price of a million. */
-const tokenPages = [
-  ["2.0", version20, "720p", false, 46n],
-  ["2.0", version20, "720p", true, 28n],
-  ["2.0", version20, "1080p", false, 51n],
-  ["2.0", version20, "1080p", true, 31n],
-  ["2.0 fast", fast20, "720p", false, 37n],
-  ["2.0 fast", fast20, "720p", true, 22n],
-  ["2.0 mini", mini20, "720p", false, 23n],
-  ["2.0 mini", mini20, "720p", true, 14n],
-  ["2.5", version25, "720p", false, 70n],
-  ["2.5", version25, "720p", true, 42n],
-  ["2.5", version25, "1080p", false, 77n],
-  ["2.5", version25, "1080p", true, 46n]
-] as const
-
-describe("vendors' price pages", () => {
-  it.each(secondPages)("kling 3.0, %s with sound %s", (resolution, sound, amount) => {
-    const order = facts({ resolution, sound })
-    const quote = Result.getOrThrow(quoteByTable(kling, order, sku(5, resolution), noVideo))
-    assert.strictEqual(formatNano(quote.holdNano), amount)
-    assert.strictEqual(formatNano(chargeVideo(quote, noUsage).chargeNano), amount)
-  })
-
-  it.each(tokenPages)("seedance %s, %#", (_, table, resolution, withVideo, perMillion) => {
-    const inputs = withVideo ? { videos: 1, videoSeconds: 4 } : noVideo
-    const order = facts({ resolution, withVideo })
-    const quote = Result.getOrThrow(quoteByTable(table, order, sku(5, resolution), inputs))
-    const tokens = BigInt(withVideo ? 9 : 5) * tokensPerSecond[resolution]
-    const nanoPerToken = perMillion * 1000n
-    assert.strictEqual(quote.holdNano, ((tokens * 110n) / 100n) * nanoPerToken)
-    assert.strictEqual(chargeVideo(quote, noUsage).chargeNano, tokens * nanoPerToken)
-    const reported = { completionTokens: tokens + 900n, outputSeconds: null }
-    assert.strictEqual(chargeVideo(quote, reported).chargeNano, (tokens + 900n) * nanoPerToken)
-  })
-})
-
 describe("a quote by a price table", () => {
   const second = tableOf({ unit: "second", input_seconds: true, lines: [{ price: "0.6" }] })
   const oneVideo = (videoSeconds: number | null, longestSeconds?: number): VideoInputs => ({
@@ -217,6 +155,39 @@ describe("a quote by a price table", () => {
     assert.deepStrictEqual(chargeOf(), ["12", 15n, 5n, "formula", null])
     const implausible = { input: 16n, output: 5n }
     assert.deepStrictEqual(chargeOf(16), ["12", 15n, 5n, "largest_plausible", implausible])
+  })
+
+  it.each([
+    ["ordered seconds and a total", 5, 1, { totalSeconds: 11 }, [6n, 5n, "upstream_usage"]],
+    ["a total that is no more than was ordered", 5, 1, { totalSeconds: 5 }, [15n, 5n, "formula"]],
+    ["a total alone", "smart", 1, { totalSeconds: 11 }, [15n, 15n, "formula"]],
+    [
+      "a total beside the input",
+      "smart",
+      1,
+      { totalSeconds: 11, inputSeconds: 4 },
+      [4n, 7n, "upstream_usage"]
+    ],
+    ["a total without input", "smart", 0, { totalSeconds: 11 }, [0n, 11n, "upstream_usage"]],
+    ["less than any video has", "smart", 0, { outputSeconds: 1 }, [0n, 15n, "formula"]]
+  ] as const)("reads %s", (_, seconds, videos, reported, expected) => {
+    const inputs = videos === 0 ? noVideo : oneVideo(null, 15)
+    const order = facts({ withVideo: videos > 0 })
+    const quote = Result.getOrThrow(quoteByTable(second, order, sku(seconds), inputs))
+    const { inputUnits = 0n, units, basis } = chargeVideo(quote, { ...noUsage, ...reported })
+    assert.deepStrictEqual<ReadonlyArray<unknown>>([inputUnits, units, basis], expected)
+  })
+
+  it("is the same for mounts that differ in facts without a price", () => {
+    const quoteOf = (table: VideoTable, some: Partial<VideoFacts>) =>
+      Result.getOrThrow(quoteByTable(table, facts(some), sku(5), noVideo))
+    const bySound = [quoteOf(kling, {}), quoteOf(kling, { mode: "image" })] as const
+    assert.isTrue(isSameQuote(...bySound))
+    const resolutions = tableOf({ unit: "clip", lines: [{ resolution: "720p", price: "1" }] })
+    const silent = quoteOf(resolutions, {})
+    assert.isTrue(isSameQuote(silent, quoteOf(resolutions, { sound: true, mode: "reference" })))
+    const modes = tableOf({ unit: "clip", lines: [{ mode: "text", price: "1" }, { price: "1" }] })
+    assert.isFalse(isSameQuote(quoteOf(modes, {}), quoteOf(modes, { mode: "image" })))
   })
 
   it("bills the ordered seconds whatever is reported, and a clip as one", () => {
@@ -266,7 +237,7 @@ describe("a quote by a price table", () => {
     const { chargeNano, units, basis } = chargeVideo(quote, noUsage)
     assert.strictEqual(
       chargeReason({ quote, inputUnits: 0n, units, basis, chargeNano, currency: "USD" }),
-      "The ordered seconds count, whatever the vendor reports: 5 seconds at 0.126 USD each, the price of 720p with sound without a reference video from a text; exactly the 0.63 that was held was charged."
+      "The ordered seconds count, whatever the vendor reports: 5 seconds at 0.126 USD each, the price of 720p with sound; exactly the 0.63 that was held was charged."
     )
   })
 })
@@ -316,7 +287,8 @@ const drawUsage = (
   return {
     completionTokens: dice.chance(70) ? tokens : null,
     outputSeconds: dice.chance(70) ? output : null,
-    ...(dice.chance(70) ? { inputSeconds } : {})
+    ...(dice.chance(70) ? { inputSeconds } : {}),
+    ...(dice.chance(50) ? { totalSeconds: output + inputSeconds } : {})
   }
 }
 

@@ -136,6 +136,49 @@ export const placeMedia = <Mode extends string>(
   return Result.failVoid
 }
 
+/** How a vendor gets an order. */
+export interface VideoPlacement {
+  /** The roles of the media, in the client's order. */
+  readonly roles: ReadonlyArray<InputRole>
+  readonly sound: SoundOfModel
+}
+
+/**
+ * Decides how an order is sent to a model. Adapters, facts and limits read the same decision, so
+ * that an order is priced as what is sent.
+ */
+export type PlaceOrder = (
+  upstreamModel: string,
+  blocks: ReadonlyArray<VideoBlock>
+) => VideoPlacement
+
+/** The roles of media, with a role for images without one. */
+export const rolesWith = (
+  blocks: ReadonlyArray<VideoBlock>,
+  defaultRole: ImageRole
+): ReadonlyArray<InputRole> =>
+  blocks.flatMap((block) =>
+    block.type === "text" ? [] : [toPlacedMedium(defaultRole)(block).role]
+  )
+
+/** The forms of a model that no family describes. */
+export const anyForm: Pick<VideoFamily, "forms"> = {
+  forms: [
+    { mode: "frames", takes: { first_frame: 1, last_frame: 1 } },
+    { mode: "references", takes: { reference_image: 1, reference_video: 1, reference_audio: 1 } }
+  ]
+}
+
+/** The roles by the forms of a model; those of an order without a form, which is refused, as sent. */
+export const rolesByForms = (
+  family: Pick<VideoFamily, "forms">,
+  blocks: ReadonlyArray<VideoBlock>
+): ReadonlyArray<InputRole> =>
+  Result.match(placeMedia(family, blocks), {
+    onSuccess: ({ media }) => media.map(({ role }) => role),
+    onFailure: () => rolesWith(blocks, "reference_image")
+  })
+
 const mediaNames: Readonly<Record<InputRole, readonly [one: string, many: string]>> = {
   first_frame: ["a first frame", "first frames"],
   last_frame: ["a last frame", "last frames"],

@@ -2,7 +2,15 @@
  * The model families of vp_a's vendor. All inputs are sent as content blocks, which accept every
  * role, so these rows refuse nothing: they only tell clients which inputs a model accepts.
  */
-import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
+import type { ImageRole } from "../VideoBody.ts"
+import type { VideoBlock } from "../VideoInput.ts"
+import {
+  familyOf,
+  type PlaceOrder,
+  rolesWith,
+  type VideoFamily,
+  type VideoForm
+} from "./VideoFamily.ts"
 
 type ContentForm = VideoForm<"content">
 
@@ -95,3 +103,30 @@ export const contentFamilies: ReadonlyArray<ContentFamily> = [
     sound: "never"
   }
 ]
+
+const takesReferences = (upstreamModel: string): boolean =>
+  familyOf(contentFamilies, upstreamModel)?.forms.some(
+    ({ takes }) => takes.reference_image !== undefined
+  ) ?? true
+
+const isReference = (block: VideoBlock): boolean =>
+  block.type === "image" ? block.role === "reference_image" : block.type !== "text"
+
+/**
+ * The role that is sent with images to which the client gave none; null sends no role. An image
+ * without a role is the first frame to the vendor, and a first frame cannot be combined with
+ * references.
+ */
+export const defaultContentRole = (
+  upstreamModel: string,
+  blocks: ReadonlyArray<VideoBlock>
+): ImageRole | null => {
+  const withoutRole = blocks.filter((block) => block.type === "image" && block.role === null)
+  const isFirstFrame = withoutRole.length === 1 && !blocks.some(isReference)
+  return isFirstFrame || !takesReferences(upstreamModel) ? null : "reference_image"
+}
+
+export const placeContent: PlaceOrder = (upstreamModel, blocks) => ({
+  roles: rolesWith(blocks, defaultContentRole(upstreamModel, blocks) ?? "first_frame"),
+  sound: familyOf(contentFamilies, upstreamModel)?.sound ?? "switch"
+})

@@ -2,8 +2,20 @@
  * The models of vp_d. The vendor's paths end in the name of the model, and most models have only
  * some of the paths.
  */
+import { Result } from "effect"
 import type { Resolution } from "../tiers.ts"
-import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
+import type { VideoBlock } from "../VideoInput.ts"
+import {
+  describeInputs,
+  familyOf,
+  type PlacedOrder,
+  type PlaceOrder,
+  placeMedia,
+  rolesWith,
+  type SoundOfModel,
+  type VideoFamily,
+  type VideoForm
+} from "./VideoFamily.ts"
 
 export type UnifiedMode = "text-to-video" | "image-to-video" | "omni-video"
 
@@ -83,10 +95,51 @@ export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
  * The fallback for unknown models. The inputs decide the path, and the vendor itself refuses inputs
  * that a model does not support.
  */
-export const unknownUnified: Pick<VideoFamily<UnifiedMode>, "forms" | "sound"> = {
+const unknownUnified: Pick<VideoFamily<UnifiedMode>, "forms" | "sound"> = {
   forms: [text, frames, { ...omni, takes: { ...omni.takes, reference_audio: 1 } }],
   sound: "switch"
 }
+
+/**
+ * The input blocks with roles, for a model without a row in the table: an image without a role
+ * becomes a reference if the order has other media.
+ */
+const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<VideoBlock> =>
+  blocks.filter(({ type }) => type !== "text").length === 1
+    ? blocks
+    : blocks.map((block) =>
+        block.type === "image" ? { ...block, role: block.role ?? "reference_image" } : block
+      )
+
+export const unifiedSound = (upstreamModel: string): SoundOfModel =>
+  (familyOf(unifiedFamilies, upstreamModel) ?? unknownUnified).sound
+
+/** The path of an order, with its media; fails with the inputs of the model if it has no path. */
+export const placeOnPath = (
+  upstreamModel: string,
+  blocks: ReadonlyArray<VideoBlock>
+): Result.Result<PlacedOrder<UnifiedMode>, string> => {
+  const known = familyOf(unifiedFamilies, upstreamModel)
+  const family = known ?? unknownUnified
+  return Result.mapError(
+    placeMedia(family, known === null ? rolesBesideOthers(blocks) : blocks),
+    () => describeInputs(family)
+  )
+}
+
+export const placeUnified: PlaceOrder = (upstreamModel, blocks) => ({
+  roles: Result.match(placeOnPath(upstreamModel, blocks), {
+    onSuccess: ({ media }) => media.map(({ role }) => role),
+    onFailure: () => rolesWith(blocks, "reference_image")
+  }),
+  sound: unifiedSound(upstreamModel)
+})
+
+/** The older API, which a relay has, takes a first frame alone, and has a switch for sound. */
+export const placeOlderUnified: PlaceOrder = (_, blocks) => ({
+  roles: rolesWith(blocks, "first_frame"),
+  sound: "switch"
+})
 
 /** The resolutions of the vendor's older API, which a relay has, and which names each by a mode. */
 export const olderUnifiedResolutions = ["720p", "1080p", "4K"] as const satisfies Array<Resolution>

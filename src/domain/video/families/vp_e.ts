@@ -2,7 +2,13 @@
  * The models of vp_e. Each model has some of the vendor's four paths, and each path accepts images
  * of one role.
  */
-import type { VideoFamily, VideoForm } from "./VideoFamily.ts"
+import {
+  familyOf,
+  type PlaceOrder,
+  rolesByForms,
+  type VideoFamily,
+  type VideoForm
+} from "./VideoFamily.ts"
 
 export type TierMode = "text2video" | "img2video" | "start-end2video" | "reference2video"
 
@@ -48,6 +54,14 @@ export const tierFamilies: ReadonlyArray<VideoFamily<TierMode>> = [
  * The fallback for unknown models. The images decide the path, and the vendor itself refuses images
  * that a model does not support.
  */
-export const unknownTier: Pick<VideoFamily<TierMode>, "forms"> = {
+const unknownTier: Pick<VideoFamily<TierMode>, "forms"> = {
   forms: everyPath
 }
+
+export const tierFormsOf = (upstreamModel: string): Pick<VideoFamily<TierMode>, "forms"> =>
+  familyOf(tierFamilies, upstreamModel) ?? unknownTier
+
+export const placeTier: PlaceOrder = (upstreamModel, blocks) => ({
+  roles: rolesByForms(tierFormsOf(upstreamModel), blocks),
+  sound: "switch"
+})

@@ -3,7 +3,16 @@
  * the third generation, text, images and references have separate models.
  */
 import { Resolution } from "../tiers.ts"
-import { familyOf, type VideoFamily } from "./VideoFamily.ts"
+import type { ImageRole } from "../VideoBody.ts"
+import type { VideoBlock } from "../VideoInput.ts"
+import {
+  familyOf,
+  type PlaceOrder,
+  rolesByForms,
+  rolesWith,
+  type SoundOfModel,
+  type VideoFamily
+} from "./VideoFamily.ts"
 
 /**
  * How `input` contains the media: each kind in its own field, as a list of plain URLs, or as a list
@@ -121,10 +130,10 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
   }
 ]
 
-export type CloudKind = "text" | "image" | "reference"
+type CloudKind = "text" | "image" | "reference"
 
 /** What the id of a model without a family tells. */
-export interface CloudTraits {
+interface CloudTraits {
   /** The kind of the model; null if the id does not contain it. */
   readonly kind: CloudKind | null
   /**
@@ -142,7 +151,7 @@ const kinds: Readonly<Record<string, CloudKind>> = { t2v: "text", i2v: "image", 
  * Reads the kind and version from a model id, such as `x2.6-t2v`, `x2.6-i2v-flash` or, on a relay,
  * `x2.7-r2v-cn`.
  */
-export const cloudTraitsOf = (model: string): CloudTraits => {
+const cloudTraitsOf = (model: string): CloudTraits => {
   const kind = /(?:^|[-_.])([tir]2v)(?![a-z0-9])/i.exec(model)?.[1]?.toLowerCase()
   const [, major, minor] = /(\d+)\.(\d+)/.exec(model) ?? []
   return {
@@ -152,13 +161,61 @@ export const cloudTraitsOf = (model: string): CloudTraits => {
   }
 }
 
+export const isReferenceBlock = (block: VideoBlock): boolean =>
+  block.type === "video" || (block.type === "image" && block.role === "reference_image")
+
+export const isFrameBlock = (block: VideoBlock): boolean =>
+  block.type === "image" && (block.role === "first_frame" || block.role === "last_frame")
+
+/** The kind of model that the order's media need, for ids that do not contain the kind. */
+const kindOfInputs = (blocks: ReadonlyArray<VideoBlock>): CloudKind => {
+  const images = blocks.filter(({ type }) => type === "image")
+  if (blocks.some(isReferenceBlock) || images.filter((block) => !isFrameBlock(block)).length > 1) {
+    return "reference"
+  }
+  return images.length > 0 ? "image" : "text"
+}
+
+export interface UnknownCloudModel extends CloudTraits {
+  readonly kind: CloudKind
+  /** The role of an image without one. */
+  readonly defaultRole: ImageRole
+  readonly sound: SoundOfModel
+}
+
+/** A model without a family: the kind is that of the order's media if the id contains none. */
+export const unknownCloudModel = (
+  upstreamModel: string,
+  blocks: ReadonlyArray<VideoBlock>
+): UnknownCloudModel => {
+  const traits = cloudTraitsOf(upstreamModel)
+  const kind = traits.kind ?? kindOfInputs(blocks)
+  const hasSoundSwitch = kind === "reference" || (kind === "image" && traits.isFlash)
+  return {
+    ...traits,
+    kind,
+    defaultRole: kind === "image" ? "first_frame" : "reference_image",
+    sound: hasSoundSwitch ? "switch" : "unset"
+  }
+}
+
+export const placeCloud: PlaceOrder = (upstreamModel, blocks) => {
+  const family = familyOf(cloudFamilies, upstreamModel)
+  if (family !== null) return { roles: rolesByForms(family, blocks), sound: family.sound }
+  const { defaultRole, sound } = unknownCloudModel(upstreamModel, blocks)
+  return { roles: rolesWith(blocks, defaultRole), sound }
+}
+
 /** The resolutions of models that are sent a size, which the vendor lists for these alone. */
 export const sizedCloudResolutions = ["720p", "1080p"] as const satisfies Array<Resolution>
 
-/** The resolutions that an order for a model can be written with. */
-export const cloudResolutions = (model: string): ReadonlyArray<Resolution> => {
+/** Whether an order for the model states a size, which combines resolution and ratio. */
+export const isSizedCloud = (model: string): boolean => {
   const family = familyOf(cloudFamilies, model)
   const { kind, isOld } = cloudTraitsOf(model)
-  const isSized = family === null ? isOld && kind !== "image" : family.picture === "size"
-  return isSized ? sizedCloudResolutions : Resolution.literals
+  return family === null ? isOld && kind !== "image" : family.picture === "size"
 }
+
+/** The resolutions that an order for a model can be written with. */
+export const cloudResolutions = (model: string): ReadonlyArray<Resolution> =>
+  isSizedCloud(model) ? sizedCloudResolutions : Resolution.literals
