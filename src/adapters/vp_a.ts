@@ -7,6 +7,7 @@ import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import { canSound, type SoundOfModel } from "../domain/video/families/VideoFamily.ts"
 import { defaultContentRole, placeContent } from "../domain/video/families/vp_a.ts"
+import { readResolution } from "../domain/video/tiers.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
@@ -30,6 +31,8 @@ const isTask = Schema.is(
     content: Schema.optional(Schema.Unknown),
     usage: Schema.optional(Schema.Unknown),
     duration: Schema.optional(Schema.Unknown),
+    resolution: Schema.optional(Schema.Unknown),
+    generate_audio: Schema.optional(Schema.Unknown),
     error: Schema.optional(Schema.Unknown)
   })
 )
@@ -128,13 +131,16 @@ export const readPolledWith =
     if (answer.status >= 300 || !isTask(answer.body)) {
       return Result.fail(failureOf(account, answer))
     }
-    const { status, content, usage, duration, error } = answer.body
+    const { status, content, usage, duration, error, generate_audio: sound } = answer.body
+    const resolution = readResolution(answer.body.resolution)
     return taskStatus(account, answer, statusNames, {
       status,
       videoUrl: isContent(content) ? content.video_url : undefined,
       usage: {
         completionTokens: isUsage(usage) ? countOf(usage.completion_tokens) : null,
-        outputSeconds: isDuration(duration) ? duration : null
+        outputSeconds: isDuration(duration) ? duration : null,
+        ...(resolution === undefined ? {} : { resolution }),
+        ...(typeof sound === "boolean" ? { sound } : {})
       },
       ...errorText(error)
     })

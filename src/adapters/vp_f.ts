@@ -25,6 +25,7 @@ import {
   type UnknownCloudModel,
   unknownCloudModel
 } from "../domain/video/families/vp_f.ts"
+import { readResolution } from "../domain/video/tiers.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
@@ -50,15 +51,16 @@ const isPolled = Schema.is(
   })
 )
 /**
- * Matches the durations in an answer, in seconds. Older models call the duration of the output
- * `video_duration`.
+ * Matches the durations in an answer, in seconds, and the rows of the resolution (`SR`). Older
+ * models call the duration of the output `video_duration`.
  */
 const isUsage = Schema.is(
   Schema.Struct({
     duration: Schema.optional(Schema.Unknown),
     input_video_duration: Schema.optional(Schema.Unknown),
     output_video_duration: Schema.optional(Schema.Unknown),
-    video_duration: Schema.optional(Schema.Unknown)
+    video_duration: Schema.optional(Schema.Unknown),
+    SR: Schema.optional(Schema.Unknown)
   })
 )
 /** Matches the duration of a plausible video, in seconds. */
@@ -296,11 +298,13 @@ const readUsage = (usage: unknown): VideoUsage => {
   const inputSeconds = lengthOf(usage.input_video_duration)
   const renderedSeconds = lengthOf(usage.output_video_duration) ?? lengthOf(usage.video_duration)
   const totalSeconds = lengthOf(usage.duration)
+  const resolution = readResolution(`${usage.SR}p`)
   return {
     completionTokens: null,
     outputSeconds: renderedSeconds,
     ...(inputSeconds === null ? {} : { inputSeconds }),
-    ...(totalSeconds === null ? {} : { totalSeconds })
+    ...(totalSeconds === null ? {} : { totalSeconds }),
+    ...(resolution === undefined ? {} : { resolution })
   }
 }
 

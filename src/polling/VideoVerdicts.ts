@@ -8,7 +8,12 @@ import { ChannelHealth } from "../channels/ChannelHealth.ts"
 import { expectedChargeOf, unitOf } from "../domain/money/Quote.ts"
 import { implausibleUsage, type ReportedUsage } from "../domain/VendorOutcome.ts"
 import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
-import { chargeVideo, type VideoCharge, type VideoUsage } from "../domain/video/VideoCharge.ts"
+import {
+  asRendered,
+  chargeVideo,
+  type VideoCharge,
+  type VideoUsage
+} from "../domain/video/VideoCharge.ts"
 import { kindOf, type VideoQuote } from "../domain/video/VideoQuote.ts"
 import { renameModel } from "../redaction/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
@@ -126,7 +131,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
       by: "poll",
       chargeNano: charge.chargeNano,
       costNano: task.cost === null ? null : chargeVideo(task.cost, usage).chargeNano,
-      usage: usageEntryOf(task.quote, charge),
+      usage: usageEntryOf(asRendered(task.quote, usage), charge),
       task: {
         from: "processing",
         state: "succeeded",

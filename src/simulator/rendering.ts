@@ -110,11 +110,15 @@ const sizesNamed: Record<SizesName, typeof sizes> = {
   "2.5": { ...sizes, "480p": { ...sizes["480p"], "16:9": [854, 480], "9:16": [480, 854] } }
 }
 
+/** The resolution of the rendered video, which `sim:renders=480p` sets in place of the ordered. */
+export const renderedResolution = ({ order, switches }: AcceptedEntry): string | null =>
+  switches.renders ?? order.resolution
+
 /**
  * The size of the rendered video in pixels. An order without a resolution gets the size of 720p.
  */
 const renderedSize = (accepted: AcceptedEntry, name: SizesName): Size => {
-  const { resolution } = accepted.order
+  const resolution = renderedResolution(accepted)
   const [width, height] =
     sizesNamed[name][isResolution(resolution) ? resolution : "720p"][renderedRatio(accepted)]
   return { width, height }

@@ -29,6 +29,7 @@ const names = new Set([
   "nousage",
   "textusage",
   "usage",
+  "renders",
   "fewer",
   "refused-images",
   "async",

@@ -146,7 +146,12 @@ export const polls: ReadonlyArray<PollRow> = [
       safety_identifier: null,
       priority: 0
     },
-    means: succeeded({ completionTokens: 108900n, outputSeconds: 5 })
+    means: succeeded({
+      completionTokens: 108900n,
+      outputSeconds: 5,
+      resolution: "720p",
+      sound: true
+    })
   },
   {
     protocol: "vp_a",

@@ -379,5 +379,5 @@ videoSimulatorSuite({
     ["sim:cancel", "cancelled", "The vendor cancelled the task"],
     ["sim:expire", "expired", "The task expired at the vendor"]
   ],
-  usage: { completionTokens: 108900n, outputSeconds: 5 }
+  usage: { completionTokens: 108900n, outputSeconds: 5, resolution: "720p", sound: true }
 })

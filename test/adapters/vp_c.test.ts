@@ -115,7 +115,7 @@ const simulated: ReadonlyArray<Omit<SimulatedVideoSubject, "protocol">> = [
     ...formsOfFamilyA,
     listedProtocol: "vp_a",
     endings: [["sim:cancel", "cancelled", ""]],
-    usage: { completionTokens: 108900n, outputSeconds: 5 }
+    usage: { completionTokens: 108900n, outputSeconds: 5, resolution: "720p", sound: true }
   },
   {
     ...formsOfFamilyD,
@@ -135,7 +135,7 @@ const simulated: ReadonlyArray<Omit<SimulatedVideoSubject, "protocol">> = [
     model: "x2.7-t2v-cn",
     wires: familyF.wires.filter(({ order }) => order.upstreamModel?.startsWith("x2.")),
     endings: [["sim:cancel", "CANCELED", ""]],
-    usage: { ...bySeconds, outputSeconds: 5, totalSeconds: 5 }
+    usage: { ...bySeconds, outputSeconds: 5, totalSeconds: 5, resolution: "720p" }
   }
 ]
 

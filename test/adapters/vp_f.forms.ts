@@ -20,7 +20,7 @@ type Seconds = Omit<VideoUsage, "completionTokens">
 const usages: ReadonlyArray<readonly [usage: unknown, read: Partial<Seconds>]> = [
   [
     { duration: 7, output_video_duration: 7, SR: 720, video_count: 1 },
-    { outputSeconds: 7, totalSeconds: 7 }
+    { outputSeconds: 7, totalSeconds: 7, resolution: "720p" }
   ],
   [
     { duration: 12, input_video_duration: 5, output_video_duration: 7 },
@@ -31,7 +31,10 @@ const usages: ReadonlyArray<readonly [usage: unknown, read: Partial<Seconds>]> =
     { outputSeconds: 7, inputSeconds: 5, totalSeconds: 12 }
   ],
   [{ video_duration: 5, video_ratio: "16:9", video_count: 1 }, { outputSeconds: 5 }],
-  [{ duration: 9, SR: "720" }, { totalSeconds: 9 }],
+  [
+    { duration: 9, SR: "720" },
+    { totalSeconds: 9, resolution: "720p" }
+  ],
   [
     { duration: 12, input_video_duration: 5 },
     { inputSeconds: 5, totalSeconds: 12 }

@@ -28,5 +28,5 @@ videoSimulatorSuite({
     ["sim:moderate-output", "DataInspectionFailed", ""],
     ["sim:cancel", "CANCELED", "The vendor cancelled the task"]
   ],
-  usage: { completionTokens: null, outputSeconds: 5, totalSeconds: 5 }
+  usage: { completionTokens: null, outputSeconds: 5, totalSeconds: 5, resolution: "720p" }
 })

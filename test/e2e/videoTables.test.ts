@@ -47,6 +47,19 @@ const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
       prices: { kind: "video_table", unit: "second", lines: [{ price: "0.5" }] }
     },
     {
+      id: "sharp",
+      modality: "video",
+      protocol: "vp_f",
+      prices: {
+        kind: "video_table",
+        unit: "second",
+        lines: [
+          { resolution: "720p", price: "0.3" },
+          { resolution: "1080p", price: "0.5" }
+        ]
+      }
+    },
+    {
       id: "counted",
       modality: "video",
       protocol: "vp_a",
@@ -70,6 +83,7 @@ const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
     },
     { model: "whole", channel: "ch-d", upstream_model: "kling-v3" },
     { model: "chosen", channel: "ch-f", upstream_model: "wan3.0-video" },
+    { model: "sharp", channel: "ch-f", upstream_model: "wan2.7-t2v" },
     { model: "counted", channel: "ch-a", upstream_model: "doubao-seedance-2-0" }
   ]
 })
@@ -175,6 +189,23 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const order = { model: "chosen", prompt: "a", duration: -1 }
         const quote = yield* bodyAs(QuoteAnswer, yield* quoteOf(who, order))
         assert.deepInclude(quote, { hold: "15", formula: "30 s x 0.5 = 15" })
+      })
+    )
+
+    it.effect("a lower resolution that the vendor reports is charged by its line", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const order = { model: "sharp", prompt: "a sim:renders=720p", resolution: "1080p" }
+        assert.deepInclude(yield* bodyAs(QuoteAnswer, yield* quoteOf(who, order)), { hold: "2.5" })
+        const charged = yield* ordered(who, order)
+        assert.deepInclude(charged, { output: 5, charge: "1.5" })
+        assert.include(
+          (yield* gateway.call(`/v1/usage/${charged.id}`, { key: who.key })).text,
+          "0.3 CNY each, the price of 720p, which the vendor reported in place of 1080p"
+        )
+        assert.deepInclude(yield* gateway.balance(who), { balance: "98.5", held: "0" })
+        yield* gateway.verify
       })
     )
 

@@ -86,14 +86,28 @@ const sourcesOfUnits: Readonly<Partial<Record<ChargeBasis, string>>> = {
   ordered_seconds: "The ordered seconds count, whatever the vendor reports:"
 }
 
-const tableReason = ({
+/** The quote with the price that was charged, and its facts as the vendor reported them. */
+const asCharged = ({
   quote,
+  inputUnits,
   units,
-  basis,
-  currency
-}: SettledCharge & { quote: TableVideoQuote }): string => {
+  chargeNano
+}: SettledCharge & { quote: TableVideoQuote }): TableVideoQuote => {
+  const line = quote.cheaperLines?.find(
+    ({ nanoPerUnit }) => nanoPerUnit * (inputUnits + units) === chargeNano
+  )
+  return line === undefined ? quote : { ...quote, ...line }
+}
+
+const tableReason = (charge: SettledCharge & { quote: TableVideoQuote }): string => {
+  const { units, basis, currency } = charge
+  const quote = asCharged(charge)
   const price = `${formatNano(quote.nanoPerUnit)} ${currency}`
-  const facts = factsInWords(quote)
+  const facts =
+    factsInWords(quote) +
+    (quote.nanoPerUnit === charge.quote.nanoPerUnit
+      ? ""
+      : `, which the vendor reported in place of ${factsInWords(charge.quote)}`)
   return quote.unit === "clip"
     ? `A video costs ${price}, whatever its length: ${facts}`
     : `${sourcesOfUnits[basis] ?? ""} ${countOf(units, quote.unit)} at ${price} each, the price of ${facts}`.trim()

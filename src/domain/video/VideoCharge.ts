@@ -4,6 +4,7 @@
  */
 import type { ChargeBasis } from "../money/charges.ts"
 import type { ReportedUsage } from "../VendorOutcome.ts"
+import { type Resolution, tokensPerSecond } from "./tiers.ts"
 import {
   EXPOSURE_PERCENT,
   type TableVideoQuote,
@@ -37,6 +38,9 @@ export interface VideoUsage {
   readonly inputSeconds?: number
   /** The output seconds and those of the reference videos; missing if not reported. */
   readonly totalSeconds?: number
+  /** The resolution and the sound of the video; missing if not reported. */
+  readonly resolution?: Resolution
+  readonly sound?: boolean
 }
 
 /**
@@ -155,13 +159,16 @@ const chargeSeconds = (
     inputSeconds: number,
     outputSeconds: number,
     basis: VideoCharge["basis"]
-  ): VideoCharge => ({
-    chargeNano: BigInt(inputSeconds + outputSeconds) * quote.nanoPerUnit,
-    ...(inputSeconds === 0 ? {} : { inputUnits: BigInt(inputSeconds) }),
-    units: BigInt(outputSeconds),
-    basis,
-    implausible: null
-  })
+  ): VideoCharge => {
+    const billed = Math.max(inputSeconds + outputSeconds, quote.leastSeconds ?? 0)
+    return {
+      chargeNano: BigInt(billed) * quote.nanoPerUnit,
+      ...(inputSeconds === 0 ? {} : { inputUnits: BigInt(inputSeconds) }),
+      units: BigInt(billed - inputSeconds),
+      basis,
+      implausible: null
+    }
+  }
   const implausible = { input: heldInput > 0 ? BigInt(input) : null, output: BigInt(output) }
   if (BigInt(input + output) > quote.units) {
     return { ...chargeFor(heldInput, quote.outputSeconds, "largest_plausible"), implausible }
@@ -174,8 +181,35 @@ const chargeSeconds = (
   return chargeFor(input, output, isReported ? "upstream_usage" : "formula")
 }
 
+/**
+ * The quote with the price of the video that the vendor reports, if that is lower than the price of
+ * the ordered one: a lower resolution, or other sound. A report never leads to a higher price.
+ */
+export const asRendered = (quote: VideoQuote, usage: VideoUsage): VideoQuote => {
+  if (quote.kind !== "video_table") return quote
+  const { cheaperLines = [], pricedFacts } = quote
+  const resolution = usage.resolution ?? quote.resolution
+  const sound = usage.sound ?? quote.sound
+  const line = cheaperLines.find(
+    (lower) =>
+      lower.resolution === resolution && (lower.sound === sound || !pricedFacts.includes("sound"))
+  )
+  if (line === undefined) return quote
+  const rendered = { ...quote, ...line, cheaperLines: [] }
+  if (rendered.unit !== "token") return rendered
+  const perSecond = tokensPerSecond[line.resolution]
+  const tokens = (rendered.estimatedTokens * perSecond) / rendered.tokensPerSecond
+  const { leastTokens } = rendered
+  return {
+    ...rendered,
+    tokensPerSecond: perSecond,
+    estimatedTokens: tokens > leastTokens ? tokens : leastTokens
+  }
+}
+
 /** The charge of a finished task, by the quote that was stored with its hold. */
-export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge => {
+export const chargeVideo = (ordered: VideoQuote, usage: VideoUsage): VideoCharge => {
+  const quote = asRendered(ordered, usage)
   if (quote.kind === "token_video") return chargeTokens(quote, usage)
   if (quote.kind === "second_video") {
     return {
@@ -191,6 +225,6 @@ export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge =
     case "second":
       return chargeSeconds(quote, usage)
     case "clip":
-      return { chargeNano: quote.holdNano, units: 1n, basis: "ordered_clip", implausible: null }
+      return { chargeNano: quote.nanoPerUnit, units: 1n, basis: "ordered_clip", implausible: null }
   }
 }

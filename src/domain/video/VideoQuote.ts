@@ -8,7 +8,7 @@ import { BillingUnavailable } from "../Errors.ts"
 import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
 import type { VideoSku } from "./VideoSku.ts"
 import { FactName, factFields, type VideoFacts } from "./videoFacts.ts"
-import { linePrice, pricedFacts, type VideoTable } from "./videoPriceTable.ts"
+import { cheaperLines, linePrice, pricedFacts, type VideoTable } from "./videoPriceTable.ts"
 
 /** The minimum input seconds, for a reference video whose duration is unknown or shorter. */
 const MIN_INPUT_VIDEO_SECONDS = 4
@@ -57,6 +57,16 @@ const tableFields = {
   outputSeconds: Schema.Int,
   smart: Schema.Boolean,
   nanoPerUnit: Schema.BigIntFromString,
+  /** The lower prices that a report of the vendor can lead to; missing if there are none. */
+  cheaperLines: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        resolution: Resolution,
+        sound: Schema.Boolean,
+        nanoPerUnit: Schema.BigIntFromString
+      })
+    )
+  ),
   /** The units of the hold: seconds, tokens, or 1 for a clip. */
   units: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString
@@ -66,7 +76,9 @@ export const TableVideoQuote = Schema.Union([
     ...tableFields,
     unit: Schema.Literal("second"),
     /** Whether the input seconds are billed too. */
-    billsInput: Schema.Boolean
+    billsInput: Schema.Boolean,
+    /** The least seconds that are billed; missing if there is no such limit. */
+    leastSeconds: Schema.optionalKey(Schema.Int)
   }),
   Schema.Struct({ ...tableFields, unit: Schema.Literal("clip") }),
   Schema.Struct({
@@ -235,6 +247,45 @@ const inputSecondsOf = ({ videos, videoSeconds, longestSeconds = 0 }: VideoInput
 
 const maxOf = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
+type UnitTerms = Pick<TableVideoQuote, "outputSeconds" | "inputSeconds" | "withVideo"> & {
+  readonly resolution: Resolution
+}
+
+/** The terms of seconds, without their price. */
+const secondTerms = (
+  table: Extract<VideoTable, { readonly unit: "second" }>,
+  { outputSeconds, inputSeconds, withVideo }: UnitTerms
+) => {
+  const billsInput = table.input_seconds === true
+  const leastSeconds = withVideo ? (table.least_input_seconds ?? 0) : 0
+  const seconds = outputSeconds + (billsInput ? inputSeconds : 0)
+  return {
+    unit: table.unit,
+    billsInput,
+    ...(leastSeconds === 0 ? {} : { leastSeconds }),
+    units: BigInt(Math.max(seconds, leastSeconds))
+  }
+}
+
+/** The terms of tokens, without their price. */
+const tokenTerms = (
+  table: Extract<VideoTable, { readonly unit: "token" }>,
+  { outputSeconds, inputSeconds, withVideo, resolution }: UnitTerms,
+  knownInputSeconds: number
+) => {
+  const secondsWith = (seconds: number) =>
+    outputSeconds + (withVideo ? Math.max(seconds, MIN_INPUT_VIDEO_SECONDS) : 0)
+  const leastTokens = withVideo ? BigInt(table.least_input_tokens ?? 0) : 0n
+  const knownTokens = BigInt(secondsWith(knownInputSeconds)) * tokensPerSecond[resolution]
+  return {
+    unit: table.unit,
+    tokensPerSecond: tokensPerSecond[resolution],
+    estimatedTokens: maxOf(knownTokens, leastTokens),
+    leastTokens,
+    units: maxOf(exposedTokens(secondsWith(inputSeconds), resolution), leastTokens)
+  }
+}
+
 /**
  * The quote of an order by a price table. The hold covers every charge that a truthful answer of
  * the vendor can lead to: unknown lengths count in full, and tokens with the margin by which a
@@ -247,43 +298,29 @@ export const quoteByTable = (
   inputs: VideoInputs
 ): Result.Result<TableVideoQuote, BillingUnavailable> =>
   Result.map(linePrice(table, facts), (nanoPerUnit) => {
-    const smart = sku.seconds === "smart"
-    const outputSeconds = heldSeconds(sku, inputs)
-    const inputSeconds = inputSecondsOf(inputs)
+    const lower = cheaperLines(table, facts, nanoPerUnit)
     const common = {
       kind: table.kind,
       ...facts,
+      ...(lower.length === 0 ? {} : { cheaperLines: lower }),
       pricedFacts: pricedFacts(table),
-      outputSeconds,
-      inputSeconds,
-      smart,
+      outputSeconds: heldSeconds(sku, inputs),
+      inputSeconds: inputSecondsOf(inputs),
+      smart: sku.seconds === "smart",
       nanoPerUnit
     }
-    const held = (units: bigint) => ({ units, holdNano: units * nanoPerUnit })
+    const withHold = <Terms extends { readonly units: bigint }>(terms: Terms) => ({
+      ...common,
+      ...terms,
+      holdNano: terms.units * nanoPerUnit
+    })
     switch (table.unit) {
-      case "second": {
-        const billsInput = table.input_seconds === true
-        const seconds = outputSeconds + (billsInput ? inputSeconds : 0)
-        return { ...common, unit: table.unit, billsInput, ...held(BigInt(seconds)) }
-      }
+      case "second":
+        return withHold(secondTerms(table, common))
       case "clip":
-        return { ...common, unit: table.unit, ...held(1n) }
-      case "token": {
-        const { resolution, withVideo } = facts
-        const secondsWith = (seconds: number) =>
-          outputSeconds + (withVideo ? Math.max(seconds, MIN_INPUT_VIDEO_SECONDS) : 0)
-        const heldTokens = exposedTokens(secondsWith(inputSeconds), resolution)
-        const knownSeconds = BigInt(secondsWith(Math.ceil(inputs.videoSeconds ?? 0)))
-        const leastTokens = withVideo ? BigInt(table.least_input_tokens ?? 0) : 0n
-        return {
-          ...common,
-          unit: table.unit,
-          tokensPerSecond: tokensPerSecond[resolution],
-          estimatedTokens: maxOf(knownSeconds * tokensPerSecond[resolution], leastTokens),
-          leastTokens,
-          ...held(maxOf(heldTokens, leastTokens))
-        }
-      }
+        return withHold({ unit: table.unit, units: 1n })
+      case "token":
+        return withHold(tokenTerms(table, common, Math.ceil(inputs.videoSeconds ?? 0)))
     }
   })
 

@@ -28,6 +28,12 @@ const table = {
 export const Resolution = Schema.Literals(Struct.keys(table))
 export type Resolution = typeof Resolution.Type
 
+const bySpelling = new Map(Resolution.literals.map((name) => [name.toLowerCase(), name] as const))
+
+/** Reads a resolution in any case, such as `1080P`; undefined for every other value. */
+export const readResolution = (value: unknown): Resolution | undefined =>
+  typeof value === "string" ? bySpelling.get(value.toLowerCase()) : undefined
+
 export const tiers: Readonly<Record<Resolution, Tier & { readonly price: PriceTier }>> = table
 
 export type PriceTier = (typeof table)[Resolution]["price"]

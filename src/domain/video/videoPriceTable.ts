@@ -5,7 +5,7 @@
 import { Array as Arr, Order, Result, Schema } from "effect"
 import { BillingUnavailable } from "../Errors.ts"
 import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
-import { Resolution } from "./tiers.ts"
+import { Resolution, tokensPerSecond } from "./tiers.ts"
 import { FactName, InputMode, type VideoFacts } from "./videoFacts.ts"
 
 /** The value of a fact in a line that applies to every value; the same as a missing fact. */
@@ -119,6 +119,13 @@ const SecondTable = Schema.Struct({
     Schema.Boolean.annotate({
       description: "Whether the seconds of reference videos are billed like output seconds"
     })
+  ),
+  least_input_seconds: Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween({ minimum: 1, maximum: 3600 }, { expected: "a whole number from 1 to 3600" })
+    ).annotate({
+      description: "The least seconds in all that are billed for an order with a reference video"
+    })
   )
 })
 
@@ -193,6 +200,39 @@ export const linePrice = (
       })
     ),
     (lines) => lines.reduce((highest, { price }) => (price > highest ? price : highest), 0n)
+  )
+}
+
+/** A price that counts in place of a higher one if the vendor reports these facts of the video. */
+export interface CheaperLine {
+  readonly resolution: Resolution
+  readonly sound: boolean
+  readonly nanoPerUnit: bigint
+}
+
+/**
+ * The lower prices that a vendor's report can lead to: those of a video with other sound, or of a
+ * resolution below the ordered one.
+ */
+export const cheaperLines = (
+  table: VideoTable,
+  facts: VideoFacts,
+  nanoPerUnit: bigint
+): ReadonlyArray<CheaperLine> => {
+  const priced = pricedFacts(table)
+  const pixels = tokensPerSecond[facts.resolution]
+  const resolutions = priced.includes("resolution")
+    ? Resolution.literals.filter((resolution) => tokensPerSecond[resolution] <= pixels)
+    : [facts.resolution]
+  const sounds = priced.includes("sound") ? [true, false] : [facts.sound ?? true]
+  return resolutions.flatMap((resolution) =>
+    sounds.flatMap((sound) =>
+      Result.match(linePrice(table, { ...facts, resolution, sound }), {
+        onFailure: () => [],
+        onSuccess: (price) =>
+          price < nanoPerUnit ? [{ resolution, sound, nanoPerUnit: price }] : []
+      })
+    )
   )
 }
 

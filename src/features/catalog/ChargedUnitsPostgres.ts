@@ -23,7 +23,9 @@ export const layerChargedUnits = Layer.effect(
         // Each order is stored with its month in the deployment's time zone. The condition on the
         // time of creation is up to a day wider on each side; it lets the index serve the query.
         // Where the client was charged by seconds but the cost is by tokens, the number of tokens
-        // is computed from the cost.
+        // is computed from the cost. An order that was charged by a cheaper line has the facts of that
+        // line; padding up to the vendor's least seconds is none of its seconds, and the seconds of a
+        // reference video that were not measured for the hold are not known.
         const unitGroups = sql`
           SELECT o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
                  q."withVideo", q.sound, q.mode, q."expectsOutput", q.quality, q.size, count(*)::int AS count,
@@ -36,22 +38,31 @@ export const layerChargedUnits = Layer.effect(
                  sum(o.output) FILTER (WHERE q.kind = 'tokens')::text AS "outputTokens"
             FROM orders o
            CROSS JOIN LATERAL (
-             SELECT o.quote ->> 'kind' AS kind, o.quote ->> 'resolution' AS resolution,
+             SELECT o.quote ->> 'kind' AS kind,
+                    coalesce(line.facts ->> 'resolution', o.quote ->> 'resolution') AS resolution,
                     coalesce(o.quote -> 'withVideo', o.cost_quote -> 'withVideo')::boolean
                       AS "withVideo",
-                    (o.quote ->> 'sound')::boolean AS sound, o.quote ->> 'mode' AS mode,
+                    coalesce(line.facts ->> 'sound', o.quote ->> 'sound')::boolean AS sound,
+                    o.quote ->> 'mode' AS mode,
                     coalesce(o.quote ->> 'outputTokens' <> '0', false) AS "expectsOutput",
                     o.quote ->> 'quality' AS quality, o.quote ->> 'size' AS size,
-                    CASE o.unit WHEN 'second' THEN o.output
+                    CASE o.unit WHEN 'second'
+                                THEN least(o.output, (o.quote ->> 'outputSeconds')::bigint)
                                 ELSE (o.quote ->> 'outputSeconds')::bigint END AS seconds,
                     CASE WHEN o.unit = 'second' AND o.input > 0 THEN o.input
+                         WHEN (o.quote ->> 'withVideo')::boolean
+                         THEN nullif((o.quote ->> 'inputSeconds')::bigint, 0)
                          ELSE (o.quote ->> 'inputSeconds')::bigint END AS "inputSeconds",
                     CASE WHEN o.quote ? 'outputSeconds' AND o.unit = 'token' THEN o.output
-                         ELSE o.cost / (o.cost_quote ->> 'nanoPerToken')::bigint END AS tokens) q
+                         ELSE o.cost / (o.cost_quote ->> 'nanoPerToken')::bigint END AS tokens
+               FROM (SELECT 1) one
+               LEFT JOIN LATERAL (
+                 SELECT facts FROM jsonb_array_elements(o.quote -> 'cheaperLines') AS facts
+                  WHERE facts ->> 'nanoPerUnit' = o.unit_price::text LIMIT 1) line ON true) q
            WHERE o.state = 'captured' AND o.month = ${first}
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, q.tokens IS NULL`
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, q.tokens IS NULL, q."inputSeconds" IS NULL`
         return turns.withPermits(1)(
           rowsOf(UnitGroup)(
             within(STATEMENT_TIMEOUT)(

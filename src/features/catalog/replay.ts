@@ -47,7 +47,7 @@ export const UnitGroup = Schema.Struct({
   videoTokens: units,
   /** For videos: seconds as ordered. */
   seconds: units,
-  /** For videos: seconds of reference video, as far as they were counted for the hold. */
+  /** For videos: seconds of reference video; null where they were not counted for the hold. */
   inputSeconds: units,
   images: units,
   inputTokens: units,
@@ -63,7 +63,10 @@ const amountOfTable = (table: VideoTable, group: UnitGroup): bigint | null => {
     resolution === null ||
     (withVideo === null && facts.has("input_video")) ||
     (mode === null && (facts.has("sound") || facts.has("mode")))
-  if (isUnknown) return null
+  // Sums of several orders do not tell which of them are below the least seconds.
+  const hasLeast =
+    table.unit === "second" && table.least_input_seconds !== undefined && withVideo !== false
+  if (isUnknown || hasLeast) return null
   const counted = {
     second:
       table.unit === "second" && table.input_seconds ? addUnits(seconds, inputSeconds) : seconds,

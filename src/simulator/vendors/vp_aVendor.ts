@@ -5,7 +5,7 @@ import { numberFrom, randomText } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
 import { clipSize } from "../media/clip.ts"
 import { placeOrder } from "../placing.ts"
-import { framesPerSecond, renderedRatio } from "../rendering.ts"
+import { framesPerSecond, renderedRatio, renderedResolution } from "../rendering.ts"
 import { Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, keyOf, type Refusal, type Vendor } from "../Vendor.ts"
 import { taskTypeOf, textOf } from "./contentBlocks.ts"
@@ -101,7 +101,7 @@ const rendered = Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: En
       ...(return_last_frame ? { last_frame_url: lastFrame } : {})
     },
     ...echoed,
-    resolution: order.resolution,
+    resolution: renderedResolution(accepted),
     ratio: renderedRatio(accepted),
     duration: ended.produced.seconds,
     framespersecond: framesPerSecond,

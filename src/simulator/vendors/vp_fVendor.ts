@@ -2,7 +2,12 @@ import { Effect } from "effect"
 import type { AcceptedEntry, EndedEntry, Order } from "../Book.ts"
 import { MediaLinks } from "../Media.ts"
 import { placeOrder } from "../placing.ts"
-import { assumedInputSeconds, producedSeconds, renderedRatio } from "../rendering.ts"
+import {
+  assumedInputSeconds,
+  producedSeconds,
+  renderedRatio,
+  renderedResolution
+} from "../rendering.ts"
 import { isOn } from "../switches.ts"
 import {
   type Call,
@@ -144,7 +149,7 @@ const usageOf = (accepted: AcceptedEntry, { produced }: EndedEntry) => {
     duration: input + output,
     input_video_duration: input,
     output_video_duration: output,
-    SR: Number.parseInt(order.resolution ?? "", 10),
+    SR: Number.parseInt(renderedResolution(accepted) ?? "", 10),
     ...(familyOf(model).version === "2.6"
       ? { size: order.size ?? size }
       : { ratio: renderedRatio(accepted) }),

@@ -1,9 +1,10 @@
 /** Charged units in memory; each order is one group. */
 import { Effect, Layer, Option, Schema } from "effect"
 import { Quote, unitOf } from "../../domain/money/Quote.ts"
-import type { VideoQuote } from "../../domain/video/VideoQuote.ts"
+import type { TableVideoQuote, VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { ChargedUnits } from "../../features/catalog/ChargedUnits.ts"
 import type { UnitGroup } from "../../features/catalog/replay.ts"
+import type { UsageRecord } from "../../services/UsageLog.ts"
 import { MemoryStore, type StoredOrder, usageOf } from "../memory/MemoryStore.ts"
 
 const decodeQuote = Schema.decodeUnknownOption(Quote)
@@ -33,17 +34,44 @@ const tokensOf = (
   if (charge.kind === "token_video")
     return { withVideo: charge.withVideo, videoTokens: outputUnits }
   if (charge.kind === "video_table") {
-    const { withVideo, sound, mode, unit } = charge
-    return { withVideo, sound, mode, ...(unit === "token" ? { videoTokens: outputUnits } : {}) }
+    const { withVideo, resolution, sound, mode, unit } = charge
+    return {
+      withVideo,
+      resolution,
+      sound,
+      mode,
+      ...(unit === "token" ? { videoTokens: outputUnits } : {})
+    }
   }
   if (cost?.kind !== "token_video" || costNano === null) return {}
   return { withVideo: cost.withVideo, videoTokens: costNano / cost.nanoPerToken }
 }
 
+/** The quote with the facts of the line that was charged, which may be a cheaper one. */
+const asCharged = (quote: TableVideoQuote, unitPriceNano: bigint): TableVideoQuote => ({
+  ...quote,
+  ...quote.cheaperLines?.find(({ nanoPerUnit }) => nanoPerUnit === unitPriceNano)
+})
+
+/** The seconds of the reference videos; null where they were not measured for the hold. */
+const inputSecondsOf = (
+  quote: Exclude<VideoQuote, { readonly kind: "second_video" }>,
+  input: bigint
+): bigint | null => {
+  if (input > 0n) return input
+  return quote.withVideo && quote.inputSeconds === 0 ? null : BigInt(quote.inputSeconds)
+}
+
+const leastOf = (one: bigint, other: bigint): bigint => (one < other ? one : other)
+
 const isBySeconds = (quote: VideoQuote): boolean => unitOf(quote).unit === "second"
 
-const unitsOf = (order: StoredOrder, input: bigint, output: bigint): Partial<UnitGroup> => {
-  const quote = Option.getOrNull(decodeQuote(order.request.quote))
+const unitsOf = (
+  order: StoredOrder,
+  { input, output, unitPriceNano }: UsageRecord
+): Partial<UnitGroup> => {
+  const ordered = Option.getOrNull(decodeQuote(order.request.quote))
+  const quote = ordered?.kind === "video_table" ? asCharged(ordered, unitPriceNano) : ordered
   if (quote === null) return {}
   switch (quote.kind) {
     case "image":
@@ -57,9 +85,10 @@ const unitsOf = (order: StoredOrder, input: bigint, output: bigint): Partial<Uni
     default:
       return {
         resolution: quote.resolution,
-        seconds: isBySeconds(quote) ? output : BigInt(quote.outputSeconds),
-        inputSeconds:
-          quote.kind === "second_video" ? null : input > 0n ? input : BigInt(quote.inputSeconds),
+        seconds: isBySeconds(quote)
+          ? leastOf(output, BigInt(quote.outputSeconds))
+          : BigInt(quote.outputSeconds),
+        inputSeconds: quote.kind === "second_video" ? null : inputSecondsOf(quote, input),
         ...tokensOf(quote, Option.getOrNull(decodeQuote(order.cost)), output, order.costNano)
       }
   }
@@ -77,7 +106,7 @@ export const layerChargedUnitsMemory = Layer.effect(
             .flatMap((order) => {
               const record = order.month === `${month}-01` ? usageOf(order) : null
               if (record === null) return []
-              const { model, chargeNano, costNano, input, output } = record
+              const { model, chargeNano, costNano } = record
               return {
                 ...emptyGroup,
                 model,
@@ -86,7 +115,7 @@ export const layerChargedUnitsMemory = Layer.effect(
                 chargeNano,
                 costNano: costNano ?? 0n,
                 withoutCost: costNano === null ? 1 : 0,
-                ...unitsOf(order, input, output)
+                ...unitsOf(order, record)
               }
             })
         )

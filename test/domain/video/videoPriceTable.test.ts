@@ -178,6 +178,72 @@ describe("a quote by a price table", () => {
     assert.deepStrictEqual<ReadonlyArray<unknown>>([inputUnits, units, basis], expected)
   })
 
+  it("bills at least the vendor's least seconds for an order with a reference video", () => {
+    const table = tableOf({
+      unit: "second",
+      input_seconds: true,
+      least_input_seconds: 12,
+      lines: [{ price: "0.6" }]
+    })
+    const quote = Result.getOrThrow(
+      quoteByTable(table, facts({ withVideo: true }), sku(5), oneVideo(4))
+    )
+    assert.deepStrictEqual([quote.units, formatNano(quote.holdNano)], [12n, "7.2"])
+    const charge = chargeVideo(quote, { ...noUsage, inputSeconds: 4 })
+    assert.deepInclude(charge, { chargeNano: 7_200_000_000n, inputUnits: 4n, units: 8n })
+    const silent = Result.getOrThrow(quoteByTable(table, facts(), sku(5), noVideo))
+    assert.strictEqual(formatNano(silent.holdNano), "3")
+  })
+
+  it.each([
+    ["a lower resolution", { resolution: "720p" }, "0.63", "720p with sound"],
+    ["no sound", { sound: false }, "0.56", "1080p without sound"],
+    ["both", { resolution: "720p", sound: false }, "0.42", "720p without sound"]
+  ] as const)("charges the line of %s that the vendor reports", (_, reported, amount, words) => {
+    const quote = Result.getOrThrow(
+      quoteByTable(kling, facts({ resolution: "1080p", sound: true }), sku(5, "1080p"), noVideo)
+    )
+    const { chargeNano, units, basis } = chargeVideo(quote, { ...noUsage, ...reported })
+    assert.strictEqual(formatNano(chargeNano), amount)
+    const charge = { quote, inputUnits: 0n, units, basis, chargeNano, currency: "USD" }
+    assert.include(
+      chargeReason(charge),
+      `the price of ${words}, which the vendor reported in place of 1080p with sound; 0.84 was held`
+    )
+  })
+
+  it("never charges more for what the vendor reports", () => {
+    const quote = Result.getOrThrow(quoteByTable(kling, facts(), sku(5), noVideo))
+    for (const reported of [
+      { resolution: "4K" },
+      { resolution: "1080p" },
+      { sound: true }
+    ] as const) {
+      const { chargeNano } = chargeVideo(quote, { ...noUsage, ...reported })
+      assert.strictEqual(chargeNano, quote.holdNano)
+    }
+    // 720p is 2.27 times smaller, so that its tokens would not be plausible for 1080p.
+    const byToken = tableOf({
+      unit: "token",
+      lines: [{ price: "46" }, { resolution: "1080p", price: "51" }]
+    })
+    const sharp = Result.getOrThrow(
+      quoteByTable(byToken, facts({ resolution: "1080p" }), sku(5, "1080p"), noVideo)
+    )
+    const counted = { ...noUsage, completionTokens: 108_900n, resolution: "720p" } as const
+    const { basis, chargeNano } = chargeVideo(sharp, counted)
+    assert.deepStrictEqual([basis, formatNano(chargeNano)], ["upstream_usage", "5.0094"])
+  })
+
+  it("charges what the vendor reports where the model itself decides on sound", () => {
+    const quote = Result.getOrThrow(quoteByTable(kling, facts({ sound: null }), sku(5), noVideo))
+    const chargeOf = (sound?: boolean) =>
+      formatNano(
+        chargeVideo(quote, sound === undefined ? noUsage : { ...noUsage, sound }).chargeNano
+      )
+    assert.deepStrictEqual([chargeOf(), chargeOf(true), chargeOf(false)], ["0.63", "0.63", "0.42"])
+  })
+
   it("is the same for mounts that differ in facts without a price", () => {
     const quoteOf = (table: VideoTable, some: Partial<VideoFacts>) =>
       Result.getOrThrow(quoteByTable(table, facts(some), sku(5), noVideo))
