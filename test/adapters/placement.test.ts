@@ -3,12 +3,13 @@
  * the mode by the roles on the wire, and the sound by the field that switches it.
  */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Predicate, Result, Struct } from "effect"
+import { Effect, Result, Struct } from "effect"
 import { factsOf } from "../../src/domain/video/orderFacts.ts"
 import type { VideoBlock } from "../../src/domain/video/VideoInput.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
+import { readFacts } from "../support/wireReading.ts"
 import { accountAt, layerOverSockets, orderOf, textBlock, videoAdapter } from "./support.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 120)
@@ -62,56 +63,6 @@ const drawBlocks = (dice: Dice): ReadonlyArray<VideoBlock> => {
   ]
 }
 
-type Fields = Readonly<Record<string, unknown>>
-const fieldsOf = (value: unknown): Fields => (Predicate.isReadonlyObject(value) ? value : {})
-const itemsOf = (value: unknown): ReadonlyArray<Fields> =>
-  Array.isArray(value) ? value.map(fieldsOf) : []
-
-/** The roles of vendors' items, in the words of clients. */
-const roleNames: Readonly<Record<string, string>> = {
-  refer_image: "reference_image",
-  feature_video: "reference_video",
-  refer_audio: "reference_audio",
-  driving_audio: "reference_audio"
-}
-
-/** The roles of the media in a request, by its form. */
-const writtenRoles = (target: string, body: Fields): ReadonlyArray<string> => {
-  const input = fieldsOf(body.input)
-  if (body.content !== undefined) {
-    return itemsOf(body.content).flatMap(({ type, role = "first_frame" }) =>
-      type === "text" ? [] : [String(role)]
-    )
-  }
-  const typed = [...itemsOf(body.contents), ...itemsOf(input.media)].map(({ type }) => String(type))
-  if (typed.length > 0) return typed.map((type) => roleNames[type] ?? type)
-  if (Array.isArray(input.reference_urls) && input.reference_urls.length > 0) {
-    return ["reference_image"]
-  }
-  if (input.img_url !== undefined || body.image !== undefined) return ["first_frame"]
-  if (target.includes("start-end2video")) return ["first_frame", "last_frame"]
-  if (target.includes("img2video")) return ["first_frame"]
-  return target.includes("reference2video") ? ["reference_image"] : []
-}
-
-const modeOf = (roles: ReadonlyArray<string>) => {
-  if (roles.includes("reference_image") || roles.includes("reference_video")) return "reference"
-  if (roles.includes("last_frame")) return "frames"
-  return roles.includes("first_frame") ? "image" : "text"
-}
-
-/** The sound that a request orders; undefined where it has no field for it. */
-const writtenSound = (body: Fields): boolean | undefined => {
-  const values = [
-    body.generate_audio,
-    body.audio,
-    body.sound,
-    fieldsOf(body.settings).audio,
-    fieldsOf(body.parameters).audio
-  ].filter((value) => value !== undefined)
-  return values.length === 0 ? undefined : [true, "native", "on"].some((on) => values[0] === on)
-}
-
 layer(layerOverSockets)("the facts of an order are those of its request", (it) => {
   it.effect.each(routes)("$protocol as $listed", ({ protocol, listed }) =>
     Effect.gen(function* () {
@@ -133,11 +84,10 @@ layer(layerOverSockets)("the facts of an order are those of its request", (it) =
         if (Result.isFailure(adapter.place?.(order) ?? Result.void)) continue
         yield* Effect.result(adapter.submit(accountAt(vendor.url), order))
         const [request] = (yield* vendor.requests).slice(-1)
-        const body = fieldsOf(JSON.parse(request?.body ?? "{}"))
+        const written = readFacts(request?.target ?? "", JSON.parse(request?.body ?? "{}"))
         const says = `seed ${SEED}: ${upstreamModel} ${JSON.stringify([blocks, ordered])}`
-        assert.strictEqual(facts.mode, modeOf(writtenRoles(request?.target ?? "", body)), says)
-        const sound = writtenSound(body)
-        if (sound !== undefined) assert.strictEqual(facts.sound, sound, says)
+        assert.strictEqual(facts.mode, written.mode, says)
+        if (written.sound !== null) assert.strictEqual(facts.sound, written.sound, says)
         sent += 1
       }
       assert.isAbove(sent, CASES / 10)

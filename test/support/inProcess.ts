@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpEffect, HttpRouter } from "effect/http"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { VendorWire } from "../../src/adapters/wire/VendorWire.ts"
-import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
+import { CatalogDocument, type CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { DEFAULT_KEY } from "../../src/domain/catalog/channelKeys.ts"
 import { layerOrders } from "../../src/orders/Orders.ts"
 import { layerQuotes } from "../../src/orders/QuoteAnswers.ts"
@@ -69,35 +69,37 @@ const layerLedger = Layer.unwrap(
   )
 )
 
-const catalog = protocolCatalog(ORIGIN)
+type CatalogText = typeof CatalogWrite.Encoded
 
-const layerCatalog = Layer.effect(
-  Catalog,
-  Effect.map(Schema.decodeUnknownEffect(CatalogDocument)(catalog), (document) =>
-    Catalog.of({
-      snapshot: Effect.succeed(makeSnapshot(1n, new Date(0), document)),
-      replace: () => Effect.die("the catalog of these tests is fixed"),
-      preview: () => Effect.die("the catalog of these tests is fixed"),
-      enable: () => Effect.die("the catalog of these tests is fixed")
-    })
+const layerCatalog = (catalog: CatalogText) =>
+  Layer.effect(
+    Catalog,
+    Effect.map(Schema.decodeUnknownEffect(CatalogDocument)(catalog), (document) =>
+      Catalog.of({
+        snapshot: Effect.succeed(makeSnapshot(1n, new Date(0), document)),
+        replace: () => Effect.die("the catalog of these tests is fixed"),
+        preview: () => Effect.die("the catalog of these tests is fixed"),
+        enable: () => Effect.die("the catalog of these tests is fixed")
+      })
+    )
   )
-)
 
-const layerCredentials = Layer.mock(ChannelCredentials, {
-  accounts: (channelId) => {
-    const account = {
-      channelId,
-      keyName: DEFAULT_KEY,
-      baseUrl: catalog.channels.find(({ id }) => id === channelId)?.base_url ?? "",
-      apiKey: Redacted.make("vendor-key-1"),
-      appId: APP_ID,
-      origin: ORIGIN,
-      version: 1,
-      isSuperseded: false
+const layerCredentials = ({ channels }: CatalogText) =>
+  Layer.mock(ChannelCredentials, {
+    accounts: (channelId) => {
+      const account = {
+        channelId,
+        keyName: DEFAULT_KEY,
+        baseUrl: channels.find(({ id }) => id === channelId)?.base_url ?? "",
+        apiKey: Redacted.make("vendor-key-1"),
+        appId: APP_ID,
+        origin: ORIGIN,
+        version: 1,
+        isSuperseded: false
+      }
+      return Effect.succeed({ forOrders: [account], all: [account] })
     }
-    return Effect.succeed({ forOrders: [account], all: [account] })
-  }
-})
+  })
 
 const layerVendorRoutes = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c]).pipe(
   Layer.provide(Tasks.layer),
@@ -120,19 +122,28 @@ const layerWire = Layer.effect(
   })
 ).pipe(Layer.provide(layerVendorRoutes))
 
-/** Video and image orders end in `Holds`, and can be quoted; what their vendors saw is in `Requests` and `Book`. */
-export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
-  Layer.provide([
-    layerLedger,
-    Layer.mock(Budgets, { listApplicable: () => Effect.succeed([]) }),
-    Layer.mock(IdempotencyKeys, {}),
-    Layer.mock(Files, {}),
-    Layer.mock(TaskRepo, { accept: () => Effect.succeed(true), claimJob: () => Effect.void }),
-    layerCatalog,
-    layerCredentials,
-    layerWellChannels,
-    layerAdapters.pipe(Layer.provide(layerWire)),
-    NodeCrypto.layerSecureRandom
-  ]),
-  Layer.provideMerge([Holds.layer, Book.layer(undefined), Requests.layer, Accounts.layer])
-)
+/**
+ * Video and image orders of a catalog whose vendors are at the address that it is given. They end in `Holds`,
+ * and can be quoted; what their vendors saw is in `Requests` and `Book`.
+ */
+export const layerInProcessWith = (catalogFor: (vendors: string) => CatalogText) => {
+  const catalog = catalogFor(ORIGIN)
+  return Layer.merge(layerOrders, layerQuotes).pipe(
+    Layer.provide([
+      layerLedger,
+      Layer.mock(Budgets, { listApplicable: () => Effect.succeed([]) }),
+      Layer.mock(IdempotencyKeys, {}),
+      Layer.mock(Files, {}),
+      Layer.mock(TaskRepo, { accept: () => Effect.succeed(true), claimJob: () => Effect.void }),
+      layerCatalog(catalog),
+      layerCredentials(catalog),
+      layerWellChannels,
+      layerAdapters.pipe(Layer.provide(layerWire)),
+      NodeCrypto.layerSecureRandom
+    ]),
+    Layer.provideMerge([Holds.layer, Book.layer(undefined), Requests.layer, Accounts.layer])
+  )
+}
+
+/** The same with a model for every way in which a vendor is called. */
+export const layerInProcess = layerInProcessWith(protocolCatalog)

@@ -171,3 +171,47 @@ export const readImageCount = (path: string, body: unknown): unknown => {
   const messages = /aigc/.test(path)
   return (messages ? fieldsOf(parameters).n : n) ?? null
 }
+
+/** The roles of vendors' items, in the words of clients. */
+const roleNames: Readonly<Record<string, string>> = {
+  refer_image: "reference_image",
+  feature_video: "reference_video",
+  refer_audio: "reference_audio",
+  driving_audio: "reference_audio"
+}
+
+/** The roles of the media in a request, by its form. */
+const rolesIn = (path: string, body: Fields): ReadonlyArray<string> => {
+  const { media, reference_urls, img_url } = fieldsOf(body.input)
+  if (body.content !== undefined) {
+    return listOf(body.content)
+      .map(fieldsOf)
+      .flatMap(({ type, role = "first_frame" }) => (type === "text" ? [] : [String(role)]))
+  }
+  const types = [...typesIn(body.contents), ...typesIn(media)].map(String)
+  if (types.length > 0) return types.map((type) => roleNames[type] ?? type)
+  if (listOf(reference_urls).length > 0) return ["reference_image"]
+  if (img_url !== undefined || body.image !== undefined) return ["first_frame"]
+  if (path.includes("start-end2video")) return ["first_frame", "last_frame"]
+  if (path.includes("img2video")) return ["first_frame"]
+  return path.includes("reference2video") ? ["reference_image"] : []
+}
+
+/** What a video is made from, and the sound that is ordered; null where no field says it. */
+export const readFacts = (path: string, request: unknown) => {
+  const body = fieldsOf(request)
+  const roles = rolesIn(path, body)
+  const isReference = roles.includes("reference_image") || roles.includes("reference_video")
+  const ofFrames = roles.includes("first_frame") ? "image" : "text"
+  const [sound = null] = [
+    body.generate_audio,
+    body.audio,
+    body.sound,
+    fieldsOf(body.settings).audio,
+    fieldsOf(body.parameters).audio
+  ].filter((value) => value !== undefined)
+  return {
+    mode: isReference ? "reference" : roles.includes("last_frame") ? "frames" : ofFrames,
+    sound: sound === null ? null : sound === true || sound === "native" || sound === "on"
+  } as const
+}
