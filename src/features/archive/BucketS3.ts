@@ -50,7 +50,8 @@ const makeBucket = (
   put: Effect.fnUntraced(function* <E>(
     key: string,
     type: string,
-    bytes: Stream.Stream<Uint8Array, E>
+    bytes: Stream.Stream<Uint8Array, E>,
+    metadata: Readonly<Record<string, string>> = {}
   ) {
     const { contentType, disposition } = servedHeaders(type)
     const sha256 = createHash("sha256")
@@ -69,7 +70,8 @@ const makeBucket = (
         Key: prefix + key,
         Body,
         ContentType: contentType,
-        ContentDisposition: disposition
+        ContentDisposition: disposition,
+        Metadata: metadata
       },
       partSize: PART_BYTES,
       queueSize: 1

@@ -13,7 +13,12 @@ import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { withSpan } from "../../runtime/spans.ts"
 import { archivedBytes, archiveTries, waitingArchives } from "../../services/metrics.ts"
-import { type ArchivedFile, Bucket, objectKeyOf } from "../../services/results/ArchiveBucket.ts"
+import {
+  type ArchivedFile,
+  Bucket,
+  markMetadata,
+  objectKeyOf
+} from "../../services/results/ArchiveBucket.ts"
 import {
   Archives,
   type ClaimedResult,
@@ -57,7 +62,7 @@ export const layerResultCopier = Layer.effectDiscard(
     const running = new Set<ClaimedResult>()
     const fibers = yield* FiberSet.make()
 
-    const copyFile = Effect.fnUntraced(function* (key: string, url: string) {
+    const copyFile = Effect.fnUntraced(function* (key: string, url: string, isMarked: boolean) {
       const answer = yield* web.open({ method: "GET", url, headers: {}, idleSeconds: IDLE_SECONDS })
       const { status } = answer
       if (status !== 200) {
@@ -68,7 +73,8 @@ export const layerResultCopier = Layer.effectDiscard(
       }
       // A body that is shorter than its content-length fails here.
       const contentType = servedType(headerOf(answer, "content-type"))
-      const stored = yield* bucket.put(key, contentType, bytesWithin(maxContentBytes, answer))
+      const bytes = bytesWithin(maxContentBytes, answer)
+      const stored = yield* bucket.put(key, contentType, bytes, markMetadata(isMarked))
       return { ...stored, contentType } satisfies ArchivedFile
     }, Effect.scoped)
 
@@ -76,7 +82,11 @@ export const layerResultCopier = Layer.effectDiscard(
       Effect.forEach(addressesOf(result), (address, n) =>
         address === null
           ? new OutgoingFault({ message: `file ${n} has no address`, isRefused: false })
-          : copyFile(objectKeyOf(result.organizationId, result.taskId, n), address)
+          : copyFile(
+              objectKeyOf(result.organizationId, result.taskId, n),
+              address,
+              result.task.isMarked
+            )
       )
 
     const endOf = (result: ClaimedResult, reason: string, nowMillis: number): CopyEnd =>

@@ -214,7 +214,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       ...unstreamedHooks,
       mounts: callsBy((mount, { id }) =>
         Effect.flatMap(generate(mount, id), (result) =>
-          archiveImages(result, caller.organizationId, id)
+          archiveImages(result, { organizationId: caller.organizationId, id, isMarked })
         )
       ),
       task: {

@@ -5,7 +5,12 @@ import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { mediumOf } from "../../redaction/patterns.ts"
 import type { ImageResult } from "../../services/ProtocolAdapter.ts"
-import { type ArchivedFile, Bucket, objectKeyOf } from "../../services/results/ArchiveBucket.ts"
+import {
+  type ArchivedFile,
+  Bucket,
+  markMetadata,
+  objectKeyOf
+} from "../../services/results/ArchiveBucket.ts"
 import type { TaskResult } from "../../services/TaskRepo.ts"
 
 export interface TaskImages {
@@ -63,11 +68,17 @@ const storageFailed = new VendorRefused({
   retryAfterSeconds: null
 })
 
+/** The task whose images are stored. */
+interface ArchivedTask {
+  readonly organizationId: string
+  readonly id: string
+  readonly isMarked: boolean
+}
+
 export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
   Effect.fnUntraced(function* (
     images: ImageResult,
-    organizationId: string,
-    id: string
+    { organizationId, id, isMarked }: ArchivedTask
   ): Effect.fn.Return<TaskImages, VendorLost | VendorRefused> {
     const { created, data, usage } = fieldsOf(images)
     const entries: ReadonlyArray<unknown> = Array.isArray(data) ? data : []
@@ -83,7 +94,8 @@ export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
     }
     const files = yield* Effect.forEach(inline, (bytes, n) => {
       const contentType = mediaTypeOf(bytes) ?? DOWNLOAD_TYPE
-      return bucket.put(objectKeyOf(organizationId, id, n), contentType, Stream.make(bytes)).pipe(
+      const key = objectKeyOf(organizationId, id, n)
+      return bucket.put(key, contentType, Stream.make(bytes), markMetadata(isMarked)).pipe(
         Effect.map((stored) => ({ ...stored, contentType })),
         Effect.tapError(({ message }) =>
           Effect.logError("archive: storing the images of a task failed").pipe(

@@ -6,9 +6,10 @@ import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { ClaimedTask, type TaskRepo } from "../../services/TaskRepo.ts"
 import { columnsOf, decodeRows, oneTry, rowsOf, secondsSince } from "../client/rows.ts"
+import { isMarkedOf } from "./taskSnapshot.ts"
 
 const claimedColumns = columnsOf(ClaimedTask, "t", {
-  isMarked: "coalesce(t.summary -> 'marked' = 'true'::jsonb, false)",
+  isMarked: isMarkedOf("t"),
   ageSeconds: secondsSince("t.created_at"),
   sinceAskedSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)"),
   unknownForSeconds: secondsSince("t.unknown_since"),

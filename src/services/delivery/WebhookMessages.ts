@@ -22,7 +22,9 @@ export const TaskSnapshot = Schema.Struct({
   completionTokens: Schema.NullOr(Schema.BigIntFromString),
   errorCode: Schema.NullOr(Schema.String),
   errorMessage: Schema.NullOr(Schema.String),
-  isArchived: Schema.Boolean
+  isArchived: Schema.Boolean,
+  /** Whether the product was ordered with the vendor's mark. */
+  isMarked: Schema.Boolean
 })
 
 /** A message that this gateway has claimed for sending. The claim is a lease. */

@@ -26,12 +26,13 @@ export interface ArchiveBucket {
   /**
    * Writes a file in pieces. An earlier file with the same key is replaced, so a repeat is safe. A
    * file whose stream fails is not stored. The bucket serves the file with the content type and
-   * disposition that are set here.
+   * disposition that are set here, and with the metadata as `x-amz-meta-` headers.
    */
   put<E>(
     key: string,
     contentType: string,
-    bytes: Stream.Stream<Uint8Array, E>
+    bytes: Stream.Stream<Uint8Array, E>,
+    metadata?: Readonly<Record<string, string>>
   ): Effect.Effect<Pick<ArchivedFile, "bytes" | "sha256">, BucketFault>
   /**
    * Deletes every file whose key has the prefix. Succeeds even where no file has the prefix, so a
@@ -53,6 +54,11 @@ export interface ArchiveBucket {
 /** The configured bucket; null where no archive is configured. */
 export const Bucket = Context.Reference<ArchiveBucket | null>("gateway/services/Bucket", {
   defaultValue: () => null
+})
+
+/** The metadata of a task's file: whether it was ordered with the vendor's mark. */
+export const markMetadata = (isMarked: boolean): Readonly<Record<string, string>> => ({
+  watermark: String(isMarked)
 })
 
 /** The prefix of the keys of a task's files. */

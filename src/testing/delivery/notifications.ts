@@ -8,6 +8,7 @@ import { TaskResult } from "../../services/TaskRepo.ts"
 import {
   type Books,
   cooldownName,
+  isMarkedSummary,
   type MemoryState,
   type StoredCooldown,
   type StoredOrder,
@@ -86,7 +87,8 @@ export const taskSnapshot = (books: Books | undefined, id: string) => {
         completionTokens: task.completionTokens,
         errorCode: task.errorCode,
         errorMessage: task.errorMessage,
-        isArchived: task.ordered.isArchived === true
+        isArchived: task.ordered.isArchived === true,
+        isMarked: isMarkedSummary(task.ordered.summary)
       }
 }
 

@@ -290,6 +290,9 @@ export const overageOf = ({ chargeNano, request }: StoredOrder): bigint =>
 export const decodeQuote = Schema.decodeUnknownSync(Quote)
 
 /** The usage record of an order; null where nothing was charged. */
+/** Whether a task was ordered with the vendor's mark, by its summary. */
+export const isMarkedSummary = Schema.is(Schema.Struct({ marked: Schema.Literal(true) }))
+
 export const usageOf = ({
   request,
   usage,

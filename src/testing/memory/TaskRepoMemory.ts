@@ -17,7 +17,13 @@ import {
   TaskResult,
   type VendorsJob
 } from "../../services/TaskRepo.ts"
-import { MemoryStore, pageOf, type StoredOrder, type StoredTask } from "./MemoryStore.ts"
+import {
+  isMarkedSummary,
+  MemoryStore,
+  pageOf,
+  type StoredOrder,
+  type StoredTask
+} from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
 
 const decodeVideoQuote = Schema.decodeUnknownSync(VideoQuote)
@@ -72,8 +78,6 @@ const toTask = (row: Row, now: number): Task => {
   }
 }
 
-const isMarked = Schema.is(Schema.Struct({ marked: Schema.Literal(true) }))
-
 const toClaimed = (
   { request, job, cost, task, createdAt }: Row,
   upstreamId: string,
@@ -89,7 +93,7 @@ const toClaimed = (
   upstreamId,
   accountVersion: task.accountVersion ?? 1,
   keyName: task.keyName ?? DEFAULT_KEY,
-  isMarked: isMarked(task.ordered.summary),
+  isMarked: isMarkedSummary(task.ordered.summary),
   ageSeconds: secondsBetween(createdAt, now),
   sinceAskedSeconds: secondsBetween(task.askedAt ?? createdAt, now),
   lease: task.lease,

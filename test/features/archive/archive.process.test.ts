@@ -247,4 +247,19 @@ layer(layerTestGateway("embedded", { ...archiving, archiveRedirect: true }, { bu
       yield* moveTo(null)
     })
   )
+
+  it.effect.each([true, false])(
+    "says of a file whether it was ordered with a mark: %s",
+    (watermark) =>
+      Effect.gen(function* () {
+        const who = yield* Effect.flatMap(Gateway, (gateway) => gateway.customer("10"))
+        const id = yield* createVideo(who, { model: "film-1", watermark })
+        yield* finishVideo(who, id)
+        yield* inState(id, "kept")
+        const sent = yield* load(who, `/v1/videos/${id}/content`, {}, { redirect: "manual" })
+        const loaded = yield* Effect.promise(() => fetch(sent.headers.get("location") ?? ""))
+        assert.strictEqual(loaded.status, 200)
+        assert.strictEqual(loaded.headers.get("x-amz-meta-watermark"), String(watermark))
+      })
+  )
 })
