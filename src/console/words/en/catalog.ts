@@ -109,6 +109,7 @@ export const catalog = {
       add: "Add line",
       remove: "Remove line {{n}}",
       inputSeconds: "Bill seconds of reference videos",
+      leastSeconds: "Minimum seconds with a reference video",
       leastTokens: "Minimum tokens with a reference video"
     },
     without_video: "Without a video",

@@ -110,6 +110,7 @@ export const catalog: Translated<typeof english> = {
       add: "添加一行",
       remove: "删除第 {{n}} 行",
       inputSeconds: "参考视频的秒数计费",
+      leastSeconds: "有参考视频时的最少秒数",
       leastTokens: "有参考视频时的最少 token"
     },
     without_video: "无参考视频",

@@ -171,6 +171,30 @@ const LineRow = ({ unit, line, index, faultAt, onChange, onRemove }: LineProps) 
   )
 }
 
+/** A whole number that may be left out. */
+const CountField = ({
+  label,
+  value,
+  error,
+  onChange
+}: {
+  readonly label: string
+  readonly value: number | undefined
+  readonly error: string | undefined
+  readonly onChange: (value: number | null) => void
+}) => (
+  <TextInput
+    label={label}
+    inputMode="numeric"
+    value={value === undefined ? "" : `${value}`}
+    error={error}
+    onChange={(event) => {
+      const count = Number(event.currentTarget.value.trim())
+      onChange(count > 0 ? count : null)
+    }}
+  />
+)
+
 interface Props {
   readonly value: TableText
   readonly onChange: (value: TableText) => void
@@ -234,22 +258,31 @@ export const PriceLines = ({ value, onChange, faultAt }: Props) => {
         {t("prices.lines.add")}
       </Button>
       {value.unit === "second" ? (
-        <Checkbox
-          label={t("prices.lines.inputSeconds")}
-          checked={value.input_seconds === true}
-          onChange={(event) => onChange({ ...value, input_seconds: event.currentTarget.checked })}
-        />
+        <>
+          <Checkbox
+            label={t("prices.lines.inputSeconds")}
+            checked={value.input_seconds === true}
+            onChange={(event) => onChange({ ...value, input_seconds: event.currentTarget.checked })}
+          />
+          <CountField
+            label={t("prices.lines.leastSeconds")}
+            value={value.least_input_seconds}
+            error={faultAt("least_input_seconds")}
+            onChange={(least) => {
+              const { least_input_seconds: _, ...rest } = value
+              onChange(least === null ? rest : { ...rest, least_input_seconds: least })
+            }}
+          />
+        </>
       ) : null}
       {value.unit === "token" ? (
-        <TextInput
+        <CountField
           label={t("prices.lines.leastTokens")}
-          inputMode="numeric"
-          value={value.least_input_tokens === undefined ? "" : `${value.least_input_tokens}`}
+          value={value.least_input_tokens}
           error={faultAt("least_input_tokens")}
-          onChange={(event) => {
+          onChange={(least) => {
             const { least_input_tokens: _, ...rest } = value
-            const count = Number(event.currentTarget.value.trim())
-            onChange(count > 0 ? { ...rest, least_input_tokens: count } : rest)
+            onChange(least === null ? rest : { ...rest, least_input_tokens: least })
           }}
         />
       ) : null}
