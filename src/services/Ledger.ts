@@ -54,6 +54,8 @@ export interface HoldRequest {
   readonly keyId: string
   readonly model: string
   readonly modality: string
+  /** The price list that priced the order; null or left out where the catalog's prices stand. */
+  readonly priceList?: string | null
   /**
    * The id of the task, image request or text request, generated before any side effect. It is the
    * hold's idempotency key.

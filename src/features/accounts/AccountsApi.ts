@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Amount } from "../../domain/money/Money.ts"
+import { plainText } from "../../domain/plainText.ts"
 import { keyFields, Name } from "../../http/api/admin/bodies.ts"
 import {
   currency,
@@ -50,6 +51,7 @@ export const OrganizationView = Schema.Struct({
     Schema.Boolean,
     "Whether its orders are marked as made by AI when they do not say so; null is the gateway's default"
   ),
+  price_list: textOrNull("The price list that it is on; null where it pays the catalog's prices"),
   created_at: Timestamp
 }).annotate({ identifier: "Organization", description: "An organisation and its pool" })
 
@@ -97,6 +99,12 @@ export const OrganizationChangeBody = Schema.Struct({
     Schema.NullOr(Schema.Boolean).annotate({
       description:
         "Whether orders without `watermark` are marked as made by AI, where the model has the field; null is the gateway's default"
+    })
+  ),
+  price_list: Schema.optionalKey(
+    Schema.NullOr(plainText()).annotate({
+      description:
+        "The price list that stands over the catalog's prices for its new orders; null is none. Running orders keep their price"
     })
   ),
   credit: Schema.optionalKey(

@@ -1,5 +1,5 @@
 /** Organisations, members and keys in PostgreSQL, as operators list and change them. */
-import { Effect, Layer, type Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
@@ -20,6 +20,7 @@ import {
   OrganizationRecord,
   OrganizationTotals
 } from "../../services/operators/Accounts.ts"
+import { unknownPriceList } from "../../services/PriceLists.ts"
 
 const organizationColumns = columnsOf(OrganizationRecord, "o", {
   balanceNano: "p.balance",
@@ -35,6 +36,8 @@ const memberColumns = columnsOf(MemberRecord, "o", {
   heldNano: "coalesce(mm.held, 0)"
 })
 const keyColumns = columnsOf(KeyRecord, "o")
+
+const ListRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
 type RowSchema = Schema.Top & { readonly DecodingServices: never }
 
@@ -211,6 +214,25 @@ export const layerAccounts = Layer.effect(
             UPDATE pools SET credit = ${creditNano}::bigint WHERE organization_id = ${id}`)
         }
         return yield* find(organizationKind, id)
+      }),
+      setPriceList: Effect.fn("Accounts.setPriceList")(function* (id, priceListId) {
+        yield* find(organizationKind, id)
+        const isKnown = yield* write(
+          Effect.gen(function* () {
+            // The lock keeps the list from being removed before the organisation is on it.
+            const lists = yield* sql`
+              SELECT 1 FROM price_lists WHERE id = ${priceListId} AND removed_at IS NULL
+                 FOR KEY SHARE`
+            if (priceListId !== null && lists.length === 0) return false
+            yield* sql`UPDATE organizations SET price_list_id = ${priceListId} WHERE id = ${id}`
+            return true
+          })
+        )
+        if (isKnown) return
+        const lists = yield* rowsOf(ListRow)(
+          repeatable(sql`SELECT id, name FROM price_lists WHERE removed_at IS NULL`)
+        )
+        return yield* unknownPriceList(priceListId ?? "", lists)
       }),
       members: Effect.fn("Accounts.members")((filter, page) =>
         list(memberKind, memberConditions(filter), page)

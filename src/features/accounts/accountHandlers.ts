@@ -30,6 +30,7 @@ const makeOrganizationView =
     disabled_at: isoOrNull(organization.disabledAt),
     stopped_reason: organization.stoppedReason,
     watermark: organization.watermark,
+    price_list: organization.priceListId,
     created_at: organization.createdAt.toISOString()
   })
 
@@ -86,7 +87,8 @@ export const layerAccountsHandlers = HttpApiBuilder.group(
         return organizationView(yield* accounts.organization(params.id))
       }),
       changeOrganization: Effect.fn("accounts.changeOrganization")(function* ({ params, payload }) {
-        const { credit: creditNano, ...change } = payload
+        const { credit: creditNano, price_list: priceListId, ...change } = payload
+        if (priceListId !== undefined) yield* accounts.setPriceList(params.id, priceListId)
         return organizationView(
           yield* accounts.changeOrganization(params.id, { ...change, creditNano })
         )

@@ -2,6 +2,7 @@
  * Converts domain values to the views that clients get. A view may have more fields than the
  * contract: encoding by the contract drops them.
  */
+import type { AppliedPriceList } from "../../domain/catalog/priceLists.ts"
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
@@ -151,9 +152,10 @@ export const usageView = (record: UsageRecord) => ({
   created_at: record.createdAt.toISOString()
 })
 
-export const receiptView = (
+const receiptFields = (
   currency: string,
-  { record, quote, holdNano, overageNano, entries, corrections }: Receipt
+  { record, quote, holdNano, overageNano, entries, corrections }: Receipt,
+  priceSource: string | null
 ): ReceiptView => ({
   object: "receipt",
   ...billingView(quote),
@@ -186,9 +188,14 @@ export const receiptView = (
     units: record.output,
     basis: record.basis,
     chargeNano: record.chargeNano,
-    currency
+    currency,
+    priceSource
   })
 })
+
+/** The receipt for the member, who learns that a price list was applied, but not which. */
+export const receiptView = (currency: string, receipt: Receipt): ReceiptView =>
+  receiptFields(currency, receipt, receipt.priceList === null ? null : "your price list")
 
 /**
  * The mounts to which an order was sent, in this sequence. All mounts but the last refused the
@@ -208,8 +215,12 @@ export const attemptViews = (
     reason: attempt.reason
   }))
 
+const listInWords = (list: AppliedPriceList | null): string | null =>
+  list === null ? null : `the price list ${JSON.stringify(list.name)}`
+
 export const operatorReceiptView = (currency: string, receipt: Receipt): OperatorReceiptView => ({
-  ...receiptView(currency, receipt),
+  ...receiptFields(currency, receipt, listInWords(receipt.priceList)),
+  price_list: receipt.priceList,
   cost: formatNanoOrNull(receipt.record.costNano),
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })

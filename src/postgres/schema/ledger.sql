@@ -49,6 +49,8 @@ CREATE TABLE orders (
   key_id text NOT NULL,
   model text NOT NULL,
   modality text NOT NULL,
+  -- The price list that priced the order; null where the catalog's prices stood.
+  price_list_id text,
   -- Whether the order has a task; the task has the same id.
   is_task boolean NOT NULL,
   -- The month in which the hold and the charge count, and the ids of the `budget_uses` in which

@@ -40,6 +40,8 @@ CREATE TYPE order_close AS (
 CREATE TYPE order_hold AS (
   -- The ids of one call are distinct within an organisation.
   organization_id text, id text, member_id text, key_id text, model text, modality text,
+  -- Optional: the price list that priced the order.
+  price_list_id text,
   amount bigint,
   -- Optional: the largest possible charge of the order, where it exceeds the amount.
   exposure bigint,
@@ -355,11 +357,11 @@ BEGIN
   WITH held AS MATERIALIZED (
     SELECT * FROM unnest(p_holds, p_decisions) AS h WHERE h.outcome = 'held'
   ), orders_written AS (
-    INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, is_task, month,
-                        counts_in, hold, exposure, quote, cost_quote, job, metadata, prompt_digest,
+    INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, price_list_id,
+                        is_task, month, counts_in, hold, exposure, quote, cost_quote, job, metadata, prompt_digest,
                         expires_at)
       SELECT h.organization_id, h.id, h.member_id, h.key_id, h.model, h.modality,
-             h.task IS NOT NULL, month_start, h.counts_in, h.amount,
+             h.price_list_id, h.task IS NOT NULL, month_start, h.counts_in, h.amount,
              h.exposure, h.quote, h.cost_quote, h.job,
              h.metadata, h.prompt_digest, now() + make_interval(secs => h.ttl_seconds)
         FROM held h

@@ -25,6 +25,8 @@ export const OrganizationRecord = Schema.Struct({
    * gateway's default.
    */
   watermark: Schema.NullOr(Schema.Boolean),
+  /** The id of its price list; null where it pays the catalog's prices. */
+  priceListId: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   disabledAt: Schema.NullOr(Schema.Date)
 })
@@ -132,6 +134,14 @@ export class Accounts extends Context.Service<
      * orders still finish.
      */
     changeOrganization(id: string, change: OrganizationChange): FindEffect<OrganizationRecord>
+    /**
+     * Puts an organisation on a price list, or on none. Its open orders keep the price of their
+     * hold. Fails with `InvalidRequest` for a list that does not exist.
+     */
+    setPriceList(
+      id: string,
+      priceListId: string | null
+    ): Effect.Effect<void, NotFound | InvalidRequest>
     members(filter: MemberFilter, page: PageRequest): PageEffect<MemberRecord>
     memberTotals(filter: MemberFilter): Effect.Effect<MemberTotals>
     member(id: string): FindEffect<MemberRecord>

@@ -14,6 +14,7 @@ import {
   type OrganizationFilter,
   type OrganizationRecord
 } from "../../services/operators/Accounts.ts"
+import { unknownPriceList } from "../../services/PriceLists.ts"
 import { type Books, MemoryStore, monthKey, pageOf } from "../memory/MemoryStore.ts"
 import { monthAt } from "../memory/movements.ts"
 import { capOf, setCap } from "../money/countedBudgets.ts"
@@ -29,6 +30,7 @@ const organizationRecord = ({ pool, ...books }: Books): OrganizationRecord => ({
   lowNano: pool.lowNano,
   stoppedReason: pool.stoppedReason,
   watermark: books.watermark,
+  priceListId: books.priceListId,
   createdAt: books.createdAt,
   disabledAt: books.disabledAt
 })
@@ -169,6 +171,18 @@ export const layerAccountsMemory = Layer.effect(
           books.disabledAt = disabledAtAfter(books.disabledAt, enabled, now)
         })
         return organizationRecord(books)
+      }),
+      setPriceList: Effect.fn("Accounts.setPriceList")(function* (id, priceListId) {
+        const books = yield* findOrganization(id)
+        const lists = [...store.priceLists.values()].flatMap(({ list, removedAt }) =>
+          removedAt === null ? [list] : []
+        )
+        if (priceListId !== null && !lists.some((list) => list.id === priceListId)) {
+          return yield* unknownPriceList(priceListId, lists)
+        }
+        yield* write(() => {
+          books.priceListId = priceListId
+        })
       }),
       members: Effect.fn("Accounts.members")(function* (filter, page) {
         return yield* pageOf(yield* matchingMembers(filter), page)
