@@ -3,6 +3,7 @@ import { Context, type Effect, Equal, Result, Schema } from "effect"
 import type { CatalogDocument } from "../domain/catalog/CatalogDocument.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import {
+  type AppliedPriceList,
   newestVersion,
   PriceList,
   type PriceListTerms,
@@ -74,10 +75,11 @@ export const inUse = (organizations: number): PriceListInUse =>
     organizations
   })
 
-/** The error for an organisation that is moved to a list which does not exist. */
+/** The error for a field `price_list` which names no list; `orElse` is its other value. */
 export const unknownPriceList = (
   id: string,
-  lists: ReadonlyArray<Pick<PriceList, "id" | "name">>
+  lists: ReadonlyArray<AppliedPriceList>,
+  orElse = "null"
 ): InvalidRequest => {
   const byName = lists.find(({ name }) => name === id)
   const near =
@@ -89,7 +91,7 @@ export const unknownPriceList = (
   const suggestion =
     near === null ? "GET /admin/v1/price-lists lists them" : `did you mean ${near}?`
   return new InvalidRequest({
-    message: `price_list: Expected the id of a price list, or null; ${suggestion}`,
+    message: `price_list: Expected the id of a price list, or ${orElse}; ${suggestion}`,
     param: "price_list"
   })
 }

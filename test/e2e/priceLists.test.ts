@@ -1,7 +1,8 @@
 /** Prices of organisations: quote, hold and charge of each by the list that it is on. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
+import { CatalogReplay } from "../../src/features/catalog/CatalogReplay.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
@@ -309,6 +310,57 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             removed.text,
             'the price list \\"Own\\" has a price of \\"clip-1\\", which no model has as its id'
           )
+        })
+      )
+
+      it.effect("a replay tells what a month would have come to under another list", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const half = yield* createPriceList({ name: "Replay half", factor: "0.5" })
+          const double = yield* createPriceList({ name: "Replay double", factor: "2" })
+          const own = yield* createPriceList({
+            name: "Replay own",
+            prices: { "clip-1": clipPrices("0.7") },
+            holds_from: "2999-01-01"
+          })
+          yield* putOnList(who, half)
+          yield* finishVideo(who, yield* createVideo(who, clip))
+          yield* orderImages(who, { model: "paint-1", n: 3 })
+          const month = DateTime.formatIsoDateUtc(yield* DateTime.now).slice(0, 7)
+          const replayOf = (query: string) =>
+            gateway.admin(
+              `/catalog/preview?replay=${month}&organization_id=${who.organizationId}${query}`,
+              { json: testCatalog(gateway.simulator.url) }
+            )
+          const expected = [
+            ["", "1.8", "0"],
+            [`&price_list=${half}`, "1.8", "0"],
+            ["&price_list=none", "3.6", "1.8"],
+            [`&price_list=${double}`, "7.2", "5.4"],
+            // What holds only later can be replayed before.
+            [`&price_list=${own}`, "4.1", "2.3"]
+          ] as const
+          for (const [query, after, difference] of expected) {
+            const answer = yield* replayOf(query)
+            const { replay } = yield* bodyAs(Schema.Struct({ replay: CatalogReplay }), answer)
+            assert.deepInclude(replay.totals, {
+              count: 2,
+              charge_before: "1.8",
+              charge_after: after,
+              difference,
+              unpriced: 0
+            })
+          }
+          yield* putOnList(who, double)
+          assert.include((yield* replayOf("")).text, '"charge_after":"7.2"')
+          // A list that does not hold yet leaves the catalog's prices.
+          yield* putOnList(who, own)
+          assert.include((yield* replayOf("")).text, '"charge_after":"3.6"')
+          assert.deepInclude(yield* errorOf(yield* replayOf("&price_list=Replay%20half")), {
+            param: "price_list",
+            message: `price_list: Expected the id of a price list, or none; did you mean ${half}?`
+          })
         })
       )
 
