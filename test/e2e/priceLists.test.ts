@@ -29,6 +29,14 @@ const Models = Schema.Struct({
   data: Schema.Array(Schema.Struct({ id: Schema.String, prices: Schema.Unknown }))
 })
 
+const Short = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String,
+    required: Schema.String,
+    available: Schema.String
+  })
+})
+
 const quoteOf = Effect.fnUntraced(function* (who: Customer, json: object) {
   const gateway = yield* Gateway
   const answer = yield* gateway.call("/v1/quotes", {
@@ -362,6 +370,47 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             message: `price_list: Expected the id of a price list, or none; did you mean ${half}?`
           })
         })
+      )
+
+      it.effect(
+        "orders are taken on credit where holds may use it, and nothing is withdrawn on it",
+        () =>
+          Effect.gen(function* () {
+            const gateway = yield* Gateway
+            const who = yield* gateway.customer("0.5")
+            const path = `/organizations/${who.organizationId}`
+            const patch = (json: object) => gateway.admin(path, { method: "PATCH", json })
+            const order = () => orderImages(who, { model: "paint-1", n: 2 })
+            assert.deepInclude((yield* patch({ credit: "0.7" })).body, {
+              credit: "0.7",
+              holds_on_credit: false,
+              available: "0.5"
+            })
+            assert.strictEqual((yield* order()).status, 200)
+            const without = yield* order()
+            assert.deepInclude((yield* bodyAs(Short, without)).error, {
+              code: "insufficient_balance",
+              required: "0.4",
+              available: "0.1"
+            })
+            assert.deepInclude((yield* patch({ holds_on_credit: true })).body, {
+              balance: "0.1",
+              available: "0.8"
+            })
+            assert.deepInclude(yield* gateway.balance(who), { balance: "0.1", available: "0.8" })
+            const withdrawal = { kind: "withdrawal", amount: "0.2", reason: "x", reference: "w" }
+            const withdrawn = yield* gateway.admin(`${path}/adjustments`, { json: withdrawal })
+            assert.strictEqual(withdrawn.status, 402)
+            const answers = yield* Effect.all(Array.from({ length: 6 }, order), {
+              concurrency: "unbounded"
+            })
+            const statuses = answers.map(({ status }) => status).toSorted()
+            assert.deepStrictEqual(statuses, [200, 200, 402, 402, 402, 402])
+            assert.deepInclude(yield* gateway.balance(who), { balance: "-0.7", available: "0" })
+            assert.deepInclude((yield* patch({ credit: "0.1" })).body, { available: "-0.6" })
+            yield* gateway.verify
+            assert.deepInclude((yield* bodyAs(Short, yield* order())).error, { available: "-0.6" })
+          })
       )
 
       it.effect("orders under the simultaneous replacement of a list have one of its prices", () =>

@@ -45,18 +45,13 @@ export const priceListTerms = {
 export const PriceListTerms = Schema.Struct(priceListTerms)
 export type PriceListTerms = typeof PriceListTerms.Type
 
-/** A day of the deployment's time zone; null holds at once. */
-export const HoldsFrom = Schema.NullOr(
-  Schema.String.check(
-    Schema.isPattern(/^[12]\d{3}-\d\d-\d\d$/, { expected: "a day such as 2027-01-31" }),
-    Schema.makeFilter(
-      (day) =>
-        Option.exists(
-          DateTime.make(`${day}T00:00:00Z`),
-          (at) => DateTime.formatIsoDate(at) === day
-        ),
-      { expected: "a day of the calendar such as 2027-01-31" }
-    )
+/** A day of the deployment's time zone. */
+export const Day = Schema.String.check(
+  Schema.isPattern(/^[12]\d{3}-\d\d-\d\d$/, { expected: "a day such as 2027-01-31" }),
+  Schema.makeFilter(
+    (day) =>
+      Option.exists(DateTime.make(`${day}T00:00:00Z`), (at) => DateTime.formatIsoDate(at) === day),
+    { expected: "a day of the calendar such as 2027-01-31" }
   )
 )
 

@@ -42,6 +42,9 @@ export const OrganizationView = Schema.Struct({
   name: text("Its name"),
   ...poolFields,
   ...exposureFields,
+  holds_on_credit: flag(
+    "Whether the holds of orders may use the credit as well, so that `available` has it"
+  ),
   low_balance: decimalOrNull("Below it `balance.low` is told; null is never"),
   currency: text("Currency of the amounts"),
   enabled,
@@ -110,7 +113,13 @@ export const OrganizationChangeBody = Schema.Struct({
   credit: Schema.optionalKey(
     Amount.annotate({
       description:
-        "How far below zero orders of unknown size may take the pool together; 0 until it is set. Holds need balance all the same"
+        "How far below zero orders of unknown size may take the pool together; 0 until it is set. Holds need balance all the same, without `holds_on_credit`"
+    })
+  ),
+  holds_on_credit: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "Whether holds may use the credit as well: orders are then taken until the pool is below zero by the credit. False until it is set"
     })
   )
 })

@@ -27,6 +27,7 @@ const organizationColumns = columnsOf(OrganizationRecord, "o", {
   heldNano: "p.held",
   uncoveredNano: "p.uncovered",
   creditNano: "p.credit",
+  holdsOnCredit: "p.holds_on_credit",
   lowNano: "p.low_balance",
   stoppedReason: "p.stopped_reason"
 })
@@ -203,15 +204,21 @@ export const layerAccounts = Layer.effect(
       ),
       organization: Effect.fn("Accounts.organization")((id) => find(organizationKind, id)),
       changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (id, change) {
-        const { name, enabled, creditNano, watermark } = change
+        const { name, enabled, creditNano, holdsOnCredit, watermark } = change
         yield* write(sql`
           UPDATE organizations
              SET name = ${valueAfter("name", name)}, disabled_at = ${disabledAtAfter(enabled)},
                  watermark = ${valueAfter("watermark", watermark)}
            WHERE id = ${id}`)
-        if (creditNano !== undefined) {
+        if (creditNano !== undefined || holdsOnCredit !== undefined) {
+          const credit = sql`coalesce(${creditNano ?? null}::bigint, credit)`
+          const onCredit = sql`coalesce(${holdsOnCredit ?? null}::boolean, holds_on_credit)`
           yield* repeatable(sql`
-            UPDATE pools SET credit = ${creditNano}::bigint WHERE organization_id = ${id}`)
+            UPDATE pools
+               SET credit = ${credit}, holds_on_credit = ${onCredit},
+                   highest_overdraft =
+                     greatest(highest_overdraft, CASE WHEN ${onCredit} THEN ${credit} ELSE 0 END)
+             WHERE organization_id = ${id}`)
         }
         return yield* find(organizationKind, id)
       }),

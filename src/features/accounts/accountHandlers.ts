@@ -23,7 +23,11 @@ const makeOrganizationView =
   (organization: OrganizationRecord): typeof OrganizationView.Type => ({
     id: organization.id,
     name: organization.name,
-    ...poolView(organization),
+    ...poolView({
+      ...organization,
+      overdraftNano: organization.holdsOnCredit ? organization.creditNano : 0n
+    }),
+    holds_on_credit: organization.holdsOnCredit,
     low_balance: formatNanoOrNull(organization.lowNano),
     currency,
     enabled: organization.disabledAt === null,
@@ -87,10 +91,15 @@ export const layerAccountsHandlers = HttpApiBuilder.group(
         return organizationView(yield* accounts.organization(params.id))
       }),
       changeOrganization: Effect.fn("accounts.changeOrganization")(function* ({ params, payload }) {
-        const { credit: creditNano, price_list: priceListId, ...change } = payload
+        const {
+          credit: creditNano,
+          holds_on_credit: holdsOnCredit,
+          price_list: priceListId,
+          ...change
+        } = payload
         if (priceListId !== undefined) yield* accounts.setPriceList(params.id, priceListId)
         return organizationView(
-          yield* accounts.changeOrganization(params.id, { ...change, creditNano })
+          yield* accounts.changeOrganization(params.id, { ...change, creditNano, holdsOnCredit })
         )
       }),
       listMembers: Effect.fn("accounts.listMembers")(function* ({ query }) {

@@ -1,7 +1,7 @@
 /** The operators' HTTP API of price lists. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { HoldsFrom, priceListTerms } from "../../domain/catalog/priceLists.ts"
+import { Day, priceListTerms } from "../../domain/catalog/priceLists.ts"
 import { fieldCheck } from "../../domain/requestFields.ts"
 import { Name } from "../../http/api/admin/bodies.ts"
 import { idParams } from "../../http/api/admin/lists.ts"
@@ -31,7 +31,7 @@ const PriceListBody = Schema.Struct({
   name: Name,
   ...priceListTerms,
   holds_from: Schema.optionalKey(
-    HoldsFrom.annotate({
+    Schema.NullOr(Day).annotate({
       description:
         "The day of the deployment's time zone from which it holds, such as 2027-01-31; null or left out is at once. Until then the prices before it stand"
     })

@@ -8,7 +8,13 @@ import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
 import { expectedChargeOf, exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
-import type { Balance, Pool, RefusedJob, VendorJob } from "../../services/Ledger.ts"
+import {
+  availableOf,
+  type Balance,
+  type Pool,
+  type RefusedJob,
+  type VendorJob
+} from "../../services/Ledger.ts"
 import type { Receipt, UsageRecord } from "../../services/UsageLog.ts"
 import type { QuoteView } from "../api/orders/QuotesApi.ts"
 import type { OperatorReceiptView, ReceiptView } from "../api/receipts.ts"
@@ -17,10 +23,10 @@ import type { AttemptView } from "../api/shared.ts"
 export const formatNanoOrNull = (amountNano: bigint | null): string | null =>
   amountNano === null ? null : formatNano(amountNano)
 
-export const moneyView = (balance: Balance) => ({
-  balance: formatNano(balance.balanceNano),
-  held: formatNano(balance.heldNano),
-  available: formatNano(balance.balanceNano - balance.heldNano)
+export const moneyView = (pool: Balance & Pick<Pool, "overdraftNano">) => ({
+  balance: formatNano(pool.balanceNano),
+  held: formatNano(pool.heldNano),
+  available: formatNano(availableOf(pool))
 })
 
 export const poolView = (pool: Pool) => ({

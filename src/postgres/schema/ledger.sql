@@ -12,6 +12,10 @@ CREATE TABLE pools (
   -- charges may take the pool below zero.
   uncovered bigint NOT NULL DEFAULT 0 CHECK (uncovered >= 0),
   credit bigint NOT NULL DEFAULT 0 CHECK (credit >= 0),
+  -- Whether holds may take the pool below zero as well, as far as the credit, and the highest
+  -- credit that holds could ever use: a pool may be as far below zero after its credit was lowered.
+  holds_on_credit boolean NOT NULL DEFAULT false,
+  highest_overdraft bigint NOT NULL DEFAULT 0 CHECK (highest_overdraft >= 0),
   -- Set while the audit finds violations: new orders are refused, while closes of orders continue.
   stopped_at timestamptz,
   stopped_reason text,

@@ -13,6 +13,8 @@ export const OrganizationRecord = Schema.Struct({
   uncoveredNano: Schema.BigInt,
   /** The credit limit: how far charges above their holds may take the balance below zero. */
   creditNano: Schema.BigInt,
+  /** Whether holds may use the credit as well. */
+  holdsOnCredit: Schema.Boolean,
   /**
    * The low-balance threshold: a balance below it sends the webhook `balance.low`; null turns this
    * off.
@@ -67,6 +69,7 @@ interface AccountChange {
 
 export interface OrganizationChange extends AccountChange {
   readonly creditNano?: bigint | undefined
+  readonly holdsOnCredit?: boolean | undefined
   readonly watermark?: boolean | null | undefined
 }
 

@@ -15,7 +15,7 @@ import type {
   CooldownTarget
 } from "../../services/channels/ChannelRecords.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
-import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
+import type { HoldRequest, Pool, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { AuditEntry } from "../../services/operators/AdminAudit.ts"
 import type { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
@@ -92,6 +92,9 @@ interface StoredPool {
   /** The total amount by which the charges of open orders may exceed their holds. */
   uncoveredNano: bigint
   creditNano: bigint
+  /** Whether holds may use the credit, and the highest credit that they could ever use. */
+  holdsOnCredit: boolean
+  highestOverdraftNano: bigint
   stoppedReason: string | null
   lowNano: bigint | null
   isLowNotified: boolean
@@ -267,6 +270,8 @@ export const makeBooks = (id: string, name: string, createdAt: Date): Books => (
     heldNano: 0n,
     uncoveredNano: 0n,
     creditNano: 0n,
+    holdsOnCredit: false,
+    highestOverdraftNano: 0n,
     stoppedReason: null,
     lowNano: null,
     isLowNotified: false
@@ -277,6 +282,15 @@ export const makeBooks = (id: string, name: string, createdAt: Date): Books => (
   transfers: [],
   requestKeys: new Map(),
   sealedMonths: []
+})
+
+/** The pool as the ledger shows it. */
+export const poolOf = ({ pool }: Books): Pool => ({
+  balanceNano: pool.balanceNano,
+  heldNano: pool.heldNano,
+  uncoveredNano: pool.uncoveredNano,
+  creditNano: pool.creditNano,
+  ...(pool.holdsOnCredit ? { overdraftNano: pool.creditNano } : {})
 })
 
 export const monthKey = (memberId: string, month: string): string => `${memberId} ${month}`

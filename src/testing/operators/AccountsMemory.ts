@@ -27,6 +27,7 @@ const organizationRecord = ({ pool, ...books }: Books): OrganizationRecord => ({
   heldNano: pool.heldNano,
   uncoveredNano: pool.uncoveredNano,
   creditNano: pool.creditNano,
+  holdsOnCredit: pool.holdsOnCredit,
   lowNano: pool.lowNano,
   stoppedReason: pool.stoppedReason,
   watermark: books.watermark,
@@ -59,6 +60,17 @@ const disabledAtAfter = (
 ): Date | null => {
   if (enabled === undefined) return before
   return enabled ? null : (before ?? now)
+}
+
+const setCredit = (
+  pool: Books["pool"],
+  creditNano = pool.creditNano,
+  holdsOnCredit = pool.holdsOnCredit
+): void => {
+  Object.assign(pool, { creditNano, holdsOnCredit })
+  if (holdsOnCredit && creditNano > pool.highestOverdraftNano) {
+    pool.highestOverdraftNano = creditNano
+  }
 }
 
 const hasPrefix = (prefix: string | null, { name }: { readonly name: string }): boolean =>
@@ -162,10 +174,10 @@ export const layerAccountsMemory = Layer.effect(
         Effect.map(findOrganization(id), organizationRecord)
       ),
       changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (id, change) {
-        const { name, enabled, creditNano, watermark } = change
+        const { name, enabled, creditNano, holdsOnCredit, watermark } = change
         const books = yield* findOrganization(id)
         yield* write((now) => {
-          books.pool.creditNano = creditNano ?? books.pool.creditNano
+          setCredit(books.pool, creditNano, holdsOnCredit)
           books.name = name ?? books.name
           books.watermark = valueAfter(books.watermark, watermark)
           books.disabledAt = disabledAtAfter(books.disabledAt, enabled, now)
