@@ -12,6 +12,7 @@ import * as budgets from "./features/budgets/layer.ts"
 import * as catalog from "./features/catalog/layer.ts"
 import * as files from "./features/files/layer.ts"
 import * as history from "./features/history/layer.ts"
+import * as priceLists from "./features/priceLists/layer.ts"
 import * as reconciliations from "./features/reconciliations/layer.ts"
 import * as statements from "./features/statements/layer.ts"
 import * as transfers from "./features/transfers/layer.ts"
@@ -59,6 +60,7 @@ export const layerStores = (secrets: Secrets) =>
     catalog.layerStores,
     files.layerStores,
     history.layerStores,
+    priceLists.layerStores,
     reconciliations.layerStores,
     statements.layerStores,
     transfers.layerStores,
@@ -87,6 +89,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     catalog.layerHandlers,
     files.layerHandlers,
     history.layerHandlers,
+    priceLists.layerHandlers,
     reconciliations.layerHandlers,
     statements.layerHandlers,
     transfers.layerHandlers,

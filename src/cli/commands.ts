@@ -16,6 +16,7 @@ import { channelCommand } from "./remote/channels.ts"
 import { remoteFlags } from "./remote/connection.ts"
 import { moneyCommands } from "./remote/money.ts"
 import { orphanCommand } from "./remote/orphans.ts"
+import { priceListCommand } from "./remote/priceLists.ts"
 import { statementCommand } from "./remote/statements.ts"
 import { taskCommand } from "./remote/tasks.ts"
 import { usageCommand } from "./remote/usage.ts"
@@ -33,6 +34,7 @@ export const commands = Command.make("media-gateway").pipe(
       group: "At a gateway",
       commands: [
         catalogCommand,
+        priceListCommand,
         ...accountCommands,
         ...moneyCommands,
         channelCommand,

@@ -4,6 +4,7 @@ import { BudgetsGroup } from "../features/budgets/BudgetsApi.ts"
 import { AdminGroup } from "../features/catalog/AdminApi.ts"
 import { ChannelsGroup } from "../features/catalog/ChannelsApi.ts"
 import { HistoryGroup } from "../features/history/HistoryApi.ts"
+import { PriceListsGroup } from "../features/priceLists/PriceListsApi.ts"
 import { ReconciliationsGroup } from "../features/reconciliations/ReconciliationsApi.ts"
 import { OperatorStatementsGroup } from "../features/statements/OperatorStatementsApi.ts"
 import { MoneyGroup } from "../features/transfers/MoneyApi.ts"
@@ -16,6 +17,7 @@ export class AdministrationApi extends operatorApi(
   AdminGroup,
   AccountsGroup,
   ChannelsGroup,
+  PriceListsGroup,
   HistoryGroup,
   OperatorWebhooksGroup,
   OperatorsGroup,

@@ -61,6 +61,7 @@ export class PermissionDenied extends errorOf<PermissionDenied>()("permission_de
 export class ModelNotFound extends errorOf<ModelNotFound>()("model_not_found") {}
 export class TaskNotFound extends errorOf<TaskNotFound>()("task_not_found") {}
 export class TaskProcessing extends errorOf<TaskProcessing>()("task_processing") {}
+export class PriceListInUse extends errorOf<PriceListInUse>()("price_list_in_use") {}
 export class NotFound extends errorOf<NotFound>()("not_found") {}
 export class MethodNotAllowed extends errorOf<MethodNotAllowed>()("method_not_allowed") {}
 export class PayloadTooLarge extends errorOf<PayloadTooLarge>()("payload_too_large") {}

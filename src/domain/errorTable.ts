@@ -201,6 +201,14 @@ export const errorTable = {
     fields: retryAfterField,
     retry: "later"
   },
+  price_list_in_use: {
+    ...clientError,
+    status: 409,
+    meaning: "The price list cannot be removed while organisations are on it",
+    fields: {
+      organizations: Schema.Int.annotate({ description: "How many organisations are on it" })
+    }
+  },
   not_found: { ...clientError, status: 404, meaning: "There is no such thing" },
   method_not_allowed: {
     ...clientError,

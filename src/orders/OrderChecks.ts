@@ -27,7 +27,7 @@ import { isSameQuote, type Quote } from "../domain/money/Quote.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
-import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
+import { Catalog, type CatalogSnapshot, markOfList, offerModel } from "../services/Catalog.ts"
 import {
   ChannelCredentials,
   type KeyedAccount,
@@ -53,7 +53,12 @@ export type OrderRefusal =
   | UpstreamError
 
 export interface OrderedModel {
+  /** The model with the prices for the caller's organisation. */
   readonly model: Model
+  /** The price list that priced the model; null where the catalog's prices stand. */
+  readonly priceList: string | null
+  /** Whether the organisation's price list marks orders by default; null where it does not say. */
+  readonly listMark: boolean | null
   /** The enabled mounts, by priority. */
   readonly mounts: ReadonlyArray<Mount>
 }
@@ -92,7 +97,7 @@ const checkModel = (
   caller: Caller,
   name: string,
   expected: ReadonlyArray<Modality>
-): Result.Result<OrderedModel, ModelRefusal> => {
+): Result.Result<Pick<OrderedModel, "model" | "mounts">, ModelRefusal> => {
   const model = snapshot.modelsByName.get(name)
   if (model === undefined) {
     return Result.fail(unknownModel(name, modelsFor(caller, snapshot, expected)))
@@ -127,12 +132,15 @@ const checkModel = (
   return Result.succeed({ model, mounts: snapshot.mounts.get(model.id) ?? [] })
 }
 
-/** Whether orders of the caller ask for the vendor's mark when they do not set one. */
+/**
+ * Whether orders of the caller ask for the vendor's mark when they do not set one: by the
+ * organisation, by its price list, or by the gateway.
+ */
 export const makeMarkDefault = Effect.map(
   Settings,
   (settings) =>
-    ({ watermark }: Caller): boolean =>
-      watermark ?? settings.watermark
+    ({ watermark }: Caller, listMark: boolean | null): boolean =>
+      watermark ?? listMark ?? settings.watermark
 )
 
 /**
@@ -147,11 +155,23 @@ export const preferMarked = <M extends { readonly isMarked: boolean }>(
   return Arr.isReadonlyArrayNonEmpty(marked) ? marked : mounts
 }
 
+/**
+ * Checks the model, and prices it for the caller. All later steps of an order see the prices of the
+ * model that this returns. Whether a price list is in force yet is decided here, by the clock.
+ */
 export const makeModelCheck = Effect.map(
   Catalog,
   (catalog) => (caller: Caller, name: string, expected: ReadonlyArray<Modality>) =>
     Effect.flatMap(failAsOverloaded(catalog.snapshot), (snapshot) =>
-      Effect.fromResult(checkModel(snapshot, caller, name, expected))
+      Effect.clockWith((clock) =>
+        Effect.fromResult(
+          Result.map(checkModel(snapshot, caller, name, expected), ({ model, mounts }) => ({
+            ...offerModel(snapshot, caller.priceList, model, clock.currentTimeMillisUnsafe()),
+            mounts,
+            listMark: markOfList(snapshot, caller.priceList)
+          }))
+        )
+      )
     )
 )
 
@@ -267,7 +287,7 @@ export const makeMountCheck = Effect.gen(function* () {
     ProtocolError,
     OfferError
   >(
-    { model, mounts }: OrderedModel,
+    { model, mounts }: Pick<OrderedModel, "model" | "mounts">,
     rules: OfferRules<Protocol, Offer, ProtocolError, OfferError>
   ) {
     if (mounts.length === 0)

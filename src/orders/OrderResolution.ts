@@ -126,8 +126,8 @@ export const makeOrderResolution = Effect.gen(function* () {
   const images = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const ordered = yield* checkModel(caller, request.body.model, ["image"])
     const files = yield* findFiles(caller, imageReferences(request))
-    const { model } = ordered
-    const isMarkDefault = marksByDefault(caller)
+    const { model, priceList, listMark } = ordered
+    const isMarkDefault = marksByDefault(caller, listMark)
     const usable = yield* checkMounts(ordered, {
       resolveProtocol: (protocol) => {
         const row = protocols.image.get(protocol)
@@ -163,7 +163,7 @@ export const makeOrderResolution = Effect.gen(function* () {
       notOffered: (_, errors) => errors[0]
     })
     const mounts = isMarkDefault ? preferMarked(usable) : usable
-    return { mounts, quote: mounts[0].quote, model, files }
+    return { mounts, quote: mounts[0].quote, model, priceList, files }
   })
 
   /**
@@ -172,7 +172,7 @@ export const makeOrderResolution = Effect.gen(function* () {
    */
   const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
     const ordered = yield* checkModel(caller, request.body.model, request.modalities)
-    const { model } = ordered
+    const { model, priceList } = ordered
     const limits = limitsOf(model)
     const expected = request.expectedBy(limits)
     const mounts = yield* checkMounts(ordered, {
@@ -208,7 +208,7 @@ export const makeOrderResolution = Effect.gen(function* () {
         prices.kind === "tokens" ? quoteText(prices, expected) : otherPriceKind,
       notOffered: (_, errors) => errors[0]
     })
-    return { mounts, quote: mounts[0].quote, model }
+    return { mounts, quote: mounts[0].quote, model, priceList }
   })
 
   return { video, images, text }

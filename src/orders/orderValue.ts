@@ -80,6 +80,8 @@ export interface OrderTerms {
   readonly kind: OrderKind
   readonly caller: Caller
   readonly model: Pick<Model, "id" | "modality">
+  /** The price list that priced the order; null where the catalog's prices stand. */
+  readonly priceList: string | null
   /** The price, stored with the hold. */
   readonly quote: Quote
   /** The client's metadata, which is stored with the usage. */

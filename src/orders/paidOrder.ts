@@ -92,6 +92,7 @@ export const makePaidOrders = Effect.gen(function* () {
         keyId: terms.caller.keyId,
         model: terms.model.id,
         modality: terms.model.modality,
+        priceList: terms.priceList,
         id: run.id,
         amountNano: terms.quote.holdNano,
         exposureNano: exposureOf(terms.quote),

@@ -40,6 +40,8 @@ export interface Caller {
    * null or absent means the gateway's default.
    */
   readonly watermark?: boolean | null
+  /** The price list of the organisation; null or absent where it pays the catalog's prices. */
+  readonly priceList?: string | null
   /**
    * What an operator has disabled: the organisation or the member of the key; null or absent where
    * both are enabled. While one is disabled, every request with the key is refused.

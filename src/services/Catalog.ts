@@ -2,7 +2,7 @@
  * The catalog of what clients can order: models, their prices, and the channels they are mounted
  * on.
  */
-import { Context, Effect, Order, Result } from "effect"
+import { Clock, Context, Effect, Order, Result } from "effect"
 import type {
   CatalogDocument,
   CatalogWrite,
@@ -26,6 +26,15 @@ import {
 import { namesOf } from "../domain/catalog/modelNames.ts"
 import { originOf } from "../domain/catalog/origin.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
+import {
+  faultsByPriceLists,
+  type PricedModel,
+  type PriceListTerms,
+  priceModel,
+  type ScheduledPriceList,
+  versionAt,
+  warningsByPriceLists
+} from "../domain/catalog/priceLists.ts"
 import { InvalidRequest, NotFound, PreconditionFailed } from "../domain/Errors.ts"
 import type { FieldFault } from "../domain/requestFields.ts"
 import type { ChannelCredentials } from "./channels/ChannelCredentials.ts"
@@ -51,6 +60,10 @@ export interface CatalogSnapshot {
    */
   readonly mounts: ReadonlyMap<string, ReadonlyArray<Mount>>
   readonly channels: ReadonlyMap<string, Channel>
+  /** The price lists by their ids. */
+  readonly priceLists: ReadonlyMap<string, ScheduledPriceList>
+  /** The model with the prices of these terms, computed once for each of both. */
+  readonly priceModel: (terms: PriceListTerms, model: Model) => PricedModel
 }
 
 export interface CatalogReplaced {
@@ -59,13 +72,59 @@ export interface CatalogReplaced {
   readonly warnings: ReadonlyArray<FieldFault>
 }
 
+/** Computes the prices of a model under a list once for each version of catalog and list. */
+const makePriceModel = (): CatalogSnapshot["priceModel"] => {
+  const pricedByTerms = new Map<PriceListTerms, Map<string, PricedModel>>()
+  return (terms, model) => {
+    const priced = pricedByTerms.get(terms) ?? new Map<string, PricedModel>()
+    pricedByTerms.set(terms, priced)
+    const known = priced.get(model.id) ?? priceModel(terms, model)
+    priced.set(model.id, known)
+    return known
+  }
+}
+
+/** A model as an organisation orders it, with the price list that priced it. */
+export interface OfferedModel {
+  readonly model: Model
+  /** Null where the catalog's prices stand. */
+  readonly priceList: string | null
+}
+
+/**
+ * The model with the prices of an organisation at this time: those of its price list, if it is on
+ * one which is in force and prices the model, and the catalog's otherwise.
+ */
+export const offerModel = (
+  snapshot: CatalogSnapshot,
+  priceListId: string | null | undefined,
+  model: Model,
+  nowMillis: number
+): OfferedModel => {
+  const list = snapshot.priceLists.get(priceListId ?? "")
+  const version = list === undefined ? null : versionAt(list, nowMillis)
+  if (list === undefined || version === null) return { model, priceList: null }
+  const priced = snapshot.priceModel(version.terms, model)
+  return { model: priced.model, priceList: priced.isListed ? list.id : null }
+}
+
+/**
+ * Whether orders of an organisation on the list are marked by default; null where the list does not
+ * say.
+ */
+export const markOfList = (
+  { priceLists }: CatalogSnapshot,
+  priceListId: string | null | undefined
+): boolean | null => priceLists.get(priceListId ?? "")?.watermark ?? null
+
 const byPriority = Order.mapInput(Order.Number, ({ priority }: Mount) => priority)
 
 export const makeSnapshot = (
   version: bigint,
   createdAt: Date,
   document: CatalogDocument,
-  author: string | null = null
+  author: string | null = null,
+  priceLists: ReadonlyArray<ScheduledPriceList> = []
 ): CatalogSnapshot => {
   const channels = new Map(document.channels.map((channel) => [channel.id, channel]))
   const enabled = document.mounts.filter(
@@ -76,7 +135,18 @@ export const makeSnapshot = (
   const modelsByName = new Map(
     document.models.flatMap((model) => namesOf(model).map((name) => [name, model] as const))
   )
-  return { version, createdAt, author, document, models, modelsByName, mounts, channels }
+  return {
+    version,
+    createdAt,
+    author,
+    document,
+    models,
+    modelsByName,
+    mounts,
+    channels,
+    priceLists: new Map(priceLists.map((list) => [list.id, list])),
+    priceModel: makePriceModel()
+  }
 }
 
 /** The empty catalog that is in force before the first version is loaded. */
@@ -103,13 +173,16 @@ const withoutKeys = (channel: ChannelWrite): Channel => {
 const checkCatalog = (
   catalog: CatalogWrite,
   protocols: ProtocolTables,
-  storedKeys: StoredKeys
+  storedKeys: StoredKeys,
+  priceLists: ReadonlyArray<ScheduledPriceList>,
+  nowMillis: number
 ): Result.Result<CatalogDocument, InvalidRequest> => {
   const document = { ...catalog, channels: catalog.channels.map(withoutKeys) }
   const faults = [
     ...keyFaults(catalog),
     ...originFaults(catalog, storedKeys),
-    ...findFaults(document, protocols)
+    ...findFaults(document, protocols),
+    ...faultsByPriceLists(priceLists, document, protocols, nowMillis)
   ]
   return faults[0] === undefined
     ? Result.succeed(document)
@@ -173,7 +246,9 @@ const replacedCatalog = (
     readonly catalog: CatalogWrite
   },
   protocols: ProtocolTables,
-  storedKeys: StoredKeys
+  storedKeys: StoredKeys,
+  priceLists: ReadonlyArray<ScheduledPriceList>,
+  nowMillis: number
 ): CatalogReplaced => {
   const { before, after } = written
   const channels = compareLists(before.channels, after.channels, ({ id }) => id)
@@ -193,7 +268,10 @@ const replacedCatalog = (
         ({ model, channel }) => `${model}@${channel}`
       )
     },
-    warnings: findWarnings(after, protocols, storedKeys)
+    warnings: [
+      ...findWarnings(after, protocols, storedKeys),
+      ...warningsByPriceLists(priceLists, after, protocols, nowMillis)
+    ]
   }
 }
 
@@ -236,6 +314,8 @@ export const makeCatalogChanges = (store: {
   readonly snapshot: Effect.Effect<CatalogSnapshot>
   readonly protocols: ProtocolTables
   readonly credentials: Pick<ChannelCredentials["Service"], "store" | "storedKeys">
+  /** Reads the price lists in a write; none of them changes before the end of the write. */
+  readonly priceLists: Effect.Effect<ReadonlyArray<ScheduledPriceList>>
   /** Writes the next version. The effects of `next` run in the transaction of this write. */
   readonly writeVersion: <Next extends CatalogDocument | null>(
     next: (before: CatalogDocument) => Effect.Effect<Next, InvalidRequest>,
@@ -245,28 +325,42 @@ export const makeCatalogChanges = (store: {
   const { snapshot, protocols, credentials, writeVersion } = store
   return {
     replace: Effect.fn("Catalog.replace")(function* (catalog, edit = unconditionalEdit) {
+      const nowMillis = yield* Clock.currentTimeMillis
       // This runs in the transaction of the write, so the stored keys belong to the version in
       // force: no other writer can replace that version meanwhile.
       const checkAndStore = Effect.gen(function* () {
         const storedKeys = yield* credentials.storedKeys
-        const document = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))
+        const document = yield* Effect.fromResult(
+          checkCatalog(catalog, protocols, storedKeys, yield* store.priceLists, nowMillis)
+        )
         yield* credentials.store(catalog.channels)
         return document
       })
       const result = yield* writeVersion(() => checkAndStore, edit)
       if (result._tag !== "Written") return yield* result.error
       const { version, before, document: after } = result
-      const storedKeys = yield* credentials.storedKeys
-      return replacedCatalog({ version, before, after, catalog }, protocols, storedKeys)
-    }),
-    preview: Effect.fn("Catalog.preview")(function* (catalog) {
-      const storedKeys = yield* credentials.storedKeys
-      const after = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))
-      const { version, document: before } = yield* snapshot
       return replacedCatalog(
         { version, before, after, catalog },
         protocols,
-        keysAfter(storedKeys, catalog)
+        yield* credentials.storedKeys,
+        [...(yield* snapshot).priceLists.values()],
+        nowMillis
+      )
+    }),
+    preview: Effect.fn("Catalog.preview")(function* (catalog) {
+      const storedKeys = yield* credentials.storedKeys
+      const nowMillis = yield* Clock.currentTimeMillis
+      const { version, document: before, priceLists } = yield* snapshot
+      const lists = [...priceLists.values()]
+      const after = yield* Effect.fromResult(
+        checkCatalog(catalog, protocols, storedKeys, lists, nowMillis)
+      )
+      return replacedCatalog(
+        { version, before, after, catalog },
+        protocols,
+        keysAfter(storedKeys, catalog),
+        lists,
+        nowMillis
       )
     }),
     enable: Effect.fn("Catalog.enable")(function* (channelId, enabled, author) {
@@ -282,7 +376,10 @@ export const makeCatalogChanges = (store: {
 export class Catalog extends Context.Service<
   Catalog,
   {
-    /** The version in force. A change by another gateway arrives within a second. */
+    /**
+     * The version in force, with the price lists. A change by another gateway arrives within a
+     * second.
+     */
     readonly snapshot: Effect.Effect<CatalogSnapshot>
     /**
      * Replaces the whole catalog in one step, or refuses it with every fault by path. The new

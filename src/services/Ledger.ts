@@ -54,6 +54,8 @@ export interface HoldRequest {
   readonly keyId: string
   readonly model: string
   readonly modality: string
+  /** The price list that priced the order; null or left out where the catalog's prices stand. */
+  readonly priceList?: string | null
   /**
    * The id of the task, image request or text request, generated before any side effect. It is the
    * hold's idempotency key.
@@ -179,20 +181,34 @@ export const Pool = Schema.Struct({
   /** The total amount by which the charges of open orders may exceed their holds. */
   uncoveredNano: Schema.BigInt,
   /** The credit limit: how far charges above their holds may take the balance below zero. */
-  creditNano: Schema.BigInt
+  creditNano: Schema.BigInt,
+  /**
+   * How far holds may take the balance below zero as well: the credit limit of a pool whose holds
+   * may use it; absent for other pools.
+   */
+  overdraftNano: Schema.optionalKey(Schema.BigInt)
 })
 export type Pool = typeof Pool.Type
 
-/** The amount that is available for new holds. */
-export const availableOf = ({ balanceNano, heldNano }: Balance): bigint => balanceNano - heldNano
+/** The amount that is available for new holds, with the credit that they may use. */
+export const availableOf = ({
+  balanceNano,
+  heldNano,
+  overdraftNano = 0n
+}: Balance & Pick<Pool, "overdraftNano">): bigint => balanceNano - heldNano + overdraftNano
 
 /**
- * The amount that remains for a new hold if every open order is charged its upper bound: the
- * available balance plus the credit limit, less the amount by which these charges exceed their
- * holds. Null where no open order can be charged more than its hold.
+ * The amount that remains for a new hold if every open order is charged its upper bound: the free
+ * balance plus the credit limit, less the amount by which these charges exceed their holds. Null
+ * where no open order can be charged more than its hold.
  */
-export const coverOf = (pool: Pool): bigint | null =>
-  pool.uncoveredNano === 0n ? null : availableOf(pool) + pool.creditNano - pool.uncoveredNano
+export const coverOf = ({
+  balanceNano,
+  heldNano,
+  creditNano,
+  uncoveredNano
+}: Pool): bigint | null =>
+  uncoveredNano === 0n ? null : balanceNano - heldNano + creditNano - uncoveredNano
 
 /** Whether the pool allows a hold of this amount. */
 export const allowsHold = (pool: Pool, holdNano: bigint): boolean => {

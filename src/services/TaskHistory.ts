@@ -1,5 +1,6 @@
 /** The history of one order from its hold to its end, for operators. */
 import { Context, type Effect, Schema, Struct } from "effect"
+import type { AppliedPriceList } from "../domain/catalog/priceLists.ts"
 import { TaskNotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { TaskState } from "../domain/taskStates.ts"
@@ -64,6 +65,8 @@ export interface JobHistory {
   /** The channels that refused the order before, in the order of the attempts. */
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly quote: Quote
+  /** The price list that priced the order; null where the catalog's prices stood. */
+  readonly priceList: AppliedPriceList | null
   readonly hold: HoldHistory
   readonly task: TaskFacts | null
   /**

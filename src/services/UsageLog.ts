@@ -1,5 +1,6 @@
 /** The usage log: one record per charge, written in the commit of the charge. */
 import { Context, type Effect, Schema } from "effect"
+import type { AppliedPriceList } from "../domain/catalog/priceLists.ts"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import { chargeBases, chargeUnits } from "../domain/money/charges.ts"
 import type { Tag } from "../domain/money/metadata.ts"
@@ -62,6 +63,8 @@ export interface Receipt {
   readonly job: VendorJob
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly heldAt: Date
+  /** The price list that priced the order. Only operators see its name. */
+  readonly priceList: AppliedPriceList | null
   /** Later refunds of the charge, the oldest first. */
   readonly corrections: ReadonlyArray<Adjustment>
 }
@@ -86,7 +89,10 @@ export const receiptOf = (
   record: UsageRecord,
   order: {
     readonly id: string
-  } & Pick<Receipt, "quote" | "holdNano" | "heldAt" | "job" | "refusals" | "corrections">
+  } & Pick<
+    Receipt,
+    "quote" | "holdNano" | "heldAt" | "job" | "refusals" | "corrections" | "priceList"
+  >
 ): Receipt => {
   const entry = (kind: keyof typeof accountsOf, amountNano: bigint, createdAt: Date) => ({
     id: journalId(kind, order.id),
@@ -95,7 +101,7 @@ export const receiptOf = (
     ...accountsOf[kind],
     createdAt
   })
-  const { holdNano, quote, heldAt, job, refusals, corrections } = order
+  const { holdNano, quote, heldAt, job, refusals, corrections, priceList } = order
   const { chargeNano, createdAt } = record
   return {
     record,
@@ -105,6 +111,7 @@ export const receiptOf = (
     job,
     refusals,
     corrections,
+    priceList,
     overageNano: chargeNano > holdNano ? chargeNano - holdNano : 0n,
     entries: [
       entry("hold", holdNano, heldAt),

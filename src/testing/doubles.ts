@@ -65,6 +65,7 @@ export { layerUsageSumsMemory } from "./money/UsageSumsMemory.ts"
 export { layerAccountsMemory } from "./operators/AccountsMemory.ts"
 export { layerAdminAuditMemory, layerOperatorsMemory } from "./operators/OperatorsMemory.ts"
 export { layerOrderListsMemory } from "./operators/OrderListsMemory.ts"
+export { layerPriceListsMemory } from "./operators/PriceListsMemory.ts"
 export { layerFilesMemory } from "./results/FilesMemory.ts"
 
 // Services that the doubles replace, services built on them, and errors for doubles of your own

@@ -87,6 +87,79 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
       })
     )
 
+    it.effect("writes price lists, and says how an organisation pays, overdraws and marks", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const cli = atGateway(gateway.url)
+        const org = (yield* cli("org", "create", "Studio")).stdout.trim()
+        const dataDir = yield* temporaryDataDir()
+        const file = join(dataDir, "prices.json")
+        const prices = { "paint-1": { kind: "image", per_image: "0.15" } }
+        yield* Effect.promise(() => writeFile(file, JSON.stringify(prices)))
+
+        const created = yield* cli("price-list", "create", "Partners", "--factor", "0.85")
+        const id = created.stdout.trim()
+        assert.match(id, /^pl_/, created.stderr)
+        const said = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+          const { code, stdout, stderr } = yield* cli(...args)
+          assert.strictEqual(code, 0, stderr)
+          return stdout.trim()
+        })
+        assert.include(yield* said("price-list", "list"), `${id}  Partners  0.85`)
+        assert.strictEqual(
+          yield* said("org", "price-list", org, id),
+          `${org} is on the price list ${id}.`
+        )
+        const replaced = ["price-list", "replace", id, "Partners", "--prices", file]
+        assert.strictEqual(
+          yield* said(...replaced, "--holds-from", "2999-01-31", "--watermark", "on"),
+          `${id} is at version 2.`
+        )
+        const shown = yield* said("price-list", "show", id)
+        assert.include(shown, '"per_image": "0.15"')
+        assert.include(shown, '"factor": "0.85"')
+        assert.include(shown, '"watermark": true')
+
+        for (const [args, code, says] of [
+          [["create", "Both", "--factor", "1", "--prices", file], 1, "either --factor or --prices"],
+          [["create", "Other", "--factor", "0"], 1, "factor: Expected an amount greater than 0"],
+          [["create", "Other", "--factor", "1", "--holds-from", "2027-02-30"], 2, "calendar"],
+          [["create", "Partners", "--factor", "1"], 1, "(invalid_request, name"],
+          [["remove", id], 1, "(price_list_in_use"]
+        ] as const) {
+          const refused = yield* cli("price-list", ...args)
+          assert.strictEqual(refused.code, code, refused.stderr)
+          assert.include(refused.stderr, says)
+        }
+        assert.strictEqual(
+          yield* said("org", "price-list", org, "none"),
+          `${org} pays the catalog's prices.`
+        )
+        assert.strictEqual(yield* said("price-list", "remove", id), `${id} is removed.`)
+
+        assert.strictEqual(
+          yield* said("org", "credit", org, "100"),
+          `${org} has a credit of 100 CNY.`
+        )
+        assert.strictEqual(
+          yield* said("org", "credit", org, "50", "--holds", "yes"),
+          `${org} has a credit of 50 CNY, which holds may use.`
+        )
+        assert.strictEqual(
+          yield* said("org", "watermark", org, "on"),
+          `Orders of ${org} are marked unless they say otherwise.`
+        )
+        assert.strictEqual(
+          yield* said("org", "watermark", org, "off"),
+          `Orders of ${org} are not marked unless they say otherwise.`
+        )
+        assert.strictEqual(
+          yield* said("org", "watermark", org, "default"),
+          `Orders of ${org} are marked by the default.`
+        )
+      })
+    )
+
     it.effect("follows a task, to operators and to its member", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

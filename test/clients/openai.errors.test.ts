@@ -184,6 +184,20 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
       return rich.delete(`/videos/${Schema.decodeUnknownSync(Accepted)(made).id}`)
     }
   },
+  price_list_in_use: {
+    is: OpenAI.ConflictError,
+    more: { organizations: 1 },
+    call: async ({ rich }) => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+      const admin = (path: string) => rich.baseURL.replace("/v1", `/admin/v1${path}`)
+      const make = async (path: string, body: object) =>
+        Schema.decodeUnknownSync(Accepted)(await rich.post(admin(path), { headers, body }))
+      const list = await make("/price-lists", { name: "taken", factor: "1" })
+      const { id } = await make("/organizations", { name: "on it" })
+      await rich.patch(admin(`/organizations/${id}`), { headers, body: { price_list: list.id } })
+      return rich.delete(admin(`/price-lists/${list.id}`), { headers })
+    }
+  },
   not_found: {
     is: OpenAI.NotFoundError,
     call: ({ rich }) => rich.files.retrieve("file-1")

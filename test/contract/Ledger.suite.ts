@@ -199,6 +199,71 @@ export const ledgerSuite = (
       })
     )
 
+    it.effect("takes holds on credit exactly as far as it goes, where the pool allows it", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const accounts = yield* Accounts
+        const { organizationId, hold, close } = yield* organization(100n)
+        const allow = (change: { creditNano?: bigint; holdsOnCredit?: boolean }) =>
+          accounts.changeOrganization(organizationId, change)
+        yield* allow({ creditNano: 50n })
+        yield* insufficient(hold(101n), { required: "0.000000101", available: "0.0000001" })
+        assert.include(yield* allow({ holdsOnCredit: true }), {
+          creditNano: 50n,
+          holdsOnCredit: true
+        })
+        yield* insufficient(hold(151n), { required: "0.000000151", available: "0.00000015" })
+        // Orders that come together are taken as far as the credit, and no further.
+        const requests = Array.from({ length: 40 }, () => hold(10n))
+        const results = yield* Effect.forEach(
+          requests,
+          (request) => Effect.result(ledger.hold(request)),
+          { concurrency: "unbounded" }
+        )
+        const held = requests.filter((_, index) => results[index]?._tag === "Success")
+        assert.lengthOf(held, 15)
+        assert.deepStrictEqual(yield* ledger.pool(organizationId), {
+          balanceNano: 100n,
+          heldNano: 150n,
+          uncoveredNano: 0n,
+          creditNano: 50n,
+          overdraftNano: 50n
+        })
+        yield* insufficient(hold(1n), { required: "0.000000001", available: "0" })
+        assert.deepEqual(yield* ledger.verify, [])
+
+        // A lower credit is obeyed by the next hold, and the pool is sound below it.
+        yield* allow({ creditNano: 20n })
+        yield* insufficient(hold(1n), { required: "0.000000001", available: "-0.00000003" })
+        assert.deepEqual(yield* ledger.verify, [])
+        for (const { id } of held) {
+          yield* ledger.capture({ ...close(id), chargeNano: 10n, usage: usageOf(10n) })
+        }
+        assert.deepEqual(yield* ledger.verify, [])
+        yield* allow({ holdsOnCredit: false })
+        yield* insufficient(hold(1n), { required: "0.000000001", available: "-0.00000005" })
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("counts a credit for holds once, also for what open orders can exceed them by", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const accounts = yield* Accounts
+        const { organizationId, hold } = yield* organization(10n)
+        yield* accounts.changeOrganization(organizationId, { creditNano: 50n, holdsOnCredit: true })
+        const film = hold(10n, {
+          exposureNano: 40n,
+          quote: { holdNano: "10", exposureNano: "40" }
+        })
+        yield* ledger.hold(film)
+        yield* insufficient(hold(21n), { required: "0.000000021", available: "0.00000002" })
+        yield* ledger.hold(hold(20n))
+        yield* insufficient(hold(1n), { required: "0.000000001", available: "0" })
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
     it.effect("keeps what a vendor counted with the charge", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger

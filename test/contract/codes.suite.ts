@@ -26,6 +26,7 @@ const contract = {
   model_not_found: [404, "invalid_request_error"],
   task_not_found: [404, "invalid_request_error"],
   task_processing: [409, "invalid_request_error"],
+  price_list_in_use: [409, "invalid_request_error"],
   not_found: [404, "invalid_request_error"],
   method_not_allowed: [405, "invalid_request_error"],
   payload_too_large: [413, "invalid_request_error"],

@@ -203,6 +203,11 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       "PATCH /admin/v1/organizations/:id/budgets/:budget_id",
       [{ amount: "1.5", thresholds: [100] }]
     ],
+    ["POST /admin/v1/price-lists", [{ name: "Partners", factor: "0.9" }]],
+    [
+      "PUT /admin/v1/price-lists/:id",
+      [{ name: "Partners", prices: { "paint-1": { kind: "image", per_image: "0.1" } } }]
+    ],
     ["PATCH /admin/v1/organizations/:id", [{ name: "Another", enabled: true }]],
     ["PATCH /admin/v1/members/:id", [{ name: "n", monthly_cap: null, enabled: true }]],
     [

@@ -2,6 +2,10 @@
 import { Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Amount, formatNano } from "../../domain/money/Money.ts"
+import type {
+  OrganizationChangeBody,
+  OrganizationView
+} from "../../features/accounts/AccountsApi.ts"
 import { allScopes, Scope, usualScopes } from "../../services/Access.ts"
 import { CommandFailure } from "../failures.ts"
 import { facts, printPage, printResult } from "../output.ts"
@@ -37,6 +41,20 @@ export const organization = idOf("organization")
 const newName = Argument.String("name").pipe(Argument.withDescription("For people"))
 
 const page = { after, limit }
+const marks = { on: true, off: false, default: null } as const
+
+/** Changes an organisation, and prints what has become of it. */
+const changeOrganization = (
+  id: string,
+  payload: typeof OrganizationChangeBody.Type,
+  sentence: (changed: typeof OrganizationView.Type) => string
+) =>
+  asOperator(({ gateway }) =>
+    Effect.flatMap(gateway.accounts.changeOrganization({ params: { id }, payload }), (changed) =>
+      printResult(changed, () => sentence(changed))
+    )
+  )
+
 const noTotals = { totals: "false" } as const
 
 const organizations = Command.make("org").pipe(
@@ -84,21 +102,52 @@ const organizations = Command.make("org").pipe(
         amount: Argument.String("amount").pipe(
           Argument.withDescription("Such as 100, or 0 for none"),
           Argument.withSchema(Amount)
+        ),
+        holds: Flag.Literals("holds", ["yes", "no"]).pipe(
+          Flag.withDescription("Whether holds may use the credit as well"),
+          Flag.map((holds) => ({ holds_on_credit: holds === "yes" })),
+          Flag.withDefault({})
         )
       },
-      ({ organization, amount }) =>
-        asOperator(({ gateway }) =>
-          Effect.flatMap(
-            gateway.accounts.changeOrganization({
-              params: { id: organization },
-              payload: { credit: amount }
-            }),
-            (one) =>
-              printResult(one, () => `${one.id} has a credit of ${one.credit} ${one.currency}.`)
-          )
-        )
+      ({ organization, amount, holds }) =>
+        changeOrganization(organization, { credit: amount, ...holds }, (one) => {
+          const use = one.holds_on_credit ? ", which holds may use" : ""
+          return `${one.id} has a credit of ${one.credit} ${one.currency}${use}.`
+        })
     ).pipe(
       Command.withDescription("Set how far below zero orders of unknown size may take its pool")
+    ),
+    Command.make(
+      "price-list",
+      {
+        organization,
+        list: Argument.String("list").pipe(
+          Argument.withDescription("Id of the price list, or none for the catalog's prices")
+        )
+      },
+      ({ organization, list }) =>
+        changeOrganization(organization, { price_list: list === "none" ? null : list }, (one) =>
+          one.price_list === null
+            ? `${one.id} pays the catalog's prices.`
+            : `${one.id} is on the price list ${one.price_list}.`
+        )
+    ).pipe(Command.withDescription("Put one on a price list, for its next orders")),
+    Command.make(
+      "watermark",
+      {
+        organization,
+        mark: Argument.Literals("mark", ["on", "off", "default"]).pipe(
+          Argument.withDescription("default leaves it to its price list and the gateway")
+        )
+      },
+      ({ organization, mark }) =>
+        changeOrganization(organization, { watermark: marks[mark] }, (one) =>
+          one.watermark === null
+            ? `Orders of ${one.id} are marked by the default.`
+            : `Orders of ${one.id} are ${one.watermark ? "" : "not "}marked unless they say otherwise.`
+        )
+    ).pipe(
+      Command.withDescription("Set whether its orders are marked as made by AI unless they say")
     )
   ])
 )

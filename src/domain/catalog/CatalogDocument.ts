@@ -6,7 +6,7 @@ import { Modality } from "./Modality.ts"
 import { ModelLimits } from "./ModelLimits.ts"
 import { Prices } from "./Prices.ts"
 
-const Id = Schema.String.check(
+export const Id = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, {
     expected: "an id of 1 to 128 letters, digits or . _ : / -, starting with a letter or digit"
   })

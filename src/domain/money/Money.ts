@@ -60,7 +60,7 @@ export const PositiveAmount = Amount.check(
   Schema.isGreaterThanBigInt(0n, { expected: "an amount greater than 0" })
 )
 
-const TOKENS_PER_QUOTE = 1_000_000n
+export const TOKENS_PER_QUOTE = 1_000_000n
 
 /**
  * A price per million tokens in the API, nano-units per single token in the code. A price whose

@@ -19,6 +19,8 @@ interface SettledCharge {
   readonly basis: ChargeBasis
   readonly chargeNano: bigint
   readonly currency: string
+  /** The price list that priced the order, in words; null or left out for the catalog's prices. */
+  readonly priceSource?: string | null
 }
 
 const comparedWithHold = (holdNano: bigint, chargeNano: bigint): string => {
@@ -142,9 +144,12 @@ const unitReason = (charge: SettledCharge): string => {
   }
 }
 
+const sourceOf = ({ priceSource = null }: SettledCharge): string =>
+  priceSource === null ? "" : `, by ${priceSource}`
+
 /**
  * One English sentence, such as "The vendor reported 108900 completion tokens at 0.000046 CNY each;
  * 4.968 was held, so 0.0414 more was charged than held."
  */
 export const chargeReason = (charge: SettledCharge): string =>
-  `${unitReason(charge)}; ${comparedWithHold(charge.quote.holdNano, charge.chargeNano)}.`
+  `${unitReason(charge)}${sourceOf(charge)}; ${comparedWithHold(charge.quote.holdNano, charge.chargeNano)}.`

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Amount } from "../../domain/money/Money.ts"
+import { plainText } from "../../domain/plainText.ts"
 import { keyFields, Name } from "../../http/api/admin/bodies.ts"
 import {
   currency,
@@ -41,6 +42,9 @@ export const OrganizationView = Schema.Struct({
   name: text("Its name"),
   ...poolFields,
   ...exposureFields,
+  holds_on_credit: flag(
+    "Whether the holds of orders may use the credit as well, so that `available` has it"
+  ),
   low_balance: decimalOrNull("Below it `balance.low` is told; null is never"),
   currency: text("Currency of the amounts"),
   enabled,
@@ -50,6 +54,7 @@ export const OrganizationView = Schema.Struct({
     Schema.Boolean,
     "Whether its orders are marked as made by AI when they do not say so; null is the gateway's default"
   ),
+  price_list: textOrNull("The price list that it is on; null where it pays the catalog's prices"),
   created_at: Timestamp
 }).annotate({ identifier: "Organization", description: "An organisation and its pool" })
 
@@ -99,10 +104,22 @@ export const OrganizationChangeBody = Schema.Struct({
         "Whether orders without `watermark` are marked as made by AI, where the model has the field; null is the gateway's default"
     })
   ),
+  price_list: Schema.optionalKey(
+    Schema.NullOr(plainText()).annotate({
+      description:
+        "The price list that stands over the catalog's prices for its new orders; null is none. Running orders keep their price"
+    })
+  ),
   credit: Schema.optionalKey(
     Amount.annotate({
       description:
-        "How far below zero orders of unknown size may take the pool together; 0 until it is set. Holds need balance all the same"
+        "How far below zero orders of unknown size may take the pool together; 0 until it is set. Holds need balance all the same, without `holds_on_credit`"
+    })
+  ),
+  holds_on_credit: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "Whether holds may use the credit as well: orders are then taken until the pool is below zero by the credit. False until it is set"
     })
   )
 })

@@ -1,5 +1,5 @@
 /** Organisations, members and keys in PostgreSQL, as operators list and change them. */
-import { Effect, Layer, type Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
@@ -20,12 +20,14 @@ import {
   OrganizationRecord,
   OrganizationTotals
 } from "../../services/operators/Accounts.ts"
+import { unknownPriceList } from "../../services/PriceLists.ts"
 
 const organizationColumns = columnsOf(OrganizationRecord, "o", {
   balanceNano: "p.balance",
   heldNano: "p.held",
   uncoveredNano: "p.uncovered",
   creditNano: "p.credit",
+  holdsOnCredit: "p.holds_on_credit",
   lowNano: "p.low_balance",
   stoppedReason: "p.stopped_reason"
 })
@@ -35,6 +37,8 @@ const memberColumns = columnsOf(MemberRecord, "o", {
   heldNano: "coalesce(mm.held, 0)"
 })
 const keyColumns = columnsOf(KeyRecord, "o")
+
+const ListRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
 type RowSchema = Schema.Top & { readonly DecodingServices: never }
 
@@ -200,17 +204,42 @@ export const layerAccounts = Layer.effect(
       ),
       organization: Effect.fn("Accounts.organization")((id) => find(organizationKind, id)),
       changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (id, change) {
-        const { name, enabled, creditNano, watermark } = change
+        const { name, enabled, creditNano, holdsOnCredit, watermark } = change
         yield* write(sql`
           UPDATE organizations
              SET name = ${valueAfter("name", name)}, disabled_at = ${disabledAtAfter(enabled)},
                  watermark = ${valueAfter("watermark", watermark)}
            WHERE id = ${id}`)
-        if (creditNano !== undefined) {
+        if (creditNano !== undefined || holdsOnCredit !== undefined) {
+          const credit = sql`coalesce(${creditNano ?? null}::bigint, credit)`
+          const onCredit = sql`coalesce(${holdsOnCredit ?? null}::boolean, holds_on_credit)`
           yield* repeatable(sql`
-            UPDATE pools SET credit = ${creditNano}::bigint WHERE organization_id = ${id}`)
+            UPDATE pools
+               SET credit = ${credit}, holds_on_credit = ${onCredit},
+                   highest_overdraft =
+                     greatest(highest_overdraft, CASE WHEN ${onCredit} THEN ${credit} ELSE 0 END)
+             WHERE organization_id = ${id}`)
         }
         return yield* find(organizationKind, id)
+      }),
+      setPriceList: Effect.fn("Accounts.setPriceList")(function* (id, priceListId) {
+        yield* find(organizationKind, id)
+        const isKnown = yield* write(
+          Effect.gen(function* () {
+            // The lock keeps the list from being removed before the organisation is on it.
+            const lists = yield* sql`
+              SELECT 1 FROM price_lists WHERE id = ${priceListId} AND removed_at IS NULL
+                 FOR KEY SHARE`
+            if (priceListId !== null && lists.length === 0) return false
+            yield* sql`UPDATE organizations SET price_list_id = ${priceListId} WHERE id = ${id}`
+            return true
+          })
+        )
+        if (isKnown) return
+        const lists = yield* rowsOf(ListRow)(
+          repeatable(sql`SELECT id, name FROM price_lists WHERE removed_at IS NULL`)
+        )
+        return yield* unknownPriceList(priceListId ?? "", lists)
       }),
       members: Effect.fn("Accounts.members")((filter, page) =>
         list(memberKind, memberConditions(filter), page)

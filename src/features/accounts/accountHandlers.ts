@@ -23,13 +23,18 @@ const makeOrganizationView =
   (organization: OrganizationRecord): typeof OrganizationView.Type => ({
     id: organization.id,
     name: organization.name,
-    ...poolView(organization),
+    ...poolView({
+      ...organization,
+      overdraftNano: organization.holdsOnCredit ? organization.creditNano : 0n
+    }),
+    holds_on_credit: organization.holdsOnCredit,
     low_balance: formatNanoOrNull(organization.lowNano),
     currency,
     enabled: organization.disabledAt === null,
     disabled_at: isoOrNull(organization.disabledAt),
     stopped_reason: organization.stoppedReason,
     watermark: organization.watermark,
+    price_list: organization.priceListId,
     created_at: organization.createdAt.toISOString()
   })
 
@@ -86,9 +91,15 @@ export const layerAccountsHandlers = HttpApiBuilder.group(
         return organizationView(yield* accounts.organization(params.id))
       }),
       changeOrganization: Effect.fn("accounts.changeOrganization")(function* ({ params, payload }) {
-        const { credit: creditNano, ...change } = payload
+        const {
+          credit: creditNano,
+          holds_on_credit: holdsOnCredit,
+          price_list: priceListId,
+          ...change
+        } = payload
+        if (priceListId !== undefined) yield* accounts.setPriceList(params.id, priceListId)
         return organizationView(
-          yield* accounts.changeOrganization(params.id, { ...change, creditNano })
+          yield* accounts.changeOrganization(params.id, { ...change, creditNano, holdsOnCredit })
         )
       }),
       listMembers: Effect.fn("accounts.listMembers")(function* ({ query }) {

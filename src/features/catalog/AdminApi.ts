@@ -138,18 +138,27 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     query: {
       replay: Schema.optionalKey(
         Month.annotate({ description: "The month whose orders are reckoned again by the catalog" })
+      ),
+      price_list: Schema.optionalKey(
+        plainText().annotate({
+          description:
+            "With `replay`: the price list by which all orders are reckoned, or `none` for the catalog's prices; left out, each organisation's own"
+        })
+      ),
+      organization_id: Schema.optionalKey(
+        plainText().annotate({ description: "With `replay`: only the orders of this organisation" })
       )
     },
     payload: CatalogWrite,
     success: CatalogPreview,
-    error: bodyErrors
+    error: [errors.NotFound, ...bodyErrors]
   })
     .annotate(BodyLimit, "media")
     .annotate(AllowedRoles, ["operator", "finance", "viewer"])
     .annotateMerge(
       operation(
         "Preview a catalog",
-        "What replacing the catalog would change, and its warnings. Nothing is changed; `version` is the one in force. With `replay` also what the orders of a month, all of them, would have been charged and have cost under it, reckoned from what was kept with each."
+        "What replacing the catalog would change, and its warnings. Nothing is changed; `version` is the one in force. With `replay` also what the orders of a month, all of them, would have been charged and have cost under it, reckoned from what was kept with each. `price_list` tells what they would have come to under another list."
       )
     ),
   HttpApiEndpoint.post("createOrganization", "/organizations", {

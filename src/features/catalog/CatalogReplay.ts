@@ -28,6 +28,12 @@ const sumFields = {
 export const CatalogReplay = Schema.Struct({
   month: text("The month", "2026-10"),
   currency: text("The currency of the amounts"),
+  price_list: Schema.optionalKey(
+    text(
+      "The price list by which all of them are reckoned, or `none`; absent where each is by the list that its organisation is on"
+    )
+  ),
+  organization_id: Schema.optionalKey(text("Whose orders they are; absent where all are")),
   data: arrayOf(
     Schema.Struct({ model: text("The model"), ...sumFields }).annotate({
       identifier: "ReplayedModel",

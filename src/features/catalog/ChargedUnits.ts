@@ -13,5 +13,7 @@ export class ChargedUnits extends Context.Service<
      * groups have no defined order.
      */
     readMonth(month: string): Effect.Effect<ReadonlyArray<UnitGroup>>
+    /** Reads the sums over the charged orders of one organisation in a month. */
+    readMonthOf(organizationId: string, month: string): Effect.Effect<ReadonlyArray<UnitGroup>>
   }
 >()("gateway/features/catalog/ChargedUnits") {}

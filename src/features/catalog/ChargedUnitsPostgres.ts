@@ -2,7 +2,7 @@
  * The charged units of a month, summed up by the database from the quotes stored with the orders.
  */
 import { Duration, Effect, Layer, Semaphore } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { rowsOf, within } from "../../postgres/client/rows.ts"
 import { ChargedUnits } from "./ChargedUnits.ts"
 import { UnitGroup } from "./replay.ts"
@@ -17,17 +17,16 @@ export const layerChargedUnits = Layer.effect(
     // Concurrent replays take turns, so that at most one database connection is taken from orders.
     const turns = yield* Semaphore.make(1)
 
-    return ChargedUnits.of({
-      readMonth: Effect.fn("ChargedUnits.readMonth")((month) => {
-        const first = sql`${`${month}-01`}::date`
-        // Each order is stored with its month in the deployment's time zone. The condition on the
-        // time of creation is up to a day wider on each side; it lets the index serve the query.
-        // Where the client was charged by seconds but the cost is by tokens, the number of tokens
-        // is computed from the cost. An order that was charged by a cheaper line has the facts of that
-        // line; padding up to the vendor's least seconds is none of its seconds, and the seconds of a
-        // reference video that were not measured for the hold are not known.
-        const unitGroups = sql`
-          SELECT o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
+    const read = (month: string, isIncluded: Statement.Fragment) => {
+      const first = sql`${`${month}-01`}::date`
+      // Each order is stored with its month in the deployment's time zone. The condition on the
+      // time of creation is up to a day wider on each side; it lets the index serve the query.
+      // Where the client was charged by seconds but the cost is by tokens, the number of tokens
+      // is computed from the cost. An order that was charged by a cheaper line has the facts of that
+      // line; padding up to the vendor's least seconds is none of its seconds, and the seconds of a
+      // reference video that were not measured for the hold are not known.
+      const unitGroups = sql`
+          SELECT g.price_list_id AS "priceListId", o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
                  q."withVideo", q.sound, q.mode, q."expectsOutput", q.quality, q.size, count(*)::int AS count,
                  sum(o.charge)::text AS "chargeNano", coalesce(sum(o.cost), 0)::text AS "costNano",
                  (count(*) - count(o.cost))::int AS "withoutCost",
@@ -37,6 +36,7 @@ export const layerChargedUnits = Layer.effect(
                  sum(o.input) FILTER (WHERE q.kind = 'tokens')::text AS "inputTokens",
                  sum(o.output) FILTER (WHERE q.kind = 'tokens')::text AS "outputTokens"
             FROM orders o
+            JOIN organizations g ON g.id = o.organization_id
            CROSS JOIN LATERAL (
              SELECT o.quote ->> 'kind' AS kind,
                     coalesce(line.facts ->> 'resolution', o.quote ->> 'resolution') AS resolution,
@@ -62,20 +62,27 @@ export const layerChargedUnits = Layer.effect(
            WHERE o.state = 'captured' AND o.month = ${first}
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, q.tokens IS NULL, q."inputSeconds" IS NULL`
-        return turns.withPermits(1)(
-          rowsOf(UnitGroup)(
-            within(STATEMENT_TIMEOUT)(
-              sql.withTransaction(
-                Effect.andThen(
-                  sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(STATEMENT_TIMEOUT)}`}, true)`,
-                  unitGroups
-                )
+             AND ${isIncluded}
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, q.tokens IS NULL, q."inputSeconds" IS NULL`
+      return turns.withPermits(1)(
+        rowsOf(UnitGroup)(
+          within(STATEMENT_TIMEOUT)(
+            sql.withTransaction(
+              Effect.andThen(
+                sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(STATEMENT_TIMEOUT)}`}, true)`,
+                unitGroups
               )
             )
           )
         )
-      })
+      )
+    }
+
+    return ChargedUnits.of({
+      readMonth: Effect.fn("ChargedUnits.readMonth")((month) => read(month, sql`true`)),
+      readMonthOf: Effect.fn("ChargedUnits.readMonthOf")((organizationId, month) =>
+        read(month, sql`o.organization_id = ${organizationId}`)
+      )
     })
   })
 )

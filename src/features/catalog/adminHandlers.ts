@@ -54,11 +54,13 @@ export const layerAdminHandlers = HttpApiBuilder.group(
         return changesView(yield* catalog.replace(payload, { author, onVersion }))
       }),
       previewCatalog: Effect.fn("admin.previewCatalog")(function* ({ query, payload }) {
-        const { replay: month } = query
+        const { replay: month, price_list: priceList, organization_id: organizationId } = query
         if (month !== undefined) yield* replays.checkMonth(month)
+        if (organizationId !== undefined) yield* access.organization(organizationId)
         const changes = changesView(yield* catalog.preview(payload))
         if (month === undefined) return changes
-        return { ...changes, replay: yield* replays.replay(month, payload) }
+        const scope = { month, priceList, organizationId }
+        return { ...changes, replay: yield* replays.replay(scope, payload) }
       }),
       createOrganization: Effect.fn("admin.createOrganization")(function* ({ payload: { name } }) {
         return { id: yield* access.createOrganization(name), name }

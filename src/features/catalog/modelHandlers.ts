@@ -1,4 +1,4 @@
-import { Array as Arr, Effect } from "effect"
+import { Array as Arr, Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Model } from "../../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
@@ -31,7 +31,7 @@ import { unixSeconds } from "../../http/handlers/views.ts"
 import { makeMarkDefault } from "../../orders/OrderChecks.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
-import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
+import { Catalog, type CatalogSnapshot, markOfList, offerModel } from "../../services/Catalog.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { type ModelEntry, ModelsGroup } from "./ModelsApi.ts"
 
@@ -169,11 +169,19 @@ export const layerModelsHandlers = HttpApiBuilder.group(
     const orderable = ({ models }: Caller, snapshot: CatalogSnapshot) =>
       [...snapshot.models.values()].filter((model) => isAllowed(models, model))
 
+    /** Gives a model the prices that it has for the caller's organisation now. */
+    const offersTo = ({ priceList }: Caller, snapshot: CatalogSnapshot) =>
+      Effect.map(
+        Clock.currentTimeMillis,
+        (now) => (model: Model) => offerModel(snapshot, priceList, model, now).model
+      )
+
     /** The limits, with the default of `watermark` that applies to the caller's orders. */
     const limitsFor = (caller: Caller, snapshot: CatalogSnapshot, model: Model) => {
       const limits = limitsOf(protocols, snapshot, model)
       const { parameters }: { readonly parameters?: VendorParameters } = limits
-      return parameters !== undefined && marksByDefault(caller)
+      const listMark = markOfList(snapshot, caller.priceList)
+      return parameters !== undefined && marksByDefault(caller, listMark)
         ? { ...limits, parameters: withMarkDefault(parameters) }
         : limits
     }
@@ -206,20 +214,22 @@ export const layerModelsHandlers = HttpApiBuilder.group(
             param: "modality"
           })
         }
+        const offered = yield* offersTo(caller, snapshot)
         return {
           object: "list" as const,
           data: orderable(caller, snapshot)
             .filter((model) => modality === null || model.modality === modality)
-            .map((model) => entryOf(caller, snapshot, model))
+            .map((model) => entryOf(caller, snapshot, offered(model)))
         }
       }),
       // A model that the key may not order gets the same answer as a model that does not exist.
       read: Effect.fn("models.read")(function* ({ params: { id } }) {
         const caller = yield* CurrentCaller
         const snapshot = yield* catalog.snapshot
+        const offered = yield* offersTo(caller, snapshot)
         const model = snapshot.modelsByName.get(id)
         return model !== undefined && isAllowed(caller.models, model)
-          ? entryOf(caller, snapshot, model)
+          ? entryOf(caller, snapshot, offered(model))
           : yield* unknownModel(id, orderable(caller, snapshot))
       })
     })

@@ -6,6 +6,7 @@
 import { Order, Result, Schema } from "effect"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import type { Prices } from "../../domain/catalog/Prices.ts"
+import { type PriceListTerms, priceModel } from "../../domain/catalog/priceLists.ts"
 import { imagePrice } from "../../domain/image/ImageQuote.ts"
 import { costOf, textPrices } from "../../domain/text/TextQuote.ts"
 import { Resolution } from "../../domain/video/tiers.ts"
@@ -20,6 +21,8 @@ const units = Schema.NullOr(Schema.BigIntFromString)
 
 /** Sums over charged orders that agree in everything a price depends on. */
 export const UnitGroup = Schema.Struct({
+  /** The present price list of the orders' organisations; null where they are on none. */
+  priceListId: Schema.NullOr(Schema.String),
   model: Schema.String,
   /** The channel that executed the orders. */
   channelId: Schema.String,
@@ -172,20 +175,28 @@ export interface Replay {
 
 /**
  * Replays the groups under a catalog. Orders keep their channels, and a disabled mount keeps its
- * cost.
+ * cost. `termsOf` finds what the price list of a group says; null for the catalog's prices alone.
  */
 export const replayUnder = (
   catalog: Pick<CatalogDocument, "models" | "mounts">,
-  groups: ReadonlyArray<UnitGroup>
+  groups: ReadonlyArray<UnitGroup>,
+  termsOf: (priceListId: string | null) => PriceListTerms | null = () => null
 ): Replay => {
-  const prices = new Map(catalog.models.map((model) => [model.id, model.prices]))
+  const models = new Map(catalog.models.map((model) => [model.id, model]))
+  const pricesOf = ({ model: id, priceListId }: UnitGroup) => {
+    const model = models.get(id)
+    const terms = termsOf(priceListId)
+    return model === undefined || terms === null
+      ? model?.prices
+      : priceModel(terms, model).model.prices
+  }
   const costs = new Map(
     catalog.mounts.map(({ model, channel, cost }) => [mountKey(model, channel), cost])
   )
   const sums = new Map<string, ReplaySum>()
   for (const group of groups) {
     const { model, channelId, count } = group
-    const modelPrices = prices.get(model)
+    const modelPrices = pricesOf(group)
     const mountCost = costs.get(mountKey(model, channelId))
     const chargeNano = modelPrices === undefined ? null : amountUnder(modelPrices, group)
     const costNano = mountCost === undefined ? null : amountUnder(mountCost, group)

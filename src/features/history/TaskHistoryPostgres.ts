@@ -1,10 +1,12 @@
 /** The history of an order in PostgreSQL, read from all tables with rows about the order. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { AppliedPriceList } from "../../domain/catalog/priceLists.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
 import { columnsOf, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { usageColumns } from "../../postgres/ledger/UsageLogPostgres.ts"
+import { appliedPriceList } from "../../postgres/stores/priceListRows.ts"
 import { AnsweredCall, CallLog } from "../../services/CallLog.ts"
 import { RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import { OrphanRecord } from "../../services/Orphans.ts"
@@ -28,6 +30,7 @@ const OrderRow = Schema.Struct({
   job: VendorJob,
   refusals: Schema.Array(RefusedJob),
   quote: Quote,
+  priceList: Schema.NullOr(AppliedPriceList),
   call: Schema.NullOr(AnsweredCall),
   hasIdempotencyKey: Schema.Boolean
 })
@@ -41,6 +44,7 @@ const holdColumns = columnsOf(HoldHistory, "q", {
 })
 const orderColumns = columnsOf(OrderRow, "q", {
   refusals: "coalesce(q.refusals, '[]')",
+  priceList: appliedPriceList("q"),
   hasIdempotencyKey: `EXISTS (SELECT 1 FROM idempotency_keys k
     WHERE k.organization_id = q.organization_id AND k.order_id = q.id)`
 })

@@ -149,6 +149,7 @@ const timelineView = (history: JobHistory) => {
       task === null || task.completionTokens === null ? null : Number(task.completionTokens),
     summary: task?.summary ?? null,
     quote: quoteView(history.quote),
+    price_list: history.priceList,
     created_at: hold.createdAt.toISOString(),
     submit_deadline: isoOrNull(task?.submitDeadline),
     deadline: hold.expiresAt.toISOString(),

@@ -104,6 +104,7 @@ export const errors = {
   ModelNotFound: wireError(Errors.ModelNotFound),
   TaskNotFound: wireError(Errors.TaskNotFound),
   TaskProcessing: wireError(Errors.TaskProcessing),
+  PriceListInUse: wireError(Errors.PriceListInUse),
   NotFound: wireError(Errors.NotFound),
   MethodNotAllowed: wireError(Errors.MethodNotAllowed),
   PayloadTooLarge: wireError(Errors.PayloadTooLarge),

@@ -53,7 +53,7 @@ export const TIME_FORMAT = "A day, or an ISO 8601 time such as 2027-01-31T12:00:
 export const poolFields = {
   balance: amount("The balance of the pool"),
   held: amount("The holds of open orders"),
-  available: amount("The balance without the holds")
+  available: amount("The balance without the holds, with the credit that new holds may use")
 }
 
 /** The fields about open orders that may cost a pool more than their holds. */

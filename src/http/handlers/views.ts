@@ -2,12 +2,19 @@
  * Converts domain values to the views that clients get. A view may have more fields than the
  * contract: encoding by the contract drops them.
  */
+import type { AppliedPriceList } from "../../domain/catalog/priceLists.ts"
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
 import { expectedChargeOf, exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
-import type { Balance, Pool, RefusedJob, VendorJob } from "../../services/Ledger.ts"
+import {
+  availableOf,
+  type Balance,
+  type Pool,
+  type RefusedJob,
+  type VendorJob
+} from "../../services/Ledger.ts"
 import type { Receipt, UsageRecord } from "../../services/UsageLog.ts"
 import type { QuoteView } from "../api/orders/QuotesApi.ts"
 import type { OperatorReceiptView, ReceiptView } from "../api/receipts.ts"
@@ -16,10 +23,10 @@ import type { AttemptView } from "../api/shared.ts"
 export const formatNanoOrNull = (amountNano: bigint | null): string | null =>
   amountNano === null ? null : formatNano(amountNano)
 
-export const moneyView = (balance: Balance) => ({
-  balance: formatNano(balance.balanceNano),
-  held: formatNano(balance.heldNano),
-  available: formatNano(balance.balanceNano - balance.heldNano)
+export const moneyView = (pool: Balance & Pick<Pool, "overdraftNano">) => ({
+  balance: formatNano(pool.balanceNano),
+  held: formatNano(pool.heldNano),
+  available: formatNano(availableOf(pool))
 })
 
 export const poolView = (pool: Pool) => ({
@@ -151,9 +158,10 @@ export const usageView = (record: UsageRecord) => ({
   created_at: record.createdAt.toISOString()
 })
 
-export const receiptView = (
+const receiptFields = (
   currency: string,
-  { record, quote, holdNano, overageNano, entries, corrections }: Receipt
+  { record, quote, holdNano, overageNano, entries, corrections }: Receipt,
+  priceSource: string | null
 ): ReceiptView => ({
   object: "receipt",
   ...billingView(quote),
@@ -186,9 +194,14 @@ export const receiptView = (
     units: record.output,
     basis: record.basis,
     chargeNano: record.chargeNano,
-    currency
+    currency,
+    priceSource
   })
 })
+
+/** The receipt for the member, who learns that a price list was applied, but not which. */
+export const receiptView = (currency: string, receipt: Receipt): ReceiptView =>
+  receiptFields(currency, receipt, receipt.priceList === null ? null : "your price list")
 
 /**
  * The mounts to which an order was sent, in this sequence. All mounts but the last refused the
@@ -208,8 +221,12 @@ export const attemptViews = (
     reason: attempt.reason
   }))
 
+const listInWords = (list: AppliedPriceList | null): string | null =>
+  list === null ? null : `the price list ${JSON.stringify(list.name)}`
+
 export const operatorReceiptView = (currency: string, receipt: Receipt): OperatorReceiptView => ({
-  ...receiptView(currency, receipt),
+  ...receiptFields(currency, receipt, listInWords(receipt.priceList)),
+  price_list: receipt.priceList,
   cost: formatNanoOrNull(receipt.record.costNano),
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })

@@ -128,11 +128,12 @@ export const makeImageOrder = Effect.fnUntraced(function* (
   const checkOrder = (caller: Caller, request: ImageRequest) => {
     const { metadata = null, ...body } = request.body
     const resolved = resolve.images(caller, { ...request, body })
-    return Effect.map(resolved, ({ mounts, model, quote, files }) => {
+    return Effect.map(resolved, ({ mounts, model, priceList, quote, files }) => {
       const terms = {
         kind: "image",
         caller,
         model,
+        priceList,
         quote,
         metadata: metadataOf({ metadata }),
         promptDigest: textDigest(body.prompt),

@@ -49,7 +49,7 @@ const logImplausibleUsage = (id: string, { input, output }: ReportedUsage) =>
 export const textOrderOf = (
   caller: Caller,
   request: TextRequest,
-  { model, quote }: Effect.Success<ReturnType<OrderResolution["text"]>>,
+  { model, priceList, quote }: Effect.Success<ReturnType<OrderResolution["text"]>>,
   { currency, deadlineSeconds }: { readonly currency: string; readonly deadlineSeconds: number }
 ) => {
   const isEmbedding = model.modality === "embedding"
@@ -123,6 +123,7 @@ export const textOrderOf = (
     kind: "text",
     caller,
     model,
+    priceList,
     quote,
     metadata: request.metadata,
     promptDigest: null,

@@ -48,7 +48,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     body: VideoBody,
     wish: OpenaiOptions | null = null
   ) {
-    const { mounts, model, quote, input, files } = yield* Effect.mapError(
+    const { mounts, model, priceList, quote, input, files } = yield* Effect.mapError(
       resolve.video(caller, body, wish ?? undefined),
       (error) => (wish === null ? error : openaiErrorOf(error))
     )
@@ -78,6 +78,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       kind: "video",
       caller,
       model,
+      priceList,
       mounts: Arr.map(
         mounts,
         ({ adapter, accounts, sku, parameters, blocks, generateAudio, isMarked: _, ...mount }) => ({

@@ -192,7 +192,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     sizeRequest: SizeRequest | null,
     { lengths, isMarkDefault }: { readonly lengths: KnownLengths; readonly isMarkDefault: boolean }
   ) {
-    const { model } = ordered
+    const { model, priceList } = ordered
     const listedProtocol = protocols.video.get(model.protocol)
     const name = JSON.stringify(model.id)
     const priceInput: PriceInput = {
@@ -290,7 +290,7 @@ export const makeVideoResolution = Effect.gen(function* () {
       }
     })
     const mounts = isMarkDefault ? preferMarked(usable) : usable
-    return { mounts, quote: mounts[0].quote, input, model }
+    return { mounts, quote: mounts[0].quote, input, model, priceList }
   })
 
   /** The offers of a model whose limits, or those of a mount, decide defaults; null for others. */
@@ -346,7 +346,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
     const input = completeInput(ordered, bodyInput, options)
     const sizeRequest = options === undefined ? null : sizeRequestOf(bodyInput, options)
-    const terms = { lengths, isMarkDefault: marksByDefault(caller) }
+    const terms = { lengths, isMarkDefault: marksByDefault(caller, ordered.listMark) }
     return { ...(yield* resolveMounts(ordered, input, sizeRequest, terms)), files }
   })
 })

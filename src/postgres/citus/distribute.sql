@@ -6,6 +6,8 @@
 SET citus.enable_unsafe_triggers = on;
 
 -- Reference tables, which every node has a copy of: they are read on every node and seldom written.
+SELECT create_reference_table('price_lists');
+SELECT create_reference_table('price_list_versions');
 SELECT create_reference_table('organizations');
 SELECT create_reference_table('members');
 SELECT create_reference_table('api_keys');

@@ -37,6 +37,7 @@ type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 const ExpiredHoldRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
 const SettlementRow = Schema.Struct({ behind: Schema.Finite })
 const ReassignmentRow = Schema.Struct({ isOpen: Schema.Boolean })
+const PoolRow = Schema.Struct({ ...Pool.fields, overdraftNano: Schema.NullOr(Schema.BigInt) })
 const DepositRow = Schema.Struct({ outcome: DepositOutcome })
 
 /** The maximum number of movements in one call, of any organisations. */
@@ -181,13 +182,16 @@ export const layerLedger = Layer.effect(
     )
 
     const pool: Ledger["Service"]["pool"] = Effect.fn("Ledger.pool")(function* (organizationId) {
-      const [row] = yield* rowsOf(Pool)(
+      const [row] = yield* rowsOf(PoolRow)(
         repeatable(sql`
           SELECT balance AS "balanceNano", held AS "heldNano", uncovered AS "uncoveredNano",
-                 credit AS "creditNano"
+                 credit AS "creditNano",
+                 CASE WHEN holds_on_credit THEN credit END AS "overdraftNano"
             FROM pools WHERE organization_id = ${organizationId}`)
       )
-      return row ?? (yield* unknownOrganization)
+      if (row === undefined) return yield* unknownOrganization
+      const { overdraftNano, ...amounts } = row
+      return overdraftNano === null ? amounts : { ...amounts, overdraftNano }
     })
 
     return Ledger.of({

@@ -4,6 +4,7 @@
  */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { AppliedPriceList } from "../../domain/catalog/priceLists.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { storable } from "../../domain/plainText.ts"
 import { RefusedJob, VendorJob } from "../../services/Ledger.ts"
@@ -16,6 +17,7 @@ import {
   usageId
 } from "../../services/UsageLog.ts"
 import { columnsOf, readPage, repeatable, rowOf } from "../client/rows.ts"
+import { appliedPriceList } from "../stores/priceListRows.ts"
 import { correctionsOf } from "./adjustments.ts"
 import { orderKinds, upTo } from "./journal.ts"
 
@@ -37,12 +39,14 @@ const ReceiptRow = Schema.Struct({
   holdNano: Schema.BigInt,
   heldAt: Schema.Date,
   job: VendorJob,
-  refusals: Schema.Array(RefusedJob)
+  refusals: Schema.Array(RefusedJob),
+  priceList: Schema.NullOr(AppliedPriceList)
 })
 const receiptColumns = columnsOf(ReceiptRow, "o", {
   holdNano: "o.hold",
   heldAt: "o.created_at",
-  refusals: "coalesce(o.refusals, '[]')"
+  refusals: "coalesce(o.refusals, '[]')",
+  priceList: appliedPriceList("o")
 })
 
 export const layerUsageLog = Layer.effect(

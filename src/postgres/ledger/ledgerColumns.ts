@@ -97,6 +97,7 @@ export const holdColumns = {
   key_id: [text, ({ request }) => request.keyId],
   model: [text, ({ request }) => request.model],
   modality: [text, ({ request }) => request.modality],
+  price_list_id: [text, ({ request }) => request.priceList],
   amount: [int8, ({ request }) => request.amountNano],
   exposure: [int8, ({ request }) => exposureAbove(request)],
   ttl_seconds: [float8, ({ request }) => request.ttlSeconds],

@@ -11,8 +11,12 @@ CREATE TABLE organizations (
   disabled_at timestamptz,
   -- Whether orders ask for the vendor's mark "made by AI" when the client does not set one. Null
   -- means the gateway's default, which is a setting.
-  watermark boolean
+  watermark boolean,
+  -- The price list that stands over the catalog's prices; null for the catalog's prices alone.
+  price_list_id text COLLATE "C" REFERENCES price_lists (id)
 );
+CREATE INDEX organizations_by_price_list ON organizations (price_list_id)
+  WHERE price_list_id IS NOT NULL;
 -- Indexes for searches by the start of a name, case-insensitively, and for the few disabled
 -- organisations.
 CREATE INDEX organizations_by_name ON organizations ((lower(name) COLLATE "C"));

@@ -66,7 +66,7 @@ ongoing AS (
   UNION ALL SELECT * FROM tasks WHERE p_from > '-infinity' AND state = 'submitting'
   UNION ALL SELECT * FROM tasks WHERE p_from > '-infinity' AND state = 'processing'),
 books AS (
-  SELECT p.organization_id, p.balance, p.held, p.uncovered,
+  SELECT p.organization_id, p.balance, p.held, p.uncovered, p.highest_overdraft,
          coalesce(a.moved, 0) + coalesce(t.deposited, 0) - coalesce(e.charged, 0) AS moved,
          coalesce(a.overage, 0) + coalesce(e.overage, 0) AS overage, coalesce(o.held, 0) AS open, coalesce(o.excess, 0) AS open_excess
     FROM pools p
@@ -210,7 +210,7 @@ SELECT 'I4', c.organization_id, 'corrections are not of a charge, or above it', 
                   WHERE o.organization_id = c.organization_id AND o.id = c.order_id), 0)
 UNION ALL
 SELECT 'I5', organization_id, 'pool is below zero by more than its overage', organization_id
-  FROM books WHERE balance - held < 0 AND balance - held + overage < 0
+  FROM books WHERE balance - held < 0 AND balance - held + overage + highest_overdraft < 0
 UNION ALL
 SELECT 'I7', t.organization_id,
        CASE WHEN o.id IS NULL THEN 'task without its order'

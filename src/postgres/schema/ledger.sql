@@ -12,6 +12,10 @@ CREATE TABLE pools (
   -- charges may take the pool below zero.
   uncovered bigint NOT NULL DEFAULT 0 CHECK (uncovered >= 0),
   credit bigint NOT NULL DEFAULT 0 CHECK (credit >= 0),
+  -- Whether holds may take the pool below zero as well, as far as the credit, and the highest
+  -- credit that holds could ever use: a pool may be as far below zero after its credit was lowered.
+  holds_on_credit boolean NOT NULL DEFAULT false,
+  highest_overdraft bigint NOT NULL DEFAULT 0 CHECK (highest_overdraft >= 0),
   -- Set while the audit finds violations: new orders are refused, while closes of orders continue.
   stopped_at timestamptz,
   stopped_reason text,
@@ -49,6 +53,8 @@ CREATE TABLE orders (
   key_id text NOT NULL,
   model text NOT NULL,
   modality text NOT NULL,
+  -- The price list that priced the order; null where the catalog's prices stood.
+  price_list_id text,
   -- Whether the order has a task; the task has the same id.
   is_task boolean NOT NULL,
   -- The month in which the hold and the charge count, and the ids of the `budget_uses` in which

@@ -22,9 +22,10 @@ export interface Migration {
 /**
  * The SQL files in the order in which a database needs them; a feature's tables and functions are
  * in its folder. The functions of `moveFunds.sql` count holds and charges in budgets and usage
- * sums, so the files of both come before it.
+ * sums, so the files of both come before it. Organisations refer to price lists.
  */
 const files = [
+  "../../features/priceLists/priceLists.sql",
   "./access.sql",
   "./catalog.sql",
   "./ledger.sql",

@@ -40,6 +40,8 @@ CREATE TYPE order_close AS (
 CREATE TYPE order_hold AS (
   -- The ids of one call are distinct within an organisation.
   organization_id text, id text, member_id text, key_id text, model text, modality text,
+  -- Optional: the price list that priced the order.
+  price_list_id text,
   amount bigint,
   -- Optional: the largest possible charge of the order, where it exceeds the amount.
   exposure bigint,
@@ -72,9 +74,9 @@ CREATE TYPE hold_decision AS (
   outcome text,
   -- The budget that refused the hold, and how much of that budget was used.
   refusal jsonb,
-  -- The amount that was available for the hold: the free balance of the pool. For `overexposed`, it
-  -- is the free balance plus the credit, less the amount by which charges of open orders may exceed
-  -- their holds.
+  -- The amount that was available for the hold: the free balance of the pool, with its credit if
+  -- holds may use it. For `overexposed`, it is the free balance plus the credit, less the amount by
+  -- which charges of open orders may exceed their holds.
   available bigint,
   -- The budget uses that the hold counts in.
   counts_in text[]
@@ -245,10 +247,10 @@ BEGIN
 END $$;
 
 -- Decides which holds are taken. Each decision includes the holds before it in the batch. The free
--- balance of the pool must cover the hold. While orders are open whose charges may exceed their
--- holds, the balance and the credit must also cover these possible excesses: a hold larger than
--- what then remains is refused as `overexposed`. `p_organizations` are those of the batch; their
--- pools are locked.
+-- balance of the pool, with its credit where holds may use it, must cover the hold. While orders
+-- are open whose charges may exceed their holds, the balance and the credit must also cover these
+-- possible excesses: a hold larger than what then remains is refused as `overexposed`.
+-- `p_organizations` are those of the batch; their pools are locked.
 CREATE FUNCTION decide_holds(
   p_time_zone text, p_organizations text[], p_holds order_hold[]) RETURNS hold_decision[]
 LANGUAGE plpgsql AS $$
@@ -291,7 +293,8 @@ BEGIN
         SELECT true AS is_member FROM members r
          WHERE r.organization_id = h.organization_id AND r.id = h.member_id OFFSET 0) m ON true
      CROSS JOIN LATERAL (
-        SELECT r.balance - r.held AS free, r.uncovered, r.credit,
+        SELECT r.balance - r.held + CASE WHEN r.holds_on_credit THEN r.credit ELSE 0 END AS free,
+               r.uncovered, CASE WHEN r.holds_on_credit THEN 0 ELSE r.credit END AS credit,
                r.stopped_at IS NOT NULL AS is_stopped
           FROM pools r
          WHERE r.organization_id = h.organization_id OFFSET 0) p
@@ -355,11 +358,11 @@ BEGIN
   WITH held AS MATERIALIZED (
     SELECT * FROM unnest(p_holds, p_decisions) AS h WHERE h.outcome = 'held'
   ), orders_written AS (
-    INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, is_task, month,
-                        counts_in, hold, exposure, quote, cost_quote, job, metadata, prompt_digest,
+    INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, price_list_id,
+                        is_task, month, counts_in, hold, exposure, quote, cost_quote, job, metadata, prompt_digest,
                         expires_at)
       SELECT h.organization_id, h.id, h.member_id, h.key_id, h.model, h.modality,
-             h.task IS NOT NULL, month_start, h.counts_in, h.amount,
+             h.price_list_id, h.task IS NOT NULL, month_start, h.counts_in, h.amount,
              h.exposure, h.quote, h.cost_quote, h.job,
              h.metadata, h.prompt_digest, now() + make_interval(secs => h.ttl_seconds)
         FROM held h

@@ -33,11 +33,13 @@ const KeyRow = Schema.Struct({
   expiresAt: Schema.NullOr(Schema.Date),
   requestsPerMinute: Schema.NullOr(Schema.Int),
   watermark: Schema.NullOr(Schema.Boolean),
+  priceList: Schema.NullOr(Schema.String),
   disabled: Schema.NullOr(Schema.Literals(["organisation", "member"]))
 })
 const keyColumns = columnsOf(KeyRow, "k", {
   keyId: "k.id",
   watermark: "o.watermark",
+  priceList: "o.price_list_id",
   disabled: DISABLED
 })
 

@@ -1,13 +1,17 @@
 /** The catalog in PostgreSQL: one row per version, and a cache of the newest version in memory. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Ref, Result, Schema, Struct } from "effect"
+import type { SqlClient } from "effect/sql"
 import { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
+import { type ScheduledPriceList, schedulePriceList } from "../../domain/catalog/priceLists.ts"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import {
   Catalog,
   type CatalogEdit,
+  type CatalogSnapshot,
   type CatalogVersionWrite,
   emptySnapshot,
   makeCatalogChanges,
@@ -17,6 +21,7 @@ import {
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
+import { priceListsSince, storedPriceLists } from "./priceListRows.ts"
 
 const VersionRow = Schema.Struct({
   version: Schema.BigInt,
@@ -33,6 +38,27 @@ const MAX_LISTED_VERSIONS = 20
 
 const encodeDocument = Schema.encodeSync(CatalogDocument)
 
+/**
+ * Locks the catalog and its price lists against other writes until the end of the transaction, and
+ * reads the newest version.
+ */
+export const lockCatalog = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  yield* sql`LOCK TABLE catalog_versions IN EXCLUSIVE MODE`
+  const [latest] = yield* rowsOf(VersionRow)(sql`
+    SELECT ${sql.literal(versionColumns)} FROM catalog_versions v ORDER BY version DESC LIMIT 1`)
+  return latest ?? emptySnapshot
+})
+
+/** The cached snapshot, and the highest revision of the price lists in it. */
+interface Loaded {
+  readonly snapshot: CatalogSnapshot
+  readonly listRevision: bigint
+}
+
+/** Whether the first has a newer catalog or newer lists. Look-ups of one key do not overlap. */
+const isNewer = (one: Loaded, other: Loaded): boolean =>
+  one.snapshot.version > other.snapshot.version || one.listRevision > other.listRevision
+
 export const layerCatalog = Layer.effect(
   Catalog,
   Effect.gen(function* () {
@@ -40,22 +66,48 @@ export const layerCatalog = Layer.effect(
     const credentials = yield* ChannelCredentials
     const protocols = yield* Protocols
     const changes = yield* Changes
-    const current = yield* Ref.make(emptySnapshot)
+    const { timeZone } = yield* Settings
+    const current = yield* Ref.make<Loaded>({ snapshot: emptySnapshot, listRevision: 0n })
     const columns = sql.literal(versionColumns)
 
-    /** Reads the newest version; its document is read only if the cached version is older. */
+    /** The lists of the rows, and their highest revision; null without rows. */
+    const changedLists = (rows: Effect.Success<ReturnType<typeof storedPriceLists>>) =>
+      rows.length === 0
+        ? null
+        : {
+            lists: rows
+              .filter(({ isRemoved }) => !isRemoved)
+              .map((list) => schedulePriceList(list, timeZone)),
+            revision: rows.reduce((max, row) => (row.revision > max ? row.revision : max), 0n)
+          }
+
+    /**
+     * Reads the newest version and the price lists; the document is read only if the cached version
+     * is older, and the lists only if one of them has changed.
+     */
     const load = Effect.gen(function* () {
-      const cached = (yield* Ref.get(current)).version
+      const cached = yield* Ref.get(current)
       const [newer] = yield* rowsOf(VersionRow)(
         repeatable(sql`
           SELECT ${columns} FROM catalog_versions v
-           WHERE version > ${cached} ORDER BY version DESC LIMIT 1`)
+           WHERE version > ${cached.snapshot.version} ORDER BY version DESC LIMIT 1`)
       )
-      if (newer === undefined) return yield* Ref.get(current)
-      const snapshot = makeSnapshot(newer.version, newer.createdAt, newer.document, newer.author)
-      return yield* Ref.updateAndGet(current, (other) =>
-        snapshot.version > other.version ? snapshot : other
+      const changed = changedLists(
+        yield* storedPriceLists(repeatable(priceListsSince(sql, cached.listRevision)))
       )
+      if (newer === undefined && changed === null) return cached.snapshot
+      const { version, createdAt, document, author } = newer ?? cached.snapshot
+      const lists: ReadonlyArray<ScheduledPriceList> = changed?.lists ?? [
+        ...cached.snapshot.priceLists.values()
+      ]
+      const loaded: Loaded = {
+        snapshot: makeSnapshot(version, createdAt, document, author, lists),
+        listRevision: changed?.revision ?? cached.listRevision
+      }
+      const { snapshot } = yield* Ref.updateAndGet(current, (other) =>
+        isNewer(loaded, other) ? loaded : other
+      )
+      return snapshot
     })
 
     const read = yield* makeFreshCache({ topic: "catalog", capacity: 1, lookup: () => load })
@@ -70,10 +122,7 @@ export const layerCatalog = Layer.effect(
         .changeAndNotify(
           "catalog",
           Effect.gen(function* () {
-            yield* sql`LOCK TABLE catalog_versions IN EXCLUSIVE MODE`
-            const [latest] = yield* rowsOf(VersionRow)(sql`
-              SELECT ${columns} FROM catalog_versions v ORDER BY version DESC LIMIT 1`)
-            const { version: last, document: before } = latest ?? emptySnapshot
+            const { version: last, document: before } = yield* lockCatalog(sql)
             if (onVersion !== null && onVersion !== last) {
               const newer = yield* rowsOf(VersionSummaryRow)(sql`
                 SELECT ${sql.literal(summaryColumns)} FROM catalog_versions v
@@ -98,7 +147,16 @@ export const layerCatalog = Layer.effect(
 
     return Catalog.of({
       snapshot,
-      ...makeCatalogChanges({ snapshot, protocols, credentials, writeVersion })
+      ...makeCatalogChanges({
+        snapshot,
+        protocols,
+        credentials,
+        priceLists: Effect.map(
+          storedPriceLists(priceListsSince(sql, 0n)),
+          (rows) => changedLists(rows)?.lists ?? []
+        ),
+        writeVersion
+      })
     })
   })
 )

@@ -13,6 +13,8 @@ export const OrganizationRecord = Schema.Struct({
   uncoveredNano: Schema.BigInt,
   /** The credit limit: how far charges above their holds may take the balance below zero. */
   creditNano: Schema.BigInt,
+  /** Whether holds may use the credit as well. */
+  holdsOnCredit: Schema.Boolean,
   /**
    * The low-balance threshold: a balance below it sends the webhook `balance.low`; null turns this
    * off.
@@ -25,6 +27,8 @@ export const OrganizationRecord = Schema.Struct({
    * gateway's default.
    */
   watermark: Schema.NullOr(Schema.Boolean),
+  /** The id of its price list; null where it pays the catalog's prices. */
+  priceListId: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   disabledAt: Schema.NullOr(Schema.Date)
 })
@@ -65,6 +69,7 @@ interface AccountChange {
 
 export interface OrganizationChange extends AccountChange {
   readonly creditNano?: bigint | undefined
+  readonly holdsOnCredit?: boolean | undefined
   readonly watermark?: boolean | null | undefined
 }
 
@@ -132,6 +137,14 @@ export class Accounts extends Context.Service<
      * orders still finish.
      */
     changeOrganization(id: string, change: OrganizationChange): FindEffect<OrganizationRecord>
+    /**
+     * Puts an organisation on a price list, or on none. Its open orders keep the price of their
+     * hold. Fails with `InvalidRequest` for a list that does not exist.
+     */
+    setPriceList(
+      id: string,
+      priceListId: string | null
+    ): Effect.Effect<void, NotFound | InvalidRequest>
     members(filter: MemberFilter, page: PageRequest): PageEffect<MemberRecord>
     memberTotals(filter: MemberFilter): Effect.Effect<MemberTotals>
     member(id: string): FindEffect<MemberRecord>

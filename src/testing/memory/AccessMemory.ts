@@ -60,6 +60,7 @@ export const layerAccessMemory = Layer.effect(
         return {
           disabled: standing(organizationId, memberId),
           watermark: store.organizations.get(organizationId)?.watermark ?? null,
+          priceList: store.organizations.get(organizationId)?.priceListId ?? null,
           organizationId,
           memberId,
           keyId,

@@ -10,8 +10,10 @@ import type {
 } from "../../domain/catalog/CatalogDocument.ts"
 import { writtenKeys } from "../../domain/catalog/channelKeys.ts"
 import { originOf } from "../../domain/catalog/origin.ts"
+import { type PriceList, schedulePriceList } from "../../domain/catalog/priceLists.ts"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Changes, makeMarks } from "../../runtime/Changes.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import {
   Catalog,
   type CatalogEdit,
@@ -31,10 +33,16 @@ import { keyTarget } from "../../services/channels/ChannelRecords.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { cooldownName, type MemoryState, MemoryStore, type StoredAccount } from "./MemoryStore.ts"
 
+/** The price lists that were not removed, oldest first. */
+const storedPriceLists = ({ priceLists }: MemoryState): ReadonlyArray<PriceList> =>
+  [...priceLists.values()].flatMap(({ list, removedAt }) => (removedAt === null ? [list] : []))
+
 export const layerCatalogMemory = Layer.effect(
   Catalog,
   Effect.gen(function* () {
-    const { catalogs } = yield* MemoryStore
+    const store = yield* MemoryStore
+    const { catalogs } = store
+    const { timeZone } = yield* Settings
     const credentials = yield* ChannelCredentials
     const protocols = yield* Protocols
     const changes = yield* Changes
@@ -64,11 +72,29 @@ export const layerCatalogMemory = Layer.effect(
         Effect.orDie
       )
 
-    const snapshot = Effect.sync(newest)
+    const scheduled = (lists: ReadonlyArray<PriceList>) =>
+      lists.map((list) => schedulePriceList(list, timeZone))
+    const priceLists = Effect.sync(() => scheduled(storedPriceLists(store)))
+
+    // A snapshot computes the prices of a list only once, so it is kept until catalog or lists
+    // change.
+    let current = { catalog: newest(), lists: storedPriceLists(store), snapshot: newest() }
+    const snapshot = Effect.sync(() => {
+      const [catalog, lists] = [newest(), storedPriceLists(store)]
+      if (catalog !== current.catalog || !Equal.equals(lists, current.lists)) {
+        const { version, createdAt, document, author } = catalog
+        current = {
+          catalog,
+          lists,
+          snapshot: makeSnapshot(version, createdAt, document, author, scheduled(lists))
+        }
+      }
+      return current.snapshot
+    })
 
     return Catalog.of({
       snapshot,
-      ...makeCatalogChanges({ snapshot, protocols, credentials, writeVersion })
+      ...makeCatalogChanges({ snapshot, protocols, credentials, priceLists, writeVersion })
     })
   })
 )

@@ -15,7 +15,7 @@ import {
 import { notifyEndpoints, notifyOfPool } from "../delivery/notifications.ts"
 import { capOf } from "../money/countedBudgets.ts"
 import { transferFunds } from "../money/TransfersMemory.ts"
-import { MemoryStore, monthKey, pageOf } from "./MemoryStore.ts"
+import { MemoryStore, monthKey, pageOf, poolOf } from "./MemoryStore.ts"
 import { auditBooks } from "./memoryAudit.ts"
 import { closeHold, holdFunds, journalOf, monthAt, reassignOrder } from "./movements.ts"
 
@@ -97,12 +97,7 @@ export const layerLedgerMemory = Layer.effect(
         }))
       ),
       pool: Effect.fn("Ledger.pool")((organizationId) =>
-        Effect.map(booksOf(organizationId), ({ pool }) => ({
-          balanceNano: pool.balanceNano,
-          heldNano: pool.heldNano,
-          uncoveredNano: pool.uncoveredNano,
-          creditNano: pool.creditNano
-        }))
+        Effect.map(booksOf(organizationId), poolOf)
       ),
       lowBalance: (organizationId) =>
         Effect.map(booksOf(organizationId), ({ pool }) => pool.lowNano),

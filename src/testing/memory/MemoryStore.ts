@@ -1,5 +1,6 @@
 /** The state that all stores in memory share, as stores in PostgreSQL share one database. */
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
+import type { AppliedPriceList, PriceList } from "../../domain/catalog/priceLists.ts"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import type { SealedMonth } from "../../features/statements/Statements.ts"
@@ -14,7 +15,7 @@ import type {
   CooldownTarget
 } from "../../services/channels/ChannelRecords.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
-import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
+import type { HoldRequest, Pool, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { AuditEntry } from "../../services/operators/AdminAudit.ts"
 import type { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
@@ -91,6 +92,9 @@ interface StoredPool {
   /** The total amount by which the charges of open orders may exceed their holds. */
   uncoveredNano: bigint
   creditNano: bigint
+  /** Whether holds may use the credit, and the highest credit that they could ever use. */
+  holdsOnCredit: boolean
+  highestOverdraftNano: bigint
   stoppedReason: string | null
   lowNano: bigint | null
   isLowNotified: boolean
@@ -114,6 +118,7 @@ export interface Books {
   readonly createdAt: Date
   disabledAt: Date | null
   watermark: boolean | null
+  priceListId: string | null
   readonly members: Map<string, StoredMember>
   readonly pool: StoredPool
   /** The monthly sums of members, by `monthKey`. */
@@ -124,6 +129,12 @@ export interface Books {
   readonly requestKeys: Map<string, StoredRequestKey>
   /** The sealed months, oldest first. */
   readonly sealedMonths: Array<SealedMonth>
+}
+
+export interface StoredPriceList {
+  readonly list: PriceList
+  readonly createdAt: Date
+  readonly removedAt: Date | null
 }
 
 export interface StoredAccount {
@@ -172,6 +183,8 @@ export interface MemoryState {
   readonly operators: Map<string, StoredOperator>
   /** All versions of the catalog, the current one last. */
   readonly catalogs: Array<CatalogSnapshot>
+  /** The price lists by id, oldest first, with those that were removed. */
+  readonly priceLists: Map<string, StoredPriceList>
   /** The versions of each channel's account, by channel, the newest first. */
   readonly accounts: Map<string, ReadonlyArray<StoredAccount>>
   /** The cooldowns, by `cooldownName`. */
@@ -223,6 +236,7 @@ export const layerMemoryStore = Layer.sync(
     apiKeys: new Map(),
     operators: new Map(),
     catalogs: [emptySnapshot],
+    priceLists: new Map(),
     accounts: new Map(),
     cooldowns: new Map(),
     channelCounts: [],
@@ -249,12 +263,15 @@ export const makeBooks = (id: string, name: string, createdAt: Date): Books => (
   createdAt,
   disabledAt: null,
   watermark: null,
+  priceListId: null,
   members: new Map(),
   pool: {
     balanceNano: 0n,
     heldNano: 0n,
     uncoveredNano: 0n,
     creditNano: 0n,
+    holdsOnCredit: false,
+    highestOverdraftNano: 0n,
     stoppedReason: null,
     lowNano: null,
     isLowNotified: false
@@ -265,6 +282,15 @@ export const makeBooks = (id: string, name: string, createdAt: Date): Books => (
   transfers: [],
   requestKeys: new Map(),
   sealedMonths: []
+})
+
+/** The pool as the ledger shows it. */
+export const poolOf = ({ pool }: Books): Pool => ({
+  balanceNano: pool.balanceNano,
+  heldNano: pool.heldNano,
+  uncoveredNano: pool.uncoveredNano,
+  creditNano: pool.creditNano,
+  ...(pool.holdsOnCredit ? { overdraftNano: pool.creditNano } : {})
 })
 
 export const monthKey = (memberId: string, month: string): string => `${memberId} ${month}`
@@ -286,6 +312,15 @@ export const byCreation = (one: { readonly id: string }, other: { readonly id: s
 /** The part of the charge above the hold. */
 export const overageOf = ({ chargeNano, request }: StoredOrder): bigint =>
   chargeNano > request.amountNano ? chargeNano - request.amountNano : 0n
+
+/** The price list of an order; null where it has none. */
+export const appliedPriceList = (
+  priceLists: MemoryState["priceLists"],
+  id: string | null
+): AppliedPriceList | null => {
+  const stored = priceLists.get(id ?? "")
+  return stored === undefined ? null : { id: stored.list.id, name: stored.list.name }
+}
 
 export const decodeQuote = Schema.decodeUnknownSync(Quote)
 

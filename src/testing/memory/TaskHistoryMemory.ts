@@ -4,6 +4,7 @@ import { TaskNotFound } from "../../domain/Errors.ts"
 import { CallLog } from "../../services/CallLog.ts"
 import { type JobHistory, type TaskFacts, TaskHistory } from "../../services/TaskHistory.ts"
 import {
+  appliedPriceList,
   type Books,
   dateOrNull,
   decodeQuote,
@@ -36,7 +37,7 @@ const toFacts = (task: StoredTask): TaskFacts => ({
 })
 
 const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHistory => {
-  const { id, memberId, keyId, model, quote, amountNano } = order.request
+  const { id, memberId, keyId, model, quote, amountNano, priceList = null } = order.request
   const usage = usageOf(order)
   const calls = state.calls
     .filter(({ subject }) => subject.jobId === id && subject.organizationId === books.id)
@@ -50,6 +51,7 @@ const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHis
     job: order.job,
     refusals: order.refusals,
     quote: decodeQuote(quote),
+    priceList: appliedPriceList(state.priceLists, priceList),
     hold: {
       amountNano,
       state: order.state,

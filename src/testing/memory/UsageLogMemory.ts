@@ -1,12 +1,19 @@
 /** Usage records in memory, computed from charged orders. */
 import { Effect, Layer } from "effect"
 import { noSuchRecord, orderOfUsage, receiptOf, UsageLog } from "../../services/UsageLog.ts"
-import { byCreation, decodeQuote, MemoryStore, pageOf, usageOf } from "./MemoryStore.ts"
+import {
+  appliedPriceList,
+  byCreation,
+  decodeQuote,
+  MemoryStore,
+  pageOf,
+  usageOf
+} from "./MemoryStore.ts"
 
 export const layerUsageLogMemory = Layer.effect(
   UsageLog,
   Effect.gen(function* () {
-    const { organizations } = yield* MemoryStore
+    const { organizations, priceLists } = yield* MemoryStore
     return UsageLog.of({
       list: Effect.fn("UsageLog.list")((organizationId, { memberId, tag }, page) =>
         Effect.suspend(() => {
@@ -23,7 +30,7 @@ export const layerUsageLogMemory = Layer.effect(
         const record = order === undefined ? null : usageOf(order)
         if (order === undefined || record === null) return yield* noSuchRecord
         if (memberId !== null && record.memberId !== memberId) return yield* noSuchRecord
-        const { id: orderId, quote, amountNano } = order.request
+        const { id: orderId, quote, amountNano, priceList = null } = order.request
         return receiptOf(record, {
           id: orderId,
           quote: decodeQuote(quote),
@@ -31,6 +38,7 @@ export const layerUsageLogMemory = Layer.effect(
           heldAt: order.held.at,
           job: order.job,
           refusals: order.refusals,
+          priceList: appliedPriceList(priceLists, priceList),
           corrections: (books?.transfers ?? []).flatMap((transfer) =>
             transfer.kind !== "deposit" && transfer.orderId === orderId
               ? [{ ...transfer, organizationId }]

@@ -30,7 +30,7 @@ const chargedOf = (orders: ReadonlyArray<StoredOrder>): bigint =>
   sum(orders.map(({ chargeNano }) => chargeNano))
 
 const checkPool = ({ id, pool, transfers, orders }: Books, addViolation: AddViolation): void => {
-  const { balanceNano, heldNano, uncoveredNano } = pool
+  const { balanceNano, heldNano, uncoveredNano, highestOverdraftNano } = pool
   const all = [...orders.values()]
   const signedAmounts = transfers.map(({ kind, amountNano }) =>
     kind === "withdrawal" ? -amountNano : amountNano
@@ -43,7 +43,8 @@ const checkPool = ({ id, pool, transfers, orders }: Books, addViolation: AddViol
   if (uncoveredNano !== sum(openOrders.map(excessOf))) {
     addViolation("I2", "uncovered is not what open orders can come to above their holds", id)
   }
-  if (balanceNano - heldNano < 0n && balanceNano - heldNano + sum(all.map(overageOf)) < 0n) {
+  const free = balanceNano - heldNano
+  if (free < 0n && free + sum(all.map(overageOf)) + highestOverdraftNano < 0n) {
     addViolation("I5", "pool is below zero by more than its overage", id)
   }
 }

@@ -17,6 +17,7 @@ import { layerUsageSumsMemory } from "../money/UsageSumsMemory.ts"
 import { layerAccountsMemory } from "../operators/AccountsMemory.ts"
 import { layerAdminAuditMemory, layerOperatorsMemory } from "../operators/OperatorsMemory.ts"
 import { layerOrderListsMemory } from "../operators/OrderListsMemory.ts"
+import { layerPriceListsMemory } from "../operators/PriceListsMemory.ts"
 import { layerArchivesMemory } from "../results/ArchivesMemory.ts"
 import { layerFilesMemory } from "../results/FilesMemory.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
@@ -62,6 +63,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerUsageSumsMemory,
     layerStatementsMemory,
     layerReconciliationsMemory,
+    Layer.provide(layerPriceListsMemory, layerCatalogMemory),
     layerChargedUnitsMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,

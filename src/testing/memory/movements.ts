@@ -30,6 +30,7 @@ import {
   momentOf,
   monthKey,
   overageOf,
+  poolOf,
   type StoredMonth,
   type StoredOrder,
   type StoredTask
@@ -105,9 +106,9 @@ export const holdFunds = (
     return answer(budget.isCap ? "member_cap_exceeded" : "budget_exceeded", { budget })
   }
   if (books.pool.stoppedReason !== null) return answer("stopped")
-  const available = availableOf(books.pool)
+  const available = availableOf(poolOf(books))
   if (amountNano > available) return answer("insufficient_balance", { available })
-  const cover = coverOf(books.pool)
+  const cover = coverOf(poolOf(books))
   if (cover !== null && amountNano > cover) return answer("overexposed", { available: cover })
   const month = monthAt(nowMillis, timeZone)
   books.orders.set(id, {

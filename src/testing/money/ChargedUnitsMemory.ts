@@ -98,27 +98,38 @@ export const layerChargedUnitsMemory = Layer.effect(
   ChargedUnits,
   Effect.gen(function* () {
     const { organizations } = yield* MemoryStore
+    const groupOf = (order: StoredOrder, month: string, priceListId: string | null) => {
+      const record = order.month === `${month}-01` ? usageOf(order) : null
+      if (record === null) return []
+      const { model, chargeNano, costNano } = record
+      return [
+        {
+          ...emptyGroup,
+          priceListId,
+          model,
+          channelId: order.job.channelId,
+          count: 1,
+          chargeNano,
+          costNano: costNano ?? 0n,
+          withoutCost: costNano === null ? 1 : 0,
+          ...unitsOf(order, record)
+        }
+      ]
+    }
+
+    const read = (month: string, organizationId: string | null) =>
+      Effect.sync(() =>
+        [...organizations.values()]
+          .filter(({ id }) => organizationId === null || id === organizationId)
+          .flatMap(({ orders, priceListId }) =>
+            [...orders.values()].flatMap((order) => groupOf(order, month, priceListId))
+          )
+      )
+
     return ChargedUnits.of({
-      readMonth: Effect.fn("ChargedUnits.readMonth")((month) =>
-        Effect.sync(() =>
-          [...organizations.values()]
-            .flatMap(({ orders }) => [...orders.values()])
-            .flatMap((order) => {
-              const record = order.month === `${month}-01` ? usageOf(order) : null
-              if (record === null) return []
-              const { model, chargeNano, costNano } = record
-              return {
-                ...emptyGroup,
-                model,
-                channelId: order.job.channelId,
-                count: 1,
-                chargeNano,
-                costNano: costNano ?? 0n,
-                withoutCost: costNano === null ? 1 : 0,
-                ...unitsOf(order, record)
-              }
-            })
-        )
+      readMonth: Effect.fn("ChargedUnits.readMonth")((month) => read(month, null)),
+      readMonthOf: Effect.fn("ChargedUnits.readMonthOf")((organizationId, month) =>
+        read(month, organizationId)
       )
     })
   })

@@ -14,6 +14,7 @@ import {
   type OrganizationFilter,
   type OrganizationRecord
 } from "../../services/operators/Accounts.ts"
+import { unknownPriceList } from "../../services/PriceLists.ts"
 import { type Books, MemoryStore, monthKey, pageOf } from "../memory/MemoryStore.ts"
 import { monthAt } from "../memory/movements.ts"
 import { capOf, setCap } from "../money/countedBudgets.ts"
@@ -26,9 +27,11 @@ const organizationRecord = ({ pool, ...books }: Books): OrganizationRecord => ({
   heldNano: pool.heldNano,
   uncoveredNano: pool.uncoveredNano,
   creditNano: pool.creditNano,
+  holdsOnCredit: pool.holdsOnCredit,
   lowNano: pool.lowNano,
   stoppedReason: pool.stoppedReason,
   watermark: books.watermark,
+  priceListId: books.priceListId,
   createdAt: books.createdAt,
   disabledAt: books.disabledAt
 })
@@ -57,6 +60,17 @@ const disabledAtAfter = (
 ): Date | null => {
   if (enabled === undefined) return before
   return enabled ? null : (before ?? now)
+}
+
+const setCredit = (
+  pool: Books["pool"],
+  creditNano = pool.creditNano,
+  holdsOnCredit = pool.holdsOnCredit
+): void => {
+  Object.assign(pool, { creditNano, holdsOnCredit })
+  if (holdsOnCredit && creditNano > pool.highestOverdraftNano) {
+    pool.highestOverdraftNano = creditNano
+  }
 }
 
 const hasPrefix = (prefix: string | null, { name }: { readonly name: string }): boolean =>
@@ -160,15 +174,27 @@ export const layerAccountsMemory = Layer.effect(
         Effect.map(findOrganization(id), organizationRecord)
       ),
       changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (id, change) {
-        const { name, enabled, creditNano, watermark } = change
+        const { name, enabled, creditNano, holdsOnCredit, watermark } = change
         const books = yield* findOrganization(id)
         yield* write((now) => {
-          books.pool.creditNano = creditNano ?? books.pool.creditNano
+          setCredit(books.pool, creditNano, holdsOnCredit)
           books.name = name ?? books.name
           books.watermark = valueAfter(books.watermark, watermark)
           books.disabledAt = disabledAtAfter(books.disabledAt, enabled, now)
         })
         return organizationRecord(books)
+      }),
+      setPriceList: Effect.fn("Accounts.setPriceList")(function* (id, priceListId) {
+        const books = yield* findOrganization(id)
+        const lists = [...store.priceLists.values()].flatMap(({ list, removedAt }) =>
+          removedAt === null ? [list] : []
+        )
+        if (priceListId !== null && !lists.some((list) => list.id === priceListId)) {
+          return yield* unknownPriceList(priceListId, lists)
+        }
+        yield* write(() => {
+          books.priceListId = priceListId
+        })
       }),
       members: Effect.fn("Accounts.members")(function* (filter, page) {
         return yield* pageOf(yield* matchingMembers(filter), page)

@@ -100,6 +100,25 @@ export const repeatRows = [
     })
   ),
   row(
+    "price_list_in_use",
+    "a price list is removed that an organisation is on",
+    Effect.gen(function* () {
+      const { admin, adminToken, customer } = yield* Surface
+      const { organizationId } = yield* customer("1")
+      const json = { name: randomUUID(), factor: "1" }
+      const { id } = yield* bodyAs(Accepted, yield* admin("/price-lists", { json }))
+      yield* admin(`/organizations/${organizationId}`, {
+        method: "PATCH",
+        json: { price_list: id }
+      })
+      return { path: `/admin/v1/price-lists/${id}`, method: "DELETE", key: adminToken }
+    }),
+    {
+      message: "An organisation is on this price list; move it to another list or to none first",
+      more: { organizations: 1 }
+    }
+  ),
+  row(
     "precondition_failed",
     "a catalog is replaced that has changed meanwhile",
     Effect.map(Surface, ({ adminToken }) => ({

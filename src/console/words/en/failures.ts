@@ -16,6 +16,7 @@ export const failures = {
     model_not_found: "There is no such model.",
     task_not_found: "There is no such order.",
     task_processing: "The order is still being made.",
+    price_list_in_use: "Organisations are on this price list.",
     not_found: "There is no such thing.",
     method_not_allowed: "The gateway does not serve this.",
     payload_too_large: "That is more than the gateway takes at once.",

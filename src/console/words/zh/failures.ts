@@ -18,6 +18,7 @@ export const failures: Translated<typeof english> = {
     model_not_found: "没有这个模型。",
     task_not_found: "没有这个订单。",
     task_processing: "订单仍在生成中。",
+    price_list_in_use: "仍有组织在使用此价目表。",
     not_found: "没有这个对象。",
     method_not_allowed: "网关不提供此操作。",
     payload_too_large: "内容超过了网关一次可接收的大小。",
