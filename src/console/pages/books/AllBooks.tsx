@@ -9,7 +9,7 @@ import { useAddressFilters } from "../../parts/addressFilters.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Figures } from "../../parts/money/Figures.tsx"
 import { SpendSeries } from "../../parts/money/SpendSeries.tsx"
-import { Amount, Id, Moment } from "../../parts/texts.tsx"
+import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { useNames } from "./names.ts"
 
 type Organization = typeof OrganizationView.Type
@@ -53,7 +53,7 @@ const useColumns = (): ReadonlyArray<Column<Organization>> => {
     {
       name: "created",
       label: t("organizations.created"),
-      cell: (row) => <Moment at={row.created_at} />,
+      cell: (row) => <Timestamp at={row.created_at} />,
       isHidden: true
     }
   ]
@@ -71,7 +71,7 @@ const Organizations = () => {
       gateway.accounts.listOrganizations({
         query: { ...after, ...name, ...state, limit: 20, totals: "true" }
       }),
-    { every: REFRESH_MILLIS }
+    { intervalMillis: REFRESH_MILLIS }
   )
   const totals = organizations.data?.pages[0]?.totals
   return (
