@@ -26,7 +26,7 @@ export const answerBytes = Metric.gauge("gateway_answer_bytes", {
   description: "Bytes of answers in memory that clients have not received yet"
 })
 
-export const connectionsCut = Metric.counter("gateway_connections_cut_total", {
+export const closedConnections = Metric.counter("gateway_connections_cut_total", {
   description: "Connections closed because the client did not read its answer",
   incremental: true
 })

@@ -48,10 +48,10 @@ export const isFreeOfImages = (value: unknown): boolean => {
 /** Removes fields that could contain unpaid images; returns `fields` itself if there are none. */
 export const omitOtherImages = (
   fields: Fields,
-  keeps: (name: string, value: unknown) => boolean
+  includesField: (name: string, value: unknown) => boolean
 ): Fields => {
   const entries = Object.entries(fields).filter(
-    ([name, value]) => keeps(name, value) || isFreeOfImages(value)
+    ([name, value]) => includesField(name, value) || isFreeOfImages(value)
   )
   return entries.length === Object.keys(fields).length ? fields : Object.fromEntries(entries)
 }

@@ -87,13 +87,13 @@ const brokenJson = /^\s*[[{]/
  */
 const clientBody = (
   account: ChannelAccount,
-  { status, bytes, body, requestBody: sent }: VendorAnswer
+  { status, bytes, body, requestBody }: VendorAnswer
 ): unknown =>
   status < 400 ||
   bytes > MAX_REFUSAL_BYTES ||
   !isExplained(body) ||
   (typeof body === "string" && (startsEvents(body) || brokenJson.test(body))) ||
-  productIn(body, sent) !== "none"
+  productIn(body, requestBody) !== "none"
     ? null
     : scrub(account, body)
 
@@ -104,10 +104,10 @@ const clientBody = (
  */
 const clientMessage = (
   account: ChannelAccount,
-  { status, requestBody: sent }: VendorAnswer,
+  { status, requestBody }: VendorAnswer,
   vendorMessage: string
 ) => {
-  const isSafe = status >= 400 && productIn({ vendorMessage }, sent) === "none"
+  const isSafe = status >= 400 && productIn({ vendorMessage }, requestBody) === "none"
   return scrubText(account, isSafe ? vendorMessage : withoutEchoes(vendorMessage, []))
 }
 

@@ -3,7 +3,7 @@ import { Effect, Layer, type Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
-import { columnsOf, readPage, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
+import { columnsOf, readPage, retryBriefly, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { makeSetCap } from "../../postgres/stores/memberCaps.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import type { PageRequest } from "../../runtime/Page.ts"
@@ -134,7 +134,7 @@ export const layerAccounts = Layer.effect(
       namePrefix: string | null
     ) {
       if (namePrefix === null) return table
-      const candidates = yield* repeatable(
+      const candidates = yield* retryBriefly(
         sql`SELECT 1 FROM ${table} WHERE ${hasPrefix(namePrefix)} LIMIT ${MAX_SORTED_ROWS + 1}`
       )
       return candidates.length <= MAX_SORTED_ROWS
@@ -168,7 +168,7 @@ export const layerAccounts = Layer.effect(
       id: string
     ) {
       const row = sql`(SELECT * FROM ${sql.literal(table)} WHERE id = ${id})`
-      const [account] = yield* rowsOf(schema)(repeatable(selectFrom(row)))
+      const [account] = yield* rowsOf(schema)(retryBriefly(selectFrom(row)))
       if (account === undefined) return yield* new NotFound({ message: `No such ${label}` })
       return account
     })
@@ -182,7 +182,7 @@ export const layerAccounts = Layer.effect(
     }
 
     const write = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
-      repeatable(changes.changeAndNotify("keys", statement))
+      retryBriefly(changes.changeAndNotify("keys", statement))
 
     return Accounts.of({
       organizations: Effect.fn("Accounts.organizations")((filter, page) =>
@@ -190,7 +190,7 @@ export const layerAccounts = Layer.effect(
       ),
       organizationTotals: Effect.fn("Accounts.organizationTotals")((filter) =>
         rowOf(OrganizationTotals)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT count(*)::int AS count, coalesce(sum(p.balance), 0)::text AS "balanceNano",
                    coalesce(sum(p.held), 0)::text AS "heldNano"
               FROM (SELECT id FROM organizations
@@ -207,7 +207,7 @@ export const layerAccounts = Layer.effect(
                  watermark = ${valueAfter("watermark", watermark)}
            WHERE id = ${id}`)
         if (creditNano !== undefined) {
-          yield* repeatable(sql`
+          yield* retryBriefly(sql`
             UPDATE pools SET credit = ${creditNano}::bigint WHERE organization_id = ${id}`)
         }
         return yield* find(organizationKind, id)
@@ -217,7 +217,7 @@ export const layerAccounts = Layer.effect(
       ),
       memberTotals: Effect.fn("Accounts.memberTotals")((filter) =>
         rowOf(MemberTotals)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT count(*)::int AS count, coalesce(sum(m.captured), 0)::text AS "capturedNano",
                    coalesce(sum(m.held), 0)::text AS "heldNano"
               FROM (SELECT organization_id, id FROM members
@@ -245,7 +245,7 @@ export const layerAccounts = Layer.effect(
       ),
       keyTotals: Effect.fn("Accounts.keyTotals")((filter) =>
         rowOf(KeyTotals)(
-          repeatable(
+          retryBriefly(
             sql`SELECT count(*)::int AS count FROM api_keys WHERE ${matches(keyConditions(filter))}`
           )
         )

@@ -3,7 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
-import { columnsOf, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
+import { columnsOf, retryBriefly, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { usageColumns } from "../../postgres/ledger/UsageLogPostgres.ts"
 import { AnsweredCall, CallLog } from "../../services/CallLog.ts"
 import { RefusedJob, VendorJob } from "../../services/Ledger.ts"
@@ -53,7 +53,7 @@ export const layerTaskHistory = Layer.effect(
     const callLog = yield* CallLog
 
     const select = (columns: string, from: Statement.Fragment) =>
-      repeatable(sql`SELECT ${sql.literal(columns)} FROM ${from}`)
+      retryBriefly(sql`SELECT ${sql.literal(columns)} FROM ${from}`)
 
     return TaskHistory.of({
       find: Effect.fn("TaskHistory.find")(function* (id) {

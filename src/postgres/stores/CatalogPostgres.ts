@@ -16,7 +16,7 @@ import {
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
-import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, retryBriefly, rowsOf, runOnce } from "../client/rows.ts"
 
 const VersionRow = Schema.Struct({
   version: Schema.BigInt,
@@ -45,16 +45,16 @@ export const layerCatalog = Layer.effect(
 
     /** Reads the newest version; its document is read only if the cached version is older. */
     const load = Effect.gen(function* () {
-      const cached = (yield* Ref.get(current)).version
+      const cachedVersion = (yield* Ref.get(current)).version
       const [newer] = yield* rowsOf(VersionRow)(
-        repeatable(sql`
+        retryBriefly(sql`
           SELECT ${columns} FROM catalog_versions v
-           WHERE version > ${cached} ORDER BY version DESC LIMIT 1`)
+           WHERE version > ${cachedVersion} ORDER BY version DESC LIMIT 1`)
       )
       if (newer === undefined) return yield* Ref.get(current)
       const snapshot = makeSnapshot(newer.version, newer.createdAt, newer.document, newer.author)
-      return yield* Ref.updateAndGet(current, (other) =>
-        snapshot.version > other.version ? snapshot : other
+      return yield* Ref.updateAndGet(current, (currentSnapshot) =>
+        snapshot.version > currentSnapshot.version ? snapshot : currentSnapshot
       )
     })
 
@@ -94,7 +94,7 @@ export const layerCatalog = Layer.effect(
             return { _tag: "Written" as const, version, before, document }
           })
         )
-        .pipe(bounded)
+        .pipe(runOnce)
 
     return Catalog.of({
       snapshot,
