@@ -325,7 +325,7 @@ export const layerChannelHealth = Layer.effect(
      * The breaker state for an order of `organizationId`, from all cooldowns that apply to the
      * order, of which there is at least one.
      */
-    const stateBehind = (
+    const stateOfTarget = (
       cooldowns: ReadonlyArray<LocalCooldown>,
       organizationId: string | null
     ): Effect.Effect<BreakerState> => {
@@ -383,7 +383,7 @@ export const layerChannelHealth = Layer.effect(
           )
           return cooldowns.length === 0
             ? Effect.succeed(closedState)
-            : stateBehind(cooldowns, lane.organizationId)
+            : stateOfTarget(cooldowns, lane.organizationId)
         }),
       endTrial: (lane, trials, failure) => {
         const end = (target: CooldownTarget): Effect.Effect<void> => {
@@ -399,7 +399,7 @@ export const layerChannelHealth = Layer.effect(
           const cooldown = cooldownOf(targetOf(key))
           return cooldown === undefined
             ? Effect.succeed(closedState)
-            : stateBehind([cooldown], null)
+            : stateOfTarget([cooldown], null)
         }),
       keyCooldownReason: (key) => cooldownOf(targetOf(key))?.reason ?? null,
       recordKeyRefusal: (key, failure) =>

@@ -19,7 +19,7 @@ import {
   completionLagSeconds,
   lateSuccesses,
   staleClaims,
-  strangeStatusWords
+  unknownStatuses
 } from "../services/metrics.ts"
 import type { VideoStatus } from "../services/ProtocolAdapter.ts"
 import { type AbandonedTask, type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
@@ -62,7 +62,7 @@ export const noteCompletion = (channel: string, seconds: number) =>
   Metric.update(Metric.withAttributes(completionLagSeconds, { channel }), seconds)
 
 const noteUnknownStatus = (task: ClaimedTask, statusName: string) =>
-  increment(strangeStatusWords, task).pipe(
+  increment(unknownStatuses, task).pipe(
     Effect.andThen(Effect.logWarning("task: vendor reported an unknown status")),
     Effect.annotateLogs({
       order_id: task.id,
@@ -112,7 +112,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     return noteCompletion(channelId, sincePollSeconds)
   }
 
-  const succeed = Effect.fnUntraced(function* (
+  const recordSuccess = Effect.fnUntraced(function* (
     task: ClaimedTask,
     videoUrl: string,
     usage: VideoUsage
@@ -203,7 +203,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     yield* failpoints.pass("video.verdict")
     switch (status._tag) {
       case "Succeeded":
-        yield* succeed(task, status.videoUrl, status.usage)
+        yield* recordSuccess(task, status.videoUrl, status.usage)
         break
       case "Failed": {
         const { won } = yield* release(task, "poll", {

@@ -138,7 +138,7 @@ export const surplusImages = Metric.counter("gateway_surplus_images_total", {
 })
 
 /** Labels: `protocol`, `channel`. */
-export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_total", {
+export const unknownStatuses = Metric.counter("gateway_vendor_strange_status_total", {
   description: "Polls with an unknown status, which is treated as processing",
   incremental: true
 })

@@ -57,6 +57,9 @@ it.live("an empty variable asks for no listener", () =>
       GATEWAY_METRICS_PORT: ""
     })
     assert.strictEqual((yield* call(`${gateway.url}/readyz`)).status, 200)
-    assert.notInclude(gateway.process.stdout() + gateway.process.stderr(), "metrics listener: serving")
+    assert.notInclude(
+      gateway.process.stdout() + gateway.process.stderr(),
+      "metrics listener: serving"
+    )
   }).pipe(Effect.scoped)
 )

@@ -2,7 +2,7 @@
 import { Predicate, Result } from "effect"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
-import { errorOf, saysError } from "../wire/errorText.ts"
+import { errorOf, isErrorText } from "../wire/errorText.ts"
 import { judgeFailure, type RefusalTable } from "../wire/refusalTable.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal, unusableAnswer } from "../wire/vendorFailures.ts"
@@ -40,7 +40,7 @@ export const absentTaskStatuses: ReadonlySet<number> = new Set([400, 404, 422])
 export const modelsCheck: CheckDialect = {
   checkRequest: (account) => Result.succeed(get(standardUrl(account, "models"), bearer(account))),
   readChecked: (account, answer) =>
-    answer.status < 300 && Predicate.isObjectOrArray(answer.body) && !saysError(answer.body)
+    answer.status < 300 && Predicate.isObjectOrArray(answer.body) && !isErrorText(answer.body)
       ? Result.void
       : Result.fail(unusableAnswer(account, answer)),
   refusals: standardRefusals,

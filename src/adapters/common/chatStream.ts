@@ -8,7 +8,7 @@ import type { ChatBody } from "../../domain/text/TextRequest.ts"
 import { silentFields, writtenBytes } from "../../domain/text/textSize.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, TextPiece } from "../../services/ProtocolAdapter.ts"
-import { saysError } from "../wire/errorText.ts"
+import { isErrorText } from "../wire/errorText.ts"
 import { eventOf, heartbeat, isDone, readEvent } from "../wire/eventBlocks.ts"
 import { judgeStreamFailure } from "../wire/refusalTable.ts"
 import {
@@ -221,7 +221,7 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
       return { piece: null, isLast: true }
     }
     const chunk = parseChunk(data, options)
-    if (chunk !== null && saysError(chunk)) return readError(chunk, event.byteLength)
+    if (chunk !== null && isErrorText(chunk)) return readError(chunk, event.byteLength)
     isFirst = false
     if (chunk === null || (!Array.isArray(chunk.choices) && chatUsage(chunk.usage) === null)) {
       return toSeenEvent(unknownPiece(event, chunk))

@@ -9,7 +9,7 @@ import { scrub, scrubText } from "../../redaction/credentialsFromClients.ts"
 import { productIn } from "../../redaction/productsFromRefusals.ts"
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
-import { errorOf, isExplained, saysError } from "./errorText.ts"
+import { errorOf, isErrorText, isExplained } from "./errorText.ts"
 import { startsEvents } from "./eventBlocks.ts"
 import { jobMarkOf } from "./jobMarks.ts"
 import { type AnswerHead, partialAnswer, type VendorAnswer } from "./vendorAnswer.ts"
@@ -154,7 +154,7 @@ export const unusableAnswer = (
   account: ChannelAccount,
   answer: VendorAnswer
 ): VendorRefused | VendorLost =>
-  answer.status >= 300 || saysError(answer.body) ? refusal(account, answer) : brokenAnswer(answer)
+  answer.status >= 300 || isErrorText(answer.body) ? refusal(account, answer) : brokenAnswer(answer)
 
 /**
  * A refusal by the adapter itself, in the vendor's form, of an input for which the API has no

@@ -56,7 +56,7 @@ export const SessionProvider = ({ children }: { readonly children: ReactNode }) 
     return {
       session,
       hasEnded,
-      connection: { ...connection, ask: send },
+      connection: { ...connection, send },
       setSession: (nextSession: Session) => changeSession(nextSession, false)
     }
   }, [session, hasEnded, connection, cache])

@@ -33,15 +33,15 @@ const KeyRow = Schema.Struct({
   expiresAt: Schema.NullOr(Schema.Date),
   requestsPerMinute: Schema.NullOr(Schema.Int),
   watermark: Schema.NullOr(Schema.Boolean),
-  disabled: Schema.NullOr(Schema.Literals(["organisation", "member"]))
+  disabledOwner: Schema.NullOr(Schema.Literals(["organisation", "member"]))
 })
 const keyColumns = columnsOf(KeyRow, "k", {
   keyId: "k.id",
   watermark: "o.watermark",
-  disabled: DISABLED
+  disabledOwner: DISABLED
 })
 
-const StandingRow = Schema.Struct({ disabled: KeyRow.fields.disabled })
+const OwnerStateRow = Schema.Struct({ disabledOwner: KeyRow.fields.disabledOwner })
 const OwnerRow = Schema.Struct({ organizationId: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
@@ -104,13 +104,13 @@ export const layerAccess = Layer.effect(
       capacity: MEMBER_CACHE_CAPACITY,
       lookup: Effect.fnUntraced(function* (name: string) {
         const [organizationId, memberId] = name.split(" ")
-        const [row] = yield* rowsOf(StandingRow)(
+        const [row] = yield* rowsOf(OwnerStateRow)(
           retryBriefly(sql`
-            SELECT ${sql.literal(DISABLED)} AS disabled FROM members m
+            SELECT ${sql.literal(DISABLED)} AS "disabledOwner" FROM members m
               JOIN organizations o ON o.id = m.organization_id
              WHERE m.organization_id = ${organizationId} AND m.id = ${memberId}`)
         )
-        return row === undefined ? "member" : row.disabled
+        return row === undefined ? "member" : row.disabledOwner
       })
     })
 

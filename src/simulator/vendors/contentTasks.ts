@@ -215,10 +215,10 @@ interface RecordForm {
   ) => Effect.Effect<object, never, MediaLinks>
 }
 
-type Known = Extract<PollResult, { readonly _tag: "Between" | "Ended" }>
+type KnownTask = Extract<PollResult, { readonly _tag: "Between" | "Ended" }>
 
 /** The status word of a task; `sim:cancel=WORD` replaces the word of a cancelled task. */
-export const statusOf = (pollResult: Known): string => {
+export const statusOf = (pollResult: KnownTask): string => {
   if (pollResult._tag === "Between") return pollResult.status
   const { acceptedEntry, endedEntry } = pollResult
   return endedEntry.event === "cancelled"

@@ -59,7 +59,7 @@ export const layerAccessMemory = Layer.effect(
         const { expiresAt, models, scopes, requestsPerMinute = null } = options
         if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
         return {
-          disabled: ownerState(organizationId, memberId),
+          disabledOwner: ownerState(organizationId, memberId),
           watermark: store.organizations.get(organizationId)?.watermark ?? null,
           organizationId,
           memberId,

@@ -124,7 +124,7 @@ export const AllBooks = () => {
       <SpendSeries
         area={["books", "all"]}
         groups={["model", "modality", "organization", "member", "key", "channel", "tag"]}
-        ask={(query) => (gateway) => gateway.usageSums.readSeries({ query })}
+        call={(query) => (gateway) => gateway.usageSums.readSeries({ query })}
         nameOf={(_, name) => names.get(name) ?? name}
       />
       <Text size="sm" c="dimmed">

@@ -141,7 +141,7 @@ const saveBudget =
 /** The fields that cannot be changed later: the subject of the budget, and its period. */
 const NewBudgetFields = ({
   organizationId,
-  scopes: offered,
+  scopes: offeredScopes,
   form
 }: {
   readonly organizationId: string
@@ -155,7 +155,7 @@ const NewBudgetFields = ({
       <Select<Scope>
         label={t("budgets.scope")}
         allowDeselect={false}
-        data={offered.map((value) => ({ value, label: t(`budgets.scopes.${value}`) }))}
+        data={offeredScopes.map((value) => ({ value, label: t(`budgets.scopes.${value}`) }))}
         {...form.getInputProps("scope")}
         onChange={(value) => {
           if (value !== null) form.setValues({ scope: value, subject: "" })
@@ -187,11 +187,11 @@ const Form = ({ organizationId, currency, budget, onClose }: Props) => {
   const { t } = useTranslation("books")
   const { t: shell } = useTranslation()
   const { session } = useSession()
-  const offered = scopes.filter((scope) =>
+  const offeredScopes = scopes.filter((scope) =>
     scope === "cap" ? hasRole(session, "operator", "finance") : hasRole(session, "finance")
   )
   const form = useForm({
-    initialValues: valuesOf(budget, offered[0] ?? "cap"),
+    initialValues: valuesOf(budget, offeredScopes[0] ?? "cap"),
     validate: {
       amount: (text) => (typedNano(text) === null ? t("form.noAmountOrZero") : null),
       subject: (text, { scope }) =>
@@ -212,7 +212,7 @@ const Form = ({ organizationId, currency, budget, onClose }: Props) => {
     >
       <Stack>
         {budget === null ? (
-          <NewBudgetFields organizationId={organizationId} scopes={offered} form={form} />
+          <NewBudgetFields organizationId={organizationId} scopes={offeredScopes} form={form} />
         ) : null}
         <TextInput
           label={t("form.amount", { currency })}

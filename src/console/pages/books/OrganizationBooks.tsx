@@ -119,7 +119,7 @@ const Spend = ({ id }: { readonly id: string }) => {
     <SpendSeries
       area={["books", id]}
       groups={["model", "modality", "member", "key", "channel", "tag"]}
-      ask={(query) => (gateway) =>
+      call={(query) => (gateway) =>
         gateway.usageSums.readSeries({ query: { ...query, organization_id: id } })
       }
       nameOf={(_, name) => names.get(name) ?? name}

@@ -40,9 +40,9 @@ const Lists = ({ current }: { readonly current: CatalogVersion }) => {
   const { t } = useTranslation("catalog")
   const { t: shell } = useTranslation()
   const { session } = useSession()
-  const { view, find, setView: look } = useView()
+  const { view, find, setView } = useView()
   const { draft, setDraft } = useDraft()
-  const { question, ask: openDialog } = useDraftDialog()
+  const { dialog, openDialog } = useDraftDialog()
   const mayEdit = hasRole(session, "operator")
   const base = draft?.base ?? current
   const document = draft?.document ?? current.document
@@ -58,7 +58,7 @@ const Lists = ({ current }: { readonly current: CatalogVersion }) => {
         <TextInput
           label={t("find")}
           value={find}
-          onChange={(event) => look("find", event.currentTarget.value)}
+          onChange={(event) => setView("find", event.currentTarget.value)}
           w={260}
         />
         {mayEdit ? (
@@ -92,7 +92,7 @@ const Lists = ({ current }: { readonly current: CatalogVersion }) => {
         {mayEdit ? null : <Text size="sm">{shell("noRight")}</Text>}
       </Group>
       <DraftBar {...{ draft, current, differences: catalogDifferences, openDialog }} />
-      <Tabs value={view} onChange={(nextValue) => look("list", nextValue)} keepMounted={false}>
+      <Tabs value={view} onChange={(nextValue) => setView("list", nextValue)} keepMounted={false}>
         <Tabs.List>
           {[...listNames, "json" as const].map((name) => (
             <Tabs.Tab key={name} value={name}>
@@ -123,7 +123,7 @@ const Lists = ({ current }: { readonly current: CatalogVersion }) => {
         </Tabs.Panel>
       </Tabs>
       <DraftDialogs
-        {...{ dialog: question, draft, document, openDialog }}
+        {...{ dialog, draft, document, openDialog }}
         onKeep={storeDraft}
         onApply={(version) => {
           // The applied draft counts as the catalog until the catalog is read again.

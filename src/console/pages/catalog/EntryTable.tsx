@@ -91,7 +91,7 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
     cell: (item) =>
       item.list === "models" ? null : shell((item.entry.enabled ?? true) ? "yes" : "no")
   }
-  const mounted = (item: Entry): string =>
+  const mountsText = (item: Entry): string =>
     document.mounts
       .filter(({ model, channel }) =>
         item.list === "channels"
@@ -119,7 +119,7 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
           cell: (item) =>
             item.list === list ? <span className="id">{item.entry.base_url}</span> : null
         },
-        { name: "mounts", label: t("fields.mounts"), cell: mounted },
+        { name: "mounts", label: t("fields.mounts"), cell: mountsText },
         enabled
       ]
     case "models":
@@ -152,7 +152,7 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
               <PricesCell prices={item.entry.prices} none={t("prices.none")} />
             ) : null
         },
-        { name: "mounts", label: t("fields.mountedOn"), cell: mounted },
+        { name: "mounts", label: t("fields.mountedOn"), cell: mountsText },
         {
           name: "owned_by",
           label: t("fields.owned_by"),

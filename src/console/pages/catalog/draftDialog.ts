@@ -24,5 +24,5 @@ export const useDraftDialog = () => {
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
     })
   }
-  return { question: dialog, ask: openDialog }
+  return { dialog, openDialog }
 }

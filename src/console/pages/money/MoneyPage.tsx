@@ -61,7 +61,7 @@ const Spend = () => {
       <SpendSeries
         area={["money"]}
         groups={["model", "modality", "key", "tag"]}
-        ask={(query) => (gateway) => gateway.account.series({ query })}
+        call={(query) => (gateway) => gateway.account.series({ query })}
       />
       <Text size="sm" c="dimmed">
         {t("spend.note")}

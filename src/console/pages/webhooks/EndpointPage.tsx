@@ -188,7 +188,7 @@ const Actions = ({ calls, endpoint, listAddress }: Omit<Props, "id"> & { endpoin
 
 export const EndpointPage = ({ calls, id, listAddress }: Props) => {
   const { t } = useTranslation("webhooks")
-  const endpoint = useApiQuery([...calls.area, "one", id], calls.read(id))
+  const endpoint = useApiQuery([...calls.area, "one", id], calls.readEndpoint(id))
   return (
     <Stack gap="lg">
       <Anchor component={Link} href={listAddress} size="sm">

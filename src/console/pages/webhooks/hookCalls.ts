@@ -37,7 +37,7 @@ export interface HookCalls {
   readonly events: ReadonlyArray<EventType>
   readonly mayChange: boolean
   readonly list: (after: PageCursor) => ApiCall<ListPage<Endpoint>>
-  readonly read: (id: string) => ApiCall<Endpoint>
+  readonly readEndpoint: (id: string) => ApiCall<Endpoint>
   readonly create: (form: EndpointForm) => ApiCall<EndpointWithSecret>
   readonly change: (id: string, change: EndpointChange) => ApiCall<Endpoint>
   readonly remove: (id: string) => ApiCall<unknown>
@@ -73,7 +73,7 @@ export const callsOfKey: HookCalls = {
   mayChange: true,
   list: (after) => (gateway) =>
     gateway.webhooks.listEndpoints({ query: { limit: PAGE, ...after } }),
-  read: (id) => (gateway) => gateway.webhooks.readEndpoint({ params: { id } }),
+  readEndpoint: (id) => (gateway) => gateway.webhooks.readEndpoint({ params: { id } }),
   create: (form) => (gateway) =>
     gateway.webhooks.createEndpoint({
       payload: { ...form, event_types: form.event_types.filter(isOrganizations) }
@@ -109,7 +109,7 @@ export const callsOfOperator = (organizationId: string | null, mayChange: boolea
     mayChange,
     list: (after) => (gateway) =>
       gateway.operatorWebhooks.listEndpointsOf({ query: { limit: PAGE, ...owner, ...after } }),
-    read: (id) => (gateway) => gateway.operatorWebhooks.readAnyEndpoint({ params: { id } }),
+    readEndpoint: (id) => (gateway) => gateway.operatorWebhooks.readAnyEndpoint({ params: { id } }),
     create: (form) => (gateway) =>
       gateway.operatorWebhooks.createEndpointFor({ payload: { ...form, ...owner } }),
     change: (id, payload) => (gateway) =>

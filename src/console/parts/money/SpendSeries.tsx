@@ -42,7 +42,7 @@ interface Props<Group extends SpendGroup> {
   /** The prefix of the cache keys. */
   readonly area: ReadonlyArray<string>
   readonly groups: ReadonlyArray<Group>
-  readonly ask: (
+  readonly call: (
     query: SpendQuery<Group>
   ) => ApiCall<{ readonly data: ReadonlyArray<SpendLine> }, unknown>
   /** The text for a name; the name itself where no other text is known. */
@@ -87,7 +87,7 @@ const linesOf = (
 export const SpendSeries = <Group extends SpendGroup>({
   area,
   groups: offeredGroups,
-  ask,
+  call,
   nameOf = (_, name) => name,
   children
 }: Props<Group>) => {
@@ -96,7 +96,7 @@ export const SpendSeries = <Group extends SpendGroup>({
   const { get, set } = filters
   const group = offeredGroups.find((group) => group === get("by"))
   // The texts cover all groups, so the type is widened here.
-  const named: SpendGroup | undefined = group
+  const groupName: SpendGroup | undefined = group
   const tag = get("tag")
   const range = rangeOf(filters)
   const isTagless = group === "tag" && tag === ""
@@ -105,7 +105,7 @@ export const SpendSeries = <Group extends SpendGroup>({
     ...(group === undefined ? {} : { group }),
     ...(tag === "" ? {} : { tag })
   }
-  const series = useApiQuery([...area, "series", query], ask(query), { isEnabled: !isTagless })
+  const series = useApiQuery([...area, "series", query], call(query), { isEnabled: !isTagless })
   const typeTag = useDebouncedCallback((text: string) => set({ tag: text.trim() }), TYPING_MILLIS)
   const groupNameOf = (row: SpendLine): string => {
     const name = group === undefined ? undefined : row[group]
@@ -118,12 +118,12 @@ export const SpendSeries = <Group extends SpendGroup>({
       label: t("spend.start"),
       cell: ({ start }) => <StartCell start={start} step={range.interval} />
     },
-    ...(named === undefined
+    ...(groupName === undefined
       ? []
       : [
           {
             name: "name",
-            label: t(`spend.groups.${named}`),
+            label: t(`spend.groups.${groupName}`),
             cell: (row: SpendLine) => groupNameOf(row)
           }
         ]),

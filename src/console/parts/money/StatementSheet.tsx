@@ -64,7 +64,7 @@ interface ChargeTotals {
 /** The time without seconds, which the limits of a month never have. */
 const withoutSeconds = (time: string): string => time.replace(/:00\.000Z$/, "Z")
 
-const negated = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
+const negate = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
 
 const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <Stack gap={4} component="section">
@@ -94,10 +94,10 @@ const Balance = ({ statement }: { readonly statement: StatementView }) => {
   const lines = [
     ["opening", null, statement.opening_balance],
     ["deposits", deposits.count, deposits.amount],
-    ["charges", charges.count, negated(charges.gross)],
+    ["charges", charges.count, negate(charges.gross)],
     ["corrections", adjustments.corrections.count, charges.returned],
     ["credits", adjustments.credits.count, adjustments.credits.amount],
-    ["withdrawals", adjustments.withdrawals.count, negated(adjustments.withdrawals.amount)],
+    ["withdrawals", adjustments.withdrawals.count, negate(adjustments.withdrawals.amount)],
     ["closing", null, statement.closing_balance]
   ] as const
   return (
@@ -168,7 +168,7 @@ const useMovedColumns = (): ReadonlyArray<Column<MovementTotals>> => {
       name: "amount",
       label: t("statements.moved.amount"),
       cell: ({ kind, amount }) => (
-        <Amount value={kind === "withdrawal" ? negated(amount) : amount} />
+        <Amount value={kind === "withdrawal" ? negate(amount) : amount} />
       ),
       isNumber: true
     }
@@ -205,7 +205,7 @@ export const StatementSheet = ({
 }) => {
   const { t } = useTranslation("money")
   const chargeColumns = useChargeColumns()
-  const moved = useMovedColumns()
+  const movementColumns = useMovedColumns()
   const { charges } = statement
   const tables = [
     {
@@ -243,7 +243,7 @@ export const StatementSheet = ({
         <RowTable
           label={t("statements.movements")}
           rows={movementsOf(statement)}
-          columns={moved}
+          columns={movementColumns}
           empty={t("statements.nothing")}
           isFixed
         />

@@ -132,8 +132,8 @@ export const layerAuthorization = Layer.effect(
       const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
       const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
       const caller = yield* failAsOverloaded(access.authenticate(credential, guard))
-      const { disabledOwner: disabled = null } = caller
-      if (disabled !== null) return yield* disabledCaller(disabled)
+      const { disabledOwner = null } = caller
+      if (disabledOwner !== null) return yield* disabledCaller(disabledOwner)
       yield* Effect.tapError(rates.within(policies, caller), () =>
         reads.beforeRefusal(caller.organizationId)
       )

@@ -60,13 +60,13 @@ const curl = ({ origin, order: { kind, path, body }, key }: Sample): string => {
   const head = `URL='${origin}'
 AUTH="authorization: Bearer $GATEWAY_KEY"
 `
-  const ask = `curl ${options} --fail-with-body "$URL${path}" \\
+  const curlCommand = `curl ${options} --fail-with-body "$URL${path}" \\
   -H "$AUTH" -H "content-type: application/json" \\
   -H "idempotency-key: ${key}" \\
   -d ${shell(body)}`
-  if (kind !== "video") return `${head}${ask}`
+  if (kind !== "video") return `${head}${curlCommand}`
   return `${head}
-ID=$(${ask} | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+ID=$(${curlCommand} | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
 
 # held until the video ends, for 60 seconds at most
 curl -sS --fail-with-body "$URL/v1/videos/$ID?wait=60" -H "$AUTH"

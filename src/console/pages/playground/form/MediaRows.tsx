@@ -44,7 +44,7 @@ const mediumUseOf = (type: string): MediumUse =>
       ? "reference_video"
       : "image"
 
-const accepted = (uses: ReadonlyArray<MediumUse>): string =>
+const acceptOf = (uses: ReadonlyArray<MediumUse>): string =>
   uses.includes("reference_video") ? "image/*,audio/*,video/*" : "image/*"
 
 /** The media from which the order is made, as addresses or as files of the reader. */
@@ -147,7 +147,7 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
           >
             {t("addAddress")}
           </Button>
-          <FileButton accept={accepted(uses)} onChange={(file) => void addFile(file)}>
+          <FileButton accept={acceptOf(uses)} onChange={(file) => void addFile(file)}>
             {(props) => (
               <Button
                 {...props}

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next"
 import { generateId, type Note } from "./draft.ts"
 import { type FormProps, fieldAttribute } from "./faults.ts"
 
-const MOST = 16
+const MAX_NOTES = 16
 const MAX_NAME = 64
 const MAX_TEXT = 512
 
@@ -47,7 +47,7 @@ export const NoteRows = ({ draft, change, errorOf }: FormProps) => {
         </Group>
       ))}
       {errorOf("metadata") === false ? null : <Input.Error>{errorOf("metadata")}</Input.Error>}
-      {notes.length === MOST ? null : (
+      {notes.length === MAX_NOTES ? null : (
         <Button
           variant="subtle"
           size="compact-sm"

@@ -63,7 +63,7 @@ const Faults = Schema.Struct({
   faults: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 })
 const Nearest = Schema.Struct({ nearest: Schema.Union([Schema.Int, Schema.String]) })
-const Priced = Schema.Struct({ priced: Schema.Array(Schema.String) })
+const PricedValues = Schema.Struct({ priced: Schema.Array(Schema.String) })
 
 export interface Fault {
   readonly field: Field
@@ -94,7 +94,7 @@ export interface Correction {
 export const correctionsOf = (error: unknown): ReadonlyArray<Correction> => {
   const failure = failureOf(error)
   const nearest = decodeDetails(failure, Nearest)?.nearest
-  const priced = decodeDetails(failure, Priced)?.priced ?? []
+  const priced = decodeDetails(failure, PricedValues)?.priced ?? []
   if (nearest === undefined) {
     return failure.param === "size"
       ? priced.flatMap((size) => (size === "*" ? [] : [{ value: size, patch: { size } }]))
