@@ -71,7 +71,7 @@ export const makeKeyTurns = Effect.gen(function* () {
    * that follow. Calls with the first key when all keys are cooling down; fails with the last
    * refusal when no key is left.
    */
-  const callInRotation = <A>(accounts: Accounts, nextPositions: RotationCall<A>) => {
+  const callInRotation = <A>(accounts: Accounts, rotationCall: RotationCall<A>) => {
     const callFrom = (
       index: number,
       refusal: VendorFailure | null
@@ -79,15 +79,15 @@ export const makeKeyTurns = Effect.gen(function* () {
       const account = accounts[index]
       if (account === undefined) {
         return refusal === null
-          ? callWith(accounts[0], keyOfAccount(accounts[0]), "Open", nextPositions, Effect.fail)
+          ? callWith(accounts[0], keyOfAccount(accounts[0]), "Open", rotationCall, Effect.fail)
           : Effect.fail(refusal)
       }
       const key = keyOfAccount(account)
-      return Effect.flatMap(nextPositions.stateOf(key), ({ _tag: state }) =>
+      return Effect.flatMap(rotationCall.stateOf(key), ({ _tag: state }) =>
         state === "Open"
           ? callFrom(index + 1, refusal)
-          : callWith(account, key, state, nextPositions, (failure) =>
-              nextPositions.mayRepeat() ? callFrom(index + 1, failure) : Effect.fail(failure)
+          : callWith(account, key, state, rotationCall, (failure) =>
+              rotationCall.mayRepeat() ? callFrom(index + 1, failure) : Effect.fail(failure)
             )
       )
     }
@@ -135,13 +135,13 @@ export const makeKeyTurns = Effect.gen(function* () {
         0,
         accounts.findIndex((account) => isMaker(account, task))
       )
-      const nextPositions = {
+      const rotationCall = {
         call,
         mayRepeat: () => true,
         isRefused: isKeyRefused,
         stateOf: stateForTask
       }
-      return callInRotation(Arr.rotate(accounts, -first), nextPositions)
+      return callInRotation(Arr.rotate(accounts, -first), rotationCall)
     }
   }
 })

@@ -135,10 +135,10 @@ const Lists = ({ current }: { readonly current: CatalogVersion }) => {
           setDraft(base, base.document)
           openDialog(null)
         }}
-        onMerge={(base, mergedDocument) => {
-          setDraft(base, mergedDocument)
+        onMerge={(mergeBase, mergedDocument) => {
+          setDraft(mergeBase, mergedDocument)
           openDialog({ kind: "review" })
-          notifications.show({ message: t("merge.done", { version: base.version }) })
+          notifications.show({ message: t("merge.done", { version: mergeBase.version }) })
         }}
       />
     </Stack>

@@ -59,29 +59,29 @@ interface FieldsProps {
   readonly faultAt: (path: string) => string | undefined
 }
 
-const Fields = ({ document, entry: candidate, onChange, isNew, faultAt }: FieldsProps) => {
-  switch (candidate.list) {
+const Fields = ({ document, entry: value, onChange, isNew, faultAt }: FieldsProps) => {
+  switch (value.list) {
     case "channels":
       return (
         <ChannelFields
-          value={candidate.entry}
-          onChange={(entry) => onChange({ list: candidate.list, entry })}
+          value={value.entry}
+          onChange={(entry) => onChange({ list: value.list, entry })}
           {...{ isNew, faultAt }}
         />
       )
     case "models":
       return (
         <ModelFields
-          value={candidate.entry}
-          onChange={(entry) => onChange({ list: candidate.list, entry })}
+          value={value.entry}
+          onChange={(entry) => onChange({ list: value.list, entry })}
           {...{ isNew, faultAt }}
         />
       )
     case "mounts":
       return (
         <MountFields
-          value={candidate.entry}
-          onChange={(entry) => onChange({ list: candidate.list, entry })}
+          value={value.entry}
+          onChange={(entry) => onChange({ list: value.list, entry })}
           {...{ document, isNew, faultAt }}
         />
       )

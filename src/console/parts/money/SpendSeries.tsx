@@ -34,7 +34,7 @@ export interface SpendLine extends Partial<Record<SpendGroup, string>> {
 }
 
 interface SpendQuery<Group extends SpendGroup> extends AskedRange {
-  readonly group?: Group
+  readonly by?: Group
   readonly tag?: string
 }
 
@@ -102,7 +102,7 @@ export const SpendSeries = <Group extends SpendGroup>({
   const isTagless = group === "tag" && tag === ""
   const query: SpendQuery<Group> = {
     ...range,
-    ...(group === undefined ? {} : { group }),
+    ...(group === undefined ? {} : { by: group }),
     ...(tag === "" ? {} : { tag })
   }
   const series = useApiQuery([...area, "series", query], call(query), { isEnabled: !isTagless })

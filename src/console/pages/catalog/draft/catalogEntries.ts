@@ -53,7 +53,7 @@ export const withEntry = (
   return documentOf(
     replacedKey === null
       ? [...all, entry]
-      : all.map((entry) => (isNamed(entry, entry.list, replacedKey) ? entry : entry))
+      : all.map((other) => (isNamed(other, entry.list, replacedKey) ? entry : other))
   )
 }
 
@@ -79,14 +79,14 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 /** A JSON replacer that sorts fields, so that equal values have equal texts. */
 const sortFields = (_: string, value: unknown): unknown =>
   isObject(value) && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([entry], [other]) => (entry < other ? -1 : 1)))
+    ? Object.fromEntries(Object.entries(value).sort(([name], [other]) => (name < other ? -1 : 1)))
     : value
 
 export const isSame = (entry: Entry | undefined, other: Entry | undefined): boolean =>
   JSON.stringify(entry?.entry, sortFields) === JSON.stringify(other?.entry, sortFields)
 
-export const isSameDocument = (entry: CatalogText, other: CatalogText): boolean =>
-  JSON.stringify(entry, sortFields) === JSON.stringify(other, sortFields)
+export const isSameDocument = (document: CatalogText, other: CatalogText): boolean =>
+  JSON.stringify(document, sortFields) === JSON.stringify(other, sortFields)
 
 /** The document without the vendors' API keys that were typed into it. */
 export const withoutSecrets = ({ channels, models, mounts }: CatalogText): CatalogText => ({
