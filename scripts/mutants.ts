@@ -397,11 +397,11 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "SET counts_in = r.counts_in || budget.use",
       "SET counts_in = r.counts_in"
     ],
-    ["a percent is told again", "AS t WHERE t > p_told", "AS t WHERE t >= p_told"],
+    ["a percent is told again", "WHERE t > p_notified", "WHERE t >= p_notified"],
     [
       "a changed budget tells by what it was",
-      "SET next_told = next_told(b.amount, b.thresholds, s.told)",
-      "SET next_told = s.next_told"
+      "SET next_threshold_amount = next_threshold_amount(b.amount, b.thresholds, s.notified_threshold)",
+      "SET next_threshold_amount = s.next_threshold_amount"
     ],
     [
       "any organisation's budget is changed",

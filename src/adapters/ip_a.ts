@@ -60,8 +60,12 @@ const fieldsOf = ({ body, upstreamModel: model }: ImageOrder): Fields => {
  * The field with the input images. A single image is sent as a string, because some models accept
  * no list.
  */
-const pictureField = ({ references: [first, ...others] }: ImageEdit): Fields =>
-  first === undefined ? {} : { image: others.length === 0 ? first : [first, ...others] }
+const pictureField = ({ references: [firstReference, ...otherReferences] }: ImageEdit): Fields =>
+  firstReference === undefined
+    ? {}
+    : {
+        image: otherReferences.length === 0 ? firstReference : [firstReference, ...otherReferences]
+      }
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
   const { edit = null, upstreamModel } = order

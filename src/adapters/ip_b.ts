@@ -13,7 +13,7 @@ import { absentTaskStatuses, type CheckDialect, NO_TASK } from "./common/account
 import { type ImageDialect, type ImageTask, imageCalls } from "./common/adapterCalls.ts"
 import { cloudRefusals, emptyAnswer, failedJob, flatFailure } from "./common/flatErrors.ts"
 import type { GeneratedImages } from "./common/standardImages.ts"
-import { saysError } from "./wire/errorText.ts"
+import { isErrorText } from "./wire/errorText.ts"
 import type { RefusalTable } from "./wire/refusalTable.ts"
 import { decodeFully, listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
@@ -116,7 +116,7 @@ const readAnswer = (
   if (answer.status >= 300) return Result.fail(flatFailure(account, answer))
   const urls = isOutput(answer.body) ? imagesIn(answer.body) : []
   if (urls.length > 0) return Result.succeed(urls)
-  if (saysError(answer.body)) return Result.fail(refusal(account, answer))
+  if (isErrorText(answer.body)) return Result.fail(refusal(account, answer))
   if (!isOutput(answer.body)) return Result.fail(flatFailure(account, answer))
   const { task_id: taskId } = answer.body.output
   return isJobId(taskId) ? { taskId } : Result.fail(emptyAnswer(account, answer))
@@ -168,7 +168,7 @@ const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
   readMessages(account, answer, order, tasksUrl(account))
 
 const readChecked: CheckDialect["readChecked"] = (account, answer) =>
-  answer.status < 300 && isOutput(answer.body) && !saysError(answer.body)
+  answer.status < 300 && isOutput(answer.body) && !isErrorText(answer.body)
     ? Result.void
     : Result.fail(flatFailure(account, answer))
 

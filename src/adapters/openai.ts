@@ -21,11 +21,11 @@ import {
   Count,
   chatUsage,
   type Fields,
+  includesUsage,
   makeChatStream,
   piecesOf,
   textBytesIn,
-  unchargedFields,
-  wantsUsage
+  unchargedFields
 } from "./common/chatStream.ts"
 import { standardRefusals } from "./common/standardErrors.ts"
 import { VendorLimits } from "./wire/limits.ts"
@@ -161,13 +161,13 @@ export const makeOpenAi = Effect.gen(function* () {
       skippedFields: unchargedFields
     }
     const answer = yield* sendForEvents(wire, request, options, takeEvents).pipe(
-      Effect.catchTag("VendorLost", (lost) =>
-        chat.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
+      Effect.catchTag("VendorLost", (lostAnswer) =>
+        chat.isComplete() ? Effect.succeed(null) : Effect.fail(lostAnswer)
       )
     )
     if (answer !== null && !answer.isStream) {
       const { result } = yield* Effect.fromResult(readWhole(account, answer, order))
-      return yield* take(piecesOf(result, wantsUsage(order.body)))
+      return yield* take(piecesOf(result, includesUsage(order.body)))
     }
     const failure = chat.failure()
     if (failure !== null) return yield* failure

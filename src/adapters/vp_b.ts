@@ -23,16 +23,18 @@ const tasksUrl = (account: ChannelAccount): string => `${rootOf(account, "/v2")}
  * The headers of a request. Without an application id the header is left out, and the vendor's
  * error explains what is missing.
  */
-const authorized = (account: ChannelAccount) => ({
+const authorizationHeaders = (account: ChannelAccount) => ({
   ...bearer(account),
   ...(account.appId === null ? {} : { "x-application-id": account.appId })
 })
 
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
-  Result.succeed(post(tasksUrl(account), authorized(account), commonFields(order)))
+  Result.succeed(post(tasksUrl(account), authorizationHeaders(account), commonFields(order)))
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
-  Result.succeed(get(`${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`, authorized(account)))
+  Result.succeed(
+    get(`${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`, authorizationHeaders(account))
+  )
 
 // From the vendor
 

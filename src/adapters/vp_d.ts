@@ -43,16 +43,19 @@ const isMarkedVideo = Schema.is(Schema.Struct({ ...videoType, watermark_url: Web
 
 // To the vendor
 
-type Together = NonNullable<VideoDialect["together"]>
+type BatchPoll = NonNullable<VideoDialect["batchPoll"]>
 
-type Placed = PlacedOrder<UnifiedMode>
+type PlacedUnifiedOrder = PlacedOrder<UnifiedMode>
 
-const refuseField = (what: string) => {
-  const message = `Invalid value: ${what}`
+const refuseField = (value: string) => {
+  const message = `Invalid value: ${value}`
   return Result.fail(localRefusal(message, { code: 1201, message }))
 }
 
-const place = ({ upstreamModel, blocks }: VideoOrder): Result.Result<Placed, VendorRefused> =>
+const placeUnifiedOrder = ({
+  upstreamModel,
+  blocks
+}: VideoOrder): Result.Result<PlacedUnifiedOrder, VendorRefused> =>
   Result.orElse(placeOnPath(upstreamModel, blocks), (inputs) =>
     refuseField(`contents. The model takes ${inputs}`)
   )
@@ -65,7 +68,7 @@ const itemTypes: Readonly<Record<InputRole, string>> = {
   reference_audio: "refer_audio"
 }
 
-const hasRole = ({ media }: Placed, role: InputRole): boolean =>
+const hasRole = ({ media }: PlacedUnifiedOrder, role: InputRole): boolean =>
   media.some((medium) => medium.role === role)
 
 /**
@@ -73,9 +76,13 @@ const hasRole = ({ media }: Placed, role: InputRole): boolean =>
  * switched off by default. If the client explicitly orders sound, the order is sent with sound, and
  * the vendor refuses it.
  */
-const soundOf = ({ generateAudio }: VideoOrder, sound: SoundOfModel, placed: Placed) => {
+const soundOf = (
+  { generateAudio }: VideoOrder,
+  sound: SoundOfModel,
+  placedOrder: PlacedUnifiedOrder
+) => {
   if (sound !== "switch") return null
-  const isWanted = generateAudio ?? (hasRole(placed, "reference_video") ? false : null)
+  const isWanted = generateAudio ?? (hasRole(placedOrder, "reference_video") ? false : null)
   return isWanted === null ? null : isWanted ? "native" : "off"
 }
 
@@ -83,26 +90,26 @@ const soundOf = ({ generateAudio }: VideoOrder, sound: SoundOfModel, placed: Pla
  * The ratio to send. A first frame or a video decides the ratio; without either, the mixed mode
  * requires a ratio.
  */
-const ratioOf = ({ ratio }: VideoOrder, placed: Placed): string | null => {
-  switch (placed.mode) {
+const ratioOf = ({ ratio }: VideoOrder, placedOrder: PlacedUnifiedOrder): string | null => {
+  switch (placedOrder.mode) {
     case "text-to-video":
       return ratio
     case "image-to-video":
       return null
     case "omni-video":
-      return hasRole(placed, "first_frame") || hasRole(placed, "reference_video")
+      return hasRole(placedOrder, "first_frame") || hasRole(placedOrder, "reference_video")
         ? null
         : (ratio ?? "16:9")
   }
 }
 
-const toBody = (order: VideoOrder, placed: Placed, sound: SoundOfModel) => {
+const toBody = (order: VideoOrder, placedOrder: PlacedUnifiedOrder, sound: SoundOfModel) => {
   const prompt = textOf(order.blocks)
   const settings = omitEmpty({
     resolution: order.resolution?.toLowerCase(),
-    aspect_ratio: ratioOf(order, placed),
+    aspect_ratio: ratioOf(order, placedOrder),
     duration: secondsOf(order),
-    audio: soundOf(order, sound, placed),
+    audio: soundOf(order, sound, placedOrder),
     // No default is sent, because the allowed values depend on the media of the order.
     multi_shot: order.parameters.multi_shot
   })
@@ -112,9 +119,9 @@ const toBody = (order: VideoOrder, placed: Placed, sound: SoundOfModel) => {
   }
   const contents = [
     ...(prompt === "" ? [] : [{ type: "prompt", text: prompt }]),
-    ...placed.media.map(({ role, url }) => ({ type: itemTypes[role], url }))
+    ...placedOrder.media.map(({ role, url }) => ({ type: itemTypes[role], url }))
   ]
-  return placed.mode === "text-to-video"
+  return placedOrder.mode === "text-to-video"
     ? { prompt, settings, options }
     : { contents, settings, options }
 }
@@ -135,9 +142,9 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   if (!canSound(sound, order.generateAudio)) {
     return refuseField(`settings.audio. The model ${soundInWords[sound]}`)
   }
-  return Result.map(place(order), (placed) => {
-    const url = `${rootOf(account)}/${placed.mode}/${encodeURIComponent(order.upstreamModel)}`
-    return post(url, bearer(account), toBody(order, placed, sound))
+  return Result.map(placeUnifiedOrder(order), (placedOrder) => {
+    const url = `${rootOf(account)}/${placedOrder.mode}/${encodeURIComponent(order.upstreamModel)}`
+    return post(url, bearer(account), toBody(order, placedOrder, sound))
   })
 }
 
@@ -146,7 +153,7 @@ const MAX_BATCH = 20
 /** The format of the vendor's own ids; an id with a comma would be read as two ids. */
 const safeInList = /^[\w.-]{1,64}$/
 
-const pollTogetherRequest: Together["pollRequest"] = (account, tasks) => {
+const pollTogetherRequest: BatchPoll["pollRequest"] = (account, tasks) => {
   const ids = tasks.map(({ upstreamId }) => upstreamId).join(",")
   const query = new URLSearchParams({ task_ids: ids })
   return Result.succeed(get(`${rootOf(account)}/tasks?${query}`, bearer(account)))
@@ -227,7 +234,7 @@ const addressOf = (
   (isMarked === true ? outputs.find(isMarkedVideo)?.watermark_url : undefined) ??
   outputs.find(isVideo)?.url
 
-const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
+const readPolledTogether: BatchPoll["readPolled"] = (account, answer, tasks) =>
   Result.map(openEnvelope(account, answer), (data) => {
     const ids = new Set(tasks.map(({ upstreamId }) => upstreamId))
     const rows = rowsOf(data)
@@ -265,9 +272,9 @@ export const makeVpD = videoCalls("vp_d", {
   readPolled,
   refusals: () => codeRefusals,
   noTask: { upstreamId: "0" },
-  together: {
-    most: MAX_BATCH,
-    mayShare: ({ upstreamId }) => safeInList.test(upstreamId),
+  batchPoll: {
+    maxJobs: MAX_BATCH,
+    canShare: ({ upstreamId }) => safeInList.test(upstreamId),
     pollRequest: pollTogetherRequest,
     readPolled: readPolledTogether
   }

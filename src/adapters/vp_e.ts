@@ -36,14 +36,14 @@ const isCoded = Schema.is(Schema.Struct({ err_code: Schema.NonEmptyString }))
 
 // To the vendor
 
-type Placed = PlacedOrder<TierMode>
+type PlacedTierOrder = PlacedOrder<TierMode>
 
 const takesRatio: ReadonlySet<TierMode> = new Set(["text2video", "reference2video"])
 
 /** How a vendor spells resolutions. */
-type Spelling = (resolution: Resolution) => string
+type ResolutionSpelling = (resolution: Resolution) => string
 
-const toBody = (order: VideoOrder, { mode, media }: Placed, spell: Spelling) => {
+const toBody = (order: VideoOrder, { mode, media }: PlacedTierOrder, spell: ResolutionSpelling) => {
   const framesInOrder =
     mode === "start-end2video"
       ? media.toSorted((a, b) => Number(a.role === "last_frame") - Number(b.role === "last_frame"))
@@ -71,21 +71,21 @@ const refuseField = (message: string) => refuse("FieldUnwanted", `unwanted field
  * Whether two frames have the same role. The path accepts one first and one last frame, which the
  * vendor distinguishes by their order in the list.
  */
-const hasEqualFrames = ({ mode, media }: Placed): boolean =>
+const hasEqualFrames = ({ mode, media }: PlacedTierOrder): boolean =>
   mode === "start-end2video" && new Set(media.map(({ role }) => role)).size < media.length
 
 /**
  * Selects the path by the model and the images: a model exists only on some paths, and each path
  * accepts images of one role.
  */
-const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
+const placeTierOrder = (order: VideoOrder): Result.Result<PlacedTierOrder, VendorRefused> => {
   const family = tierFormsOf(order.upstreamModel)
-  const placed = Result.filterOrFail(
+  const placedOrder = Result.filterOrFail(
     placeMedia(family, order.blocks),
-    (placed) => !hasEqualFrames(placed),
+    (placedOrder) => !hasEqualFrames(placedOrder),
     () => undefined
   )
-  return Result.orElse(placed, () => {
+  return Result.orElse(placedOrder, () => {
     const fault = `images. The model takes ${describeInputs(family)}`
     return countInputs(order.blocks).images === 0
       ? refuse("FieldLacking", `missing field: ${fault}`)
@@ -95,25 +95,31 @@ const place = (order: VideoOrder): Result.Result<Placed, VendorRefused> => {
 
 const apiUrl = (account: ChannelAccount): string => `${rootOf(account, "/ent/v2")}/ent/v2`
 
-const authorized = (account: ChannelAccount) => ({
+const authorizationHeaders = (account: ChannelAccount) => ({
   authorization: `Token ${Redacted.value(account.apiKey)}`
 })
 
 /** Writes an order. The API has no fields for reference audio and video. */
 const submitRequestWith =
-  (spell: Spelling): VideoDialect["submitRequest"] =>
+  (spell: ResolutionSpelling): VideoDialect["submitRequest"] =>
   (account, order) => {
     const { audios, videos } = countInputs(order.blocks)
     if (audios > 0) return refuseField("audios")
     if (videos > 0) return refuseField("videos")
-    return Result.map(place(order), (placed) =>
-      post(`${apiUrl(account)}/${placed.mode}`, authorized(account), toBody(order, placed, spell))
+    return Result.map(placeTierOrder(order), (placedOrder) =>
+      post(
+        `${apiUrl(account)}/${placedOrder.mode}`,
+        authorizationHeaders(account),
+        toBody(order, placedOrder, spell)
+      )
     )
   }
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
   const task = encodeURIComponent(upstreamId)
-  return Result.succeed(get(`${apiUrl(account)}/tasks/${task}/creations`, authorized(account)))
+  return Result.succeed(
+    get(`${apiUrl(account)}/tasks/${task}/creations`, authorizationHeaders(account))
+  )
 }
 
 // From the vendor
@@ -179,7 +185,7 @@ const readPolled: VideoDialect["readPolled"] = (account, answer, { isMarked }) =
 
 // Calls
 
-const dialectWith = (spell: Spelling): VideoDialect => ({
+const dialectWith = (spell: ResolutionSpelling): VideoDialect => ({
   submitRequest: submitRequestWith(spell),
   readSubmitted,
   pollRequest,

@@ -114,13 +114,13 @@ const formOfFamily = (
   order: VideoOrder
 ): Result.Result<WrittenForm, VendorRefused> => {
   const { picture, sound } = family
-  const placed = placeMedia(family, order.blocks)
-  if (Result.isFailure(placed) || !hasFieldForEach(placed.success)) {
+  const placedMedia = placeMedia(family, order.blocks)
+  if (Result.isFailure(placedMedia) || !hasFieldForEach(placedMedia.success)) {
     return refuse(`Not all of this input has a place: the model takes ${describeInputs(family)}`)
   }
   return canSound(sound, order.generateAudio)
     ? Result.succeed({
-        media: writeMedia(family, placed.success),
+        media: writeMedia(family, placedMedia.success),
         picture,
         hasSoundSwitch: sound === "switch"
       })
@@ -138,7 +138,7 @@ const fieldsOfMedia = (
   const entries = media.map(({ type, url }) => [fieldByType[type], type, url] as const)
   for (const [index, [field, type]] of entries.entries()) {
     if (field === undefined) return refuse(`The model does not accept ${type} input`)
-    if (entries.findIndex(([other]) => other === field) < index) {
+    if (entries.findIndex(([otherField]) => otherField === field) < index) {
       return refuse(`The model accepts only one ${type} input`)
     }
   }
@@ -314,9 +314,9 @@ const readPolled: VideoDialect["readPolled"] = (account, answer) => {
     return Result.fail(flatFailure(account, answer))
   }
   const { output, usage } = answer.body
-  const { task_status: word, video_url: url, code, message } = output
+  const { task_status: statusName, video_url: url, code, message } = output
   return taskStatus(account, answer, statusNames, {
-    status: word,
+    status: statusName,
     videoUrl: isAddress(url) ? url : undefined,
     usage: readUsage(usage),
     code: isText(code) ? code : null,

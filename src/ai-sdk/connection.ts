@@ -65,8 +65,8 @@ export const makeConnection = (settings: MediaGatewaySettings): Connection => {
       settingName: "baseURL",
       description
     })
-    const trimmed = withoutTrailingSlash(configuredUrl.trim()) ?? ""
-    return trimmed.endsWith("/v1") ? trimmed : `${trimmed}/v1`
+    const baseUrl = withoutTrailingSlash(configuredUrl.trim()) ?? ""
+    return baseUrl.endsWith("/v1") ? baseUrl : `${baseUrl}/v1`
   }
   // `globalThis.fetch` is read at each call, because a program may replace the global `fetch`
   // later.
@@ -93,7 +93,9 @@ export const makeConnection = (settings: MediaGatewaySettings): Connection => {
         origin !== null &&
         (origin === originOf(gateway) ||
           (isLoopback(gateway) && isLoopback(address)) ||
-          (settings.trustedOrigins ?? []).some((trusted) => originOf(trusted) === origin))
+          (settings.trustedOrigins ?? []).some(
+            (trustedOrigin) => originOf(trustedOrigin) === origin
+          ))
       )
     }
   }

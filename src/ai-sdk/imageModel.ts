@@ -23,7 +23,7 @@ import {
 import { z } from "zod/v4"
 import { type Connection, PROVIDER } from "./connection.ts"
 import { failedResponseHandler } from "./gatewayErrors.ts"
-import { makeParameterCheck, seedFields, unsupported } from "./modelParameters.ts"
+import { makeParameterCheck, seedFields, unsupportedWarning } from "./modelParameters.ts"
 import { loadFile } from "./resultFiles.ts"
 import { makeSiblingKeys } from "./siblingKeys.ts"
 
@@ -49,11 +49,11 @@ type Entry = Answer["data"][number]
  * Options that a caller must not set: `model` is fixed, and with the others the gateway would
  * respond with a task or an event stream instead of images.
  */
-const fixed = ["model", "stream", "partial_images", "callback_url"]
+const reservedParameters = ["model", "stream", "partial_images", "callback_url"]
 
 const optionsOf = (options: ImageModelV4CallOptions["providerOptions"]): JSONObject => {
   const providerOptions = options[PROVIDER] ?? {}
-  const field = fixed.find(
+  const field = reservedParameters.find(
     (name) => providerOptions[name] !== undefined && providerOptions[name] !== false
   )
   if (field === undefined) return providerOptions
@@ -91,7 +91,7 @@ const usageOf = ({ usage }: Answer) =>
       }
 
 export const makeImageModel = (connection: Connection, modelId: string): ImageModelV4 => {
-  const takes = makeParameterCheck(connection, modelId)
+  const acceptsParameter = makeParameterCheck(connection, modelId)
   const keys = makeSiblingKeys()
 
   const send = async (fields: JSONObject, options: ImageModelV4CallOptions) => {
@@ -116,8 +116,8 @@ export const makeImageModel = (connection: Connection, modelId: string): ImageMo
     }
     // The addresses of input images are sent unchanged, because the vendor loads the images.
     const image = files.map(convertImageModelFileToDataUri)
-    const masked = mask === undefined ? {} : { mask: convertImageModelFileToDataUri(mask) }
-    return post(EDITS, { ...fields, image, ...masked })
+    const maskField = mask === undefined ? {} : { mask: convertImageModelFileToDataUri(mask) }
+    return post(EDITS, { ...fields, image, ...maskField })
   }
 
   const bytesOf = async ({ url, b64_json }: Entry, signal?: AbortSignal): Promise<Uint8Array> => {
@@ -140,13 +140,13 @@ export const makeImageModel = (connection: Connection, modelId: string): ImageMo
     const { prompt, n, size, aspectRatio, seed, abortSignal } = options
     const warnings: Array<SharedV4Warning> = []
     if (aspectRatio !== undefined) {
-      warnings.push(unsupported("aspectRatio", "Give `size` instead."))
+      warnings.push(unsupportedWarning("aspectRatio", "Give `size` instead."))
     }
     const fields = {
       ...(prompt === undefined ? {} : { prompt }),
       n,
       ...(size === undefined ? {} : { size }),
-      ...(await seedFields(seed, takes, warnings)),
+      ...(await seedFields(seed, acceptsParameter, warnings)),
       ...optionsOf(options.providerOptions),
       model: modelId
     }

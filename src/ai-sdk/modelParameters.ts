@@ -37,7 +37,7 @@ export const makeParameterCheck = (connection: Connection, modelId: string) => {
   }
 }
 
-export const unsupported = (feature: string, details?: string): SharedV4Warning => ({
+export const unsupportedWarning = (feature: string, details?: string): SharedV4Warning => ({
   type: "unsupported",
   feature,
   ...(details === undefined ? {} : { details })
@@ -49,11 +49,11 @@ export const unsupported = (feature: string, details?: string): SharedV4Warning 
  */
 export const seedFields = async (
   seed: number | undefined,
-  takes: (name: string) => Promise<boolean>,
+  acceptsParameter: (name: string) => Promise<boolean>,
   warnings: Array<SharedV4Warning>
 ): Promise<{ readonly seed?: number }> => {
   if (seed === undefined) return {}
-  if (await takes("seed")) return { seed }
-  warnings.push(unsupported("seed", "This model does not tell that it takes a seed."))
+  if (await acceptsParameter("seed")) return { seed }
+  warnings.push(unsupportedWarning("seed", "This model does not tell that it takes a seed."))
   return {}
 }

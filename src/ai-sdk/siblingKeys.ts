@@ -15,12 +15,12 @@ interface Order {
   isTaken: boolean
 }
 
-const withKey = (headers: Headers, place: number): Headers =>
+const withKey = (headers: Headers, index: number): Headers =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      name.toLowerCase() === "idempotency-key" && value !== undefined && place > 0
-        ? `${value}.${place + 1}`
+      name.toLowerCase() === "idempotency-key" && value !== undefined && index > 0
+        ? `${value}.${index + 1}`
         : value
     ])
   )
@@ -34,17 +34,17 @@ export const makeSiblingKeys = () => {
   return async <A>(
     headers: Headers | undefined,
     n: number,
-    run: (headers: Headers | undefined) => Promise<A>
+    sendRequest: (headers: Headers | undefined) => Promise<A>
   ): Promise<A> => {
-    if (headers === undefined) return run(headers)
+    if (headers === undefined) return sendRequest(headers)
     const orders = calls.get(headers) ?? []
     calls.set(headers, orders)
-    const failed = orders.find((order) => !order.isTaken && order.n === n)
-    const order = failed ?? { n, isTaken: true }
-    if (failed === undefined) orders.push(order)
+    const failedOrder = orders.find((order) => !order.isTaken && order.n === n)
+    const order = failedOrder ?? { n, isTaken: true }
+    if (failedOrder === undefined) orders.push(order)
     order.isTaken = true
     try {
-      return await run(withKey(headers, orders.indexOf(order)))
+      return await sendRequest(withKey(headers, orders.indexOf(order)))
     } catch (error) {
       order.isTaken = false
       throw error

@@ -18,7 +18,7 @@ import {
 import { z } from "zod/v4"
 import { type Connection, PROVIDER } from "./connection.ts"
 import { failedResponseHandler } from "./gatewayErrors.ts"
-import { makeParameterCheck, seedFields, unsupported } from "./modelParameters.ts"
+import { makeParameterCheck, seedFields, unsupportedWarning } from "./modelParameters.ts"
 import { loadFile } from "./resultFiles.ts"
 
 const acceptedSchema = z.looseObject({ id: z.string() })
@@ -67,8 +67,8 @@ const bySize = new Map(
 const shapeOf = ({ resolution, aspectRatio }: VideoModelV4CallOptions): JSONObject => {
   const ratio = aspectRatio === undefined ? {} : { ratio: aspectRatio }
   if (resolution === undefined) return ratio
-  const shape = bySize.get(resolution)
-  if (shape === undefined) {
+  const sizeParameters = bySize.get(resolution)
+  if (sizeParameters === undefined) {
     throw new InvalidArgumentError({
       argument: "resolution",
       message:
@@ -77,13 +77,13 @@ const shapeOf = ({ resolution, aspectRatio }: VideoModelV4CallOptions): JSONObje
         "such as 720p beside aspectRatio."
     })
   }
-  if (aspectRatio !== undefined && aspectRatio !== shape.ratio) {
+  if (aspectRatio !== undefined && aspectRatio !== sizeParameters.ratio) {
     throw new InvalidArgumentError({
       argument: "aspectRatio",
-      message: `resolution ${resolution} has the aspect ratio ${shape.ratio}, not ${aspectRatio}.`
+      message: `resolution ${resolution} has the aspect ratio ${sizeParameters.ratio}, not ${aspectRatio}.`
     })
   }
-  return shape
+  return sizeParameters
 }
 
 const imageBlock = (file: VideoModelV4File, role: string): JSONObject => ({
@@ -130,7 +130,9 @@ const contentOf = (
     ...inputReferences.flatMap((file) => {
       const block = referenceBlock(file)
       if (block !== null) return [block]
-      warnings.push(unsupported("inputReferences", `A file of type ${file.mediaType} is left out.`))
+      warnings.push(
+        unsupportedWarning("inputReferences", `A file of type ${file.mediaType} is left out.`)
+      )
       return []
     })
   ]
@@ -144,10 +146,10 @@ const bodyOf = (
 ): JSONObject => {
   const { prompt, duration, generateAudio, fps, n, webhookUrl } = options
   if (fps !== undefined) {
-    warnings.push(unsupported("fps", "The model decides the frames per second."))
+    warnings.push(unsupportedWarning("fps", "The model decides the frames per second."))
   }
   if (n > 1) {
-    warnings.push(unsupported("n", "An order is one video: leave maxVideosPerCall out."))
+    warnings.push(unsupportedWarning("n", "An order is one video: leave maxVideosPerCall out."))
   }
   const content = contentOf(options, warnings)
   return {
@@ -181,7 +183,7 @@ const videoOf = async (connection: Connection, url: string, signal?: AbortSignal
 }
 
 export const makeVideoModel = (connection: Connection, modelId: string): VideoModelV4 => {
-  const takes = makeParameterCheck(connection, modelId)
+  const acceptsParameter = makeParameterCheck(connection, modelId)
   const common = (headers: Record<string, string | undefined> = {}, signal?: AbortSignal) => ({
     headers: combineHeaders(connection.headers(), headers),
     fetch: connection.fetch,
@@ -202,7 +204,7 @@ export const makeVideoModel = (connection: Connection, modelId: string): VideoMo
 
     doStart: async (options) => {
       const warnings: Array<SharedV4Warning> = []
-      const seed = await seedFields(options.seed, takes, warnings)
+      const seed = await seedFields(options.seed, acceptsParameter, warnings)
       const body = bodyOf(modelId, options, { ...seed }, warnings)
       const timestamp = new Date()
       const { value, responseHeaders: headers } = await postJsonToApi({

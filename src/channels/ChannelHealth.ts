@@ -54,7 +54,7 @@ export type BreakerState =
       readonly isOrganizationOnly: boolean
     }
 
-const closed: BreakerState = { _tag: "Closed" }
+const closedState: BreakerState = { _tag: "Closed" }
 
 /** The key of an account at a channel. */
 export interface ChannelKey {
@@ -238,8 +238,8 @@ export const layerChannelHealth = Layer.effect(
     const beginCooldown = (target: CooldownTarget, cause: CooldownCause) => {
       const { channelCooldownSeconds, keyCooldownSeconds, maxCooldownSeconds } = settings
       return records.beginCooldown(target, cause, {
-        least: target.keyName === null ? channelCooldownSeconds : keyCooldownSeconds,
-        most: maxCooldownSeconds
+        min: target.keyName === null ? channelCooldownSeconds : keyCooldownSeconds,
+        max: maxCooldownSeconds
       })
     }
 
@@ -325,7 +325,7 @@ export const layerChannelHealth = Layer.effect(
      * The breaker state for an order of `organizationId`, from all cooldowns that apply to the
      * order, of which there is at least one.
      */
-    const stateBehind = (
+    const stateOfTarget = (
       cooldowns: ReadonlyArray<LocalCooldown>,
       organizationId: string | null
     ): Effect.Effect<BreakerState> => {
@@ -376,14 +376,14 @@ export const layerChannelHealth = Layer.effect(
       breakerState: (lane) =>
         Effect.suspend((): Effect.Effect<BreakerState> => {
           const ofChannel = localCooldowns.get(lane.channelId)
-          if (ofChannel === undefined) return Effect.succeed(closed)
+          if (ofChannel === undefined) return Effect.succeed(closedState)
           const cooldowns = scopesOf(lane).flatMap(
             (scope) =>
               ofChannel.get(nameOf({ channelId: lane.channelId, keyName: null, ...scope })) ?? []
           )
           return cooldowns.length === 0
-            ? Effect.succeed(closed)
-            : stateBehind(cooldowns, lane.organizationId)
+            ? Effect.succeed(closedState)
+            : stateOfTarget(cooldowns, lane.organizationId)
         }),
       endTrial: (lane, trials, failure) => {
         const end = (target: CooldownTarget): Effect.Effect<void> => {
@@ -397,7 +397,9 @@ export const layerChannelHealth = Layer.effect(
       keyState: (key) =>
         Effect.suspend(() => {
           const cooldown = cooldownOf(targetOf(key))
-          return cooldown === undefined ? Effect.succeed(closed) : stateBehind([cooldown], null)
+          return cooldown === undefined
+            ? Effect.succeed(closedState)
+            : stateOfTarget([cooldown], null)
         }),
       keyCooldownReason: (key) => cooldownOf(targetOf(key))?.reason ?? null,
       recordKeyRefusal: (key, failure) =>
@@ -457,7 +459,7 @@ const failureOf = <A>(
     : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
 
 /** Records the result of a paid call. An interrupted call is not counted. */
-export const watchedBy =
+export const withHealth =
   (health: ChannelHealth["Service"]) =>
   <A>(
     lane: Lane,

@@ -63,13 +63,13 @@ export const makeCooldownMeasure = () => {
     for (const channel of channels) {
       const all = cooldowns.filter(({ channelId }) => channelId === channel)
       const ofChannel = all.filter(({ keyName }) => keyName === null)
-      const forEverybody = ofChannel.filter((one) => one.organizationId === null || one.isAlone)
-      const isOpen = forEverybody.some(({ secondsLeft }) => secondsLeft > 0)
-      const models = new Set(forEverybody.flatMap(({ model }) => model ?? []))
+      const sharedCooldowns = ofChannel.filter((one) => one.organizationId === null || one.isAlone)
+      const isOpen = sharedCooldowns.some(({ secondsLeft }) => secondsLeft > 0)
+      const models = new Set(sharedCooldowns.flatMap(({ model }) => model ?? []))
       const gauges = [
-        [channelState, isOpen ? 2 : forEverybody.length > 0 ? 1 : 0],
+        [channelState, isOpen ? 2 : sharedCooldowns.length > 0 ? 1 : 0],
         [modelsInCooldown, models.size],
-        [slowedOrganizations, ofChannel.length - forEverybody.length],
+        [slowedOrganizations, ofChannel.length - sharedCooldowns.length],
         [keysInCooldown, all.length - ofChannel.length]
       ] as const
       for (const [gauge, value] of gauges) {

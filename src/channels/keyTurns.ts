@@ -27,7 +27,7 @@ export const isMaker = (
   task: Pick<UpstreamTask, "accountVersion" | "keyName">
 ): boolean => version === task.accountVersion && keyName === task.keyName
 
-interface Turns<A> {
+interface RotationCall<A> {
   readonly call: Call<A>
   /**
    * Whether a repetition is allowed; false as soon as a part of the answer was sent to the client.
@@ -42,25 +42,27 @@ export type KeyTurns = Effect.Success<typeof makeKeyTurns>
 
 export const makeKeyTurns = Effect.gen(function* () {
   const health = yield* ChannelHealth
-  const turns = new Map<string, number>()
+  const nextPositions = new Map<string, number>()
 
   /** Calls with an account, and runs `afterRefusal` where the vendor refused its key. */
   const callWith = <A>(
     account: KeyedAccount,
     key: ChannelKey,
     state: BreakerState["_tag"],
-    { call, isRefused }: Turns<A>,
+    { call, isRefused }: RotationCall<A>,
     afterRefusal: (failure: VendorFailure) => Effect.Effect<A, VendorFailure>
   ) => {
-    const called = call(account)
-    const recorded =
-      state === "Closed" ? called : Effect.tap(called, () => health.recordKeySuccess(key))
-    return Effect.catch(recorded, (failure) => {
+    const result = call(account)
+    const recordedResult =
+      state === "Closed" ? result : Effect.tap(result, () => health.recordKeySuccess(key))
+    return Effect.catch(recordedResult, (failure) => {
       if (isRefused(failure)) {
         return Effect.andThen(health.recordKeyRefusal(key, failure), () => afterRefusal(failure))
       }
-      const failed = Effect.fail(failure)
-      return state === "HalfOpen" ? Effect.andThen(health.returnKeyTrial(key), failed) : failed
+      const failureEffect = Effect.fail(failure)
+      return state === "HalfOpen"
+        ? Effect.andThen(health.returnKeyTrial(key), failureEffect)
+        : failureEffect
     })
   }
 
@@ -69,7 +71,7 @@ export const makeKeyTurns = Effect.gen(function* () {
    * that follow. Calls with the first key when all keys are cooling down; fails with the last
    * refusal when no key is left.
    */
-  const callInTurn = <A>(accounts: Accounts, turns: Turns<A>) => {
+  const callInRotation = <A>(accounts: Accounts, rotationCall: RotationCall<A>) => {
     const callFrom = (
       index: number,
       refusal: VendorFailure | null
@@ -77,15 +79,15 @@ export const makeKeyTurns = Effect.gen(function* () {
       const account = accounts[index]
       if (account === undefined) {
         return refusal === null
-          ? callWith(accounts[0], keyOfAccount(accounts[0]), "Open", turns, Effect.fail)
+          ? callWith(accounts[0], keyOfAccount(accounts[0]), "Open", rotationCall, Effect.fail)
           : Effect.fail(refusal)
       }
       const key = keyOfAccount(account)
-      return Effect.flatMap(turns.stateOf(key), ({ _tag: state }) =>
+      return Effect.flatMap(rotationCall.stateOf(key), ({ _tag: state }) =>
         state === "Open"
           ? callFrom(index + 1, refusal)
-          : callWith(account, key, state, turns, (failure) =>
-              turns.mayRepeat() ? callFrom(index + 1, failure) : Effect.fail(failure)
+          : callWith(account, key, state, rotationCall, (failure) =>
+              rotationCall.mayRepeat() ? callFrom(index + 1, failure) : Effect.fail(failure)
             )
       )
     }
@@ -110,10 +112,10 @@ export const makeKeyTurns = Effect.gen(function* () {
     ): Effect.Effect<A, VendorFailure> =>
       Effect.suspend(() => {
         const [{ channelId }] = accounts
-        const turn = turns.get(channelId) ?? 0
-        if (accounts.length > 1) turns.set(channelId, (turn + 1) % accounts.length)
+        const position = nextPositions.get(channelId) ?? 0
+        if (accounts.length > 1) nextPositions.set(channelId, (position + 1) % accounts.length)
         const { keyState: stateOf } = health
-        return callInTurn(turn === 0 ? accounts : Arr.rotate(accounts, -turn), {
+        return callInRotation(position === 0 ? accounts : Arr.rotate(accounts, -position), {
           call,
           mayRepeat,
           isRefused: isAboutKey,
@@ -133,13 +135,13 @@ export const makeKeyTurns = Effect.gen(function* () {
         0,
         accounts.findIndex((account) => isMaker(account, task))
       )
-      const turns = {
+      const rotationCall = {
         call,
         mayRepeat: () => true,
         isRefused: isKeyRefused,
         stateOf: stateForTask
       }
-      return callInTurn(Arr.rotate(accounts, -first), turns)
+      return callInRotation(Arr.rotate(accounts, -first), rotationCall)
     }
   }
 })

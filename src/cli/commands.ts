@@ -92,8 +92,8 @@ const layerHttp = Layer.effect(
 ).pipe(Layer.provide(FetchHttpClient.layer))
 
 /** Prints failures, and fails with an error that carries the exit code of the process. */
-const reportingFailures = <A, E, R>(run: Effect.Effect<A, E, R>) =>
-  run.pipe(
+const reportingFailures = <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  command.pipe(
     Effect.tapCause((cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.void
       const error = Cause.findErrorOption(cause)

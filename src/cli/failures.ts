@@ -73,5 +73,5 @@ export const toCommandFailure =
  * Turns an error that does not come from a gateway into a failure; `what` is its subject, such as a
  * file name.
  */
-export const failureOf = (what: string) => (error: Error) =>
-  new CommandFailure({ message: `${what}: ${error.message}` })
+export const failureOf = (subject: string) => (error: Error) =>
+  new CommandFailure({ message: `${subject}: ${error.message}` })

@@ -64,6 +64,7 @@ export const printPage = <A extends { readonly id: string }>(
   printResult(page, () => {
     if (page.data.length === 0) return "There are none."
     const last = page.data.at(-1)
-    const more = page.has_more && last !== undefined ? `\nThere are more: --after ${last.id}` : ""
-    return table(head, page.data.map(row)) + more
+    const moreText =
+      page.has_more && last !== undefined ? `\nThere are more: --after ${last.id}` : ""
+    return table(head, page.data.map(row)) + moreText
   })

@@ -37,14 +37,14 @@ interface Sums {
   readonly closing: bigint
   readonly byKind: ReadonlyMap<string, bigint>
   /** The first entry whose balance does not follow from the one before. */
-  readonly brokenAt: string | null
+  readonly firstWrongEntry: string | null
 }
 
-const sumUp = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) {
+const sumEntries = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) {
   const sha256 = createHash("sha256")
   const byKind = new Map<string, bigint>()
   let [entries, opening, balance] = [0, 0n, 0n]
-  let brokenAt: string | null = null
+  let firstWrongEntry: string | null = null
   const rows = bytes.pipe(
     Stream.tap((chunk) => Effect.sync(() => sha256.update(chunk))),
     Stream.pipeThroughChannel(Csv.decode({ headers: true })),
@@ -56,7 +56,7 @@ const sumUp = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array
       if (kind === "opening") opening = balance = after
       if (kind !== "opening" && kind !== "closing") entries += 1
       balance += amount
-      if (balance !== after) brokenAt ??= id
+      if (balance !== after) firstWrongEntry ??= id
       byKind.set(kind, (byKind.get(kind) ?? 0n) + amount)
     })
   )
@@ -64,7 +64,7 @@ const sumUp = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array
     entries,
     opening,
     byKind,
-    brokenAt,
+    firstWrongEntry,
     closing: balance,
     sha256: sha256.digest("hex")
   }
@@ -79,14 +79,16 @@ export const statementFaults = Effect.fnUntraced(function* <E, R>(
   statement: StatementView,
   bytes: Stream.Stream<Uint8Array, E, R>
 ) {
-  const sums = yield* sumUp(bytes)
+  const sums = yield* sumEntries(bytes)
   const { sealed, charges, adjustments, deposits } = statement
   const faults: Array<string> = []
-  const compare = (what: string, entries: string | number, stated: string | number) => {
-    if (entries !== stated) faults.push(`${what}: the entries come to ${entries}, not ${stated}`)
+  const compare = (subject: string, entries: string | number, statedValue: string | number) => {
+    if (entries !== statedValue)
+      faults.push(`${subject}: the entries come to ${entries}, not ${statedValue}`)
   }
   const amountOf = (kind: string) => formatNano(sums.byKind.get(kind) ?? 0n)
-  if (sums.brokenAt !== null) faults.push(`the balance does not add up at ${sums.brokenAt}`)
+  if (sums.firstWrongEntry !== null)
+    faults.push(`the balance does not add up at ${sums.firstWrongEntry}`)
   compare("opening_balance", formatNano(sums.opening), statement.opening_balance)
   compare("closing_balance", formatNano(sums.closing), statement.closing_balance)
   compare("deposits", amountOf("deposit"), deposits.amount)

@@ -61,10 +61,10 @@ export const withRetries =
                 )
               : Effect.fail(error),
           onSuccess: (response) => {
-            const wait = attemptsLeft > 0 ? retryDelaySeconds(response) : null
-            return wait === null
+            const delaySeconds = attemptsLeft > 0 ? retryDelaySeconds(response) : null
+            return delaySeconds === null
               ? Effect.succeed(response)
-              : Effect.delay(attempt(attemptsLeft - 1), Duration.seconds(wait))
+              : Effect.delay(attempt(attemptsLeft - 1), Duration.seconds(delaySeconds))
           }
         })
       return attempt(times)

@@ -52,12 +52,12 @@ export const layerAuditor = Layer.effectDiscard(
      * organisation.
      */
     const confirmedViolations = Effect.gen(function* () {
-      const first = yield* ledger.verifyOf(yield* ledger.suspects(auditSeconds))
-      if (first.length === 0) return []
-      const firstNames = new Set(first.map(nameOf))
+      const firstViolations = yield* ledger.verifyOf(yield* ledger.suspects(auditSeconds))
+      if (firstViolations.length === 0) return []
+      const firstNames = new Set(firstViolations.map(nameOf))
       yield* Effect.sleep(`${Math.min(checkSeconds, MAX_RECHECK_SECONDS)} seconds`)
-      const broken = new Set(first.map(({ organizationId }) => organizationId))
-      const second = yield* ledger.verifyOf([...broken])
+      const brokenIds = new Set(firstViolations.map(({ organizationId }) => organizationId))
+      const second = yield* ledger.verifyOf([...brokenIds])
       return second.filter((violation) => firstNames.has(nameOf(violation)))
     })
 

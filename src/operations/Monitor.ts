@@ -71,11 +71,11 @@ const auditCheck = (
   { violations, stopped, ageSeconds }: AuditState,
   auditSeconds: number
 ): Check => {
-  const broken = failsWhen(
+  const auditFailure = failsWhen(
     violations > 0 || stopped > 0,
     `${violations} broken invariants; ${stopped} organisations take no new orders`
   )
-  if (broken.status === "failing") return broken
+  if (auditFailure.status === "failing") return auditFailure
   if (ageSeconds === null) return pending
   return failsWhen(
     ageSeconds > MAX_MISSED_AUDITS * auditSeconds,
@@ -84,9 +84,9 @@ const auditCheck = (
 }
 
 const statusOf = (checks: ReadinessReport["checks"]): ReadinessReport["status"] => {
-  const { audit, deadlines, ...needed } = checks
+  const { audit, deadlines, ...neededChecks } = checks
   const isFailing = (check: Check) => check.status === "failing"
-  if (Object.values(needed).some(isFailing)) return "not_ready"
+  if (Object.values(neededChecks).some(isFailing)) return "not_ready"
   return [audit, deadlines].some(isFailing) ? "degraded" : "ready"
 }
 
@@ -103,19 +103,23 @@ export const layerMonitor = Layer.effect(
     const { openTasks: openTasksByChannel } = yield* ChannelRecords
     const measureTasks = makeTasksMeasure(openTasksByChannel)
 
-    let last: LastReport = { report: null, atMillis: yield* monotonicMillis, isFailing: false }
+    let lastReport: LastReport = {
+      report: null,
+      atMillis: yield* monotonicMillis,
+      isFailing: false
+    }
 
-    let late: Pick<Totals, "lateHolds" | "oldestLateSeconds"> = {
+    let lateTotals: Pick<Totals, "lateHolds" | "oldestLateSeconds"> = {
       lateHolds: 0,
       oldestLateSeconds: 0
     }
 
     const checkStore = Effect.gen(function* () {
       const report = yield* store.report
-      if (!report.writable && last.report?.writable !== false) {
+      if (!report.writable && lastReport.report?.writable !== false) {
         yield* Effect.logError("database: not writable")
       }
-      last = { report, atMillis: yield* monotonicMillis, isFailing: false }
+      lastReport = { report, atMillis: yield* monotonicMillis, isFailing: false }
       if (report.audit === null) return
       yield* Metric.update(ledgerViolations, report.audit.violations)
       yield* Metric.update(ledgerAuditTime, (report.audit.auditedAt?.getTime() ?? 0) / 1000)
@@ -123,15 +127,15 @@ export const layerMonitor = Layer.effect(
     })
 
     const noteStoreFailure = (cause: Cause.Cause<never>) => {
-      const wasFailing = last.isFailing
-      last = { ...last, isFailing: true }
+      const wasFailing = lastReport.isFailing
+      lastReport = { ...lastReport, isFailing: true }
       return wasFailing ? Effect.void : Effect.logError("database: check failed", cause)
     }
 
     const currency = { currency: settings.currency }
     const countTotals = Effect.gen(function* () {
       const totals = yield* store.totals
-      late = totals
+      lateTotals = totals
       const tasksIn = (state: string) => Metric.withAttributes(openTasks, { state })
       yield* Metric.update(tasksIn("submitting"), totals.submittingTasks)
       yield* Metric.update(tasksIn("processing"), totals.processingTasks)
@@ -177,9 +181,10 @@ export const layerMonitor = Layer.effect(
     )
 
     const report = Effect.gen(function* () {
-      const isAway = last.isFailing || (yield* monotonicMillis) - last.atMillis > storeLimitMillis
+      const isAway =
+        lastReport.isFailing || (yield* monotonicMillis) - lastReport.atMillis > storeLimitMillis
       const silenceSeconds = yield* pulse.secondsSinceBeat
-      const { writable = null, schema = null, audit = null } = last.report ?? {}
+      const { writable = null, schema = null, audit = null } = lastReport.report ?? {}
       const checks = {
         store: isAway
           ? failsWhen(true, "The database does not answer")
@@ -193,8 +198,8 @@ export const layerMonitor = Layer.effect(
         ),
         audit: audit === null ? pending : auditCheck(audit, settings.auditSeconds),
         deadlines: failsWhen(
-          late.lateHolds > 0,
-          `${late.lateHolds} holds are open after their deadline, the oldest for ${Math.round(late.oldestLateSeconds)} seconds`
+          lateTotals.lateHolds > 0,
+          `${lateTotals.lateHolds} holds are open after their deadline, the oldest for ${Math.round(lateTotals.oldestLateSeconds)} seconds`
         ),
         shutdown: failsWhen(shutdown.hasBegun(), "The gateway is about to stop")
       }

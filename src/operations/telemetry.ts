@@ -131,11 +131,11 @@ const sampling = (
   span: (options) => {
     const parent = Option.getOrUndefined(options.parent)
     const isOurs = parent?._tag === "Span"
-    const follows = parent !== undefined && tracesSampler.startsWith("parentbased_")
-    const sampled =
-      options.sampled && (isOurs || follows || rootIsSampled(tracesSampler, tracesSamplerArg))
+    const followsParent = parent !== undefined && tracesSampler.startsWith("parentbased_")
+    const isSampled =
+      options.sampled && (isOurs || followsParent || rootIsSampled(tracesSampler, tracesSamplerArg))
     const isLone = parent === undefined && options.name.startsWith("sql.")
-    return tracer.span({ ...options, sampled: sampled && !isLone })
+    return tracer.span({ ...options, sampled: isSampled && !isLone })
   }
 })
 

@@ -11,7 +11,7 @@ import {
   type KeyAlreadyUsed,
   type RepeatRefusal,
   type RequestKey,
-  stillRunning
+  requestRunning
 } from "../services/IdempotencyKeys.ts"
 import { type ModelRefusal, makeModelCheck } from "./OrderChecks.ts"
 
@@ -86,7 +86,7 @@ export const makeWithIdempotency = Effect.gen(function* () {
           isKeyAlreadyUsed,
           () =>
             Effect.flatMap(recall, (other) =>
-              other === null ? Effect.fail(stillRunning) : replay(other)
+              other === null ? Effect.fail(requestRunning) : replay(other)
             )
         )
       })

@@ -33,7 +33,7 @@ export const makeOrderCall = (callLog: CallLogShape) => {
     Effect.suspend(() => {
       const logEarlier = log() ?? Effect.void
       last = report
-      if (report.answered === null || !returnsProduct(subject)) {
+      if (report.answeredCall === null || !returnsProduct(subject)) {
         return Effect.andThen(logEarlier, callLog.record(subject, report))
       }
       unlogged = { subject, report }
@@ -48,7 +48,7 @@ export const makeOrderCall = (callLog: CallLogShape) => {
       const answer = last?.describe().answer ?? null
       return answer === null ? null : JSON.stringify(answer).slice(0, MAX_ANSWER).toWellFormed()
     },
-    answered: (): AnsweredCall | null => unlogged?.report.answered ?? null,
+    answered: (): AnsweredCall | null => unlogged?.report.answeredCall ?? null,
     /** Drops the last call without a log entry, as the order's usage row describes it. */
     skipLog: (): void => {
       unlogged = null

@@ -6,7 +6,7 @@
  */
 import { Cause, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { ChannelHealth, type Lane, watchedBy } from "../channels/ChannelHealth.ts"
+import { ChannelHealth, type Lane, withHealth } from "../channels/ChannelHealth.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { FileAddresses } from "../domain/files/fileReferences.ts"
 import { encodeQuote, exposureOf, type Quote } from "../domain/money/Quote.ts"
@@ -58,7 +58,7 @@ export const makePaidOrders = Effect.gen(function* () {
   const failpoints = yield* Failpoints
   const callLog = yield* CallLog
   const health = yield* ChannelHealth
-  const watched = watchedBy(health)
+  const watched = withHealth(health)
   const withPermits = yield* makePermits
   const addressesOf = yield* makeFileAddresses
   const ends = yield* makeOrderEnds

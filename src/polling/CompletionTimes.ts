@@ -12,7 +12,7 @@ export class UsualTimes extends Context.Service<
   UsualTimes,
   {
     /** Records the completion of a task of this kind, `tookSeconds` after the order. */
-    note(kind: VideoKind, tookSeconds: number): Effect.Effect<void>
+    record(kind: VideoKind, tookSeconds: number): Effect.Effect<void>
     /** The median of the kind's latest completion times; null while none is known. */
     usualSeconds(kind: VideoKind): number | null
   }
@@ -34,7 +34,7 @@ const median = (values: ReadonlyArray<number>): number | null =>
 export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
   const times = makeBoundedMap<ReadonlyArray<number>>(maxKinds)
   return UsualTimes.of({
-    note: (kind, tookSeconds) =>
+    record: (kind, tookSeconds) =>
       Effect.sync(() => {
         const key = keyOf(kind)
         times.set(key, [...(times.get(key) ?? []), tookSeconds].slice(-LATEST))
@@ -54,7 +54,7 @@ export const layerUsualTimes = Layer.effect(
     const usual = makeUsualTimes()
     yield* tasks.recentCompletions(SEEDED_TASKS).pipe(
       Effect.flatMap((completions) =>
-        Effect.forEach(completions, ({ kind, tookSeconds }) => usual.note(kind, tookSeconds), {
+        Effect.forEach(completions, ({ kind, tookSeconds }) => usual.record(kind, tookSeconds), {
           discard: true
         })
       ),

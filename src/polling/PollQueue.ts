@@ -5,7 +5,7 @@
  */
 import { Clock, Effect, FiberSet, Latch } from "effect"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
-import type { PollAnswer, Question } from "./VideoPolls.ts"
+import type { PollAnswer, PollRequest } from "./VideoPolls.ts"
 
 /**
  * The maximum length of a channel's queue is the number of poll requests that its vendor answers in
@@ -22,89 +22,89 @@ const MIN_MEASURE_MILLIS = 50
  */
 const MAX_SETTLING = 1024
 
-interface Waiting {
-  readonly question: Question
+interface QueuedPoll {
+  readonly poll: PollRequest
   readonly sinceMillis: number
 }
 
 /**
- * Counters by name, each with the limit `bound`. `onEmptied` is called when a counter that had
+ * Counters by name, each with the limit `limit`. `onRoom` is called when a counter that had
  * reached the limit falls to `emptyAt`.
  */
-const makeCounts = (bound: number, emptyAt: (name: string) => number, onEmptied: () => void) => {
+const makeCounts = (limit: number, emptyAt: (name: string) => number, onRoom: () => void) => {
   const counts = new Map<string, number>()
-  const full = new Set<string>()
-  const of = (name: string): number => counts.get(name) ?? 0
+  const fullNames = new Set<string>()
+  const countOf = (name: string): number => counts.get(name) ?? 0
   return {
     names: () => counts.keys(),
-    of,
-    isFull: (name: string): boolean => of(name) >= bound,
+    of: countOf,
+    isFull: (name: string): boolean => countOf(name) >= limit,
     change: (name: string, by: 1 | -1): void => {
-      const count = of(name) + by
+      const count = countOf(name) + by
       if (count > 0) counts.set(name, count)
       else counts.delete(name)
-      if (by > 0 && count >= bound) full.add(name)
-      if (by < 0 && count <= emptyAt(name) && full.delete(name)) onEmptied()
+      if (by > 0 && count >= limit) fullNames.add(name)
+      if (by < 0 && count <= emptyAt(name) && fullNames.delete(name)) onRoom()
     }
   }
 }
 
 /**
- * Allows at most `bound` open poll requests per channel. A request that has waited for
+ * Allows at most `limit` open poll requests per channel. A request that has waited for
  * `staleMillis` is dropped, as the lease of its task may end before the vendor has answered.
  */
 export const makePollQueue = Effect.fnUntraced(function* ({
-  bound,
+  limit,
   staleMillis
 }: {
-  readonly bound: number
+  readonly limit: number
   readonly staleMillis: number
 }) {
   const clock = yield* Clock.Clock
-  const inBackground = yield* FiberSet.makeRuntime()
-  const emptied = yield* Latch.make(false)
-  const wake = () => void emptied.openUnsafe()
-  const waiting = new Map<string, Array<Waiting>>()
-  const answered = new Map<string, number>()
-  let ahead: ReadonlyMap<string, number> = new Map()
-  let measuredAt = monotonicMillisOf(clock)
+  const runInBackground = yield* FiberSet.makeRuntime()
+  const roomLatch = yield* Latch.make(false)
+  const openLatch = () => void roomLatch.openUnsafe()
+  const queues = new Map<string, Array<QueuedPoll>>()
+  const answerCounts = new Map<string, number>()
+  let queueLimits: ReadonlyMap<string, number> = new Map()
+  let lastMeasureMillis = monotonicMillisOf(clock)
 
   const open = makeCounts(
-    bound,
+    limit,
     (channelId) =>
-      waiting.has(channelId) ? -1 : (bound + Math.min(bound, ahead.get(channelId) ?? 0)) / 2,
-    wake
+      queues.has(channelId) ? -1 : (limit + Math.min(limit, queueLimits.get(channelId) ?? 0)) / 2,
+    openLatch
   )
-  const settling = makeCounts(MAX_SETTLING, () => MAX_SETTLING / 2, wake)
+  const settling = makeCounts(MAX_SETTLING, () => MAX_SETTLING / 2, openLatch)
 
   /** Removes the poll requests that have waited for at least `millis` from the channel's queue. */
-  const takeLate = (channelId: string, millis: number): ReadonlyArray<Waiting> => {
-    const queue = waiting.get(channelId) ?? []
-    const before = monotonicMillisOf(clock) - millis
-    const fresh = queue.findIndex(({ sinceMillis }) => sinceMillis > before)
-    const out = queue.splice(0, fresh < 0 ? queue.length : fresh)
-    if (queue.length === 0) waiting.delete(channelId)
-    return out
+  const removeLateOf = (channelId: string, millis: number): ReadonlyArray<QueuedPoll> => {
+    const queue = queues.get(channelId) ?? []
+    const deadlineMillis = monotonicMillisOf(clock) - millis
+    const freshIndex = queue.findIndex(({ sinceMillis }) => sinceMillis > deadlineMillis)
+    const late = queue.splice(0, freshIndex < 0 ? queue.length : freshIndex)
+    if (queue.length === 0) queues.delete(channelId)
+    return late
   }
 
   const startNext = (channelId: string) => {
-    // No queued request is started while more than `bound` requests are open. This happens because
+    // No queued request is started while more than `limit` requests are open. This happens because
     // polls for clients' reads skip the queue.
-    if (open.of(channelId) > bound) return
-    takeLate(channelId, staleMillis)
-    const queue = waiting.get(channelId) ?? []
-    const next = queue.shift()
-    if (queue.length === 0) waiting.delete(channelId)
-    if (next !== undefined) start(next.question)
+    if (open.of(channelId) > limit) return
+    removeLateOf(channelId, staleMillis)
+    const queue = queues.get(channelId) ?? []
+    const nextPoll = queue.shift()
+    if (queue.length === 0) queues.delete(channelId)
+    if (nextPoll !== undefined) start(nextPoll.poll)
   }
 
-  const ask = (question: Question): Effect.Effect<PollAnswer> => {
-    const { channelId } = question
+  const send = (poll: PollRequest): Effect.Effect<PollAnswer> => {
+    const { channelId } = poll
     open.change(channelId, 1)
     return Effect.ensuring(
-      question.ask,
+      poll.send,
       Effect.sync(() => {
-        answered.set(channelId, (answered.get(channelId) ?? 0) + question.tasks.length)
+        answerCounts.set(channelId, (answerCounts.get(channelId) ?? 0) + poll.tasks.length)
         startNext(channelId)
         open.change(channelId, -1)
       })
@@ -115,9 +115,9 @@ export const makePollQueue = Effect.fnUntraced(function* ({
    * Starts a poll request in the background. A failure to settle its answer is logged and does not
    * stop other requests.
    */
-  const start = (question: Question) =>
-    inBackground(
-      Effect.flatMap(ask(question), ({ settle }) => {
+  const start = (poll: PollRequest) =>
+    runInBackground(
+      Effect.flatMap(send(poll), ({ settle }) => {
         settling.change("all", 1)
         return Effect.ensuring(
           settle,
@@ -126,7 +126,7 @@ export const makePollQueue = Effect.fnUntraced(function* ({
       }).pipe(
         Effect.catchCause((cause) =>
           Effect.logError("task poller: settling an answer failed", cause).pipe(
-            Effect.annotateLogs({ order_ids: question.tasks.map(({ id }) => id).join() })
+            Effect.annotateLogs({ order_ids: poll.tasks.map(({ id }) => id).join() })
           )
         )
       )
@@ -134,15 +134,15 @@ export const makePollQueue = Effect.fnUntraced(function* ({
 
   const measure = () => {
     const now = monotonicMillisOf(clock)
-    const share = QUEUE_MILLIS / Math.max(now - measuredAt, MIN_MEASURE_MILLIS)
-    ahead = new Map(
-      [...answered].map(([channelId, count]) => [
+    const share = QUEUE_MILLIS / Math.max(now - lastMeasureMillis, MIN_MEASURE_MILLIS)
+    queueLimits = new Map(
+      [...answerCounts].map(([channelId, count]) => [
         channelId,
         Math.min(MAX_QUEUED, Math.floor(count * share))
       ])
     )
-    answered.clear()
-    measuredAt = now
+    answerCounts.clear()
+    lastMeasureMillis = now
   }
 
   return {
@@ -155,17 +155,17 @@ export const makePollQueue = Effect.fnUntraced(function* ({
      * answer. The request counts as open from this call on, even before the returned effect runs,
      * until the vendor's answer.
      */
-    ask,
+    send,
     /** Starts the poll request in the background, or adds it to the queue of its channel. */
-    offer: (question: Question): void => {
-      const { channelId } = question
+    offer: (poll: PollRequest): void => {
+      const { channelId } = poll
       if (!open.isFull(channelId)) {
-        start(question)
+        start(poll)
         return
       }
-      const entry = { question, sinceMillis: monotonicMillisOf(clock) }
-      const queue = waiting.get(channelId)
-      if (queue === undefined) waiting.set(channelId, [entry])
+      const entry = { poll, sinceMillis: monotonicMillisOf(clock) }
+      const queue = queues.get(channelId)
+      if (queue === undefined) queues.set(channelId, [entry])
       else queue.push(entry)
     },
     /**
@@ -173,12 +173,14 @@ export const makePollQueue = Effect.fnUntraced(function* ({
      * queue. A claim counts this number as permits in use. This method must be called once before
      * each claim, as every call measures the vendors' rate of answers since the previous call.
      */
-    taken: (): ReadonlyMap<string, number> => {
+    openCounts: (): ReadonlyMap<string, number> => {
       measure()
       return new Map(
-        [...new Set([...open.names(), ...ahead.keys()])].map((channelId) => [
+        [...new Set([...open.names(), ...queueLimits.keys()])].map((channelId) => [
           channelId,
-          open.of(channelId) + (waiting.get(channelId)?.length ?? 0) - (ahead.get(channelId) ?? 0)
+          open.of(channelId) +
+            (queues.get(channelId)?.length ?? 0) -
+            (queueLimits.get(channelId) ?? 0)
         ])
       )
     },
@@ -186,22 +188,22 @@ export const makePollQueue = Effect.fnUntraced(function* ({
      * Removes and returns the tasks that have waited for at least `millis`, because their vendor
      * has become slow.
      */
-    late: (millis: number) => {
+    removeLate: (millis: number) => {
       const now = monotonicMillisOf(clock)
-      return [...waiting.keys()].flatMap((channelId) =>
-        takeLate(channelId, millis).flatMap(({ question: { tasks }, sinceMillis }) =>
+      return [...queues.keys()].flatMap((channelId) =>
+        removeLateOf(channelId, millis).flatMap(({ poll: { tasks }, sinceMillis }) =>
           tasks.map((task) => ({ task, waitedSeconds: (now - sinceMillis) / 1000 }))
         )
       )
     },
     /**
      * Waits until a channel that was full is half empty, so that one wake-up brings many poll
-     * requests, not one. A channel that emptied after the last `expect` ends the wait immediately.
+     * requests, not one. A channel that emptied after the last `resetRoom` ends the wait immediately.
      */
-    room: emptied.await,
+    room: roomLatch.await,
     /**
      * Resets `room`. The caller claims tasks after this call, and the claim uses the free permits.
      */
-    expect: Effect.asVoid(emptied.close)
+    resetRoom: Effect.asVoid(roomLatch.close)
   }
 })

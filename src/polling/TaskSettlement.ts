@@ -80,7 +80,7 @@ const OVERDUE_LIMIT = 1000
  * The longest interval at which a waiting read checks whether another gateway has written the end
  * of the task.
  */
-const MAX_LOOK_SECONDS = 1
+const MAX_REREAD_SECONDS = 1
 
 /**
  * The maximum size of the cache of finished tasks, for clients that read them again. A finished
@@ -118,12 +118,12 @@ export const layerTaskSettlement = Layer.effect(
     const ends = yield* TaskEnds
     const changes = yield* Changes
     const verdicts = yield* makeVideoVerdicts(ends.notify)
-    const questions = yield* makeVideoPolls(verdicts)
-    const asks = yield* makePollQueue({
-      bound: settings.pollsPerChannel,
+    const polls = yield* makeVideoPolls(verdicts)
+    const pollQueue = yield* makePollQueue({
+      limit: settings.pollsPerChannel,
       staleMillis: 1000 * settings.leaseSeconds * STALE_SHARE
     })
-    const finished = makeBoundedMap(FINISHED_BYTES, bytesOf)
+    const finishedTasks = makeBoundedMap(FINISHED_BYTES, bytesOf)
     const detached = yield* makeDetached
 
     /**
@@ -134,7 +134,7 @@ export const layerTaskSettlement = Layer.effect(
       const inTurn = yield* CurrentTurn
       const task = yield* inTurn(tasks.find(organizationId, id))
       if (task.finished && isShown(task)) {
-        finished.set(nameOf(organizationId, id), { task, mark })
+        finishedTasks.set(nameOf(organizationId, id), { task, mark })
       }
       return task
     })
@@ -143,26 +143,27 @@ export const layerTaskSettlement = Layer.effect(
      * Whether a claim for a poll may succeed. The database decides; this check only saves
      * statements that would claim nothing.
      */
-    const mayBeAsked = ({ state, channelId, sinceAskedSeconds }: Task): boolean =>
+    const canPoll = ({ state, channelId, sincePollSeconds }: Task): boolean =>
       state === "processing" &&
-      (sinceAskedSeconds === null || sinceAskedSeconds >= settings.askIntervalSeconds) &&
-      !asks.isFull(channelId)
+      (sincePollSeconds === null || sincePollSeconds >= settings.askIntervalSeconds) &&
+      !pollQueue.isFull(channelId)
 
     const readOnce = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const task = yield* find(organizationId, id)
-      if (!mayBeAsked(task)) return task
-      const claimed = yield* tasks.claim(organizationId, id)
-      if (Option.isNone(claimed)) return task
+      if (!canPoll(task)) return task
+      const claim = yield* tasks.claim(organizationId, id)
+      if (Option.isNone(claim)) return task
       yield* detached.run(
         Effect.flatMap(
-          Effect.suspend(() => asks.ask(questions.questionFor(claimed.value))),
+          Effect.suspend(() => pollQueue.send(polls.questionFor(claim.value))),
           ({ settle }) => settle
         )
       )
       return yield* find(organizationId, id)
     })
 
-    const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
+    const rereadInterval =
+      `${Math.min(settings.askIntervalSeconds, MAX_REREAD_SECONDS)} seconds` as const
     const untilFinished = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const end = yield* Latch.make(false)
       yield* ends.register(id, end)
@@ -177,37 +178,40 @@ export const layerTaskSettlement = Layer.effect(
           )
         ),
         Effect.tap((task) =>
-          task?.finished === true ? Effect.void : Effect.timeoutOption(end.await, lookAgain)
+          task?.finished === true ? Effect.void : Effect.timeoutOption(end.await, rereadInterval)
         ),
         Effect.repeat({ until: (task): task is Task => task?.finished === true })
       )
     })
 
-    const waits = yield* RcMap.make({
+    const sharedWaits = yield* RcMap.make({
       lookup: (key: string) => {
         const [organizationId = "", id = ""] = key.split(" ")
         return Effect.forkScoped(untilFinished(organizationId, id))
       }
     })
     const end: TaskSettlement["Service"]["end"] = (organizationId, id) =>
-      Effect.scoped(Effect.flatMap(RcMap.get(waits, nameOf(organizationId, id)), Fiber.join))
+      Effect.scoped(Effect.flatMap(RcMap.get(sharedWaits, nameOf(organizationId, id)), Fiber.join))
 
     const read: TaskSettlement["Service"]["read"] = Effect.fnUntraced(
       function* (organizationId, id, waitSeconds) {
-        const cached = finished.get(nameOf(organizationId, id))
-        if (cached !== null && isFresh(cached.mark, changes.mark("tasks", yield* Clock.Clock))) {
-          return cached.task
+        const cacheEntry = finishedTasks.get(nameOf(organizationId, id))
+        if (
+          cacheEntry !== null &&
+          isFresh(cacheEntry.mark, changes.mark("tasks", yield* Clock.Clock))
+        ) {
+          return cacheEntry.task
         }
-        const first = yield* readOnce(organizationId, id)
-        if (!isShown(first)) {
+        const storedTask = yield* readOnce(organizationId, id)
+        if (!isShown(storedTask)) {
           return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
         }
-        if (waitSeconds <= 0 || first.finished) return first
-        const waited = yield* Effect.timeoutOption(
+        if (waitSeconds <= 0 || storedTask.finished) return storedTask
+        const finishedTask = yield* Effect.timeoutOption(
           end(organizationId, id),
           `${waitSeconds} seconds`
         )
-        return Option.isSome(waited) ? waited.value : yield* find(organizationId, id)
+        return Option.isSome(finishedTask) ? finishedTask.value : yield* find(organizationId, id)
       }
     )
 
@@ -218,12 +222,12 @@ export const layerTaskSettlement = Layer.effect(
      */
     const putBackLate = Effect.suspend(() =>
       Effect.forEach(
-        asks.late(maxWaitMillis),
+        pollQueue.removeLate(maxWaitMillis),
         ({ task, waitedSeconds }) =>
           tasks.putBack(task, {
             nextPollSeconds: 0,
             isKnown: null,
-            askedSecondsAgo: task.sinceAskedSeconds + waitedSeconds
+            polledSecondsAgo: task.sincePollSeconds + waitedSeconds
           }),
         { concurrency: "unbounded", discard: true }
       )
@@ -233,39 +237,39 @@ export const layerTaskSettlement = Layer.effect(
      * The start of the current series of poller runs without a failure, on the monotonic clock;
      * null after a failure.
      */
-    let askingSince: number | null = null
+    let pollingSinceMillis: number | null = null
 
     const startDuePolls = Effect.gen(function* () {
-      yield* asks.expect
+      yield* pollQueue.resetRoom
       yield* putBackLate
-      if (asks.isBehind()) return false
+      if (pollQueue.isBehind()) return false
       const perChannel = settings.pollsPerChannel
-      const openByChannel = asks.taken()
-      const claimed = yield* tasks.claimDue({
+      const openByChannel = pollQueue.openCounts()
+      const claim = yield* tasks.claimDue({
         limit: CLAIM_LIMIT,
         perChannel,
         openByChannel
       })
-      for (const question of questions.questionsOf(claimed)) asks.offer(question)
-      if (claimed.length === CLAIM_LIMIT) return true
+      for (const poll of polls.questionsOf(claim)) pollQueue.offer(poll)
+      if (claim.length === CLAIM_LIMIT) return true
       // More due tasks may be left where the claim reached a channel's limit. One poll request may
       // cover many of the claimed tasks, and then the channel still has free permits.
-      const byChannel = Map.groupBy(claimed, ({ channelId }) => channelId)
+      const byChannel = Map.groupBy(claim, ({ channelId }) => channelId)
       return [...byChannel].some(
         ([channelId, { length }]) =>
-          length >= perChannel - (openByChannel.get(channelId) ?? 0) && !asks.isFull(channelId)
+          length >= perChannel - (openByChannel.get(channelId) ?? 0) && !pollQueue.isFull(channelId)
       )
     })
 
     const pollDue = startDuePolls.pipe(
       Effect.tap(() =>
         Effect.map(monotonicMillis, (now) => {
-          askingSince ??= now
+          pollingSinceMillis ??= now
         })
       ),
       Effect.onError(() =>
         Effect.sync(() => {
-          askingSince = null
+          pollingSinceMillis = null
         })
       )
     )
@@ -290,7 +294,7 @@ export const layerTaskSettlement = Layer.effect(
     const giveUpOverdue = Effect.fn("TaskSettlement.giveUpOverdue")(function* () {
       const seconds = settings.lastQuestionSeconds
       const now = yield* monotonicMillis
-      if (askingSince === null || now - askingSince < seconds * 1000) return
+      if (pollingSinceMillis === null || now - pollingSinceMillis < seconds * 1000) return
       yield* releaseEach(yield* tasks.overdue(seconds, OVERDUE_LIMIT), ({ upstreamId }) => ({
         task: { from: "processing", state: "failed", ...deadlineExceeded },
         orphan: { upstreamId, reason: deadlineExceeded.errorCode }
@@ -318,7 +322,7 @@ export const layerTaskSettlement = Layer.effect(
       read,
       end,
       pollDue,
-      room: asks.room,
+      room: pollQueue.room,
       sweep: Effect.andThen(sweepAbandoned("overdue"), giveUpOverdue()),
       recover: Effect.andThen(sweepAbandoned("all"), tasks.takeOver)
     })

@@ -11,20 +11,20 @@ import { ChannelCredentials, type KeyedAccount } from "../services/channels/Chan
 import {
   ProtocolAdapter,
   type VideoAdapter,
-  type VideoPollTogether,
+  type VideoBatchPoll,
   type VideoStatus
 } from "../services/ProtocolAdapter.ts"
 import { type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
-import type { Trouble, VideoVerdicts } from "./VideoVerdicts.ts"
+import type { PollProblem, VideoVerdicts } from "./VideoVerdicts.ts"
 
 type ClaimedTasks = Arr.NonEmptyReadonlyArray<ClaimedTask>
 
 /** One poll request to a channel's vendor, about one task or several. */
-export interface Question {
+export interface PollRequest {
   readonly channelId: string
   readonly tasks: ClaimedTasks
   /** Calls the vendor. A failure of the call is returned as an answer too. */
-  readonly ask: Effect.Effect<PollAnswer>
+  readonly send: Effect.Effect<PollAnswer>
 }
 
 /**
@@ -46,11 +46,11 @@ const MAX_SINGLE_TASKS = 10_000
  * it is used again. A poll can be repeated safely; without the retry the task would wait for
  * another interval.
  */
-const retryLostConnection = <A>(question: Effect.Effect<A, VendorFailure>) =>
+const retryLostConnection = <A>(attempt: Effect.Effect<A, VendorFailure>) =>
   Effect.catchIf(
-    question,
+    attempt,
     (failure) => failure._tag === "VendorLost" && failure.reason === "connection_lost",
-    () => question
+    () => attempt
   )
 
 /**
@@ -98,23 +98,23 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
    * Releases the claims of the tasks for later polls. A vendor's `Retry-After` pauses the whole
    * channel.
    */
-  const postpone = (tasks: ClaimedTasks, trouble: Trouble) => {
-    const seconds = pauseSeconds(trouble.retryAfterSeconds)
+  const postpone = (tasks: ClaimedTasks, problem: PollProblem) => {
+    const seconds = pauseSeconds(problem.retryAfterSeconds)
     return Effect.andThen(
       seconds > 0 ? repo.pause(tasks[0].channelId, seconds) : Effect.void,
-      forEachTask(tasks, (task) => verdicts.postpone(task, trouble))
+      forEachTask(tasks, (task) => verdicts.postpone(task, problem))
     )
   }
 
   /** A failure of `poll` counts as the failure of every task in the poll request. */
-  const questionOf = (
+  const pollRequestOf = (
     tasks: ClaimedTasks,
     poll: (adapter: VideoAdapter, account: KeyedAccount) => Effect.Effect<PollAnswer, VendorFailure>
-  ): Question => {
+  ): PollRequest => {
     const { channelId, accountVersion, protocol } = tasks[0]
     const putBack = (defect: unknown) =>
       forEachTask(tasks, (task) => verdicts.putBackAfterDefect(task, defect))
-    const ask = Effect.gen(function* () {
+    const send = Effect.gen(function* () {
       const adapter = adapters.video.get(protocol)
       if (adapter === undefined) {
         return { settle: postpone(tasks, { message: `no adapter speaks ${protocol}` }) }
@@ -134,11 +134,11 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
         }),
         orders: () => tasks.map(({ id }) => id)
       }),
-      Effect.catch((trouble) => Effect.succeed({ settle: postpone(tasks, trouble) })),
+      Effect.catch((problem) => Effect.succeed({ settle: postpone(tasks, problem) })),
       Effect.map(({ settle }) => ({ settle: Effect.catchDefect(settle, putBack) })),
       Effect.catchDefect((defect) => Effect.succeed({ settle: putBack(defect) }))
     )
-    return { channelId, tasks, ask }
+    return { channelId, tasks, send }
   }
 
   /**
@@ -152,17 +152,17 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
         })
       : verdicts.apply(task, status)
 
-  const questionFor = (task: ClaimedTask): Question =>
-    questionOf([task], (adapter, account) =>
+  const pollRequestFor = (task: ClaimedTask): PollRequest =>
+    pollRequestOf([task], (adapter, account) =>
       Effect.map(adapter.poll(account, task), (status) => {
         singleTasks.drop(task.id)
         return { settle: settle(task, status, account) }
       })
     )
 
-  const sharedQuestion = (tasks: ClaimedTasks, shared: VideoPollTogether): Question =>
-    questionOf(tasks, (_, account) =>
-      shared.poll(account, tasks).pipe(
+  const sharedPollRequest = (tasks: ClaimedTasks, sharedPoll: VideoBatchPoll): PollRequest =>
+    pollRequestOf(tasks, (_, account) =>
+      sharedPoll.poll(account, tasks).pipe(
         Effect.tapError((failure) =>
           Effect.sync(() => {
             if (!mayBeOneTask(failure)) return
@@ -182,20 +182,22 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
     )
 
   /** Groups the tasks into as few poll requests as the vendors' APIs allow. */
-  const questionsOf = (tasks: ReadonlyArray<ClaimedTask>): ReadonlyArray<Question> => {
-    const togetherOf = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
+  const pollRequestsOf = (tasks: ReadonlyArray<ClaimedTask>): ReadonlyArray<PollRequest> => {
+    const sharedPollOf = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.batchPoll
     const groups = Arr.groupBy(tasks, (task) =>
-      togetherOf(task)?.mayShare(task) === true && singleTasks.peek(task.id) === null
+      sharedPollOf(task)?.canShare(task) === true && singleTasks.peek(task.id) === null
         ? JSON.stringify([task.channelId, task.protocol, task.accountVersion, task.keyName])
         : task.id
     )
     return Object.values(groups).flatMap((group) => {
-      const shared = togetherOf(group[0])
-      return shared === undefined || group.length === 1
-        ? group.map(questionFor)
-        : Arr.chunksOf(group, shared.most).map((chunk) => sharedQuestion(chunk, shared))
+      const sharedPoll = sharedPollOf(group[0])
+      return sharedPoll === undefined || group.length === 1
+        ? group.map(pollRequestFor)
+        : Arr.chunksOf(group, sharedPoll.maxJobs).map((chunk) =>
+            sharedPollRequest(chunk, sharedPoll)
+          )
     })
   }
 
-  return { questionFor, questionsOf }
+  return { questionFor: pollRequestFor, questionsOf: pollRequestsOf }
 })

@@ -24,14 +24,14 @@ import {
   completionLagSeconds,
   lateSuccesses,
   staleClaims,
-  strangeStatusWords
+  unknownStatuses
 } from "../services/metrics.ts"
 import type { VideoStatus } from "../services/ProtocolAdapter.ts"
 import { type AbandonedTask, type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
 import { UsualTimes } from "./CompletionTimes.ts"
 
 /** The reason why a poll brought no verdict. */
-export interface Trouble {
+export interface PollProblem {
   /**
    * The tag of the failure, where the reason is a vendor's failure. The message of such a failure
    * may repeat the prompt.
@@ -53,7 +53,7 @@ const taskLost = {
   errorMessage: "The vendor no longer knows the task"
 } as const
 
-const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
+const increment = (counter: Metric.Counter<number>, task: ClaimedTask) =>
   Metric.update(
     Metric.withAttributes(counter, { protocol: task.protocol, channel: task.channelId }),
     1
@@ -66,13 +66,13 @@ const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
 export const noteCompletion = (channel: string, seconds: number) =>
   Metric.update(Metric.withAttributes(completionLagSeconds, { channel }), seconds)
 
-const noteUnknownStatus = (task: ClaimedTask, word: string) =>
-  countOn(strangeStatusWords, task).pipe(
+const noteUnknownStatus = (task: ClaimedTask, statusName: string) =>
+  increment(unknownStatuses, task).pipe(
     Effect.andThen(Effect.logWarning("task: vendor reported an unknown status")),
     Effect.annotateLogs({
       order_id: task.id,
       channel: task.channelId,
-      status: word.slice(0, 100)
+      status: statusName.slice(0, 100)
     })
   )
 
@@ -112,12 +112,12 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
   const usualTimes = yield* UsualTimes
   const health = yield* ChannelHealth
 
-  const recordCompletion = ({ channelId, sinceAskedSeconds }: ClaimedTask) => {
-    health.recordLag(channelId, sinceAskedSeconds)
-    return noteCompletion(channelId, sinceAskedSeconds)
+  const recordCompletion = ({ channelId, sincePollSeconds }: ClaimedTask) => {
+    health.recordLag(channelId, sincePollSeconds)
+    return noteCompletion(channelId, sincePollSeconds)
   }
 
-  const succeed = Effect.fnUntraced(function* (
+  const recordSuccess = Effect.fnUntraced(function* (
     task: ClaimedTask,
     videoUrl: string,
     usage: VideoUsage
@@ -150,9 +150,9 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
         const amounts = { estimatedNano: expectedChargeOf(quote), usedNano: charge.chargeNano }
         health.recordUsage(channelId, model, amounts)
       }
-      yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
+      yield* usualTimes.record(kindOf(task.model, task.quote), task.ageSeconds)
     } else if (state === "released") {
-      yield* countOn(lateSuccesses, task)
+      yield* increment(lateSuccesses, task)
       yield* Effect.logWarning("task: vendor reported success after the hold was released").pipe(
         Effect.annotateLogs({ order_id: task.id, channel: task.channelId })
       )
@@ -201,14 +201,14 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
       : task.pastDeadline
         ? giveUp(task, deadlineExceeded)
         : tasks.putBack(task, { nextPollSeconds: Math.max(pace, minimumSeconds), isKnown })
-    if (!isCurrent) yield* countOn(staleClaims, task)
+    if (!isCurrent) yield* increment(staleClaims, task)
   })
 
   const applyStatus = Effect.fnUntraced(function* (task: ClaimedTask, status: VideoStatus) {
     yield* failpoints.pass("video.verdict")
     switch (status._tag) {
       case "Succeeded":
-        yield* succeed(task, status.videoUrl, status.usage)
+        yield* recordSuccess(task, status.videoUrl, status.usage)
         break
       case "Failed": {
         const { won } = yield* release(task, "poll", {
@@ -225,7 +225,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
         break
       }
       case "Processing":
-        if (status.strangeWord !== undefined) yield* noteUnknownStatus(task, status.strangeWord)
+        if (status.unknownStatus !== undefined) yield* noteUnknownStatus(task, status.unknownStatus)
         yield* keepOpen(task, true)
         break
       case "Unknown":
@@ -269,14 +269,14 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
    * Releases the claim after a failed poll, which shows nothing about the job. The vendor's
    * message, which may repeat the prompt, is not logged.
    */
-  const postpone = (task: ClaimedTask, trouble: Trouble) =>
+  const postpone = (task: ClaimedTask, problem: PollProblem) =>
     Effect.logDebug("task: poll failed").pipe(
       Effect.annotateLogs({
         order_id: task.id,
         channel: task.channelId,
-        reason: trouble._tag ?? trouble.message
+        reason: problem._tag ?? problem.message
       }),
-      Effect.andThen(keepOpen(task, null, pauseSeconds(trouble.retryAfterSeconds)))
+      Effect.andThen(keepOpen(task, null, pauseSeconds(problem.retryAfterSeconds)))
     )
 
   return { apply, postpone, putBackAfterDefect, release }

@@ -76,7 +76,7 @@ const messageFields: ReadonlySet<string> = new Set([
 ])
 
 const token = /^[\w.:/@+*-]{1,80}$/
-const moment = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\w.:+ -]{0,12}$/
+const timestampPattern = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\w.:+ -]{0,12}$/
 const fieldName = /^[A-Za-z_][\w.-]{0,47}$/
 
 const MAX_DEPTH = 6
@@ -103,7 +103,7 @@ export interface RedactOptions {
   readonly itemId: string | null
 }
 
-export interface Redacted {
+export interface RedactedBody {
   /** The redacted value, at most 8 KiB of JSON. */
   readonly value: unknown
   /** The free texts in the value. */
@@ -141,7 +141,10 @@ class Redactor {
   }
 
   private maskSecrets(text: string): string {
-    return this.options.secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
+    return this.options.secrets.reduce(
+      (maskedText, secret) => maskedText.replaceAll(secret, MASK),
+      text
+    )
   }
 
   private redactText(field: string, text: string): unknown {
@@ -151,10 +154,10 @@ class Redactor {
     const medium = mediumOf(text)
     if (medium !== null) return describeMedium(medium)
     if (startsWithAddress(text)) return this.maskSecrets(plainAddress(text) ?? "[address]")
-    if (tokenFields.has(field) && (token.test(text) || moment.test(text))) {
-      const masked = withoutEchoes(this.maskSecrets(text), requestTexts ?? [])
-      if (outcomeFields.has(field)) this.outcome.push(masked)
-      return masked
+    if (tokenFields.has(field) && (token.test(text) || timestampPattern.test(text))) {
+      const maskedText = withoutEchoes(this.maskSecrets(text), requestTexts ?? [])
+      if (outcomeFields.has(field)) this.outcome.push(maskedText)
+      return maskedText
     }
     if (messageFields.has(field) && requestTexts !== null) {
       return withoutEchoes(this.maskSecrets(text), requestTexts)
@@ -165,9 +168,9 @@ class Redactor {
   }
 
   /** Counts a redacted value against the length limit; undefined if the limit is exceeded. */
-  private charge(redacted: unknown, extra = 0): unknown {
-    this.remainingLength -= charactersOf(redacted) + extra + 1
-    return this.remainingLength < 0 ? undefined : redacted
+  private charge(redactedValue: unknown, extra = 0): unknown {
+    this.remainingLength -= charactersOf(redactedValue) + extra + 1
+    return this.remainingLength < 0 ? undefined : redactedValue
   }
 
   redactValue(field: string, value: unknown, depth: number): unknown {
@@ -187,38 +190,38 @@ class Redactor {
     if (depth >= MAX_DEPTH) return this.charge(`[${items.length} items]`)
     if (this.charge("") === undefined) return undefined
     const { itemId } = this.options
-    const redacted = items
+    const redactedValue = items
       .filter((item) => itemId === null || !isNamed(item) || item.id === itemId)
       .slice(0, MAX_ITEMS)
       .map((item) => this.redactValue(field, item, depth + 1))
       .filter((item) => item !== undefined)
-    const omitted = items.length - redacted.length
-    return omitted === 0 ? redacted : [...redacted, `[${omitted} more]`]
+    const omittedCount = items.length - redactedValue.length
+    return omittedCount === 0 ? redactedValue : [...redactedValue, `[${omittedCount} more]`]
   }
 
   private redactObject(object: object, depth: number): unknown {
     const entries = Object.entries(object)
     if (depth >= MAX_DEPTH) return this.charge(`[${entries.length} fields]`)
     if (this.charge("") === undefined) return undefined
-    const redacted: Record<string, unknown> = {}
-    let omitted = 0
+    const redactedValue: Record<string, unknown> = {}
+    let omittedCount = 0
     for (const [name, inner] of entries) {
       const isPlain = fieldName.test(name) && this.maskSecrets(name) === name
       const hasRoom = isPlain && this.charge(name, 1) !== undefined
       const value = hasRoom ? this.redactValue(name.toLowerCase(), inner, depth + 1) : undefined
-      if (value === undefined) omitted += 1
-      else redacted[name] = value
+      if (value === undefined) omittedCount += 1
+      else redactedValue[name] = value
     }
-    return omitted === 0 ? redacted : { ...redacted, "[omitted]": omitted }
+    return omittedCount === 0 ? redactedValue : { ...redactedValue, "[omitted]": omittedCount }
   }
 }
 
 /** Redacts a decoded JSON value, or a text if the body was not JSON. */
-export const redact = (value: unknown, options: RedactOptions): Redacted => {
+export const redact = (value: unknown, options: RedactOptions): RedactedBody => {
   const redactor = new Redactor(options)
-  const redacted = redactor.redactValue("", value, 0)
+  const redactedValue = redactor.redactValue("", value, 0)
   return {
-    value: redacted ?? null,
+    value: redactedValue ?? null,
     texts: redactor.texts,
     outcome: redactor.outcome.join(" ")
   }

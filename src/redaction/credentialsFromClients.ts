@@ -23,9 +23,9 @@ const ENCODED_LENGTH = 8
  * encode neighbouring bytes.
  */
 const base64Spellings = (secret: string): ReadonlyArray<string> =>
-  [0, 1, 2].flatMap((before) => {
-    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
-    const from = Math.ceil((before * 8) / 6)
+  [0, 1, 2].flatMap((padding) => {
+    const bytes = Buffer.concat([Buffer.alloc(padding), Buffer.from(secret)])
+    const from = Math.ceil((padding * 8) / 6)
     const to = Math.floor((bytes.length * 8) / 6)
     return [bytes.toString("base64").slice(from, to), bytes.toString("base64url").slice(from, to)]
   })
@@ -41,8 +41,10 @@ const spellings = (secret: string): ReadonlyArray<string> =>
  * because it could be any word.
  */
 const hostsOf = (baseUrl: string): ReadonlyArray<string> => {
-  const parsed = URL.parse(baseUrl)
-  return parsed === null ? [] : [parsed.host, parsed.hostname].filter((host) => /[.:]/.test(host))
+  const parsedUrl = URL.parse(baseUrl)
+  return parsedUrl === null
+    ? []
+    : [parsedUrl.host, parsedUrl.hostname].filter((host) => /[.:]/.test(host))
 }
 
 const secretsOf = ({ apiKey, appId, baseUrl }: Credentials): ReadonlyArray<string> => [
@@ -60,7 +62,7 @@ const accountName =
 
 const maskSecrets = (secrets: ReadonlyArray<string>, text: string): string =>
   secrets
-    .reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
+    .reduce((maskedText, secret) => maskedText.replaceAll(secret, MASK), text)
     .replace(accountName, MASK)
 
 /**

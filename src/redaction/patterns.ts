@@ -24,8 +24,10 @@ const MAX_ADDRESS = 300
  * address.
  */
 export const plainAddress = (url: string): string | null => {
-  const parsed = URL.parse(url)
-  return parsed === null ? null : `${parsed.origin}${parsed.pathname}`.slice(0, MAX_ADDRESS)
+  const parsedUrl = URL.parse(url)
+  return parsedUrl === null
+    ? null
+    : `${parsedUrl.origin}${parsedUrl.pathname}`.slice(0, MAX_ADDRESS)
 }
 
 /**

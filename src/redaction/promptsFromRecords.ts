@@ -33,18 +33,18 @@ export const withoutEchoes = (message: string, requestTexts: ReadonlyArray<strin
   const spellings = requestTexts.flatMap((requestText) =>
     spellingsOf(requestText.slice(0, MAX_SEARCHED_LENGTH).toWellFormed())
   )
-  let masked = ""
+  let maskedText = ""
   for (let at = 0; at < text.length; ) {
     const echoLength = Math.max(0, ...spellings.map((spelling) => echoLengthAt(text, at, spelling)))
     if (echoLength === 0) {
-      masked += text[at]
+      maskedText += text[at]
       at += 1
     } else {
-      masked += masked.endsWith(ECHO) ? "" : ECHO
+      maskedText += maskedText.endsWith(ECHO) ? "" : ECHO
       at += echoLength
     }
   }
-  return masked.toWellFormed()
+  return maskedText.toWellFormed()
 }
 
 // Refusals that are stored, so that a repetition of the request gets the same answer
@@ -86,11 +86,11 @@ const piecesOf = (text: string): ReadonlyArray<string> =>
 /** The texts of a request in pieces; null if there are too many or they are too long. */
 const requestTextsIn = (request: unknown): ReadonlyArray<string> | null => {
   const texts = [...new Set(textsOf(request))]
-  const short = texts.filter((text) => text.length < SHORT_LENGTH)
+  const shortTexts = texts.filter((text) => text.length < SHORT_LENGTH)
   const long = texts.filter((text) => text.length >= SHORT_LENGTH).join("\n")
-  return short.length > MAX_SHORT_TEXTS || long.length > MAX_REQUEST_TEXT
+  return shortTexts.length > MAX_SHORT_TEXTS || long.length > MAX_REQUEST_TEXT
     ? null
-    : [...short, ...piecesOf(long)]
+    : [...shortTexts, ...piecesOf(long)]
 }
 
 /** Every string in a body, and the names of its fields. */

@@ -19,9 +19,9 @@ const redactError = (error: unknown): unknown => {
   const tag = tagOf(error)
   if (!errorsWithVendorText.has(tag)) return error
   const status = Predicate.hasProperty(error, "status") ? error.status : null
-  const redacted = new Error(status === null ? "without an answer" : `HTTP ${status}`)
-  redacted.name = tag
-  return redacted
+  const redactedError = new Error(status === null ? "without an answer" : `HTTP ${status}`)
+  redactedError.name = tag
+  return redactedError
 }
 
 /** Wraps a tracer and removes the vendor's text from the errors of spans. */

@@ -63,7 +63,7 @@ export type AnswerBudget = ReturnType<typeof makeAnswerBudget>
 
 export const makeAnswerBudget = (budgetBytes: number) => {
   const ownerBytes = Math.floor(budgetBytes * OWNER_SHARE)
-  const counted = new Map<string, number>()
+  const countedBytes = new Map<string, number>()
   const reservations = new Map<string, number>()
   /** The waiting reservations in order of arrival. */
   const waiters = new Set<Waiter>()
@@ -71,14 +71,14 @@ export const makeAnswerBudget = (budgetBytes: number) => {
   let reservationCount = 0
   let isAdmitting = false
 
-  const bytesOf = (owner: string): number => counted.get(owner) ?? 0
+  const bytesOf = (owner: string): number => countedBytes.get(owner) ?? 0
   const add = (amounts: Map<string, number>, owner: string, delta: number): void => {
-    const next = (amounts.get(owner) ?? 0) + delta
-    if (next > 0) amounts.set(owner, next)
+    const nextAmount = (amounts.get(owner) ?? 0) + delta
+    if (nextAmount > 0) amounts.set(owner, nextAmount)
     else amounts.delete(owner)
   }
   const change = (owner: string, delta: number): void => {
-    add(counted, owner, delta)
+    add(countedBytes, owner, delta)
     totalBytes += delta
     if (delta >= 0 || waiters.size === 0 || isAdmitting) return
     isAdmitting = true
@@ -105,13 +105,13 @@ export const makeAnswerBudget = (budgetBytes: number) => {
   /** Starts the waiting reservations that fit; the owner with the fewest bytes comes first. */
   const admit = (): void => {
     while (true) {
-      let next: Waiter | null = null
+      let nextAmount: Waiter | null = null
       for (const waiter of waiters) {
-        const isFirst = next === null || bytesOf(waiter.owner) < bytesOf(next.owner)
-        if (isFirst && fits(waiter.owner, waiter.bytes())) next = waiter
+        const isFirst = nextAmount === null || bytesOf(waiter.owner) < bytesOf(nextAmount.owner)
+        if (isFirst && fits(waiter.owner, waiter.bytes())) nextAmount = waiter
       }
-      if (next === null) return
-      next.begin()
+      if (nextAmount === null) return
+      nextAmount.begin()
     }
   }
 
@@ -161,12 +161,12 @@ export const makeAnswerBudget = (budgetBytes: number) => {
     }
     return {
       owner: () => owner,
-      assign: (next) => {
+      assign: (nextAmount) => {
         if (!isClosed && bytes > 0) {
           change(owner, -bytes)
-          change(next, bytes)
+          change(nextAmount, bytes)
         }
-        owner = next
+        owner = nextAmount
         isAssigned = true
       },
       isAssigned: () => isAssigned,

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 
 /** Whether a request is allowed, and the state of its bucket. */
 export interface Rate {
-  readonly allowed: boolean
+  readonly isAllowed: boolean
   /** The number of requests per minute, which is also the maximum burst. */
   readonly limit: number
   /** The number of requests currently left. */
@@ -35,8 +35,8 @@ export const makeRequestRates = () => {
    */
   const dropFull = (now: number): void => {
     if (fullAt.size < sweepAt) return
-    for (const [owner, full] of fullAt) {
-      if (full <= now) fullAt.delete(owner)
+    for (const [owner, fullAtNanos] of fullAt) {
+      if (fullAtNanos <= now) fullAt.delete(owner)
     }
     sweepAt = Math.max(MIN_SWEPT, fullAt.size * 2)
   }
@@ -48,19 +48,19 @@ export const makeRequestRates = () => {
       const interval = Math.floor(MINUTE / perMinute)
       const fullBefore = Math.max(now, fullAt.get(owner) ?? now)
       const available = Math.floor((MINUTE - (fullBefore - now)) / interval)
-      const allowed = available > 0
-      const consumed = allowed ? tokens : 0
-      const fullAfter = fullBefore + consumed * interval
-      if (consumed > 0) {
+      const isAllowed = available > 0
+      const consumedTokens = isAllowed ? tokens : 0
+      const fullAfter = fullBefore + consumedTokens * interval
+      if (consumedTokens > 0) {
         dropFull(now)
         fullAt.set(owner, fullAfter)
       }
       return Effect.succeed({
-        allowed,
+        isAllowed,
         limit: perMinute,
-        remaining: available - consumed,
+        remaining: available - consumedTokens,
         resetMillis: (fullAfter - now) / MILLI,
-        retryMillis: allowed ? 0 : (fullAfter + interval - now - MINUTE) / MILLI
+        retryMillis: isAllowed ? 0 : (fullAfter + interval - now - MINUTE) / MILLI
       })
     })
 

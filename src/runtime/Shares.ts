@@ -8,21 +8,21 @@ import { onScopeEnd } from "./onScopeEnd.ts"
  */
 export const makeShares = (limits: { readonly perOwner: number; readonly total?: number }) => {
   const { perOwner, total = Number.POSITIVE_INFINITY } = limits
-  const reserved = new Map<string, number>()
+  const reservedByOwner = new Map<string, number>()
   let reservedTotal = 0
 
   const change = (owner: string, delta: number): void => {
     reservedTotal += delta
-    const next = (reserved.get(owner) ?? 0) + delta
-    if (next > 0) reserved.set(owner, next)
-    else reserved.delete(owner)
+    const next = (reservedByOwner.get(owner) ?? 0) + delta
+    if (next > 0) reservedByOwner.set(owner, next)
+    else reservedByOwner.delete(owner)
   }
   /** Whether a reservation of the amount fits in addition to all others. */
-  const fits = (others: number, amount: number, limit: number): boolean =>
-    others === 0 || others + amount <= limit
+  const fits = (otherAmounts: number, amount: number, limit: number): boolean =>
+    otherAmounts === 0 || otherAmounts + amount <= limit
   /** Whether a reservation of `current` may be resized to `amount`. */
   const mayResize = (owner: string, current: number, amount: number): boolean =>
-    fits((reserved.get(owner) ?? 0) - current, amount, perOwner) &&
+    fits((reservedByOwner.get(owner) ?? 0) - current, amount, perOwner) &&
     fits(reservedTotal - current, amount, total)
 
   const tryReserve = (owner: string, amount = 1): boolean => {

@@ -28,14 +28,14 @@ export const layerShutdown = Layer.effect(
   Shutdown,
   Effect.gen(function* () {
     const { shutdownSeconds } = yield* Settings
-    const beginning = yield* Deferred.make<void>()
+    const started = yield* Deferred.make<void>()
     let deadline: number | null = null
     return {
       hasBegun: () => deadline !== null,
-      awaitBegin: Deferred.await(beginning),
+      awaitBegin: Deferred.await(started),
       begin: Effect.flatMap(monotonicMillis, (now) => {
         deadline ??= now + shutdownSeconds * 1000
-        return Effect.asVoid(Deferred.succeed(beginning, undefined))
+        return Effect.asVoid(Deferred.succeed(started, undefined))
       }),
       timeLeft: Effect.map(monotonicMillis, (now) =>
         deadline === null

@@ -23,9 +23,9 @@ export const makeAlarms = Effect.gen(function* () {
   const isAnySet = Latch.makeUnsafe()
 
   const ringDue = Effect.sync(() => {
-    const now = monotonicMillisOf(clock)
+    const nowMillis = monotonicMillisOf(clock)
     for (const alarm of alarms) {
-      if (alarm.atMillis > now) continue
+      if (alarm.atMillis > nowMillis) continue
       alarms.delete(alarm)
       alarm.ring?.()
     }

@@ -20,12 +20,12 @@ export const filteredLookup =
     resolve(host, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, [])
       const all = typeof addresses === "string" ? [] : addresses
-      const allowed = all.filter(({ address }) => isAllowed(address))
-      const [first] = allowed
+      const allowedAddresses = all.filter(({ address }) => isAllowed(address))
+      const [first] = allowedAddresses
       if (first === undefined) {
-        const refused = new Error(refusal.message)
-        callback(Object.assign(refused, { code: refusal.code, syscall: "getaddrinfo" }), [])
-      } else if (options.all === true) callback(null, allowed)
+        const refusalError = new Error(refusal.message)
+        callback(Object.assign(refusalError, { code: refusal.code, syscall: "getaddrinfo" }), [])
+      } else if (options.all === true) callback(null, allowedAddresses)
       else callback(null, first.address, first.family)
     })
 

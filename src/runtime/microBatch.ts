@@ -103,10 +103,10 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   }
 
   /** Runs an effect and then releases its lane. Other lanes do not wait for the effect. */
-  const continueWith = (effect: Effect.Effect<void>, free: () => void): void =>
+  const continueWith = (effect: Effect.Effect<void>, markFree: () => void): void =>
     void fork(
       Effect.map(effect, () => {
-        free()
+        markFree()
         startCalls()
       })
     )

@@ -46,7 +46,7 @@ export interface Caller {
    * What an operator has disabled: the organisation or the member of the key; null or absent where
    * both are enabled. While one is disabled, every request with the key is refused.
    */
-  readonly disabled?: "organisation" | "member" | null
+  readonly disabledOwner?: "organisation" | "member" | null
 }
 
 /**
@@ -64,8 +64,10 @@ export const lacksScope = (caller: Caller, oneOf: ReadonlyArray<Scope>): Permiss
  * The error for a disabled caller. The message says what is disabled, so that the holder of the key
  * can ask the operator.
  */
-export const disabledCaller = (disabled: NonNullable<Caller["disabled"]>): PermissionDenied =>
-  new PermissionDenied({ message: `The ${disabled} of this key is disabled` })
+export const disabledCaller = (
+  disabledOwner: NonNullable<Caller["disabledOwner"]>
+): PermissionDenied =>
+  new PermissionDenied({ message: `The ${disabledOwner} of this key is disabled` })
 
 export interface NewKey {
   readonly name: string
@@ -92,7 +94,7 @@ export class Access extends Context.Service<
      * enabled. An unknown member counts as a disabled member. Changes take effect on every gateway
      * within a second.
      */
-    standing(organizationId: string, memberId: string): Effect.Effect<Caller["disabled"]>
+    ownerState(organizationId: string, memberId: string): Effect.Effect<Caller["disabledOwner"]>
     /** Creates an organisation with an empty pool, and returns its id. */
     createOrganization(name: string): Effect.Effect<string>
     createMember(

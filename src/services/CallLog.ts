@@ -57,7 +57,7 @@ export type AnsweredCall = typeof AnsweredCall.Type
 
 export interface CallReport {
   /** The complete response; null where none arrived. */
-  readonly answered: AnsweredCall | null
+  readonly answeredCall: AnsweredCall | null
   /**
    * Returns the number of characters of the request and the response. They stay in memory until
    * `describe` has run.

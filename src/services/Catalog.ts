@@ -66,7 +66,7 @@ export interface CatalogSnapshot {
   readonly priceModel: (terms: PriceListTerms, model: Model) => PricedModel
 }
 
-export interface CatalogReplaced {
+export interface CatalogReplacement {
   readonly version: bigint
   readonly changes: CatalogChange
   readonly warnings: ReadonlyArray<FieldFault>
@@ -127,10 +127,10 @@ export const makeSnapshot = (
   priceLists: ReadonlyArray<ScheduledPriceList> = []
 ): CatalogSnapshot => {
   const channels = new Map(document.channels.map((channel) => [channel.id, channel]))
-  const enabled = document.mounts.filter(
+  const enabledMounts = document.mounts.filter(
     (mount) => mount.enabled && channels.get(mount.channel)?.enabled === true
   )
-  const mounts = Map.groupBy(enabled.toSorted(byPriority), ({ model }) => model)
+  const mounts = Map.groupBy(enabledMounts.toSorted(byPriority), ({ model }) => model)
   const models = new Map(document.models.map((model) => [model.id, model]))
   const modelsByName = new Map(
     document.models.flatMap((model) => namesOf(model).map((name) => [name, model] as const))
@@ -210,12 +210,12 @@ export interface CatalogEdit {
  */
 export const versionConflict = (
   version: bigint,
-  since: ReadonlyArray<Pick<CatalogSnapshot, "version" | "author" | "createdAt">>
+  newerVersions: ReadonlyArray<Pick<CatalogSnapshot, "version" | "author" | "createdAt">>
 ): PreconditionFailed =>
   new PreconditionFailed({
     message: `The catalog is at version ${version} by now: read it again, and make the change on that`,
     version: Number(version),
-    changed: since.map((one) => ({
+    changed: newerVersions.map((one) => ({
       version: Number(one.version),
       by: one.author,
       at: one.createdAt.toISOString()
@@ -227,9 +227,9 @@ const keysAfter = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
   new Map([
     ...stored,
     ...catalog.channels.map((channel) => {
-      const written = writtenKeys(channel).filter(({ api_key = null }) => api_key !== null)
-      const before = stored.get(channel.id)?.names ?? []
-      const names = new Set([...before, ...written.map(({ name }) => name)])
+      const keysWithValue = writtenKeys(channel).filter(({ api_key = null }) => api_key !== null)
+      const knownNames = stored.get(channel.id)?.names ?? []
+      const names = new Set([...knownNames, ...keysWithValue.map(({ name }) => name)])
       return [channel.id, { origin: originOf(channel.base_url), names }] as const
     })
   ])
@@ -239,7 +239,7 @@ const keysAfter = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
  * warnings.
  */
 const replacedCatalog = (
-  written: {
+  replacement: {
     readonly version: bigint
     readonly before: CatalogDocument
     readonly after: CatalogDocument
@@ -249,18 +249,18 @@ const replacedCatalog = (
   storedKeys: StoredKeys,
   priceLists: ReadonlyArray<ScheduledPriceList>,
   nowMillis: number
-): CatalogReplaced => {
-  const { before, after } = written
+): CatalogReplacement => {
+  const { before, after } = replacement
   const channels = compareLists(before.channels, after.channels, ({ id }) => id)
   const isRekeyed = (channel: ChannelWrite) =>
     writtenKeys(channel).some(({ api_key = null }) => api_key !== null)
-  const rekeyed = written.catalog.channels.flatMap((channel) =>
+  const rekeyedIds = replacement.catalog.channels.flatMap((channel) =>
     isRekeyed(channel) && !channels.added.includes(channel.id) ? [channel.id] : []
   )
   return {
-    version: written.version,
+    version: replacement.version,
     changes: {
-      channels: { ...channels, changed: [...new Set([...channels.changed, ...rekeyed])] },
+      channels: { ...channels, changed: [...new Set([...channels.changed, ...rekeyedIds])] },
       models: compareLists(before.models, after.models, ({ id }) => id),
       mounts: compareLists(
         before.mounts,
@@ -390,12 +390,12 @@ export class Catalog extends Context.Service<
     replace(
       catalog: CatalogWrite,
       edit?: CatalogEdit
-    ): Effect.Effect<CatalogReplaced, InvalidRequest | PreconditionFailed>
+    ): Effect.Effect<CatalogReplacement, InvalidRequest | PreconditionFailed>
     /**
      * Returns the changes and warnings that `replace` would return, and changes nothing; `version`
      * is the version in force.
      */
-    preview(catalog: CatalogWrite): Effect.Effect<CatalogReplaced, InvalidRequest>
+    preview(catalog: CatalogWrite): Effect.Effect<CatalogReplacement, InvalidRequest>
     /** Enables or disables a channel, and leaves the rest of the catalog unchanged. */
     enable(
       channelId: string,

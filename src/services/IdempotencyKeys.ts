@@ -87,24 +87,24 @@ export class IdempotencyKeys extends Context.Service<
   }
 >()("gateway/services/IdempotencyKeys") {}
 
-export const stillRunning = new IdempotencyConflict({
+export const requestRunning = new IdempotencyConflict({
   message:
     "The first request with this Idempotency-Key is still running; repeat it in a moment for its answer",
   param: "idempotency-key",
   retryAfterSeconds: 1
 })
 
-const answerNotStored = (message: string) =>
+const missingAnswer = (message: string) =>
   new IdempotencyConflict({ message, param: "idempotency-key", retryAfterSeconds: null })
 
 /**
  * Returns the response of the first request, or fails with the reason why that response cannot be
  * returned again.
  */
-export const recallOf = Effect.fnUntraced(function* (
+export const recallAnswer = Effect.fnUntraced(function* (
   { answer, taskState, ...request }: StoredRequest,
   key: RequestKey,
-  remembered: AnswerBody | null
+  recentAnswer: AnswerBody | null
 ): Effect.fn.Return<FirstAnswer, RepeatRefusal> {
   if (request.fingerprint !== key.fingerprint) {
     return yield* new IdempotencyMismatch({
@@ -122,21 +122,21 @@ export const recallOf = Effect.fnUntraced(function* (
     case "Refused":
       return answer
     case "Images": {
-      const result = answer.result ?? remembered
+      const result = answer.result ?? recentAnswer
       if (result !== null) return { _tag: "Images", result }
-      return yield* answerNotStored(
+      return yield* missingAnswer(
         "The images of this Idempotency-Key were made, charged and answered in base64, which is not kept; take a fresh key to make others"
       )
     }
     case "Text":
       // Only responses that were not streamed are cached. For a streamed request, a cached response
       // therefore belongs to another request.
-      if (remembered !== null && !answer.streamed) return { _tag: "Text", result: remembered }
-      return yield* answerNotStored(
+      if (recentAnswer !== null && !answer.streamed) return { _tag: "Text", result: recentAnswer }
+      return yield* missingAnswer(
         "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
       )
     default:
-      if (request.holdIsOpen) return yield* stillRunning
+      if (request.holdIsOpen) return yield* requestRunning
       return { _tag: "Refused", error: abandonedRequestError() }
   }
 })
@@ -194,12 +194,12 @@ export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
       return { key, fingerprint: Hex.encode(hash) }
     }),
     recall: Effect.fn("IdempotencyKeys.recall")(function* (organizationId, key) {
-      const stored = yield* store.find(organizationId, key.key)
-      if (stored === null) return null
+      const storedRequest = yield* store.find(organizationId, key.key)
+      if (storedRequest === null) return null
       // The cached response may belong to an earlier request with the same key.
       const last = recent.get(nameOf(organizationId, key))
-      const remembered = last?.fingerprint === key.fingerprint ? last.result : null
-      return yield* recallOf(stored, key, remembered)
+      const recentAnswer = last?.fingerprint === key.fingerprint ? last.result : null
+      return yield* recallAnswer(storedRequest, key, recentAnswer)
     }),
     remember: (organizationId, key, result) =>
       Effect.sync(() => recent.set(nameOf(organizationId, key), { ...key, result })),

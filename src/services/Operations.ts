@@ -115,12 +115,12 @@ export class PollerPulse extends Context.Service<
 export const layerPollerPulse = Layer.effect(
   PollerPulse,
   Effect.map(monotonicMillis, (startedAt) => {
-    let last = startedAt
+    let lastBeatMillis = startedAt
     return PollerPulse.of({
       beat: Effect.map(monotonicMillis, (now) => {
-        last = now
+        lastBeatMillis = now
       }),
-      secondsSinceBeat: Effect.map(monotonicMillis, (now) => (now - last) / 1000)
+      secondsSinceBeat: Effect.map(monotonicMillis, (now) => (now - lastBeatMillis) / 1000)
     })
   })
 )

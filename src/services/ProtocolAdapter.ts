@@ -55,10 +55,10 @@ export interface VideoTaskRef {
 
 export type VideoStatus =
   /**
-   * `strangeWord` is the status as the vendor names it. It is set only where the adapter does not
+   * `unknownStatus` is the status as the vendor names it. It is set only where the adapter does not
    * know this status.
    */
-  | { readonly _tag: "Processing"; readonly strangeWord?: string }
+  | { readonly _tag: "Processing"; readonly unknownStatus?: string }
   | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }
   | { readonly _tag: "Failed"; readonly code: string; readonly message: string }
   /**
@@ -82,7 +82,7 @@ export interface VideoAdapter extends Checkable {
    * Checks, without sending a request, whether the order can be expressed in the vendor's API.
    * Fails with the same error as `submit` where it cannot.
    */
-  readonly place?: (order: VideoOrder) => Result.Result<void, VendorFailure>
+  readonly checkOrder?: (order: VideoOrder) => Result.Result<void, VendorFailure>
   /**
    * Starts a paid job and returns the vendor's task id, with any prefix that a poll needs to find
    * the job. Never retried on failure.
@@ -94,14 +94,14 @@ export interface VideoAdapter extends Checkable {
    * Polling of many jobs of an account in one request; absent where the protocol has no such
    * request.
    */
-  readonly together?: VideoPollTogether
+  readonly batchPoll?: VideoBatchPoll
 }
 
-export interface VideoPollTogether {
+export interface VideoBatchPoll {
   /** Maximum number of jobs in one request. */
-  readonly most: number
+  readonly maxJobs: number
   /** False for a job whose id cannot safely be part of a list. */
-  mayShare(task: VideoTaskRef): boolean
+  canShare(task: VideoTaskRef): boolean
   /**
    * Returns the status of each job by upstream id. An id that is missing from the result is unknown
    * to the vendor. A job whose part of the response could not be read has its own failure, which
@@ -245,10 +245,10 @@ export const asVendorTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Ef
     const total = fiber.getRef(VendorTime)
     if (total === null || total.isWaiting) return effect
     const clock = fiber.getRef(Clock.Clock)
-    const started = clock.currentTimeNanosUnsafe()
+    const startedAtNanos = clock.currentTimeNanosUnsafe()
     total.isWaiting = true
     return Effect.onExitPrimitive(effect, () => {
-      total.nanos += clock.currentTimeNanosUnsafe() - started
+      total.nanos += clock.currentTimeNanosUnsafe() - startedAtNanos
       total.isWaiting = false
       return undefined
     })

@@ -117,7 +117,7 @@ export const Task = Schema.Struct({
    * answer to a poll, whichever came last; null before the acceptance. No claim succeeds until the
    * poll interval has passed.
    */
-  sinceAskedSeconds: Schema.NullOr(Schema.Number),
+  sincePollSeconds: Schema.NullOr(Schema.Number),
   /** The kind of the video; null where it cannot be derived from the summary of the order. */
   kind: Schema.NullOr(VideoKind)
 })
@@ -162,7 +162,7 @@ export const ClaimedTask = Schema.Struct({
    * Seconds between this claim and the previous poll, or the vendor's acceptance before the first
    * poll.
    */
-  sinceAskedSeconds: Schema.Number,
+  sincePollSeconds: Schema.Number,
   /**
    * The number of claims so far. Every write under a claim names its lease, so that a stale claim
    * changes nothing.
@@ -273,7 +273,7 @@ export class TaskRepo extends Context.Service<
          * Seconds since the last poll; 0 when left out, which means that the task was polled under
          * this claim.
          */
-        readonly askedSecondsAgo?: number
+        readonly polledSecondsAgo?: number
       }
     ): Effect.Effect<boolean>
     /**
@@ -308,7 +308,7 @@ export class TaskRepo extends Context.Service<
 >()("gateway/services/TaskRepo") {}
 
 const makeTaskEnds = () => {
-  const awaited = new Map<string, Set<Latch.Latch>>()
+  const latches = new Map<string, Set<Latch.Latch>>()
   return {
     /**
      * Registers a latch that opens when this process ends the task. The registration lasts until
@@ -316,16 +316,16 @@ const makeTaskEnds = () => {
      */
     register: (id: string, end: Latch.Latch) =>
       Effect.acquireRelease(
-        Effect.sync(() => awaited.set(id, (awaited.get(id) ?? new Set()).add(end))),
+        Effect.sync(() => latches.set(id, (latches.get(id) ?? new Set()).add(end))),
         () =>
           Effect.sync(() => {
-            const others = awaited.get(id)
-            others?.delete(end)
-            if (others?.size === 0) awaited.delete(id)
+            const taskLatches = latches.get(id)
+            taskLatches?.delete(end)
+            if (taskLatches?.size === 0) latches.delete(id)
           })
       ),
     notify: (id: string): void => {
-      for (const end of awaited.get(id) ?? []) end.openUnsafe()
+      for (const end of latches.get(id) ?? []) end.openUnsafe()
     }
   }
 }

@@ -12,7 +12,7 @@ export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", {
   message: Schema.String
 }) {}
 
-export interface Sealed {
+export interface SealedSecret {
   /** Identifies the master key without revealing it. */
   readonly keyId: string
   /** The nonce, followed by the ciphertext and the authentication tag. */
@@ -32,9 +32,9 @@ export class Vault extends Context.Service<
      * only origin it may be sent to are authenticated data, so that it can be opened only for this
      * owner and origin. `origin` is empty for a secret that is not sent.
      */
-    seal(secret: Redacted.Redacted, subject: string, origin: string): Effect.Effect<Sealed>
+    seal(secret: Redacted.Redacted, subject: string, origin: string): Effect.Effect<SealedSecret>
     open(
-      sealed: Sealed,
+      sealed: SealedSecret,
       subject: string,
       origin: string
     ): Effect.Effect<Redacted.Redacted, CannotOpen>
@@ -74,19 +74,19 @@ export const layerVault = (
       const aead = yield* Aead.Aead
       const random = yield* SecureRandom.SecureRandom
       const current = yield* prepare(masterKey)
-      const others = previous === null ? [] : [yield* prepare(previous)]
-      const keys = new Map([...others, current].map((key) => [key.keyId, key]))
+      const previousKeys = previous === null ? [] : [yield* prepare(previous)]
+      const keys = new Map([...previousKeys, current].map((key) => [key.keyId, key]))
 
       const seal: Vault["Service"]["seal"] = Effect.fn("Vault.seal")(
         function* (secret, subject, origin) {
           const nonce = yield* random.randomBytes(NONCE_BYTES)
-          const sealed = yield* aead
+          const ciphertext = yield* aead
             .encrypt(current.sealKey, utf8(Redacted.value(secret)), {
               nonce,
               aad: bindingOf(subject, origin)
             })
             .pipe(Effect.orDie)
-          return { keyId: current.keyId, bytes: Buffer.concat([nonce, sealed]) }
+          return { keyId: current.keyId, bytes: Buffer.concat([nonce, ciphertext]) }
         }
       )
 
@@ -100,7 +100,7 @@ export const layerVault = (
                 `and only ${[...keys.keys()].join(" and ")} can be used here`
             })
           }
-          const opened = yield* aead
+          const plaintext = yield* aead
             .decrypt(key.sealKey, sealed.bytes.subarray(NONCE_BYTES), {
               nonce: sealed.bytes.subarray(0, NONCE_BYTES),
               aad: bindingOf(subject, origin)
@@ -110,12 +110,12 @@ export const layerVault = (
                 () => new CannotOpen({ message: `The secret of ${subject} cannot be opened` })
               )
             )
-          return Redacted.make(new TextDecoder().decode(opened))
+          return Redacted.make(new TextDecoder().decode(plaintext))
         }
       )
 
       return Vault.of({
-        keyIds: [current.keyId, ...others.map(({ keyId }) => keyId)],
+        keyIds: [current.keyId, ...previousKeys.map(({ keyId }) => keyId)],
         seal,
         open
       })

@@ -48,29 +48,36 @@ export const answerHold = (outcome: HoldOutcome, request: HoldRequest, currency:
 
 const refusalBy = (
   { id, scope, period, isCap, amountNano, usedNano, resetsAt }: SpentBudget,
-  required: string,
+  requiredAmount: string,
   currency: string,
   nowMillis: number
 ): MemberCapExceeded | BudgetExceeded => {
-  const [amount, used] = [formatNano(amountNano), formatNano(usedNano)]
-  const needs = `This request needs ${required} ${currency}`
-  const again = resetsAt === null ? "" : `. The next ${period} begins at ${resetsAt.toISOString()}`
+  const [amount, usedAmount] = [formatNano(amountNano), formatNano(usedNano)]
+  const prefix = `This request needs ${requiredAmount} ${currency}`
+  const resetText =
+    resetsAt === null ? "" : `. The next ${period} begins at ${resetsAt.toISOString()}`
   const retryAfterSeconds =
     resetsAt === null ? null : Math.max(1, Math.ceil((resetsAt.getTime() - nowMillis) / 1000))
   if (isCap && retryAfterSeconds !== null) {
-    const message = `${needs}; of this month's cap of ${amount}, ${used} is used${again}`
-    return new MemberCapExceeded({ message, cap: amount, used, required, retryAfterSeconds })
+    const message = `${prefix}; of this month's cap of ${amount}, ${usedAmount} is used${resetText}`
+    return new MemberCapExceeded({
+      message,
+      cap: amount,
+      used: usedAmount,
+      required: requiredAmount,
+      retryAfterSeconds
+    })
   }
   const owner = scope === "organization" ? "organisation" : scope
   const time = period === "total" ? "in total" : `a ${period}`
   return new BudgetExceeded({
-    message: `${needs}; of the ${owner}'s budget of ${amount} ${time}, ${used} is used${again}`,
+    message: `${prefix}; of the ${owner}'s budget of ${amount} ${time}, ${usedAmount} is used${resetText}`,
     budget: id,
     scope,
     period,
     amount,
-    used,
-    required,
+    used: usedAmount,
+    required: requiredAmount,
     retryAfterSeconds
   })
 }
@@ -84,7 +91,7 @@ const refuseHold = Effect.fnUntraced(function* (
   never,
   KeyAlreadyUsed | Overloaded | InsufficientBalance | MemberCapExceeded | BudgetExceeded
 > {
-  const required = formatNano(amountNano)
+  const requiredAmount = formatNano(amountNano)
   switch (outcome) {
     case "key_used":
       return yield* new KeyAlreadyUsed()
@@ -96,8 +103,8 @@ const refuseHold = Effect.fnUntraced(function* (
     case "insufficient_balance": {
       const available = formatNano(amounts.available)
       return yield* new InsufficientBalance({
-        message: `This request needs ${required} ${currency}, and ${available} is available`,
-        required,
+        message: `This request needs ${requiredAmount} ${currency}, and ${available} is available`,
+        required: requiredAmount,
         available
       })
     }
@@ -105,9 +112,9 @@ const refuseHold = Effect.fnUntraced(function* (
       const available = formatNano(amounts.available)
       return yield* new InsufficientBalance({
         message:
-          `This request needs ${required} ${currency}. Orders under way may come to more than they hold, ` +
+          `This request needs ${requiredAmount} ${currency}. Orders under way may come to more than they hold, ` +
           `and would then leave ${available}: it can be ordered when they have ended`,
-        required,
+        required: requiredAmount,
         available
       })
     }
@@ -115,7 +122,7 @@ const refuseHold = Effect.fnUntraced(function* (
     case "budget_exceeded": {
       const { budget } = amounts
       if (budget === null) return yield* Effect.die(new Error("a budget refused and is not named"))
-      return yield* refusalBy(budget, required, currency, yield* Clock.currentTimeMillis)
+      return yield* refusalBy(budget, requiredAmount, currency, yield* Clock.currentTimeMillis)
     }
     case "unknown_member":
       return yield* Effect.die(new Error(`no member is called ${memberId}`))
@@ -163,7 +170,7 @@ export const answerAdjustment = Effect.fnUntraced(function* (
   amountNano: bigint,
   currency: string
 ) {
-  const [required, available] = [formatNano(amountNano), formatNano(freeNano ?? 0n)]
+  const [requiredAmount, available] = [formatNano(amountNano), formatNano(freeNano ?? 0n)]
   switch (outcome) {
     case "unknown_order":
       return yield* noSuchRecord
@@ -174,8 +181,8 @@ export const answerAdjustment = Effect.fnUntraced(function* (
       })
     case "insufficient_balance":
       return yield* new InsufficientBalance({
-        message: `This withdrawal needs ${required} ${currency}, and ${available} is available`,
-        required,
+        message: `This withdrawal needs ${requiredAmount} ${currency}, and ${available} is available`,
+        required: requiredAmount,
         available
       })
     default:

@@ -26,7 +26,7 @@ export const answerBytes = Metric.gauge("gateway_answer_bytes", {
   description: "Bytes of answers in memory that clients have not received yet"
 })
 
-export const connectionsCut = Metric.counter("gateway_connections_cut_total", {
+export const closedConnections = Metric.counter("gateway_connections_cut_total", {
   description: "Connections closed because the client did not read its answer",
   incremental: true
 })
@@ -138,7 +138,7 @@ export const surplusImages = Metric.counter("gateway_surplus_images_total", {
 })
 
 /** Labels: `protocol`, `channel`. */
-export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_total", {
+export const unknownStatuses = Metric.counter("gateway_vendor_strange_status_total", {
   description: "Polls with an unknown status, which is treated as processing",
   incremental: true
 })

@@ -57,12 +57,12 @@ export interface AcceptedEntry extends Schema.Schema.Type<typeof AcceptedEntry> 
  * The output of a job as the vendor counts it, which may differ from the usage in its responses. An
  * amount is null where the vendor does not count it for this kind of job.
  */
-export const Produced = Schema.Struct({
+export const Product = Schema.Struct({
   seconds: Schema.NullOr(Schema.Int),
   images: Schema.NullOr(Schema.Int),
   completion_tokens: Schema.NullOr(Schema.Int)
 })
-export interface Produced extends Schema.Schema.Type<typeof Produced> {}
+export interface Product extends Schema.Schema.Type<typeof Product> {}
 
 /** The end of an accepted job; at most one per job. */
 export const EndedEntry = Schema.Struct({
@@ -73,7 +73,7 @@ export const EndedEntry = Schema.Struct({
   reason: Schema.NullOr(
     Schema.Literals(["internal", "moderated", "unusable", "cancelled", "expired"])
   ),
-  produced: Produced
+  produced: Product
 })
 export interface EndedEntry extends Schema.Schema.Type<typeof EndedEntry> {}
 
@@ -90,7 +90,7 @@ export class BookUnreadable extends Data.TaggedError("BookUnreadable")<{
   }
 }
 
-type Unstamped<E> = Omit<E, "seq" | "at">
+type NewEntry<E> = Omit<E, "seq" | "at">
 
 const LineEntry = Schema.fromJsonString(BookEntry)
 
@@ -100,8 +100,8 @@ export class Book extends Context.Service<
   {
     readonly entries: Effect.Effect<ReadonlyArray<BookEntry>>
     /** Adds an entry, and returns after it is written to the file, if there is one. */
-    accepted(entry: Unstamped<AcceptedEntry>): Effect.Effect<AcceptedEntry>
-    ended(entry: Unstamped<EndedEntry>): Effect.Effect<EndedEntry>
+    recordAccepted(entry: NewEntry<AcceptedEntry>): Effect.Effect<AcceptedEntry>
+    recordEnded(entry: NewEntry<EndedEntry>): Effect.Effect<EndedEntry>
   }
 >()("gateway/simulator/Book") {
   /**
@@ -124,8 +124,8 @@ export class Book extends Context.Service<
         }
         return Book.of({
           entries: Effect.sync(() => [...entries]),
-          accepted: (entry) => Effect.map(stamp, (at) => append({ ...at, ...entry })),
-          ended: (entry) => Effect.map(stamp, (at) => append({ ...at, ...entry }))
+          recordAccepted: (entry) => Effect.map(stamp, (at) => append({ ...at, ...entry })),
+          recordEnded: (entry) => Effect.map(stamp, (at) => append({ ...at, ...entry }))
         })
       })
     )

@@ -25,10 +25,10 @@ export class MediaLinks extends Context.Service<
   {
     /** The origin of the simulator's addresses, without a slash at the end. */
     readonly origin: string
-    video(ended: EndedEntry): string
+    video(endedEntry: EndedEntry): string
     /** The address of the same video with the vendor's watermark. */
-    markedVideo(ended: EndedEntry): string
-    image(accepted: AcceptedEntry, index: number, size: Size): string
+    markedVideo(endedEntry: EndedEntry): string
+    image(acceptedEntry: AcceptedEntry, index: number, size: Size): string
   }
 >()("gateway/simulator/MediaLinks") {
   static readonly layer = (origin: string) => {
@@ -37,19 +37,19 @@ export class MediaLinks extends Context.Service<
       const signature = sha256(`${path}?${expires}`).slice(0, 32)
       return `${origin}${path}?Expires=${expires}&Signature=${signature}`
     }
-    const videoAs = (ended: EndedEntry, extension: string) =>
+    const videoUrlOf = (endedEntry: EndedEntry, extension: string) =>
       sign(
-        `/media/videos/${ended.produced.seconds ?? 1}/${ended.upstream_id}${extension}`,
-        millisOf(ended)
+        `/media/videos/${endedEntry.produced.seconds ?? 1}/${endedEntry.upstream_id}${extension}`,
+        millisOf(endedEntry)
       )
     return Layer.succeed(MediaLinks, {
       origin,
-      video: (ended) => videoAs(ended, ".mp4"),
-      markedVideo: (ended) => videoAs(ended, markedExtension),
-      image: (accepted, index, size) =>
+      video: (endedEntry) => videoUrlOf(endedEntry, ".mp4"),
+      markedVideo: (endedEntry) => videoUrlOf(endedEntry, markedExtension),
+      image: (acceptedEntry, index, size) =>
         sign(
-          `/media/images/${size.width}x${size.height}/${pictureSeed(accepted, index)}.png`,
-          millisOf(accepted)
+          `/media/images/${size.width}x${size.height}/${pictureSeed(acceptedEntry, index)}.png`,
+          millisOf(acceptedEntry)
         )
     })
   }
@@ -59,8 +59,8 @@ export class MediaLinks extends Context.Service<
  * The seed of a picture, derived from the prompt and the picture's position in the response: the
  * same prompt and position always give the same picture.
  */
-export const pictureSeed = (accepted: AcceptedEntry, index: number): string =>
-  `${accepted.order.prompt_sha256.slice(0, 24)}-${index}`
+export const pictureSeed = (acceptedEntry: AcceptedEntry, index: number): string =>
+  `${acceptedEntry.order.prompt_sha256.slice(0, 24)}-${index}`
 
 /**
  * An MP4 box that players skip. It stands for the watermark: a watermarked file differs from the
@@ -80,8 +80,8 @@ export const layerMedia = HttpRouter.use(
       Effect.map(HttpRouter.params, ({ seconds = "", name = "" }) => {
         const length = /^\d{1,2}$/.test(seconds) ? Number(seconds) : 0
         if (length < 1 || length > longestClipSeconds) return notFound
-        const plain = clip(length)
-        const bytes = name.endsWith(markedExtension) ? withMark(plain) : plain
+        const plainClip = clip(length)
+        const bytes = name.endsWith(markedExtension) ? withMark(plainClip) : plainClip
         return serveBytes(request, bytes, "video/mp4")
       })
     )

@@ -6,14 +6,14 @@ import {
   jobsOf,
   millisOf,
   type Order,
-  type Produced
+  type Product
 } from "./Book.ts"
 import { sha256 } from "./digest.ts"
 import { hintOf } from "./Requests.ts"
 import { countOf, isOn, readSwitches } from "./switches.ts"
 
 /** The API at which an order was accepted. A task is unknown at every other API. */
-export interface Place {
+export interface TaskApi {
   /** The protocol, which is also the first path segment. */
   readonly protocol: string
   /** For a relay: the protocol of the vendor behind the relay. */
@@ -22,7 +22,7 @@ export interface Place {
 
 /** An order that passed the vendor's checks. */
 export interface Draft {
-  readonly place: Place
+  readonly api: TaskApi
   readonly kind: "video" | "image" | "text"
   readonly model: string
   readonly key: string
@@ -38,29 +38,33 @@ export interface Draft {
 /** How the jobs of one protocol run. */
 export interface Lifecycle {
   /** The status words of a running task, in order. */
-  readonly between: readonly [string, ...Array<string>]
+  readonly runningStatuses: readonly [string, ...Array<string>]
   /**
    * Whether the protocol has statuses for cancelled and expired tasks; otherwise both are reported
    * as failures.
    */
-  readonly cancels: boolean
+  readonly reportsCancellation: boolean
   /** Whether the order fails during processing, although it passed the checks. */
-  readonly unusable?: (accepted: AcceptedEntry) => boolean
+  readonly isUnusable?: (acceptedEntry: AcceptedEntry) => boolean
   /** Whether all images of the order are refused when they are generated. */
-  readonly refuses?: (accepted: AcceptedEntry) => boolean
-  readonly produced: (accepted: AcceptedEntry) => Produced
+  readonly refusesImages?: (acceptedEntry: AcceptedEntry) => boolean
+  readonly productOf: (acceptedEntry: AcceptedEntry) => Product
 }
 
 /** The result of one poll. */
-export type Sighting =
+export type PollResult =
   | { readonly _tag: "Broken" }
   | { readonly _tag: "Forgotten" }
-  | { readonly _tag: "Between"; readonly accepted: AcceptedEntry; readonly status: string }
-  | { readonly _tag: "Ended"; readonly accepted: AcceptedEntry; readonly ended: EndedEntry }
+  | { readonly _tag: "Between"; readonly acceptedEntry: AcceptedEntry; readonly status: string }
+  | {
+      readonly _tag: "Ended"
+      readonly acceptedEntry: AcceptedEntry
+      readonly endedEntry: EndedEntry
+    }
 
 interface Task {
-  readonly accepted: AcceptedEntry
-  ended: EndedEntry | undefined
+  readonly acceptedEntry: AcceptedEntry
+  endedEntry: EndedEntry | undefined
   /** The number of polls so far, from which the status of the next poll follows. */
   polls: number
   /** The times of the last polls since the start of the simulator, in milliseconds since 1970. */
@@ -68,7 +72,7 @@ interface Task {
 }
 
 /** A task and the times of its polls since the start of the simulator, oldest first. */
-interface PolledTask {
+interface TaskPolls {
   readonly protocol: string
   readonly upstream_id: string
   readonly polled_at: ReadonlyArray<number>
@@ -91,24 +95,24 @@ export class Tasks extends Context.Service<
     /** Enters the order into the book and creates its task. */
     accept(draft: Draft): Effect.Effect<AcceptedEntry>
     /** Returns the status and counts one poll. An unknown id is `Forgotten`. */
-    poll(place: Place, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
+    poll(api: TaskApi, id: string, lifecycle: Lifecycle): Effect.Effect<PollResult>
     /**
      * Returns a status without counting a poll: the status that the last poll returned, or, before
      * the first poll, the status that the first poll will return.
      */
-    look(place: Place, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
+    peek(api: TaskApi, id: string, lifecycle: Lifecycle): Effect.Effect<PollResult>
     /** The ids of an account's tasks at one API, newest first. */
-    idsOf(place: Place, key: string): Effect.Effect<ReadonlyArray<string>>
+    idsOf(api: TaskApi, key: string): Effect.Effect<ReadonlyArray<string>>
     /** Cancels a task that has not ended; a repeat changes nothing. */
-    cancel(accepted: AcceptedEntry): Effect.Effect<EndedEntry>
+    cancel(acceptedEntry: AcceptedEntry): Effect.Effect<EndedEntry>
     /** Removes the task; its entries in the book stay. */
     remove(id: string): Effect.Effect<void>
     /** Ends the task as its switches say; a repeat changes nothing. */
-    finish(accepted: AcceptedEntry, lifecycle: Lifecycle): Effect.Effect<EndedEntry>
+    finish(acceptedEntry: AcceptedEntry, lifecycle: Lifecycle): Effect.Effect<EndedEntry>
     /** The ids of the tasks that were ordered with this client token, oldest first. */
     idsOfToken(protocol: string, token: string): Effect.Effect<ReadonlyArray<string>>
     /** All tasks, in the order in which they were accepted. */
-    readonly polled: Effect.Effect<ReadonlyArray<PolledTask>>
+    readonly pollHistory: Effect.Effect<ReadonlyArray<TaskPolls>>
   }
 >()("gateway/simulator/Tasks") {
   static readonly layer = Layer.effect(
@@ -116,18 +120,23 @@ export class Tasks extends Context.Service<
     Effect.gen(function* () {
       const book = yield* Book
       const tasks = new Map<string, Task>()
-      for (const [id, [accepted, ended]] of jobsOf(yield* book.entries)) {
-        tasks.set(id, { accepted, ended: Option.getOrUndefined(ended), polls: 0, polledAt: [] })
+      for (const [id, [acceptedEntry, endedEntry]] of jobsOf(yield* book.entries)) {
+        tasks.set(id, {
+          acceptedEntry,
+          endedEntry: Option.getOrUndefined(endedEntry),
+          polls: 0,
+          polledAt: []
+        })
       }
 
       const accept = Effect.fnUntraced(function* (draft: Draft) {
         const now = yield* Clock.currentTimeMillis
         let id = draft.newId(now)
         while (tasks.has(id)) id = draft.newId(now)
-        const accepted = yield* book.accepted({
+        const acceptedEntry = yield* book.recordAccepted({
           event: "accepted",
-          protocol: draft.place.protocol,
-          ...(draft.place.family === undefined ? {} : { family: draft.place.family }),
+          protocol: draft.api.protocol,
+          ...(draft.api.family === undefined ? {} : { family: draft.api.family }),
           kind: draft.kind,
           upstream_id: id,
           model: draft.model,
@@ -137,100 +146,110 @@ export class Tasks extends Context.Service<
           switches: readSwitches(draft.prompt),
           echo: draft.echo
         })
-        tasks.set(id, { accepted, ended: undefined, polls: 0, polledAt: [] })
-        return accepted
+        tasks.set(id, { acceptedEntry, endedEntry: undefined, polls: 0, polledAt: [] })
+        return acceptedEntry
       })
 
-      const end = Effect.fnUntraced(function* (accepted: AcceptedEntry, ending: Ending) {
-        const task = tasks.get(accepted.upstream_id)
-        if (task?.ended !== undefined) return task.ended
-        const { protocol, kind, upstream_id, model } = accepted
-        const ended = yield* book.ended({ ...ending, protocol, kind, upstream_id, model })
-        if (task !== undefined) task.ended = ended
-        return ended
+      const end = Effect.fnUntraced(function* (acceptedEntry: AcceptedEntry, ending: Ending) {
+        const task = tasks.get(acceptedEntry.upstream_id)
+        if (task?.endedEntry !== undefined) return task.endedEntry
+        const { protocol, kind, upstream_id, model } = acceptedEntry
+        const endedEntry = yield* book.recordEnded({
+          ...ending,
+          protocol,
+          kind,
+          upstream_id,
+          model
+        })
+        if (task !== undefined) task.endedEntry = endedEntry
+        return endedEntry
       })
 
-      const finish = (accepted: AcceptedEntry, lifecycle: Lifecycle) =>
-        end(accepted, endingOf(accepted, lifecycle))
+      const finish = (acceptedEntry: AcceptedEntry, lifecycle: Lifecycle) =>
+        end(acceptedEntry, endingOf(acceptedEntry, lifecycle))
 
-      const taskAt = (place: Place, id: string): Task | undefined => {
+      const taskAt = (api: TaskApi, id: string): Task | undefined => {
         const task = tasks.get(id)
-        return task !== undefined && isAt(place, task.accepted) ? task : undefined
+        return task !== undefined && isTaskOf(api, task.acceptedEntry) ? task : undefined
       }
 
       /** The status of the task after `seen` earlier polls. */
-      const sighting = Effect.fnUntraced(function* (
+      const pollResultOf = Effect.fnUntraced(function* (
         task: Task,
-        seen: number,
+        earlierPolls: number,
         lifecycle: Lifecycle
-      ): Effect.fn.Return<Sighting> {
-        const { accepted } = task
-        const { switches } = accepted
+      ): Effect.fn.Return<PollResult> {
+        const { acceptedEntry } = task
+        const { switches } = acceptedEntry
         if (isOn(switches, "forget")) return { _tag: "Forgotten" }
-        if (task.ended !== undefined) return { _tag: "Ended", accepted, ended: task.ended }
+        if (task.endedEntry !== undefined)
+          return { _tag: "Ended", acceptedEntry, endedEntry: task.endedEntry }
 
         const now = yield* Clock.currentTimeMillis
         const failingPolls = countOf(switches, "poll500", 0)
-        if (seen < failingPolls) return { _tag: "Broken" }
+        if (earlierPolls < failingPolls) return { _tag: "Broken" }
         if (isOn(switches, "unknown-status")) {
-          return { _tag: "Between", accepted, status: unknownStatus }
+          return { _tag: "Between", acceptedEntry, status: unknownStatus }
         }
-        const takesMillis = countOf(switches, "takes", 0) * 1000
-        const isTimed = takesMillis > 0
-        const step = isTimed ? now - millisOf(accepted) : seen - failingPolls
-        const steps = isTimed ? takesMillis : countOf(switches, "slow", defaultPolls)
+        const durationMillis = countOf(switches, "takes", 0) * 1000
+        const isTimed = durationMillis > 0
+        const step = isTimed ? now - millisOf(acceptedEntry) : earlierPolls - failingPolls
+        const steps = isTimed ? durationMillis : countOf(switches, "slow", defaultPolls)
         if (step < steps) {
-          const index = Math.floor((step * lifecycle.between.length) / steps)
+          const index = Math.floor((step * lifecycle.runningStatuses.length) / steps)
           return {
             _tag: "Between",
-            accepted,
-            status: lifecycle.between[index] ?? lifecycle.between[0]
+            acceptedEntry,
+            status: lifecycle.runningStatuses[index] ?? lifecycle.runningStatuses[0]
           }
         }
-        return { _tag: "Ended", accepted, ended: yield* finish(accepted, lifecycle) }
+        return { _tag: "Ended", acceptedEntry, endedEntry: yield* finish(acceptedEntry, lifecycle) }
       })
 
       const poll = Effect.fnUntraced(function* (
-        place: Place,
+        api: TaskApi,
         id: string,
         lifecycle: Lifecycle
-      ): Effect.fn.Return<Sighting> {
-        const task = taskAt(place, id)
+      ): Effect.fn.Return<PollResult> {
+        const task = taskAt(api, id)
         if (task === undefined) return { _tag: "Forgotten" }
         task.polledAt.push(yield* Clock.currentTimeMillis)
         if (task.polledAt.length > maxStoredPolls) task.polledAt.shift()
-        return yield* sighting(task, task.polls++, lifecycle)
+        return yield* pollResultOf(task, task.polls++, lifecycle)
       })
 
-      const look = Effect.fnUntraced(function* (
-        place: Place,
+      const peek = Effect.fnUntraced(function* (
+        api: TaskApi,
         id: string,
         lifecycle: Lifecycle
-      ): Effect.fn.Return<Sighting> {
-        const task = taskAt(place, id)
+      ): Effect.fn.Return<PollResult> {
+        const task = taskAt(api, id)
         return task === undefined
           ? { _tag: "Forgotten" }
-          : yield* sighting(task, Math.max(task.polls - 1, 0), lifecycle)
+          : yield* pollResultOf(task, Math.max(task.polls - 1, 0), lifecycle)
       })
 
       return Tasks.of({
         accept,
         poll,
-        look,
+        peek,
         finish,
-        cancel: (accepted) =>
-          end(accepted, { event: "cancelled", reason: "cancelled", produced: noProduct }),
+        cancel: (acceptedEntry) =>
+          end(acceptedEntry, { event: "cancelled", reason: "cancelled", produced: noProduct }),
         remove: (id) => Effect.sync(() => void tasks.delete(id)),
-        idsOf: (place, key) =>
+        idsOf: (api, key) =>
           Effect.sync(() =>
             [...tasks.values()]
-              .map(({ accepted }) => accepted)
-              .filter((accepted) => isAt(place, accepted) && accepted.key_hint === hintOf(key))
+              .map(({ acceptedEntry }) => acceptedEntry)
+              .filter(
+                (acceptedEntry) =>
+                  isTaskOf(api, acceptedEntry) && acceptedEntry.key_hint === hintOf(key)
+              )
               .map(({ upstream_id }) => upstream_id)
               .reverse()
           ),
-        polled: Effect.sync(() =>
-          [...tasks.values()].map(({ accepted: { protocol, upstream_id }, polledAt }) => ({
+        pollHistory: Effect.sync(() =>
+          [...tasks.values()].map(({ acceptedEntry: { protocol, upstream_id }, polledAt }) => ({
             protocol,
             upstream_id,
             polled_at: [...polledAt]
@@ -240,28 +259,29 @@ export class Tasks extends Context.Service<
           Effect.sync(() =>
             [...tasks.values()]
               .filter(
-                ({ accepted }) => accepted.protocol === protocol && accepted.client_token === token
+                ({ acceptedEntry }) =>
+                  acceptedEntry.protocol === protocol && acceptedEntry.client_token === token
               )
-              .map(({ accepted }) => accepted.upstream_id)
+              .map(({ acceptedEntry }) => acceptedEntry.upstream_id)
           )
       })
     })
   )
 }
 
-const noProduct: Produced = { seconds: null, images: null, completion_tokens: null }
+const noProduct: Product = { seconds: null, images: null, completion_tokens: null }
 
 type Ending = Pick<EndedEntry, "event" | "reason" | "produced">
 
-const isAt = (place: Place, { protocol, family }: AcceptedEntry): boolean =>
-  protocol === place.protocol && family === place.family
+const isTaskOf = (api: TaskApi, { protocol, family }: AcceptedEntry): boolean =>
+  protocol === api.protocol && family === api.family
 
-const endingOf = (accepted: AcceptedEntry, lifecycle: Lifecycle): Ending => {
-  const { switches } = accepted
-  if (lifecycle.unusable?.(accepted) === true) {
+const endingOf = (acceptedEntry: AcceptedEntry, lifecycle: Lifecycle): Ending => {
+  const { switches } = acceptedEntry
+  if (lifecycle.isUnusable?.(acceptedEntry) === true) {
     return { event: "failed", reason: "unusable", produced: noProduct }
   }
-  if (isOn(switches, "moderate-output") || lifecycle.refuses?.(accepted) === true) {
+  if (isOn(switches, "moderate-output") || lifecycle.refusesImages?.(acceptedEntry) === true) {
     return { event: "failed", reason: "moderated", produced: noProduct }
   }
   if (isOn(switches, "fail")) return { event: "failed", reason: "internal", produced: noProduct }
@@ -270,8 +290,12 @@ const endingOf = (accepted: AcceptedEntry, lifecycle: Lifecycle): Ending => {
     ["expire", "expired"]
   ] as const) {
     if (isOn(switches, name)) {
-      return { event: lifecycle.cancels ? reason : "failed", reason, produced: noProduct }
+      return {
+        event: lifecycle.reportsCancellation ? reason : "failed",
+        reason,
+        produced: noProduct
+      }
     }
   }
-  return { event: "succeeded", reason: null, produced: lifecycle.produced(accepted) }
+  return { event: "succeeded", reason: null, produced: lifecycle.productOf(acceptedEntry) }
 }

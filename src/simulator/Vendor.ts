@@ -4,7 +4,7 @@ import { Accounts } from "./Accounts.ts"
 import type { MediaLinks } from "./Media.ts"
 import { Requests } from "./Requests.ts"
 import { refusedStatus, type Switches } from "./switches.ts"
-import type { Place, Tasks } from "./Tasks.ts"
+import type { TaskApi, Tasks } from "./Tasks.ts"
 
 /** An error response of a vendor, in the form of its protocol. */
 export class Refusal extends Data.TaggedError("Refusal")<{
@@ -45,7 +45,7 @@ export interface VendorRoute {
  * The part of a vendor that accepts orders of one protocol: the vendor itself, or one family of a
  * relay in front of several vendors.
  */
-export interface Desk extends Place {
+export interface Desk extends TaskApi {
   /** The desk's generic error for a status of 400 or above. */
   readonly refuse: (status: number) => Refusal
   /** The vendor's error for an input that its moderation refuses. */
@@ -215,8 +215,8 @@ const formText = (request: HttpServerRequest.HttpServerRequest) =>
           typeof part === "string"
             ? part
             : `data:${part.type};base64,${Buffer.from(await part.arrayBuffer()).toString("base64")}`
-        const earlierValue = fields.get(name)
-        fields.set(name, name.endsWith("[]") ? [...(earlierValue ?? []), value] : value)
+        const firstValue = fields.get(name)
+        fields.set(name, name.endsWith("[]") ? [...(firstValue ?? []), value] : value)
       }
       return JSON.stringify(Object.fromEntries(fields))
     })

@@ -52,7 +52,7 @@ export const layerControls = HttpRouter.use(
         )
       )
     )
-    yield* router.add("GET", "/_sim/polls", Effect.map(tasks.polled, list))
+    yield* router.add("GET", "/_sim/polls", Effect.map(tasks.pollHistory, list))
     yield* router.add("GET", "/_sim/requests", Effect.map(requests.all, list))
     yield* router.add(
       "DELETE",

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { AcceptedEntry, Produced } from "./Book.ts"
+import type { AcceptedEntry, Product } from "./Book.ts"
 import { numberFrom } from "./digest.ts"
 import type { Size } from "./Media.ts"
 import { countOf, isOn } from "./switches.ts"
@@ -104,7 +104,7 @@ export const renderedRatio = ({ order }: AcceptedEntry): Exclude<typeof Ratio.Ty
 /** The name of a table from resolutions to sizes. */
 export type SizesName = "older" | "newer" | "2.5"
 
-const sizesNamed: Record<SizesName, typeof sizes> = {
+const sizesByName: Record<SizesName, typeof sizes> = {
   older: { ...sizes, ...olderSizes },
   newer: sizes,
   "2.5": { ...sizes, "480p": { ...sizes["480p"], "16:9": [854, 480], "9:16": [480, 854] } }
@@ -117,10 +117,10 @@ export const renderedResolution = ({ order, switches }: AcceptedEntry): string |
 /**
  * The size of the rendered video in pixels. An order without a resolution gets the size of 720p.
  */
-const renderedSize = (accepted: AcceptedEntry, name: SizesName): Size => {
-  const resolution = renderedResolution(accepted)
+const renderedSize = (acceptedEntry: AcceptedEntry, name: SizesName): Size => {
+  const resolution = renderedResolution(acceptedEntry)
   const [width, height] =
-    sizesNamed[name][isResolution(resolution) ? resolution : "720p"][renderedRatio(accepted)]
+    sizesByName[name][isResolution(resolution) ? resolution : "720p"][renderedRatio(acceptedEntry)]
   return { width, height }
 }
 
@@ -133,34 +133,34 @@ export const assumedInputSeconds = 4
  */
 const renderedSeconds = (
   { order, upstream_id }: AcceptedEntry,
-  [least, most]: ModelFamily["seconds"]
+  [min, max]: ModelFamily["seconds"]
 ): number | null =>
-  order.seconds === -1 ? least + numberFrom(upstream_id, most - least + 1) : order.seconds
+  order.seconds === -1 ? min + numberFrom(upstream_id, max - min + 1) : order.seconds
 
 /**
  * The length and the tokens of a rendered video. The tokens are computed from the number of frames,
  * which follows from the length where the order does not set it.
  */
 export const producedVideo = (
-  accepted: AcceptedEntry,
+  acceptedEntry: AcceptedEntry,
   family: Pick<ModelFamily, "seconds"> & { readonly sizes: SizesName }
-): Produced => {
-  const seconds = renderedSeconds(accepted, family.seconds) ?? 0
-  const { frames } = accepted.echo
-  const inputSeconds = accepted.order.inputs.videos * assumedInputSeconds
+): Product => {
+  const seconds = renderedSeconds(acceptedEntry, family.seconds) ?? 0
+  const { frames } = acceptedEntry.echo
+  const inputSeconds = acceptedEntry.order.inputs.videos * assumedInputSeconds
   const frameCount =
     typeof frames === "number" ? frames : framesPerSecond * (seconds + inputSeconds) + 1
-  const { width, height } = renderedSize(accepted, family.sizes)
+  const { width, height } = renderedSize(acceptedEntry, family.sizes)
   const tokens = (width * height * frameCount) / 1024
   return { seconds, images: null, completion_tokens: Math.floor(tokens) }
 }
 
 /** The length of a rendered video, for jobs that are billed by the second. */
 export const producedSeconds = (
-  accepted: AcceptedEntry,
+  acceptedEntry: AcceptedEntry,
   { seconds }: Pick<ModelFamily, "seconds">
-): Produced => ({
-  seconds: renderedSeconds(accepted, seconds),
+): Product => ({
+  seconds: renderedSeconds(acceptedEntry, seconds),
   images: null,
   completion_tokens: null
 })
@@ -176,9 +176,11 @@ export const refusedImages = ({ order, switches }: AcceptedEntry): number => {
 }
 
 /** The number of images that an order produces. */
-export const producedImages = (accepted: AcceptedEntry): Produced => ({
+export const producedImages = (acceptedEntry: AcceptedEntry): Product => ({
   seconds: null,
   images:
-    (accepted.order.n ?? 1) - (isOn(accepted.switches, "fewer") ? 1 : 0) - refusedImages(accepted),
+    (acceptedEntry.order.n ?? 1) -
+    (isOn(acceptedEntry.switches, "fewer") ? 1 : 0) -
+    refusedImages(acceptedEntry),
   completion_tokens: null
 })

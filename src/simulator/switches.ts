@@ -84,10 +84,10 @@ export const withUsageWord = (
   switches: Switches,
   fields: ReadonlyArray<string>
 ): string => {
-  const word = switches.usage
-  if (word === undefined) return text
+  const mode = switches.usage
+  if (mode === undefined) return text
   const counts = new RegExp(`("(?:${fields.join("|")})":)\\d+`, "g")
-  return text.replace(counts, (_, name: string) => `${name}${word}`)
+  return text.replace(counts, (_, name: string) => `${name}${mode}`)
 }
 
 /** The status of `sim:refuse=STATUS`; undefined for every value outside 400 to 599. */

@@ -17,27 +17,27 @@ import {
   type ReceivedImages,
   type ReceivedText,
   type ReceivedVideo,
-  type Scripted,
+  type ScriptOf,
   type TextScript,
   type VideoScript,
   vendor
 } from "./vendorScripts.ts"
 
 export interface ScriptedOptions {
-  readonly videos?: Scripted<ReceivedVideo, VideoScript>
-  readonly images?: Scripted<ReceivedImages, ImageScript>
-  readonly texts?: Scripted<ReceivedText, TextScript>
+  readonly videos?: ScriptOf<ReceivedVideo, VideoScript>
+  readonly images?: ScriptOf<ReceivedImages, ImageScript>
+  readonly texts?: ScriptOf<ReceivedText, TextScript>
 }
 
 export class ScriptedVendors extends Context.Service<
   ScriptedVendors,
   {
     /** Sets the script for all video orders from now on. */
-    videos(script: Scripted<ReceivedVideo, VideoScript>): Effect.Effect<void>
+    videos(script: ScriptOf<ReceivedVideo, VideoScript>): Effect.Effect<void>
     /** Sets the script for all image orders from now on. */
-    images(script: Scripted<ReceivedImages, ImageScript>): Effect.Effect<void>
+    images(script: ScriptOf<ReceivedImages, ImageScript>): Effect.Effect<void>
     /** Sets the script for all chat and embedding orders from now on. */
-    texts(script: Scripted<ReceivedText, TextScript>): Effect.Effect<void>
+    texts(script: ScriptOf<ReceivedText, TextScript>): Effect.Effect<void>
     /** Ends every running job: its next poll returns this status, or success when left out. */
     finish(end?: VideoStatus): Effect.Effect<void>
     /** All received video orders, including refused ones, oldest first. */
@@ -55,33 +55,31 @@ export class ScriptedVendors extends Context.Service<
 >()("gateway/testing/ScriptedVendors") {}
 
 interface Job {
-  readonly received: ReceivedVideo
+  readonly request: ReceivedVideo
   readonly script: AcceptedVideo
   polls: number
   /** The end that `finish` has set; null while the script decides. */
   end: VideoStatus | "succeeded" | null
 }
 
-const isFunction = <Received, Script>(
-  script: Scripted<Received, Script>
-): script is (received: Received) => Script => typeof script === "function"
+const isFunction = <Request, Script>(
+  script: ScriptOf<Request, Script>
+): script is (request: Request) => Script => typeof script === "function"
 
-const decide = <Received, Script>(
-  script: Scripted<Received, Script>,
-  received: Received
-): Script => (isFunction(script) ? script(received) : script)
+const decide = <Request, Script>(script: ScriptOf<Request, Script>, request: Request): Script =>
+  isFunction(script) ? script(request) : script
 
 const addressOf = (protocol: string, name: string): string => `https://${protocol}.test/${name}`
 
 const endOf = (
   id: string,
-  { received, script }: Job,
+  { request, script }: Job,
   end: VideoStatus | "succeeded"
 ): VideoStatus =>
   end === "succeeded"
     ? {
         _tag: "Succeeded",
-        videoUrl: addressOf(received.protocol, `${id}.mp4`),
+        videoUrl: addressOf(request.protocol, `${id}.mp4`),
         usage: script.usage
       }
     : end
@@ -98,13 +96,13 @@ const makeVendors = (options: ScriptedOptions) => {
   let imageJobs = 0
   let textJobs = 0
 
-  const submit = (received: ReceivedVideo): Effect.Effect<string, VendorFailure> =>
+  const submit = (request: ReceivedVideo): Effect.Effect<string, VendorFailure> =>
     Effect.suspend(() => {
-      videoOrders.push(received)
-      const script = decide(videos, received)
+      videoOrders.push(request)
+      const script = decide(videos, request)
       if (script._tag === "Failing") return Effect.fail(script.failure)
       const id = `job-${jobs.size + 1}`
-      jobs.set(id, { received, script, polls: 0, end: null })
+      jobs.set(id, { request, script, polls: 0, end: null })
       return Effect.succeed(id)
     })
 
@@ -129,19 +127,19 @@ const makeVendors = (options: ScriptedOptions) => {
       return result ?? { created: Math.floor(now / 1000), data }
     })
 
-  const generate = (received: ReceivedImages): Effect.Effect<ImageResult, VendorFailure> =>
+  const generate = (request: ReceivedImages): Effect.Effect<ImageResult, VendorFailure> =>
     Effect.suspend(() => {
-      imageOrders.push(received)
-      const script = decide(images, received)
+      imageOrders.push(request)
+      const script = decide(images, request)
       return script._tag === "Failing"
         ? Effect.fail(script.failure)
-        : Effect.andThen(script.after, draw(received, script.result))
+        : Effect.andThen(script.after, draw(request, script.result))
     })
 
-  const write = (received: ReceivedText): Effect.Effect<TextScript> =>
+  const write = (request: ReceivedText): Effect.Effect<TextScript> =>
     Effect.sync(() => {
-      textOrders.push(received)
-      const script = decide(texts, received)
+      textOrders.push(request)
+      const script = decide(texts, request)
       if (script._tag === "Written") textJobs += 1
       return script
     })

@@ -31,7 +31,7 @@ export {
   type ReceivedImages,
   type ReceivedText,
   type ReceivedVideo,
-  type Scripted,
+  type ScriptOf as Scripted,
   type TextScript,
   type VideoScript,
   vendor

@@ -3,16 +3,16 @@ import { Clock, Effect } from "effect"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { TextAdapter, TextAnswer, TextPiece } from "../services/ProtocolAdapter.ts"
-import type { Failing, ReceivedText, Written } from "./vendorScripts.ts"
+import type { FailureScript, ReceivedText, TextOutput } from "./vendorScripts.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
 /** The number of inputs, at least 1, so that each input of an order has a vector. */
 const inputsOf = (input: unknown): number => (Array.isArray(input) ? Math.max(input.length, 1) : 1)
 
-const chunk = (model: string, choices: ReadonlyArray<unknown>, more = {}): Uint8Array =>
+const chunk = (model: string, choices: ReadonlyArray<unknown>, extraFields = {}): Uint8Array =>
   utf8(
-    `data: ${JSON.stringify({ id: "chatcmpl-test", object: "chat.completion.chunk", model, choices, ...more })}\n\n`
+    `data: ${JSON.stringify({ id: "chatcmpl-test", object: "chat.completion.chunk", model, choices, ...extraFields })}\n\n`
   )
 
 const usageOf = ({ inputTokens, outputTokens }: TokenCounts) => ({
@@ -27,7 +27,7 @@ const usageField = (usage: TokenCounts | null) => (usage === null ? {} : { usage
  * The events of a streamed chat: one for each word, one for the end, and one with the usage where
  * the client requested it.
  */
-const piecesOf = (model: string, script: Written, wantsUsage: boolean): Array<TextPiece> => {
+const piecesOf = (model: string, script: TextOutput, includesUsage: boolean): Array<TextPiece> => {
   const tokens = script.content.match(/\S+\s*/g) ?? []
   const contentPieces = tokens.map((content, index) => ({
     event: chunk(model, [
@@ -42,7 +42,7 @@ const piecesOf = (model: string, script: Written, wantsUsage: boolean): Array<Te
     outputBytes: 0
   }
   const last = {
-    event: wantsUsage ? chunk(model, [], usageField(script.usage)) : null,
+    event: includesUsage ? chunk(model, [], usageField(script.usage)) : null,
     usage: script.usage,
     outputBytes: 0
   }
@@ -52,23 +52,23 @@ const piecesOf = (model: string, script: Written, wantsUsage: boolean): Array<Te
 /** An adapter that records each order and then responds with the script that `decide` returns. */
 export const makeScriptedText = (
   protocol: string,
-  decide: (received: ReceivedText) => Effect.Effect<Written | Failing>
+  decide: (request: ReceivedText) => Effect.Effect<TextOutput | FailureScript>
 ): TextAdapter => {
-  const nextScript = (received: ReceivedText): Effect.Effect<Written, VendorFailure> =>
-    Effect.flatMap(decide(received), (script) =>
+  const nextScript = (request: ReceivedText): Effect.Effect<TextOutput, VendorFailure> =>
+    Effect.flatMap(decide(request), (script) =>
       script._tag === "Failing" ? Effect.fail(script.failure) : Effect.succeed(script)
     )
 
   return {
     complete: Effect.fnUntraced(function* (account, order) {
       const script = yield* nextScript({ kind: "chat", protocol, account, order })
-      const created = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const createdSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const message = { role: "assistant", content: script.content }
       return {
         result: {
           id: "chatcmpl-test",
           object: "chat.completion",
-          created,
+          created: createdSeconds,
           model: order.upstreamModel,
           choices: [{ index: 0, message, finish_reason: "stop" }],
           ...usageField(script.usage)
@@ -79,8 +79,8 @@ export const makeScriptedText = (
     }),
     stream: Effect.fnUntraced(function* (account, order, take) {
       const script = yield* nextScript({ kind: "chat", protocol, account, order })
-      const wantsUsage = order.body.stream_options?.include_usage === true
-      const pieces = piecesOf(order.upstreamModel, script, wantsUsage)
+      const includesUsage = order.body.stream_options?.include_usage === true
+      const pieces = piecesOf(order.upstreamModel, script, includesUsage)
       yield* Effect.forEach(pieces, (piece) => take([piece]), { discard: true })
     }),
     embed: Effect.fnUntraced(function* (account, order) {

@@ -133,11 +133,11 @@ const makeGateway = Effect.fnUntraced(function* (catalog: CatalogJson) {
     catalog
   )
   yield* Effect.flatMap(Catalog, ({ replace }) => replace(catalogWrite))
-  const routed = yield* HttpRouter.toHttpEffect(layerRoutes(secrets))
+  const routeEffect = yield* HttpRouter.toHttpEffect(layerRoutes(secrets))
   const handle = HttpEffect.toWebHandlerWith<
     never,
     HttpServerRequest.HttpServerRequest | Scope.Scope
-  >(yield* Effect.context<never>())(routed)
+  >(yield* Effect.context<never>())(routeEffect)
 
   const fetch: typeof globalThis.fetch = (input, init) =>
     handle(new Request(input instanceof Request ? input : new URL(input, URL_OF_GATEWAY), init))

@@ -60,12 +60,12 @@ export interface AcceptedVideo {
   readonly usage: VideoUsage
 }
 
-export interface Failing {
+export interface FailureScript {
   readonly _tag: "Failing"
   readonly failure: VendorFailure
 }
 
-export type VideoScript = AcceptedVideo | Failing
+export type VideoScript = AcceptedVideo | FailureScript
 
 export type ImageScript =
   | {
@@ -73,26 +73,26 @@ export type ImageScript =
       readonly result: ImageResult | null
       readonly after: Effect.Effect<unknown>
     }
-  | Failing
+  | FailureScript
 
 /**
  * The script of a text response: its text, and the token counts that the vendor reports (null where
  * it reports none). For embeddings, only the input tokens are used.
  */
-export interface Written {
+export interface TextOutput {
   readonly _tag: "Written"
   readonly content: string
   readonly usage: TokenCounts | null
 }
 
-export type TextScript = Written | Failing
+export type TextScript = TextOutput | FailureScript
 
 /** One script for every order, or a function of the received order. */
-export type Scripted<Received, Script> = Script | ((received: Received) => Script)
+export type ScriptOf<Request, Script> = Script | ((request: Request) => Script)
 
 const noUsage: VideoUsage = { completionTokens: null, outputSeconds: null }
 
-const failing = (failure: VendorFailure): Failing => ({ _tag: "Failing", failure })
+const failureScript = (failure: VendorFailure): FailureScript => ({ _tag: "Failing", failure })
 
 /** The scripts to choose from. */
 export const vendor = {
@@ -174,7 +174,7 @@ export const vendor = {
   ) => {
     const { status = 400, message = "The vendor refused the order", isKnown = true } = options
     const proof = isKnown && options.upstreamId === undefined ? knownRefusalOf(status) : null
-    return failing(
+    return failureScript(
       new VendorRefused({
         effectiveStatus: status,
         status,
@@ -188,7 +188,7 @@ export const vendor = {
   },
   /** The response never arrives: a paid job may exist. */
   isLost: (reason: VendorLost["reason"] = "connection_lost") =>
-    failing(
+    failureScript(
       new VendorLost({
         reason,
         message: "The connection to the vendor was lost before its answer was complete",
@@ -198,5 +198,5 @@ export const vendor = {
     ),
   /** The vendor cannot be reached, so that no job exists. */
   isUnreachable: () =>
-    failing(new VendorUnreachable({ message: "The vendor could not be reached" }))
+    failureScript(new VendorUnreachable({ message: "The vendor could not be reached" }))
 } as const

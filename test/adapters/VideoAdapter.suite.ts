@@ -182,15 +182,15 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
       it.effect.each(named(subject.polls))("a poll: %s", ([, poll]) =>
         Effect.gen(function* () {
           const { body, httpStatus = 200, status, isMarked } = poll
-          const { strangeWord, ...read } = {
-            strangeWord: undefined,
+          const { unknownStatus, ...read } = {
+            unknownStatus: undefined,
             ...(yield* pollBroken({ status: httpStatus, body }, isMarked))
           }
           assert.deepEqual<unknown>(read, status)
           if (JSON.stringify(body).includes('"unheard-of"')) {
-            assert.strictEqual(strangeWord, "unheard-of")
+            assert.strictEqual(unknownStatus, "unheard-of")
           }
-          assert.notInclude(documentedWords, strangeWord)
+          assert.notInclude(documentedWords, unknownStatus)
         })
       )
 

@@ -106,7 +106,7 @@ export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {
         const id = yield* submit(prompted("x sim:unknown-status sim:slow=0"))
         assert.deepStrictEqual(yield* poll(id), {
           _tag: "Processing",
-          strangeWord: "hibernating"
+          unknownStatus: "hibernating"
         })
       })
     )

@@ -81,7 +81,7 @@ layer(layerOverSockets)("the facts of an order are those of its request", (it) =
         }
         const { facts, generateAudio } = factsOf(call, { blocks, generateAudio: ordered }, "720p")
         const order = orderOf({ upstreamModel, listedProtocol: listed, blocks, generateAudio })
-        if (Result.isFailure(adapter.place?.(order) ?? Result.void)) continue
+        if (Result.isFailure(adapter.checkOrder?.(order) ?? Result.void)) continue
         yield* Effect.result(adapter.submit(accountAt(vendor.url), order))
         const [request] = (yield* vendor.requests).slice(-1)
         const written = readFacts(request?.target ?? "", JSON.parse(request?.body ?? "{}"))

@@ -102,7 +102,7 @@ const vidu = { id: "cgt-1", err_code: "", payload: "vt_1", bgm: false, off_peak:
 const times = { submit_time: "2026-07-01 09:30:00.100", end_time: "2026-07-01 09:31:10.200" }
 
 const succeeded = (usage: object = {}) => ({ _tag: "Succeeded", videoUrl: FILE, usage })
-const processing = { _tag: "Processing", strangeWord: undefined }
+const processing = { _tag: "Processing", unknownStatus: undefined }
 
 export const polls: ReadonlyArray<PollRow> = [
   {

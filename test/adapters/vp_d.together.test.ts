@@ -11,7 +11,7 @@ const refOf = (upstreamId: string) => ({
   listedProtocol: "vp_d"
 })
 
-const together = Effect.flatMap(videoAdapter("vp_d"), ({ together }) =>
+const together = Effect.flatMap(videoAdapter("vp_d"), ({ batchPoll: together }) =>
   Effect.orDie(Effect.fromNullishOr(together))
 )
 
@@ -145,7 +145,7 @@ layer(layerOverSockets)("vp_d, many tasks in one question", (it) => {
     ["x".repeat(65), false]
   ] as const)("whether the id %s may stand in a list: %s", ([id, may]) =>
     Effect.gen(function* () {
-      assert.strictEqual((yield* together).mayShare(refOf(id)), may)
+      assert.strictEqual((yield* together).canShare(refOf(id)), may)
     })
   )
 })

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { plottedOf } from "../../src/console/pages/health/chosenMetrics.ts"
 import { agesOf } from "../../src/console/pages/health/holdAges.ts"
+import { plotMetrics } from "../../src/console/pages/health/metricReaders.ts"
 import { samplesOf } from "../../src/console/pages/health/prometheusText.ts"
 
 it("metrics are read with their labels, whatever stands in them", () => {
@@ -32,7 +32,7 @@ it("counters are plotted as rates, histograms as means, and neither over a resta
         `gateway_open_holds ${requests}`
     )
   })
-  const plotted = plottedOf([at(100, 10, 1), at(105, 20, 3), at(110, 4, 0.1)])
+  const plotted = plotMetrics([at(100, 10, 1), at(105, 20, 3), at(110, 4, 0.1)])
   assert.deepStrictEqual(
     plotted.map(({ name, lines }) => [name, lines]),
     [

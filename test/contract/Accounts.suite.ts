@@ -231,8 +231,8 @@ export const accountsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const { key } = yield* access.createKey(memberId, plain)
       const disabled = Effect.gen(function* () {
         const caller = yield* access.authenticate(key)
-        const standing = yield* access.standing(caller.organizationId, caller.memberId)
-        assert.strictEqual(standing, caller.disabled)
+        const standing = yield* access.ownerState(caller.organizationId, caller.memberId)
+        assert.strictEqual(standing, caller.disabledOwner)
         return standing
       })
       assert.isNull(yield* disabled)

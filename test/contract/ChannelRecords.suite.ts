@@ -21,9 +21,9 @@ const channelOf = (channelId: string): CooldownTarget => ({
   model: null,
   organizationId: null
 })
-const HOUR = { least: 3600, most: 10_000 }
+const HOUR = { min: 3600, max: 10_000 }
 /** Over as soon as it has begun. */
-const OVER = { least: 0, most: 0 }
+const OVER = { min: 0, max: 0 }
 
 const restOf = Effect.fnUntraced(function* (of: CooldownTarget) {
   const { cooldowns } = yield* ChannelRecords
@@ -109,7 +109,7 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
       const of = channelOf(yield* freshId)
       const fails = Effect.gen(function* () {
         yield* Effect.sleep("2 millis")
-        yield* records.beginCooldown(of, why, { least: 1e-6, most: 3e-6 })
+        yield* records.beginCooldown(of, why, { min: 1e-6, max: 3e-6 })
         return yield* restOf(of)
       })
       const first = yield* fails
@@ -129,7 +129,7 @@ export const channelRecordsSuite = (it: Vitest.MethodsNonLive<Stores>): void => 
     Effect.gen(function* () {
       const records = yield* ChannelRecords
       const of = channelOf(yield* freshId)
-      yield* records.beginCooldown(of, why, { least: 1e-6, most: 1e-6 })
+      yield* records.beginCooldown(of, why, { min: 1e-6, max: 1e-6 })
       yield* Effect.sleep("2 millis")
       assert.isTrue(yield* records.takeTrial(of, "org_1"))
       assert.isFalse(yield* records.failTrial(of, "org_1", 3600))

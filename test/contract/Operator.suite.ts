@@ -231,7 +231,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const record = (purpose: "submit" | "poll", call: VendorCall) =>
         log.record(
           { organizationId, jobId: request.id, channelId: "ch", purpose, upstreamId: null },
-          { answered: null, weigh: () => 1, describe: () => call }
+          { answeredCall: null, weigh: () => 1, describe: () => call }
         )
       yield* record("submit", callOf("200 running", 1))
       yield* record("poll", callOf("200 running", 2, { n: 1 }))

@@ -31,9 +31,9 @@ for (const kind of ["embedded", "postgres"] as const) {
         const read = yield* repo.claim(organizationId, id)
         const [polled] = yield* claimDue(100, 64)
         for (const task of [Option.getOrUndefined(read), polled]) {
-          assert.isAtLeast(task?.sinceAskedSeconds ?? 0, 100)
+          assert.isAtLeast(task?.sincePollSeconds ?? 0, 100)
         }
-        assert.isBelow((yield* claimAgain(organizationId, id)).sinceAskedSeconds, 100)
+        assert.isBelow((yield* claimAgain(organizationId, id)).sincePollSeconds, 100)
       })
     )
   })

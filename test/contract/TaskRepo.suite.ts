@@ -185,15 +185,19 @@ export const taskRepoSuite = (
         const repo = yield* TaskRepo
         const { organizationId, ids } = yield* dueTasks("unasked", 1)
         const [id = ""] = ids
-        for (const [askedSecondsAgo, atLeast, below] of [
+        for (const [polledSecondsAgo, atLeast, below] of [
           [1000, 1000, 2000],
           [0, 0, 1000]
         ] as const) {
           const claimed = yield* claimAgain(organizationId, id)
-          yield* repo.putBack(claimed, { nextPollSeconds: 0, isKnown: null, askedSecondsAgo })
-          const { sinceAskedSeconds } = yield* repo.find(organizationId, id)
-          assert.isAtLeast(sinceAskedSeconds ?? -1, atLeast)
-          assert.isBelow(sinceAskedSeconds ?? -1, below)
+          yield* repo.putBack(claimed, {
+            nextPollSeconds: 0,
+            isKnown: null,
+            polledSecondsAgo: polledSecondsAgo
+          })
+          const { sincePollSeconds } = yield* repo.find(organizationId, id)
+          assert.isAtLeast(sincePollSeconds ?? -1, atLeast)
+          assert.isBelow(sincePollSeconds ?? -1, below)
         }
       })
     )
@@ -251,7 +255,7 @@ export const taskRepoSuite = (
         const [id = ""] = ids
         const since = Effect.map(
           repo.find(organizationId, id),
-          ({ sinceAskedSeconds }) => sinceAskedSeconds ?? 0
+          ({ sincePollSeconds }) => sincePollSeconds ?? 0
         )
         const waited = yield* Effect.repeat(since, { until: (seconds) => seconds > 0.05 })
         yield* claimAgain(organizationId, id)

@@ -252,7 +252,7 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const channel = { channelId, keyName: null, model: null, organizationId: null }
       const cause = { reason: "timeout", status: null, isAlone: false }
       const begin = (of: CooldownTarget, why: Partial<typeof cause> = {}) =>
-        records.beginCooldown(of, { ...cause, ...why }, { least: 3600, most: 3600 })
+        records.beginCooldown(of, { ...cause, ...why }, { min: 3600, max: 3600 })
       let seen = 0
       const news = Effect.map(claim([endpoint.id]), (messages) => {
         const told = messages.filter(({ data }) => JSON.stringify(data).includes(channelId))

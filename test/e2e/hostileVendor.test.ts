@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Metric, Schema } from "effect"
-import { strangeStatusWords } from "../../src/services/metrics.ts"
+import { unknownStatuses } from "../../src/services/metrics.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import {
@@ -119,7 +119,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           json: testCatalog(gateway.simulator.url)
         })
         const who = yield* gateway.customer("10")
-        const counted = Metric.withAttributes(strangeStatusWords, {
+        const counted = Metric.withAttributes(unknownStatuses, {
           protocol: "vp_a",
           channel: "ch-a"
         })

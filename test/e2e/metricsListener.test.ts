@@ -13,7 +13,7 @@ it.live("metrics are open on their own port, and take the admin token on the pub
       GATEWAY_METRICS_PORT: "0"
     })
     const [, url = ""] = yield* gateway.process.waitForLine(
-      /metrics are served on (http:[^"\s]+\/metrics)/
+      /metrics listener: serving on (http:[^"\s]+\/metrics)/
     )
     // Totals of the database are there once they were counted for the first time.
     const open = yield* Effect.repeat(call(url), {
@@ -57,6 +57,9 @@ it.live("an empty variable asks for no listener", () =>
       GATEWAY_METRICS_PORT: ""
     })
     assert.strictEqual((yield* call(`${gateway.url}/readyz`)).status, 200)
-    assert.notInclude(gateway.process.stdout() + gateway.process.stderr(), "metrics are served")
+    assert.notInclude(
+      gateway.process.stdout() + gateway.process.stderr(),
+      "metrics listener: serving"
+    )
   }).pipe(Effect.scoped)
 )

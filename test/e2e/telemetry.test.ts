@@ -165,7 +165,7 @@ it.live("the collector gets every figure that /metrics tells, and the logs", () 
       "embedded"
     )
     const [, metricsUrl = ""] = yield* gateway.process.waitForLine(
-      /metrics are served on (http:[^"\s]+\/metrics)/
+      /metrics listener: serving on (http:[^"\s]+\/metrics)/
     )
     assert.strictEqual((yield* order("image")).status, 200)
     const refused = yield* call(`${gateway.url}/v1/models`, { key: "unknown" })
@@ -186,7 +186,7 @@ it.live("the collector gets every figure that /metrics tells, and the logs", () 
     }
     assert.isAbove(compared, 100)
     yield* collector.until(() =>
-      collector.logs.some(({ text }) => text.includes("metrics are served"))
+      collector.logs.some(({ text }) => text.includes("metrics listener: serving"))
     )
     assert.deepStrictEqual(collector.spans, [])
     assert.include(
@@ -214,7 +214,7 @@ it.live("a collector that hangs delays no order and no end, and is told of once"
     assert.strictEqual(printed().split("telemetry: export failed").length, 2)
     assert.isEmpty(collector.exports.filter(({ path }) => path === "/v1/metrics"))
     const [, metricsUrl = ""] = yield* gateway.process.waitForLine(
-      /metrics are served on (http:[^"\s]+\/metrics)/
+      /metrics listener: serving on (http:[^"\s]+\/metrics)/
     )
     const { text } = yield* call(metricsUrl)
     assert.match(text, /^gateway_telemetry_dropped_total\{signal="traces"\} [1-9]/m)

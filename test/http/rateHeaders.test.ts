@@ -20,7 +20,7 @@ describe("the headers of a rate", () => {
   it("say the same to both kinds of client", () => {
     assert.deepStrictEqual(
       rateHeaders({
-        allowed: true,
+        isAllowed: true,
         limit: 100,
         remaining: 98,
         resetMillis: 1200,

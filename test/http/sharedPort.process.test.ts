@@ -21,7 +21,7 @@ const ORDERS = 12
 
 /** From the process's own listener, as the shared port leads to any of them. */
 const metricOf = Effect.fnUntraced(function* ({ process }: GatewayNode, name: string) {
-  const [, url = ""] = yield* process.waitForLine(/metrics are served on (http:[^"\s]+)/)
+  const [, url = ""] = yield* process.waitForLine(/metrics listener: serving on (http:[^"\s]+)/)
   return parseMetrics((yield* call(url, { headers: apart })).text).value(name) ?? 0
 })
 

@@ -15,7 +15,7 @@ const setUp = () => {
     call.record(
       { organizationId: "org", jobId: "job", channelId: "ch", purpose, upstreamId: null },
       {
-        answered:
+        answeredCall:
           status === null
             ? null
             : { startedAt: new Date(0), durationMillis: 1, status, bytes: 2, requestId: null },

@@ -8,7 +8,7 @@ const kind: VideoKind = { model: "film-1", seconds: 5, resolution: "720p" }
 const other: VideoKind = { ...kind, seconds: "smart" }
 
 const noteAll = (usual: UsualTimes["Service"], of: VideoKind, times: ReadonlyArray<number>) =>
-  Effect.forEach(times, (seconds) => usual.note(of, seconds), { discard: true })
+  Effect.forEach(times, (seconds) => usual.record(of, seconds), { discard: true })
 
 describe("the usual time", () => {
   it.effect("is the median of the kind's own completions, and unknown without any", () =>
@@ -56,7 +56,7 @@ describe("the usual time", () => {
     Effect.gen(function* () {
       const usual = yield* UsualTimes
       assert.isNull(usual.usualSeconds(kind))
-      yield* usual.note(kind, 7)
+      yield* usual.record(kind, 7)
       assert.strictEqual(usual.usualSeconds(kind), 7)
     }).pipe(
       Effect.provide(

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makePollQueue } from "../../src/polling/PollQueue.ts"
-import type { Question } from "../../src/polling/VideoPolls.ts"
+import type { PollRequest } from "../../src/polling/VideoPolls.ts"
 import type { ClaimedTask } from "../../src/services/TaskRepo.ts"
 
 const task: ClaimedTask = {
@@ -18,7 +18,7 @@ const task: ClaimedTask = {
   isMarked: false,
   keyName: "default",
   ageSeconds: 1,
-  sinceAskedSeconds: 1,
+  sincePollSeconds: 1,
   lease: 7n,
   unknownForSeconds: null,
   pastDeadline: false,
@@ -35,16 +35,16 @@ const task: ClaimedTask = {
 /** A queue in front of a vendor that answers when it is told to. */
 const makeWorld = Effect.fnUntraced(function* (bound: number) {
   const open: Array<{ readonly id: string; readonly answer: Deferred.Deferred<void> }> = []
-  const queue = yield* makePollQueue({ bound, staleMillis: 5000 })
+  const queue = yield* makePollQueue({ limit: bound, staleMillis: 5000 })
   let minted = 0
   const offer = (count: number, channelId = "ch-1") => {
     for (let index = 0; index < count; index++) {
       const id = `${minted++}`
       const answer = Deferred.makeUnsafe<void>()
-      const question: Question = {
+      const question: PollRequest = {
         channelId,
         tasks: [{ ...task, id, channelId }],
-        ask: Effect.suspend(() => {
+        send: Effect.suspend(() => {
           open.push({ id, answer })
           return Effect.as(Deferred.await(answer), { settle: Effect.void })
         })
@@ -77,7 +77,7 @@ describe("the questions of a channel", () => {
       assert.deepStrictEqual(open(), ["3"])
       yield* answer(1)
       assert.deepStrictEqual(
-        [...queue.taken()].filter(([, count]) => count > 0),
+        [...queue.openCounts()].filter(([, count]) => count > 0),
         []
       )
     })
@@ -86,17 +86,17 @@ describe("the questions of a channel", () => {
   it.effect("are claimed ahead as quickly as the vendor answers, and not where it does not", () =>
     Effect.gen(function* () {
       const { offer, answer, queue } = yield* makeWorld(4)
-      assert.deepStrictEqual([...queue.taken()], [])
+      assert.deepStrictEqual([...queue.openCounts()], [])
       yield* offer(4)
-      assert.deepStrictEqual([...queue.taken()], [["ch-1", 4]])
+      assert.deepStrictEqual([...queue.openCounts()], [["ch-1", 4]])
       yield* answer(4)
       yield* offer(4)
       yield* TestClock.adjust("100 millis")
       // Four answers in 100 ms are eight in 200.
-      assert.deepStrictEqual([...queue.taken()], [["ch-1", 4 - 8]])
+      assert.deepStrictEqual([...queue.openCounts()], [["ch-1", 4 - 8]])
       yield* offer(8)
       yield* TestClock.adjust("100 millis")
-      assert.deepStrictEqual([...queue.taken()], [["ch-1", 12]])
+      assert.deepStrictEqual([...queue.openCounts()], [["ch-1", 12]])
     })
   )
 
@@ -115,7 +115,7 @@ describe("the questions of a channel", () => {
             queue.room,
             Effect.andThen(
               Effect.sync(() => rooms++),
-              queue.expect
+              queue.resetRoom
             )
           )
         )
@@ -124,7 +124,7 @@ describe("the questions of a channel", () => {
       assert.strictEqual(yield* roomsAfter(3), 0)
       assert.strictEqual(yield* roomsAfter(1), 1)
       // Of a vendor as quick as that, the next ones are claimed while the last ones are asked for.
-      queue.taken()
+      queue.openCounts()
       yield* offer(6)
       assert.strictEqual(yield* roomsAfter(3), 1)
       assert.strictEqual(yield* roomsAfter(1), 2)
@@ -147,12 +147,12 @@ describe("the questions of a channel", () => {
     Effect.gen(function* () {
       const { queue, offer, open, answer } = yield* makeWorld(1)
       yield* offer(2)
-      const reader: Question = {
+      const reader: PollRequest = {
         channelId: "ch-1",
         tasks: [task],
-        ask: Effect.as(Effect.sleep(100), { settle: Effect.void })
+        send: Effect.as(Effect.sleep(100), { settle: Effect.void })
       }
-      yield* Effect.forkChild(queue.ask(reader))
+      yield* Effect.forkChild(queue.send(reader))
       yield* answer(1)
       assert.deepStrictEqual(open(), [])
       yield* TestClock.adjust(100)
@@ -167,9 +167,9 @@ describe("the questions of a channel", () => {
       yield* TestClock.adjust("800 millis")
       yield* offer(1)
       yield* TestClock.adjust("300 millis")
-      const late = queue.late(1000).map(({ task }) => task.id)
+      const late = queue.removeLate(1000).map(({ task }) => task.id)
       assert.deepStrictEqual(late, ["1"])
-      assert.deepStrictEqual(queue.late(1000), [])
+      assert.deepStrictEqual(queue.removeLate(1000), [])
       yield* answer(1)
       assert.deepStrictEqual(open(), ["2"])
     })

@@ -32,7 +32,7 @@ const claimed: ClaimedTask = {
     nanoPerSecond: 1n,
     holdNano: 5n
   },
-  sinceAskedSeconds: 1
+  sincePollSeconds: 1
 }
 
 const won: Closed = { won: true, state: "released", capturedNano: 0n, overageNano: 0n }

@@ -180,7 +180,7 @@ const judge = Effect.fnUntraced(function* ({ protocol, order, seed }: Case) {
   const account = accountAt(`${simulator.url}/${protocol}`, "sk-simulated")
   const { result, requests } = yield* seenDuring(adapter.submit(account, order))
   const label = `seed ${seed}: ${JSON.stringify({ protocol, order, requests, result })}`
-  const placed = adapter.place?.(order) ?? Result.void
+  const placed = adapter.checkOrder?.(order) ?? Result.void
   assert.strictEqual(Result.isSuccess(placed), requests.length === 1, label)
   const [request] = requests
   if (request === undefined) return "unplaced"

@@ -9,14 +9,14 @@ describe("a bucket of 60 requests a minute", () => {
       const rates = makeRequestRates()
       const take = rates.consume("key_1", 60)
       for (let left = 59; left >= 0; left--) {
-        assert.deepInclude(yield* take, { allowed: true, remaining: left, limit: 60 })
+        assert.deepInclude(yield* take, { isAllowed: true, remaining: left, limit: 60 })
       }
-      assert.deepInclude(yield* take, { allowed: false, remaining: 0, retryMillis: 1000 })
+      assert.deepInclude(yield* take, { isAllowed: false, remaining: 0, retryMillis: 1000 })
       yield* TestClock.adjust("999 millis")
-      assert.deepInclude(yield* take, { allowed: false, retryMillis: 1 })
+      assert.deepInclude(yield* take, { isAllowed: false, retryMillis: 1 })
       yield* TestClock.adjust("1 millis")
-      assert.deepInclude(yield* take, { allowed: true, remaining: 0 })
-      assert.isFalse((yield* take).allowed)
+      assert.deepInclude(yield* take, { isAllowed: true, remaining: 0 })
+      assert.isFalse((yield* take).isAllowed)
     })
   )
 
@@ -35,13 +35,13 @@ describe("a bucket of 60 requests a minute", () => {
     Effect.gen(function* () {
       const rates = makeRequestRates()
       const look = rates.peek("key_1", 60)
-      const full = { allowed: true, limit: 60, remaining: 60, resetMillis: 0, retryMillis: 0 }
+      const full = { isAllowed: true, limit: 60, remaining: 60, resetMillis: 0, retryMillis: 0 }
       assert.deepStrictEqual(yield* look, full)
       yield* Effect.repeat(rates.consume("key_1", 60), { times: 59 })
-      assert.deepInclude(yield* look, { allowed: false, remaining: 0, retryMillis: 1000 })
+      assert.deepInclude(yield* look, { isAllowed: false, remaining: 0, retryMillis: 1000 })
       yield* TestClock.adjust("1 second")
       yield* Effect.repeat(look, { times: 100 })
-      assert.deepInclude(yield* look, { allowed: true, remaining: 1, retryMillis: 0 })
+      assert.deepInclude(yield* look, { isAllowed: true, remaining: 1, retryMillis: 0 })
     })
   )
 
@@ -50,7 +50,7 @@ describe("a bucket of 60 requests a minute", () => {
       const rates = makeRequestRates()
       yield* Effect.repeat(rates.consume("key_1", 60), { times: 500 })
       yield* TestClock.adjust("1 second")
-      assert.isTrue((yield* rates.consume("key_1", 60)).allowed)
+      assert.isTrue((yield* rates.consume("key_1", 60)).isAllowed)
     })
   )
 })
@@ -59,9 +59,12 @@ describe("buckets", () => {
   it.effect("are apart, each with its own rate", () =>
     Effect.gen(function* () {
       const rates = makeRequestRates()
-      assert.isTrue((yield* rates.consume("key_1", 1)).allowed)
-      assert.deepInclude(yield* rates.consume("key_1", 1), { allowed: false, retryMillis: 60_000 })
-      assert.isTrue((yield* rates.consume("key_2", 1)).allowed)
+      assert.isTrue((yield* rates.consume("key_1", 1)).isAllowed)
+      assert.deepInclude(yield* rates.consume("key_1", 1), {
+        isAllowed: false,
+        retryMillis: 60_000
+      })
+      assert.isTrue((yield* rates.consume("key_2", 1)).isAllowed)
     })
   )
 
@@ -70,7 +73,7 @@ describe("buckets", () => {
       for (const perMinute of [7, 999, 600_000]) {
         const rates = makeRequestRates()
         let allowed = 0
-        while ((yield* rates.consume("key_1", perMinute)).allowed) allowed++
+        while ((yield* rates.consume("key_1", perMinute)).isAllowed) allowed++
         assert.strictEqual(allowed, perMinute)
       }
     })

@@ -202,7 +202,7 @@ it.live("every metric and label of the dashboard and the alerts is one that a ga
     yield* call(`${gateway.url}/v1/videos/${id}/events`, { key })
 
     const [, url = ""] = yield* gateway.process.waitForLine(
-      /metrics are served on (http:[^"\s]+\/metrics)/
+      /metrics listener: serving on (http:[^"\s]+\/metrics)/
     )
     const { text } = yield* call(url).pipe(
       Effect.delay("100 millis"),

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import {
   type AnswerBody,
-  recallOf,
+  recallAnswer,
   type StoredRequest
 } from "../../src/services/IdempotencyKeys.ts"
 
@@ -18,7 +18,7 @@ const kept = (streamed: boolean): StoredRequest => ({
 
 it.effect("a text is answered again while it is remembered", () =>
   Effect.gen(function* () {
-    assert.deepStrictEqual(yield* recallOf(kept(false), key, remembered), {
+    assert.deepStrictEqual(yield* recallAnswer(kept(false), key, remembered), {
       _tag: "Text",
       result: remembered
     })
@@ -30,7 +30,7 @@ it.effect.each([
   ["a stream, whatever an earlier request of the key was answered", true, remembered]
 ] as const)("%s is told to have been made", ([, streamed, answer]) =>
   Effect.gen(function* () {
-    const refusal = yield* Effect.flip(recallOf(kept(streamed), key, answer))
+    const refusal = yield* Effect.flip(recallAnswer(kept(streamed), key, answer))
     assert.strictEqual(refusal._tag, "idempotency_conflict")
     assert.include(refusal.message, "made and charged, and is not kept")
   })

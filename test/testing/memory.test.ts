@@ -109,12 +109,12 @@ describe("stores in memory", () => {
       assert.isTrue(Option.isNone(yield* claim))
       yield* TestClock.adjust("1 millis")
       const claimed = Option.getOrNull(yield* claim)
-      assert.deepInclude(claimed, { lease: 1n, sinceAskedSeconds: 2, ageSeconds: 2 })
+      assert.deepInclude(claimed, { lease: 1n, sincePollSeconds: 2, ageSeconds: 2 })
       yield* TestClock.adjust("29 seconds")
       assert.deepStrictEqual(yield* due, [])
       yield* TestClock.adjust("1 second")
       const [again] = yield* due
-      assert.deepInclude(again, { lease: 2n, sinceAskedSeconds: 30 })
+      assert.deepInclude(again, { lease: 2n, sincePollSeconds: 30 })
       yield* TestClock.adjust("1 hour")
       assert.isTrue(Option.getOrNull(yield* claim)?.pastDeadline)
     }).pipe(Effect.provide(layerStoresMemory()))
@@ -136,7 +136,7 @@ describe("stores in memory", () => {
       yield* log.record(
         { organizationId, jobId: request.id, channelId: "ch", purpose: "submit", upstreamId: null },
         {
-          answered: null,
+          answeredCall: null,
           weigh: () => 1,
           describe: () => ({
             method: "POST",

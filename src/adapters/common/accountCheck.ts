@@ -2,7 +2,7 @@
 import { Predicate, Result } from "effect"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
-import { errorOf, saysError } from "../wire/errorText.ts"
+import { errorOf, isErrorText } from "../wire/errorText.ts"
 import { judgeFailure, type RefusalTable } from "../wire/refusalTable.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal, unusableAnswer } from "../wire/vendorFailures.ts"
@@ -40,7 +40,7 @@ export const absentTaskStatuses: ReadonlySet<number> = new Set([400, 404, 422])
 export const modelsCheck: CheckDialect = {
   checkRequest: (account) => Result.succeed(get(standardUrl(account, "models"), bearer(account))),
   readChecked: (account, answer) =>
-    answer.status < 300 && Predicate.isObjectOrArray(answer.body) && !saysError(answer.body)
+    answer.status < 300 && Predicate.isObjectOrArray(answer.body) && !isErrorText(answer.body)
       ? Result.void
       : Result.fail(unusableAnswer(account, answer)),
   refusals: standardRefusals,
@@ -60,18 +60,20 @@ const explainsAbsence = ({ body }: VendorAnswer): boolean => {
 export const readCheck =
   ({ readChecked, refusals, absentStatuses }: CheckDialect) =>
   (account: ChannelAccount, answer: VendorAnswer): Outcome<void> => {
-    const read = Result.mapError(readChecked(account, answer), (failure) =>
+    const readResult = Result.mapError(readChecked(account, answer), (failure) =>
       judgeFailure(refusals, answer, failure)
     )
     // A poll reads every 404 as an unknown task, even one from a wrong server, so a 404 is judged
     // again here.
-    const checked =
-      answer.status === 404 && Result.isSuccess(read) ? Result.fail(refusal(account, answer)) : read
+    const checkResult =
+      answer.status === 404 && Result.isSuccess(readResult)
+        ? Result.fail(refusal(account, answer))
+        : readResult
     const isAbsence = (failure: VendorFailure): boolean =>
       failure._tag === "VendorRefused" &&
       absentStatuses.has(failure.effectiveStatus) &&
       explainsAbsence(answer)
-    return Result.isFailure(checked) && !isAbsence(checked.failure)
-      ? Result.fail(checked.failure)
+    return Result.isFailure(checkResult) && !isAbsence(checkResult.failure)
+      ? Result.fail(checkResult.failure)
       : Result.void
   }

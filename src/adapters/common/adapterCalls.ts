@@ -14,8 +14,8 @@ import type {
   ImagePiece,
   ImageResult,
   VideoAdapter,
+  VideoBatchPoll,
   VideoOrder,
-  VideoPollTogether,
   VideoStatus,
   VideoTaskRef
 } from "../../services/ProtocolAdapter.ts"
@@ -38,23 +38,23 @@ type Outcome<A> = Result.Result<A, VendorFailure>
 type Write<Input> = (account: ChannelAccount, input: Input) => Outcome<VendorRequest>
 
 /** Reads an answer, or fails with the reason why it cannot be used. */
-export type Read<Asked, A> = (
+export type Read<Input, A> = (
   account: ChannelAccount,
   answer: VendorAnswer,
-  input: Asked
+  input: Input
 ) => Outcome<A>
 
 /**
  * The table of the vendor's refusals. Without a table, no refusal proves that the vendor produced
  * nothing.
  */
-type RefusalsOf<Asked> = (input: Asked) => RefusalTable
+type RefusalsOf<Input> = (input: Input) => RefusalTable
 
 /**
  * Reads an answer; if it is a refusal, records whether it proves that the vendor produced nothing.
  */
 export const withJudgement =
-  <Asked, A>(refusalsOf: RefusalsOf<Asked>, read: Read<Asked, A>): Read<Asked, A> =>
+  <Input, A>(refusalsOf: RefusalsOf<Input>, read: Read<Input, A>): Read<Input, A> =>
   (account, answer, input) =>
     Result.mapError(read(account, answer, input), (failure) =>
       judgeFailure(refusalsOf(input), answer, failure)
@@ -77,7 +77,7 @@ export interface VideoDialect {
    */
   readonly noTask?: Partial<VideoTaskRef>
   /** The combined poll; set if one request can poll many tasks of an account. */
-  readonly together?: Pick<VideoPollTogether, "most" | "mayShare"> & {
+  readonly batchPoll?: Pick<VideoBatchPoll, "maxJobs" | "canShare"> & {
     readonly pollRequest: Write<Tasks>
     readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
   }
@@ -88,8 +88,8 @@ const noRefusals = refusalTable([], {})
 /** Builds a call that writes a request, sends it and reads its answer. */
 export const makeCall =
   (wire: VendorWire["Service"]) =>
-  <Asked, A>(write: Write<Asked>, read: Read<Asked, A>, options: SendOptions) =>
-  (account: ChannelAccount, input: Asked): Effect.Effect<A, VendorFailure> =>
+  <Input, A>(write: Write<Input>, read: Read<Input, A>, options: SendOptions) =>
+  (account: ChannelAccount, input: Input): Effect.Effect<A, VendorFailure> =>
     Effect.suspend(() => {
       const request = write(account, input)
       return Result.isFailure(request)
@@ -125,7 +125,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     const wire = yield* VendorWire
     const call = makeCall(wire)
     const limits = yield* VendorLimits
-    const { submitRequest, pollRequest, refusals = () => noRefusals, together } = dialect
+    const { submitRequest, pollRequest, refusals = () => noRefusals, batchPoll } = dialect
     const refusalsOf = ({ listedProtocol }: Pick<VideoTaskRef, "listedProtocol">) =>
       refusals(listedProtocol)
     const readPolled = withJudgement(refusalsOf, dialect.readPolled)
@@ -148,18 +148,18 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
       absentStatuses: absentTaskStatuses
     }
     return {
-      place: (order) => Result.map(submitRequest(placeholderAccount, order), () => undefined),
+      checkOrder: (order) => Result.map(submitRequest(placeholderAccount, order), () => undefined),
       submit: (account, order) => inSpan(submit(account, order)),
       poll: call(pollRequest, readPolled, limits.poll),
       check: makeCheck(wire, checkDialect, limits),
-      ...(together === undefined
+      ...(batchPoll === undefined
         ? {}
         : {
-            together: {
-              ...together,
+            batchPoll: {
+              ...batchPoll,
               poll: call(
-                together.pollRequest,
-                withJudgement((tasks) => refusalsOf(tasks[0] ?? noTask), together.readPolled),
+                batchPoll.pollRequest,
+                withJudgement((tasks) => refusalsOf(tasks[0] ?? noTask), batchPoll.readPolled),
                 limits.poll
               )
             }
@@ -209,7 +209,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const { isOneByOne = () => false } = dialect
     const readGenerated = withJudgement(refusals, dialect.readGenerated)
     const makeGenerate = (options: SendOptions) => {
-      const ask = makeCall(wire)(generateRequest, readGenerated, options)
+      const sendGenerate = makeCall(wire)(generateRequest, readGenerated, options)
       /** Polls the task until it ends, within the time-out of the image call. */
       const awaitTask = Effect.fnUntraced(function* (
         task: ImageTask,
@@ -232,7 +232,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
       return (account: ChannelAccount, order: ImageOrder, onJob: OnJob) =>
         Effect.clockWith((clock) => {
           const startedAt = monotonicMillisOf(clock)
-          return Effect.flatMap(ask(account, order), (response) =>
+          return Effect.flatMap(sendGenerate(account, order), (response) =>
             "taskId" in response ? awaitTask(response, startedAt, onJob) : Effect.succeed(response)
           )
         })
@@ -251,8 +251,8 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const generate: ImageAdapter["generate"] = (account, order, onJob = () => Effect.void) =>
       generateAll(account, order, onJob).pipe(
         Effect.flatMap(({ result, surplus }) => {
-          const timed = withCreationTime(result)
-          return surplus > 0 ? Effect.andThen(reportSurplus(account, surplus), timed) : timed
+          const withTime = withCreationTime(result)
+          return surplus > 0 ? Effect.andThen(reportSurplus(account, surplus), withTime) : withTime
         }),
         inSpan
       )
@@ -287,8 +287,8 @@ const makeImageStreaming = (
     const takePiece = (piece: ImagePiece | null) =>
       piece === null || !isWanted
         ? Effect.void
-        : Effect.map(take(piece), (wantsMore) => {
-            isWanted = wantsMore
+        : Effect.map(take(piece), (canContinue) => {
+            isWanted = canContinue
           })
     const takeEvents = Effect.fnUntraced(function* (events: ReadonlyArray<Buffer>) {
       for (const event of events) {
@@ -346,7 +346,7 @@ const pollImageTask = (
     Effect.map(readPolled),
     Effect.catch(() => Effect.succeed(null)),
     Effect.delay(POLL_INTERVAL),
-    Effect.repeat({ until: (drawn): drawn is Outcome<GeneratedImages> => drawn !== null })
+    Effect.repeat({ until: (outcome): outcome is Outcome<GeneratedImages> => outcome !== null })
   )
 
 /** Adds the task id to a failure, so that an operator can look for the task. */

@@ -8,7 +8,7 @@ import type { ChatBody } from "../../domain/text/TextRequest.ts"
 import { silentFields, writtenBytes } from "../../domain/text/textSize.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, TextPiece } from "../../services/ProtocolAdapter.ts"
-import { saysError } from "../wire/errorText.ts"
+import { isErrorText } from "../wire/errorText.ts"
 import { eventOf, heartbeat, isDone, readEvent } from "../wire/eventBlocks.ts"
 import { judgeStreamFailure } from "../wire/refusalTable.ts"
 import {
@@ -43,7 +43,7 @@ const choicesOf = (body: Fields): ReadonlyArray<Fields> =>
 export const unchargedFields: ReadonlySet<string> = new Set(["logprobs", "prompt_logprobs"])
 
 /** Fields that describe the text of an answer or a choice but contain none of it. */
-const aboutText: ReadonlySet<string> = new Set([
+const textErrorParams: ReadonlySet<string> = new Set([
   ...silentFields,
   "choices",
   "content_filter_results",
@@ -70,8 +70,8 @@ export const textBytesIn = (body: Fields): number =>
     .flat()
     .reduce<number>(
       (sum, choice) =>
-        sum + writtenBytes(choice, Predicate.isObject(choice) ? aboutText : silentFields),
-      writtenBytes(body, aboutText)
+        sum + writtenBytes(choice, Predicate.isObject(choice) ? textErrorParams : silentFields),
+      writtenBytes(body, textErrorParams)
     )
 
 // Events for the client
@@ -161,8 +161,8 @@ const parseFully = (data: Buffer, chunk: Fields): Fields => {
  * end; the tracker also knows which token counts cover the whole answer.
  */
 const makeProgress = (choices: number) => {
-  const started = new Set<unknown>()
-  const finished = new Set<unknown>()
+  const startedChoices = new Set<unknown>()
+  const finishedChoices = new Set<unknown>()
   let isCounted = false
   let isDone = false
   return {
@@ -170,10 +170,10 @@ const makeProgress = (choices: number) => {
       const outputBytes = textBytesIn(chunk)
       const choicesInChunk = choicesOf(chunk)
       for (const { index, finish_reason } of choicesInChunk) {
-        started.add(index)
-        if (typeof finish_reason === "string" && finish_reason !== "") finished.add(index)
+        startedChoices.add(index)
+        if (typeof finish_reason === "string" && finish_reason !== "") finishedChoices.add(index)
       }
-      const isLast = choicesInChunk.length === 0 || finished.size === started.size
+      const isLast = choicesInChunk.length === 0 || finishedChoices.size === startedChoices.size
       const usage = isLast ? chatUsage(chunk.usage) : null
       if (outputBytes > 0) isCounted = false
       isCounted ||= choicesInChunk.length === 0 && usage !== null
@@ -183,7 +183,8 @@ const makeProgress = (choices: number) => {
     end: (): void => {
       isDone = true
     },
-    isComplete: (): boolean => started.size > 0 && (isDone || isCounted || finished.size >= choices)
+    isComplete: (): boolean =>
+      startedChoices.size > 0 && (isDone || isCounted || finishedChoices.size >= choices)
   }
 }
 
@@ -193,7 +194,7 @@ interface SeenEvent {
   readonly isLast: boolean
 }
 
-export const wantsUsage = ({ stream_options }: ChatBody): boolean =>
+export const includesUsage = ({ stream_options }: ChatBody): boolean =>
   stream_options?.include_usage === true
 
 /** Reads the events of one stream in order. */
@@ -201,7 +202,7 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
   const progress = makeProgress(body.n ?? 1)
   let failure: VendorFailure | null = null
   let isFirst = true
-  const isWanted = wantsUsage(body)
+  const isWanted = includesUsage(body)
   const toSeenEvent = (piece: TextPiece): SeenEvent => ({ piece, isLast: false })
 
   /** Text in the same event as an error is still sent to the client. */
@@ -220,7 +221,7 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
       return { piece: null, isLast: true }
     }
     const chunk = parseChunk(data, options)
-    if (chunk !== null && saysError(chunk)) return readError(chunk, event.byteLength)
+    if (chunk !== null && isErrorText(chunk)) return readError(chunk, event.byteLength)
     isFirst = false
     if (chunk === null || (!Array.isArray(chunk.choices) && chatUsage(chunk.usage) === null)) {
       return toSeenEvent(unknownPiece(event, chunk))

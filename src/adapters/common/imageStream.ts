@@ -3,7 +3,7 @@ import { Predicate } from "effect"
 import { imageCount } from "../../domain/image/ImageRequest.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder, ImagePiece } from "../../services/ProtocolAdapter.ts"
-import { saysError } from "../wire/errorText.ts"
+import { isErrorText } from "../wire/errorText.ts"
 import { eventOf, heartbeat, isDone, readEvent } from "../wire/eventBlocks.ts"
 import { judgeStreamFailure } from "../wire/refusalTable.ts"
 import {
@@ -100,7 +100,7 @@ export const makeImageStream = (
   }
 
   const readChunk = (chunk: Fields, event: Uint8Array, isPlain: boolean): SeenEvent => {
-    if (saysError(chunk)) {
+    if (isErrorText(chunk)) {
       const failure = failureIn(account, chunk, event.byteLength, isFirst)
       if (!isPartialFailure(chunk)) {
         orderFailure = failure

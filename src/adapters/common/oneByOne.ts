@@ -43,17 +43,21 @@ export const generateOneByOne = Effect.fnUntraced(function* (
   const startedAt = yield* monotonicMillis
   const otherCall = Effect.flatMap(monotonicMillis, (now) => {
     const remainingMillis = Duration.toMillis(timeout) - (now - startedAt)
-    const late = Effect.fail(timeoutFailure(timeout))
+    const timeoutResult = Effect.fail(timeoutFailure(timeout))
     return remainingMillis <= 0
-      ? late
-      : Effect.timeoutOrElse(generateOne, { duration: remainingMillis, orElse: () => late })
+      ? timeoutResult
+      : Effect.timeoutOrElse(generateOne, {
+          duration: remainingMillis,
+          orElse: () => timeoutResult
+        })
   })
-  const first = yield* Effect.result(generateOne)
-  if (Result.isFailure(first) && !isUnreadableAnswer(first.failure)) return yield* first.failure
-  const others = yield* Effect.forEach(Arr.range(2, images), () => Effect.result(otherCall), {
+  const firstResult = yield* Effect.result(generateOne)
+  if (Result.isFailure(firstResult) && !isUnreadableAnswer(firstResult.failure))
+    return yield* firstResult.failure
+  const otherResults = yield* Effect.forEach(Arr.range(2, images), () => Effect.result(otherCall), {
     concurrency: MAX_CONCURRENT_CALLS
   })
-  const [answers, failures] = Arr.separate([first, ...others])
+  const [answers, failures] = Arr.separate([firstResult, ...otherResults])
   const [failure] = failures
   if (failure !== undefined) {
     yield* Effect.logWarning("image order: calls for single images failed").pipe(

@@ -8,7 +8,7 @@ import { anyFields } from "../../domain/requestFields.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import { holdsAddress, markedBytes, mediaIn } from "../../redaction/patterns.ts"
 import type { ChannelAccount, ImageResult } from "../../services/ProtocolAdapter.ts"
-import { errorOf, saysError } from "../wire/errorText.ts"
+import { errorOf, isErrorText } from "../wire/errorText.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal, unusableAnswer } from "../wire/vendorFailures.ts"
 
@@ -48,10 +48,10 @@ export const isFreeOfImages = (value: unknown): boolean => {
 /** Removes fields that could contain unpaid images; returns `fields` itself if there are none. */
 export const omitOtherImages = (
   fields: Fields,
-  keeps: (name: string, value: unknown) => boolean
+  includesField: (name: string, value: unknown) => boolean
 ): Fields => {
   const entries = Object.entries(fields).filter(
-    ([name, value]) => keeps(name, value) || isFreeOfImages(value)
+    ([name, value]) => includesField(name, value) || isFreeOfImages(value)
   )
   return entries.length === Object.keys(fields).length ? fields : Object.fromEntries(entries)
 }
@@ -99,8 +99,8 @@ export const imagesIn = (
  * with the error of the first.
  */
 export const imagesFailure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure => {
-  const refusedImage = isAnswer(answer.body) ? answer.body.data.find(saysError) : undefined
-  return refusedImage === undefined || saysError(answer.body)
+  const refusedImage = isAnswer(answer.body) ? answer.body.data.find(isErrorText) : undefined
+  return refusedImage === undefined || isErrorText(answer.body)
     ? unusableAnswer(account, answer)
     : refusal(account, answer, { message: errorOf(refusedImage).message })
 }

@@ -46,12 +46,12 @@ export const taskStatus = (
   account: ChannelAccount,
   answer: VendorAnswer,
   statusNames: StatusNames,
-  { status: word, videoUrl, usage = noUsage, code, message }: TaskReport
+  { status: statusName, videoUrl, usage = noUsage, code, message }: TaskReport
 ): Status => {
-  const meaning = meanings.find((one) => statusNames[one]?.includes(word))
+  const meaning = meanings.find((one) => statusNames[one]?.includes(statusName))
   switch (meaning) {
     case undefined:
-      return Result.succeed({ _tag: "Processing", strangeWord: word })
+      return Result.succeed({ _tag: "Processing", unknownStatus: statusName })
     case "open":
       return Result.succeed({ _tag: "Processing" })
     case "unknown":
@@ -64,7 +64,7 @@ export const taskStatus = (
     default:
       return Result.succeed({
         _tag: "Failed",
-        code: scrubText(account, code ?? word),
+        code: scrubText(account, code ?? statusName),
         message: scrubText(account, message ?? failures[meaning])
       })
   }

@@ -100,9 +100,9 @@ const statusNames: StatusNames = {
 const readPolled: VideoDialect["readPolled"] = (account, answer) =>
   Result.flatMap(openEnvelope(account, answer, flatFailure), (data) => {
     if (!isPolled(data)) return Result.fail(brokenAnswer(answer))
-    const { task_status: word, task_status_msg: message, task_result: result } = data
+    const { task_status: statusName, task_status_msg: message, task_result: result } = data
     return taskStatus(account, answer, statusNames, {
-      status: word,
+      status: statusName,
       videoUrl: isFinished(result) ? result.videos.find(isVideo)?.url : undefined,
       message: isText(message) ? message : null
     })

@@ -15,7 +15,7 @@ import { unknownTask } from "../common/videoStatus.ts"
 import { codeRefusals } from "../vp_d.ts"
 import { reasonRefusals, relayedVpE } from "../vp_e.ts"
 import { toBody, vpF } from "../vp_f.ts"
-import { saysError } from "../wire/errorText.ts"
+import { isErrorText } from "../wire/errorText.ts"
 import type { RefusalTable } from "../wire/refusalTable.ts"
 import { refusal } from "../wire/vendorFailures.ts"
 import { bearer, get, post, rootOf, type VendorRequest } from "../wire/vendorRequest.ts"
@@ -92,7 +92,7 @@ const makeReaders = (
   // An error in the body is read first, because the relay's own refusals may come with HTTP 200,
   // next to other fields.
   readSubmitted: (account, answer, order) =>
-    saysError(answer.body)
+    isErrorText(answer.body)
       ? Result.fail(refusal(account, answer))
       : Result.flatMap(familyOf(protocols, order.listedProtocol), ({ dialect }) =>
           dialect.readSubmitted(account, answer, order)

@@ -158,7 +158,7 @@ const makeAdmission = (
   largeAnswers: LargeAnswers,
   bounds: { readonly maxBytes: number; readonly remainingMillis: () => number }
 ) => {
-  let large: LargeAnswer | null = null
+  let largeAnswer: LargeAnswer | null = null
   let reservation: Reservation | null = null
   return {
     reserve: (controller: Dispatcher.DispatchController, head: WireHead, length: number): void => {
@@ -170,7 +170,7 @@ const makeAdmission = (
         // The connection is resumed in a microtask, because reading from another connection must
         // not start while an HTTP parser runs.
         queueMicrotask(() => {
-          if (isPaused && large?.isReading() !== false) controller.resume()
+          if (isPaused && largeAnswer?.isReading() !== false) controller.resume()
         })
       })
       isPaused = reservation.isWaiting()
@@ -181,24 +181,24 @@ const makeAdmission = (
       head: WireHead,
       length: number
     ): void => {
-      large?.noteArrived(length)
-      if (large !== null || length <= LARGE_BYTES) return
+      largeAnswer?.noteArrived(length)
+      if (largeAnswer !== null || length <= LARGE_BYTES) return
       const resume = () => {
         if (reservation?.isWaiting() !== true) controller.resume()
       }
       // The wait is limited to a share of the remaining time, so that the vendor keeps most of it.
       const maxWaitMillis = bounds.remainingMillis() * WAIT_SHARE
-      large = largeAnswers.enter(expectedBytes(head, bounds.maxBytes), resume, maxWaitMillis)
-      if (!large.isReading()) controller.pause()
+      largeAnswer = largeAnswers.enter(expectedBytes(head, bounds.maxBytes), resume, maxWaitMillis)
+      if (!largeAnswer.isReading()) controller.pause()
     },
     /** Records that the answer has arrived; true if it holds memory that must be released. */
     end: (): boolean => {
-      large?.end()
+      largeAnswer?.end()
       reservation?.begin()
-      return large !== null || reservation !== null
+      return largeAnswer !== null || reservation !== null
     },
     release: (): void => {
-      large?.release()
+      largeAnswer?.release()
       reservation?.release()
     }
   }
@@ -297,11 +297,11 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
           // A head with a status below 200 is only a hint that precedes the head of the answer.
           if (status >= 200) resume(Effect.succeed({ status, headers }))
         },
-        onResponseData: (dispatched, bytes) => {
-          controller = dispatched
+        onResponseData: (hasDispatched, bytes) => {
+          controller = hasDispatched
           unreadChunks.push(bytes)
           unreadBytes += bytes.byteLength
-          if (unreadBytes > MAX_UNREAD_BYTES) dispatched.pause()
+          if (unreadBytes > MAX_UNREAD_BYTES) hasDispatched.pause()
           wakeReader()
         },
         onResponseEnd: () => {

@@ -31,7 +31,7 @@ export const errorText = (error: unknown): ErrorText => {
  * Whether a body contains an error: `error` has a code or a message. Null, an empty text, an empty
  * object and code 0 are not errors.
  */
-export const saysError = (body: unknown): boolean => {
+export const isErrorText = (body: unknown): boolean => {
   if (!Predicate.hasProperty(body, "error")) return false
   const { code, message } = errorText(body.error)
   return (code !== null && code !== "0") || message !== null

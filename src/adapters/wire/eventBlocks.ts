@@ -62,8 +62,8 @@ export const makeEventReader = (maxBytes: number) => {
     pendingBytes: (): number => longEventLength + pending.length,
     /** The bytes after the last empty line, as a separate event. */
     remainder: (): ReadonlyArray<Buffer> => {
-      const last = [...longEventParts, pending].join("")
-      return last === "" ? [] : [bytesOf(`${last}\n\n`)]
+      const lastPart = [...longEventParts, pending].join("")
+      return lastPart === "" ? [] : [bytesOf(`${lastPart}\n\n`)]
     }
   }
 }

@@ -58,11 +58,11 @@ interface FieldsByKind {
 }
 
 const kindOf = (name: string): keyof FieldsByKind | null => {
-  const plain = normalizedName(name)
-  if (plain === "id") return "id"
-  if (jobId.test(plain)) return "job"
-  if (jobAddress.test(plain)) return "address"
-  return requestId.test(plain) ? "request" : null
+  const fieldName = normalizedName(name)
+  if (fieldName === "id") return "id"
+  if (jobId.test(fieldName)) return "job"
+  if (jobAddress.test(fieldName)) return "address"
+  return requestId.test(fieldName) ? "request" : null
 }
 
 /**

@@ -24,14 +24,14 @@ export const makeLargeAnswers = ({
   readonly maxWaitMillis: number
 }) => {
   /** The waiting answers in order of arrival. */
-  const waiting = new Set<{ readonly bytes: () => number; readonly begin: () => void }>()
+  const waitingAnswers = new Set<{ readonly bytes: () => number; readonly begin: () => void }>()
   let readingBytes = 0
 
   const hasRoomFor = (bytes: number): boolean =>
     readingBytes === 0 || readingBytes + bytes <= budgetBytes
 
   const admit = (): void => {
-    for (const { bytes, begin } of waiting) {
+    for (const { bytes, begin } of waitingAnswers) {
       if (!hasRoomFor(bytes())) return
       begin()
     }
@@ -53,7 +53,7 @@ export const makeLargeAnswers = ({
     let pendingResume: (() => void) | null = resume
     const stopWaiting = (): void => {
       clearTimeout(timer)
-      waiting.delete(entry)
+      waitingAnswers.delete(entry)
     }
     const begin = (): void => {
       stopWaiting()
@@ -82,11 +82,11 @@ export const makeLargeAnswers = ({
     const startTimer = (millis: number, callback: () => void): void => {
       timer = setTimeout(callback, Math.min(millis, maxWaitMillis)).unref()
     }
-    if ((waiting.size === 0 && hasRoomFor(bytes)) || ownWaitMillis <= 0) {
+    if ((waitingAnswers.size === 0 && hasRoomFor(bytes)) || ownWaitMillis <= 0) {
       begin()
       pendingResume = null
     } else {
-      waiting.add(entry)
+      waitingAnswers.add(entry)
       startTimer(ownWaitMillis, entry.begin)
     }
     return {

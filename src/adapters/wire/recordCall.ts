@@ -37,7 +37,7 @@ const endOf = (exit: CallExit): Pick<VendorCall, "status" | "failure"> => {
     : { status: null, failure: "unreachable" }
 }
 
-const answeredCallOf = (
+const answeredCallFrom = (
   exit: CallExit,
   startedAt: number,
   endedAt: number
@@ -98,12 +98,12 @@ export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreac
     const startedAt = clock.currentTimeMillisUnsafe()
     return Effect.onExitPrimitive(tracedCall, (exit) => {
       const endedAt = clock.currentTimeMillisUnsafe()
-      const answered = answeredCallOf(exit, startedAt, endedAt)
-      const weighCall = () => weigh(request.body) + (answered?.bytes ?? 0)
+      const answeredCall = answeredCallFrom(exit, startedAt, endedAt)
+      const weighCall = () => weigh(request.body) + (answeredCall?.bytes ?? 0)
       const report = (subject: CallSubject) => {
-        const only = subjects.length > 1 ? subject.upstreamId : null
-        const describe = () => describeCall(request, exit, startedAt, endedAt, only)
-        return log.record(subject, { answered, weigh: weighCall, describe })
+        const singleUpstreamId = subjects.length > 1 ? subject.upstreamId : null
+        const describe = () => describeCall(request, exit, startedAt, endedAt, singleUpstreamId)
+        return log.record(subject, { answeredCall, weigh: weighCall, describe })
       }
       const [first] = subjects
       return subjects.length === 1 && first !== undefined

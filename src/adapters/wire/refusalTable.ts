@@ -252,6 +252,6 @@ export const judgeStreamFailure = (
   const verdict = judgeFailure(table, answer, failure)
   if (isFirst || verdict._tag !== "VendorRefused") return verdict
   if (!accountStatuses.has(verdict.effectiveStatus)) return failure
-  const { proof: _, ...doubt } = verdict
-  return new VendorRefused({ ...doubt, message: verdict.message })
+  const { proof: _, ...judgement } = verdict
+  return new VendorRefused({ ...judgement, message: verdict.message })
 }

@@ -156,7 +156,7 @@ const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
 /** The bytes of the chunks; a single chunk is not copied. */
-const joined = (chunks: ReadonlyArray<Uint8Array>): Buffer => {
+const joinChunks = (chunks: ReadonlyArray<Uint8Array>): Buffer => {
   const [first] = chunks
   return chunks.length === 1 && first !== undefined ? bufferOf(first) : Buffer.concat(chunks)
 }
@@ -208,9 +208,9 @@ export const parsePruned = (
   names: ReadonlySet<string>,
   bounds: JsonBounds
 ): unknown => {
-  const pruned = pruneJson(names)
-  pruned.push(bytes)
-  const body = parseBody(pruned.result(), bounds)
+  const prunedBody = pruneJson(names)
+  prunedBody.push(bytes)
+  const body = parseBody(prunedBody.result(), bounds)
   return typeof body === "string" ? null : body
 }
 
@@ -220,16 +220,16 @@ const parsePrunedChunks = Effect.fnUntraced(function* (
   names: ReadonlySet<string>,
   bounds: JsonBounds
 ) {
-  const pruned = pruneJson(names)
+  const prunedBody = pruneJson(names)
   let sinceTurn = 0
   for (const chunk of chunks) {
-    pruned.push(bufferOf(chunk))
+    prunedBody.push(bufferOf(chunk))
     sinceTurn += chunk.byteLength
     if (sinceTurn < TURN_BYTES) continue
     sinceTurn = 0
     yield* Effect.yieldNow
   }
-  const body = parseBody(pruned.result(), bounds)
+  const body = parseBody(prunedBody.result(), bounds)
   return typeof body === "string" ? null : body
 })
 
@@ -244,22 +244,24 @@ export const readBody = (
     // Skipped fields were not counted against the bounds, so a full decode has no bound of values.
     const decodeBounds =
       skippedFields === undefined ? bounds : { ...bounds, values: Number.MAX_SAFE_INTEGER }
-    const body = parseBody(joined(raw.chunks), decodeBounds)
+    const body = parseBody(joinChunks(raw.chunks), decodeBounds)
     raw.release()
     return body
   }
-  const digested = { bytes: raw.bytes, digest: digestOf(raw) }
-  if (raw.bytes <= LARGE_BYTES) return Effect.succeed({ ...digested, body: decode() })
+  const digestedBody = { bytes: raw.bytes, digest: digestOf(raw) }
+  if (raw.bytes <= LARGE_BYTES) return Effect.succeed({ ...digestedBody, body: decode() })
   if (skippedFields !== undefined) {
     return Effect.map(parsePrunedChunks(raw.chunks, skippedFields, bounds), (body) => {
-      if (body !== null) return { ...digested, body, large: { raw, decode } }
+      if (body !== null) return { ...digestedBody, body, large: { raw, decode } }
       raw.release()
-      return { ...digested, body }
+      return { ...digestedBody, body }
     })
   }
   const body = longTextBytes === undefined ? null : outlineOf(raw.chunks, bounds, longTextBytes)
   return Effect.succeed(
-    body === null ? { ...digested, body: decode() } : { ...digested, body, large: { raw, decode } }
+    body === null
+      ? { ...digestedBody, body: decode() }
+      : { ...digestedBody, body, large: { raw, decode } }
   )
 }
 

@@ -9,7 +9,7 @@ import { scrub, scrubText } from "../../redaction/credentialsFromClients.ts"
 import { productIn } from "../../redaction/productsFromRefusals.ts"
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
-import { errorOf, isExplained, saysError } from "./errorText.ts"
+import { errorOf, isErrorText, isExplained } from "./errorText.ts"
 import { startsEvents } from "./eventBlocks.ts"
 import { jobMarkOf } from "./jobMarks.ts"
 import { type AnswerHead, partialAnswer, type VendorAnswer } from "./vendorAnswer.ts"
@@ -87,13 +87,13 @@ const brokenJson = /^\s*[[{]/
  */
 const clientBody = (
   account: ChannelAccount,
-  { status, bytes, body, requestBody: sent }: VendorAnswer
+  { status, bytes, body, requestBody }: VendorAnswer
 ): unknown =>
   status < 400 ||
   bytes > MAX_REFUSAL_BYTES ||
   !isExplained(body) ||
   (typeof body === "string" && (startsEvents(body) || brokenJson.test(body))) ||
-  productIn(body, sent) !== "none"
+  productIn(body, requestBody) !== "none"
     ? null
     : scrub(account, body)
 
@@ -104,10 +104,10 @@ const clientBody = (
  */
 const clientMessage = (
   account: ChannelAccount,
-  { status, requestBody: sent }: VendorAnswer,
+  { status, requestBody }: VendorAnswer,
   vendorMessage: string
 ) => {
-  const isSafe = status >= 400 && productIn({ vendorMessage }, sent) === "none"
+  const isSafe = status >= 400 && productIn({ vendorMessage }, requestBody) === "none"
   return scrubText(account, isSafe ? vendorMessage : withoutEchoes(vendorMessage, []))
 }
 
@@ -154,7 +154,7 @@ export const unusableAnswer = (
   account: ChannelAccount,
   answer: VendorAnswer
 ): VendorRefused | VendorLost =>
-  answer.status >= 300 || saysError(answer.body) ? refusal(account, answer) : brokenAnswer(answer)
+  answer.status >= 300 || isErrorText(answer.body) ? refusal(account, answer) : brokenAnswer(answer)
 
 /**
  * A refusal by the adapter itself, in the vendor's form, of an input for which the API has no

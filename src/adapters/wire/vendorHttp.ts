@@ -100,9 +100,11 @@ export const completeAnswer = (
 export const toVendorFailure =
   (timeout: Duration.Duration, receivedByReader: PartialAnswer | null = null) =>
   (failure: WireFault | WireLate): Effect.Effect<never, VendorLost | VendorUnreachable> => {
-    const received = failure.partial ?? receivedByReader
+    const receivedBytes = failure.partial ?? receivedByReader
     const partial =
-      received === null ? undefined : partialAnswer(headOf(received.head), null, received.bytes)
+      receivedBytes === null
+        ? undefined
+        : partialAnswer(headOf(receivedBytes.head), null, receivedBytes.bytes)
     if (failure._tag === "WireLate") return Effect.fail(timeoutFailure(timeout, partial))
     // The same error code may also end an open connection after the request was sent.
     const isUnsent =

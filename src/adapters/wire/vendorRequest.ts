@@ -151,10 +151,10 @@ export const dispatch = (
   try {
     agent.dispatch(optionsOf(request, body), {
       ...handler,
-      onRequestStart: (started) => {
-        controller = started
+      onRequestStart: (startedRequest) => {
+        controller = startedRequest
         // The request may have been aborted while it waited for a connection.
-        if (isAborted) started.abort(abortReason)
+        if (isAborted) startedRequest.abort(abortReason)
       },
       onResponseError: (_, error) => onFault(error, controller !== null)
     })

@@ -43,18 +43,18 @@ const waitFor = <A, R>(
   one: TimeBudget,
   other: TimeBudget,
   wait: (timeout: Duration.Duration) => Effect.Effect<A, WireFault | WireLate, R>,
-  seen: () => PartialAnswer | null = () => null
+  partialOf: () => PartialAnswer | null = () => null
 ): Effect.Effect<A, VendorLost | VendorUnreachable, R> =>
   Effect.withFiber((fiber) => {
     const clock = fiber.getRef(Clock.Clock)
-    const started = monotonicMillisOf(clock)
+    const startedAtMillis = monotonicMillisOf(clock)
     const { limit, leftMillis } = other.leftMillis < one.leftMillis ? other : one
-    const waited = wait(Duration.millis(Math.max(0, leftMillis))).pipe(
-      Effect.catch((failure) => toVendorFailure(limit, seen())(failure)),
+    const waitResult = wait(Duration.millis(Math.max(0, leftMillis))).pipe(
+      Effect.catch((failure) => toVendorFailure(limit, partialOf())(failure)),
       asVendorTime
     )
-    return Effect.onExitPrimitive(waited, () => {
-      const millis = monotonicMillisOf(clock) - started
+    return Effect.onExitPrimitive(waitResult, () => {
+      const millis = monotonicMillisOf(clock) - startedAtMillis
       one.leftMillis -= millis
       other.leftMillis -= millis
       return undefined

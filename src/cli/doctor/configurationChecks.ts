@@ -5,16 +5,16 @@ import { type GatewayConfig, loadConfig } from "../../config.ts"
 import { nearestName } from "../../domain/nearest.ts"
 import { MIN_VERSION, tooOldMessage } from "../../nodeVersion.ts"
 import { MASTER_KEY_BYTES } from "../../services/Vault.ts"
-import { type Check, type Finding, ok, warning, wrong } from "./findings.ts"
+import { type Check, errorFinding, type Finding, okFinding, warningFinding } from "./findings.ts"
 
 export const nodeCheck: Check = {
   name: "Node.js",
-  look: () => {
+  run: () => {
     const reason = tooOldMessage(process.versions.node)
     return Effect.succeed([
       reason === null
-        ? ok(`Node.js ${process.versions.node} is new enough.`)
-        : wrong(`${reason}.`, `Install Node.js ${MIN_VERSION.join(".")} or newer.`)
+        ? okFinding(`Node.js ${process.versions.node} is new enough.`)
+        : errorFinding(`${reason}.`, `Install Node.js ${MIN_VERSION.join(".")} or newer.`)
     ])
   }
 }
@@ -83,9 +83,9 @@ const faultsOf = (environment: Variables): ReadonlyMap<string, string> =>
  * not a valid configuration.
  */
 export const configOf = (environment: Variables): GatewayConfig | null => {
-  const faulty = faultsOf(environment)
+  const faults = faultsOf(environment)
   const exit = load(
-    Object.fromEntries(Object.entries(environment).filter(([name]) => !faulty.has(name)))
+    Object.fromEntries(Object.entries(environment).filter(([name]) => !faults.has(name)))
   )
   return Exit.isSuccess(exit) ? exit.value : null
 }
@@ -96,28 +96,30 @@ const bare = (name: string): string => (name.startsWith(PREFIX) ? name.slice(PRE
 /** The known variable whose name is nearest to an unknown one, compared without the prefix. */
 const nearestVariable = (name: string, variableNames: ReadonlyArray<string>): string | null => {
   const nearest = nearestName(bare(name), variableNames.map(bare))
-  return variableNames.find((other) => bare(other) === nearest) ?? null
+  return variableNames.find((candidate) => bare(candidate) === nearest) ?? null
 }
 
 export const variablesCheck: Check = {
   name: "Configuration",
-  look: ({ environment }) =>
+  run: ({ environment }) =>
     Effect.sync(() => {
       const variableNames = gatewayVariables()
-      const faulty: ReadonlyArray<Finding> = [...faultsOf(environment)].map(([name, reason]) =>
-        wrong(`${name} cannot be used: ${reason}.`, `Correct ${name}, or unset it.`)
+      const faults: ReadonlyArray<Finding> = [...faultsOf(environment)].map(([name, reason]) =>
+        errorFinding(`${name} cannot be used: ${reason}.`, `Correct ${name}, or unset it.`)
       )
       const all = [...variableNames, ...othersVariables]
-      const strange: ReadonlyArray<Finding> = Object.keys(environment)
+      const unknownVariables: ReadonlyArray<Finding> = Object.keys(environment)
         .filter((name) => name.startsWith(PREFIX) && !all.includes(name))
         .map((name) => {
           const nearest = nearestVariable(name, all)
           return nearest === null
-            ? warning(`${name} is set, and nothing reads it.`, "Unset it.")
-            : wrong(`${name} is set, and nothing reads it.`, `Was ${nearest} meant?`)
+            ? warningFinding(`${name} is set, and nothing reads it.`, "Unset it.")
+            : errorFinding(`${name} is set, and nothing reads it.`, `Was ${nearest} meant?`)
         })
-      const findings = [...faulty, ...strange]
-      return findings.length === 0 ? [ok("Every variable that is set can be used.")] : findings
+      const findings = [...faults, ...unknownVariables]
+      return findings.length === 0
+        ? [okFinding("Every variable that is set can be used.")]
+        : findings
     })
 }
 
@@ -134,7 +136,7 @@ const MAKE_KEY = `openssl rand -base64 ${MASTER_KEY_BYTES} makes one.`
  */
 export const secretsCheck: Check = {
   name: "Secrets",
-  look: ({ config }) =>
+  run: ({ config }) =>
     Effect.sync(() => {
       if (config === null) return []
       const keys = [
@@ -144,22 +146,22 @@ export const secretsCheck: Check = {
       const findings: Array<Finding> = keys.flatMap(([name, key]) =>
         key === null || isMasterKey(Redacted.value(key))
           ? []
-          : [wrong(`${name} is not ${MASTER_KEY_BYTES} bytes in base64.`, MAKE_KEY)]
+          : [errorFinding(`${name} is not ${MASTER_KEY_BYTES} bytes in base64.`, MAKE_KEY)]
       )
       const isServer = config.databaseUrl !== null
       if (isServer && config.masterKey === null) {
-        findings.push(wrong("DATABASE_URL is set, and GATEWAY_MASTER_KEY is not.", MAKE_KEY))
+        findings.push(errorFinding("DATABASE_URL is set, and GATEWAY_MASTER_KEY is not.", MAKE_KEY))
       }
       if (isServer && config.adminToken === null) {
         findings.push(
-          warning(
+          warningFinding(
             "GATEWAY_ADMIN_TOKEN is not set, so that only operators with tokens of their own are let in.",
             "Set it until there is such an operator."
           )
         )
       }
       return findings.length === 0
-        ? [ok("The secrets that are given have the right form.")]
+        ? [okFinding("The secrets that are given have the right form.")]
         : findings
     })
 }

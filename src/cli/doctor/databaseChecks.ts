@@ -18,7 +18,14 @@ import { loadSecrets } from "../../secrets.ts"
 import { layerVault } from "../../services/Vault.ts"
 import { deepestReason } from "../failures.ts"
 import { layerDatabase } from "../local/database.ts"
-import { type Check, type Finding, ok, unknown, warning, wrong } from "./findings.ts"
+import {
+  type Check,
+  errorFinding,
+  type Finding,
+  okFinding,
+  unknownFinding,
+  warningFinding
+} from "./findings.ts"
 
 const Server = Schema.Struct({
   version: Schema.String,
@@ -51,35 +58,39 @@ const LISTENING = 1
 
 const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
   const status = yield* server
-  const apart = Math.abs((yield* Clock.currentTimeMillis) - status.nowMillis)
+  const differenceMillis = Math.abs((yield* Clock.currentTimeMillis) - status.nowMillis)
   const findings: Array<Finding> = [
     status.versionNumber < LEAST_VERSION
-      ? wrong(`PostgreSQL ${status.version} is too old.`, "Use PostgreSQL 15 or newer.")
-      : ok(`PostgreSQL ${status.version} answers.`)
+      ? errorFinding(`PostgreSQL ${status.version} is too old.`, "Use PostgreSQL 15 or newer.")
+      : okFinding(`PostgreSQL ${status.version} answers.`)
   ]
   if (status.recovering || status.readOnly === "on") {
     findings.push(
-      wrong(
+      errorFinding(
         "The database can be read alone.",
         "Name the primary in DATABASE_URL, and a role that writes."
       )
     )
   } else if (!status.mayCreate) {
     findings.push(
-      wrong(
+      errorFinding(
         "The role may not create tables.",
         "GRANT CREATE ON SCHEMA public to it, or make it the owner."
       )
     )
   }
-  if (apart > MAX_CLOCK_SKEW_MILLIS / 10) {
-    const says = `The clocks of this machine and the database are ${Math.round(apart / 1000)} s apart.`
+  if (differenceMillis > MAX_CLOCK_SKEW_MILLIS / 10) {
+    const says = `The clocks of this machine and the database are ${Math.round(differenceMillis / 1000)} s apart.`
     const advice = "Let both follow one time server."
-    findings.push(apart > MAX_CLOCK_SKEW_MILLIS ? wrong(says, advice) : warning(says, advice))
+    findings.push(
+      differenceMillis > MAX_CLOCK_SKEW_MILLIS
+        ? errorFinding(says, advice)
+        : warningFinding(says, advice)
+    )
   }
   if (config.databaseUrl !== null && config.databasePool + LISTENING > status.connections) {
     findings.push(
-      wrong(
+      errorFinding(
         `DATABASE_POOL is ${config.databasePool}, and the server gives ${status.connections} connections at most.`,
         "Lower DATABASE_POOL, or raise max_connections; every gateway has a pool of its own."
       )
@@ -93,18 +104,18 @@ const schemaFindings = Effect.gen(function* () {
   const { length: migrationCount } = yield* Migrations
   if (isForeign) {
     return [
-      wrong(
+      errorFinding(
         "The tables are not those of any released version.",
         "Give the gateway an empty database."
       )
     ]
   }
   if (latest === 0) {
-    return [ok("The schema is not there yet: the first start, or `migrate`, makes it.")]
+    return [okFinding("The schema is not there yet: the first start, or `migrate`, makes it.")]
   }
   if (stopsAt !== null) {
     return [
-      wrong(
+      errorFinding(
         `The schema is of migration ${latest}, and this version knows ${migrationCount}: a newer gateway has been here.`,
         "Install that version, or a newer one."
       )
@@ -112,18 +123,18 @@ const schemaFindings = Effect.gen(function* () {
   }
   if (latest > migrationCount) {
     return [
-      ok(
+      okFinding(
         `The schema is of migration ${latest}, beside which this version, of ${migrationCount}, may serve.`
       )
     ]
   }
   return [
     latest < migrationCount
-      ? warning(
+      ? warningFinding(
           `The schema is of migration ${latest}, and this version has ${migrationCount}.`,
           "The next start brings it up, and so does `migrate`."
         )
-      : ok(`The schema is this version's, migration ${latest}.`)
+      : okFinding(`The schema is this version's, migration ${latest}.`)
   ]
 })
 
@@ -133,9 +144,9 @@ const secretFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
   const { masterKey, previousMasterKey } = yield* loadSecrets(config)
   const faults = yield* Effect.provide(sealedFaults, layerVault(masterKey, previousMasterKey))
   return faults.length === 0
-    ? [ok("The master key opens every secret that is stored.")]
+    ? [okFinding("The master key opens every secret that is stored.")]
     : faults.map((fault) =>
-        wrong(
+        errorFinding(
           `${fault}.`,
           "Give the master key it was sealed under as GATEWAY_MASTER_KEY, or as GATEWAY_MASTER_KEY_PREVIOUS and rotate; or write the secret again."
         )
@@ -147,14 +158,17 @@ const secretFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
  * that the findings of the other checks are still printed.
  */
 const unknownIfFailing = <E extends Error, R>(
-  what: string,
-  look: Effect.Effect<ReadonlyArray<Finding>, E, R>
+  subject: string,
+  check: Effect.Effect<ReadonlyArray<Finding>, E, R>
 ) =>
-  look.pipe(
+  check.pipe(
     Effect.timeout("15 seconds"),
     Effect.catchCause((cause) =>
       Effect.succeed([
-        wrong(`${what}: ${deepestReason(Cause.squash(cause))}.`, "Look at the database's own log.")
+        errorFinding(
+          `${subject}: ${deepestReason(Cause.squash(cause))}.`,
+          "Look at the database's own log."
+        )
       ])
     )
   )
@@ -164,20 +178,20 @@ const embeddedIsNew = (config: GatewayConfig): boolean =>
 
 export const databaseCheck: Check<FileSystem.FileSystem | Path.Path> = {
   name: "Database",
-  look: Effect.fnUntraced(function* ({ config }) {
+  run: Effect.fnUntraced(function* ({ config }) {
     if (config === null) return []
     if (config.databaseUrl === null) {
       if (embeddedIsNew(config))
-        return [ok("The embedded database is not there yet: the first start makes it.")]
+        return [okFinding("The embedded database is not there yet: the first start makes it.")]
       const owner = ownerOf(config.dataDir)
       if (owner !== null)
         return [
-          unknown(
+          unknownFinding(
             `The embedded database is open in process ${owner}, and nobody else can look into it.`
           )
         ]
     }
-    const looks = Effect.gen(function* () {
+    const checkSchema = Effect.gen(function* () {
       const all = [
         unknownIfFailing("The server cannot be asked", serverFindings(config)),
         unknownIfFailing("The schema cannot be read", schemaFindings),
@@ -185,13 +199,13 @@ export const databaseCheck: Check<FileSystem.FileSystem | Path.Path> = {
       ]
       return (yield* Effect.all(all)).flat()
     })
-    return yield* looks.pipe(
+    return yield* checkSchema.pipe(
       Effect.provide(layerDatabase(config)),
       Effect.timeout("30 seconds"),
       Effect.catchCause((cause) => {
         const error = Cause.squash(cause)
         return Effect.succeed([
-          wrong(
+          errorFinding(
             `The database cannot be reached: ${error instanceof Error ? reasonOf(error) : String(error)} (${deepestReason(error)}).`,
             config.databaseUrl === null
               ? "See DATA_DIR."

@@ -10,12 +10,12 @@ import type { Check, Finding } from "./findings.ts"
 import { gatewayCheck } from "./gatewayChecks.ts"
 import { archiveCheck, portCheck } from "./networkChecks.ts"
 
-type Needs =
-  | Effect.Services<ReturnType<typeof databaseCheck.look>>
-  | Effect.Services<ReturnType<typeof gatewayCheck.look>>
+type Requirements =
+  | Effect.Services<ReturnType<typeof databaseCheck.run>>
+  | Effect.Services<ReturnType<typeof gatewayCheck.run>>
 
 /** All checks in the order of their dependencies: a failed check may make later checks fail too. */
-const checks: ReadonlyArray<Check<Needs>> = [
+const checks: ReadonlyArray<Check<Requirements>> = [
   nodeCheck,
   variablesCheck,
   secretsCheck,
@@ -38,7 +38,7 @@ export const doctorCommand = Command.make(
   Effect.fn("cli.doctor")(function* () {
     const environment = process.env
     const installation = { environment, config: configOf(environment) }
-    const findings = (yield* Effect.forEach(checks, ({ name, look }) =>
+    const findings = (yield* Effect.forEach(checks, ({ name, run: look }) =>
       Effect.map(look(installation), (findings) =>
         findings.map((finding) => ({ name, ...finding }))
       )

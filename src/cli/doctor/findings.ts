@@ -26,14 +26,18 @@ interface Installation {
 /** A check of one subject. A check never fails and changes nothing. */
 export interface Check<R = never> {
   readonly name: string
-  readonly look: (installation: Installation) => Effect.Effect<ReadonlyArray<Finding>, never, R>
+  readonly run: (installation: Installation) => Effect.Effect<ReadonlyArray<Finding>, never, R>
 }
 
-export const ok = (says: string): Finding => ({ status: "ok", says })
-export const wrong = (says: string, advice: string): Finding => ({ status: "wrong", says, advice })
-export const warning = (says: string, advice: string): Finding => ({
+export const okFinding = (says: string): Finding => ({ status: "ok", says })
+export const errorFinding = (says: string, advice: string): Finding => ({
+  status: "wrong",
+  says,
+  advice
+})
+export const warningFinding = (says: string, advice: string): Finding => ({
   status: "look",
   says,
   advice
 })
-export const unknown = (says: string): Finding => ({ status: "unknown", says })
+export const unknownFinding = (says: string): Finding => ({ status: "unknown", says })

@@ -4,7 +4,14 @@ import { ReadinessReport } from "../../http/api/OperationsApi.ts"
 import { deepestReason, gatewayErrorText } from "../failures.ts"
 import { isFaulty } from "../remote/channels.ts"
 import { asOperator, type Gateway, gatewayAddress, tokens } from "../remote/connection.ts"
-import { type Check, type Finding, ok, unknown, warning, wrong } from "./findings.ts"
+import {
+  type Check,
+  errorFinding,
+  type Finding,
+  okFinding,
+  unknownFinding,
+  warningFinding
+} from "./findings.ts"
 
 const get = (url: string) =>
   Effect.tryPromise((signal) =>
@@ -19,50 +26,61 @@ const readinessFindings = Effect.fnUntraced(function* (address: string) {
   const answer = yield* get(`${address}/readyz`)
   const report = answer._tag === "Success" ? decodeReadiness(answer.success.text) : null
   if (report === null || report._tag === "None") {
-    return [wrong(`${address}/readyz gives no report.`, "Is it a gateway that listens there?")]
+    return [
+      errorFinding(`${address}/readyz gives no report.`, "Is it a gateway that listens there?")
+    ]
   }
-  const failing = Object.entries(report.value.checks).flatMap(([name, { status, detail }]) =>
+  const failedChecks = Object.entries(report.value.checks).flatMap(([name, { status, detail }]) =>
     status === "failing"
-      ? [wrong(`The gateway finds ${name} failing: ${detail ?? "without a word"}.`, "See its log.")]
+      ? [
+          errorFinding(
+            `The gateway finds ${name} failing: ${detail ?? "without a word"}.`,
+            "See its log."
+          )
+        ]
       : []
   )
-  return failing.length === 0 ? [ok(`The gateway is ${report.value.status}.`)] : failing
+  return failedChecks.length === 0
+    ? [okFinding(`The gateway is ${report.value.status}.`)]
+    : failedChecks
 })
 
-type Look<E, R> = (gateway: Gateway) => Effect.Effect<ReadonlyArray<Finding>, E, R>
+type GatewayCheck<E, R> = (gateway: Gateway) => Effect.Effect<ReadonlyArray<Finding>, E, R>
 
 /**
  * Runs a check that needs an operator's token. Its finding is `unknown` where the gateway refuses
  * the token.
  */
-const askAsOperator = <E, R>(what: string, look: Look<E, R>) =>
-  asOperator(({ gateway }) => look(gateway)).pipe(
+const checkAsOperator = <E, R>(subject: string, check: GatewayCheck<E, R>) =>
+  asOperator(({ gateway }) => check(gateway)).pipe(
     Effect.timeout("60 seconds"),
     Effect.catch((error) =>
-      Effect.succeed([unknown(`${what} cannot be asked for: ${error.message}`)])
+      Effect.succeed([unknownFinding(`${subject} cannot be asked for: ${error.message}`)])
     )
   )
 
-const channelFindings: Look<unknown, never> = Effect.fnUntraced(function* (gateway) {
+const channelFindings: GatewayCheck<unknown, never> = Effect.fnUntraced(function* (gateway) {
   const { data } = yield* gateway.channels.listChannels({ query: { limit: 100 } })
   const findings = yield* Effect.forEach(
     data,
     Effect.fnUntraced(function* ({ id, keys, model_rests, rest, slowed_organizations, state }) {
-      const enabled = keys.filter((key) => key.enabled)
-      if (state === "draining") return [ok(`${id} is out of use.`)]
-      if (!enabled.some((key) => key.stored)) {
-        return [wrong(`${id} has no key of its vendor.`, "Write its api_key in the catalog.")]
+      const enabledKeys = keys.filter((key) => key.enabled)
+      if (state === "draining") return [okFinding(`${id} is out of use.`)]
+      if (!enabledKeys.some((key) => key.stored)) {
+        return [
+          errorFinding(`${id} has no key of its vendor.`, "Write its api_key in the catalog.")
+        ]
       }
-      const rests = rest === null ? model_rests : [rest]
-      const resting = [
-        ...rests.map(({ model, reason, until }) =>
-          warning(
+      const cooldowns = rest === null ? model_rests : [rest]
+      const cooldownFindings = [
+        ...cooldowns.map(({ model, reason, until }) =>
+          warningFinding(
             `${id} cools down${model === null ? "" : ` for ${model}`} until ${until}: ${reason}.`,
             "Its vendor fails."
           )
         ),
         ...slowed_organizations.map(({ model, organization_id, until }) =>
-          warning(
+          warningFinding(
             `${id} takes no orders of ${organization_id}${model === null ? "" : ` for ${model}`} until ${until}.`,
             "Its vendor fails the orders of this organisation."
           )
@@ -70,14 +88,14 @@ const channelFindings: Look<unknown, never> = Effect.fnUntraced(function* (gatew
       ]
       const tests = yield* Effect.result(gateway.channels.testChannel({ params: { id } }))
       if (tests._tag === "Failure") {
-        const why = gatewayErrorText(tests.failure) ?? deepestReason(tests.failure)
-        return [...resting, unknown(`${id} cannot be tested: ${why}`)]
+        const failureReason = gatewayErrorText(tests.failure) ?? deepestReason(tests.failure)
+        return [...cooldownFindings, unknownFinding(`${id} cannot be tested: ${failureReason}`)]
       }
-      const faulty = tests.success.data.filter(isFaulty)
-      return faulty.length === 0
-        ? [...resting, ok(`${id} answers.`)]
-        : faulty.map(({ message }) =>
-            wrong(
+      const faultyEndpoints = tests.success.data.filter(isFaulty)
+      return faultyEndpoints.length === 0
+        ? [...cooldownFindings, okFinding(`${id} answers.`)]
+        : faultyEndpoints.map(({ message }) =>
+            errorFinding(
               `${id}: ${message.replace(/\.$/, "")}.`,
               "Check its base_url and api_key in the catalog, and the account at the vendor."
             )
@@ -86,32 +104,37 @@ const channelFindings: Look<unknown, never> = Effect.fnUntraced(function* (gatew
     { concurrency: 4 }
   )
   return data.length === 0
-    ? [warning("The catalog has no channel.", "Apply one: media-gateway catalog apply FILE.")]
+    ? [
+        warningFinding(
+          "The catalog has no channel.",
+          "Apply one: media-gateway catalog apply FILE."
+        )
+      ]
     : findings.flat()
 })
 
-const orphanFindings: Look<unknown, never> = (gateway) =>
+const orphanFindings: GatewayCheck<unknown, never> = (gateway) =>
   Effect.map(
     gateway.history.listOrphans({ query: { limit: 100, resolved: "false" } }),
     ({ data, has_more }) =>
       data.length === 0
-        ? [ok("No job is left that a vendor may have made unpaid.")]
+        ? [okFinding("No job is left that a vendor may have made unpaid.")]
         : [
-            warning(
+            warningFinding(
               `${data.length}${has_more ? " or more" : ""} jobs may have been made by their vendors and were not paid for.`,
               "See them: media-gateway orphan list."
             )
           ]
   )
 
-const ledgerFindings: Look<unknown, never> = (gateway) =>
+const ledgerFindings: GatewayCheck<unknown, never> = (gateway) =>
   Effect.map(gateway.admin.verifyLedger(), ({ violations }) => {
-    const [first] = violations
-    return first === undefined
-      ? [ok("The books are sound.")]
+    const [firstViolation] = violations
+    return firstViolation === undefined
+      ? [okFinding("The books are sound.")]
       : [
-          wrong(
-            `The books break ${violations.length} rules, first ${first.invariant} of ${first.organization_id}: ${first.detail}.`,
+          errorFinding(
+            `The books break ${violations.length} rules, first ${firstViolation.invariant} of ${firstViolation.organization_id}: ${firstViolation.detail}.`,
             "See them all: media-gateway verify. The organisations take no orders until they are sound."
           )
         ]
@@ -121,45 +144,53 @@ const operatorFindings = Effect.gen(function* () {
   const { admin } = yield* tokens
   if (admin === null) {
     return [
-      unknown("Channels, orphans and books are not looked at: GATEWAY_ADMIN_TOKEN is not set.")
+      unknownFinding(
+        "Channels, orphans and books are not looked at: GATEWAY_ADMIN_TOKEN is not set."
+      )
     ]
   }
-  const me = yield* askAsOperator("The gateway", (gateway) =>
+  const me = yield* checkAsOperator("The gateway", (gateway) =>
     Effect.map(gateway.operators.readMe(), ({ name, role }) => [
-      ok(`The token is of ${name}, ${role}.`)
+      okFinding(`The token is of ${name}, ${role}.`)
     ])
   )
   if (me.some(({ status }) => status === "unknown")) return me
   const findings = [
-    askAsOperator("The channels", channelFindings),
-    askAsOperator("The orphans", orphanFindings),
-    askAsOperator("The books", ledgerFindings)
+    checkAsOperator("The channels", channelFindings),
+    checkAsOperator("The orphans", orphanFindings),
+    checkAsOperator("The books", ledgerFindings)
   ]
   return [...me, ...(yield* Effect.all(findings)).flat()]
 })
 
-type Needs = Effect.Services<typeof gatewayAddress> | Effect.Services<typeof operatorFindings>
+type Requirements =
+  | Effect.Services<typeof gatewayAddress>
+  | Effect.Services<typeof operatorFindings>
 
-export const gatewayCheck: Check<Needs> = {
+export const gatewayCheck: Check<Requirements> = {
   name: "Gateway",
-  look: () =>
+  run: () =>
     Effect.gen(function* () {
       const address = yield* gatewayAddress
       const health = yield* get(`${address}/healthz`)
       if (health._tag === "Failure") {
-        return [unknown(`No gateway answers at ${address}: ${deepestReason(health.failure)}.`)]
+        return [
+          unknownFinding(`No gateway answers at ${address}: ${deepestReason(health.failure)}.`)
+        ]
       }
       if (health.success.status !== 200) {
-        return [wrong(`${address}/healthz answers ${health.success.status}.`, "Is it a gateway?")]
+        return [
+          errorFinding(`${address}/healthz answers ${health.success.status}.`, "Is it a gateway?")
+        ]
       }
       return [
-        ok(`A gateway answers at ${address}.`),
+        okFinding(`A gateway answers at ${address}.`),
         ...(yield* readinessFindings(address)),
         ...(yield* operatorFindings)
       ]
     }).pipe(
       Effect.catch((error) =>
-        Effect.succeed([wrong(`${error.message}.`, "Correct --gateway or GATEWAY_URL.")])
+        Effect.succeed([errorFinding(`${error.message}.`, "Correct --gateway or GATEWAY_URL.")])
       )
     )
 }

@@ -5,7 +5,7 @@ import { Cause, Effect, Stream } from "effect"
 import { layerArchiveBucket } from "../../features/archive/archiveClient.ts"
 import { Bucket, BucketFault } from "../../services/results/ArchiveBucket.ts"
 import { deepestReason } from "../failures.ts"
-import { type Check, ok, wrong } from "./findings.ts"
+import { type Check, errorFinding, okFinding } from "./findings.ts"
 
 const listenOn = (host: string, port: number) =>
   Effect.callback<string | null>((resume) => {
@@ -32,18 +32,24 @@ const isGateway = (host: string, port: number) =>
 
 export const portCheck: Check = {
   name: "Port",
-  look: Effect.fnUntraced(function* ({ config }) {
+  run: Effect.fnUntraced(function* ({ config }) {
     if (config === null || config.port === 0 || config.reusePort) return []
     const { host, port } = config
-    const refused = yield* listenOn(host, port)
-    if (refused === null) return [ok(`Port ${port} of ${host} is free.`)]
-    if (refused === "EADDRINUSE" && (yield* isGateway(host, port))) {
-      return [ok(`A gateway listens on port ${port} of ${host}.`)]
+    const refusal = yield* listenOn(host, port)
+    if (refusal === null) return [okFinding(`Port ${port} of ${host} is free.`)]
+    if (refusal === "EADDRINUSE" && (yield* isGateway(host, port))) {
+      return [okFinding(`A gateway listens on port ${port} of ${host}.`)]
     }
     return [
-      refused === "EADDRINUSE"
-        ? wrong(`Port ${port} of ${host} is taken by another program.`, "Set PORT to another one.")
-        : wrong(`Port ${port} of ${host} cannot be listened on: ${refused}.`, "See HOST and PORT.")
+      refusal === "EADDRINUSE"
+        ? errorFinding(
+            `Port ${port} of ${host} is taken by another program.`,
+            "Set PORT to another one."
+          )
+        : errorFinding(
+            `Port ${port} of ${host} cannot be listened on: ${refusal}.`,
+            "See HOST and PORT."
+          )
     ]
   })
 }
@@ -63,22 +69,26 @@ const probe = Effect.gen(function* () {
 
 export const archiveCheck: Check = {
   name: "Archive",
-  look: ({ config }) => {
-    const place = config?.archive ?? null
-    if (place === null) return Effect.succeed([])
+  run: ({ config }) => {
+    const archiveConfig = config?.archive ?? null
+    if (archiveConfig === null) return Effect.succeed([])
     return probe.pipe(
-      Effect.provide(layerArchiveBucket(place)),
+      Effect.provide(layerArchiveBucket(archiveConfig)),
       Effect.timeout("20 seconds"),
-      Effect.as([ok(`The bucket ${place.bucket} takes files, gives them back and removes them.`)]),
+      Effect.as([
+        okFinding(
+          `The bucket ${archiveConfig.bucket} takes files, gives them back and removes them.`
+        )
+      ]),
       Effect.catchTag("ArchiveUnavailable", ({ message }) =>
         Effect.succeed([
-          wrong(`The archive cannot be used: ${message}`, "See GATEWAY_ARCHIVE_URL.")
+          errorFinding(`The archive cannot be used: ${message}`, "See GATEWAY_ARCHIVE_URL.")
         ])
       ),
       Effect.catchCause((cause) =>
         Effect.succeed([
-          wrong(
-            `The bucket ${place.bucket} cannot be used: ${deepestReason(Cause.squash(cause))}.`,
+          errorFinding(
+            `The bucket ${archiveConfig.bucket} cannot be used: ${deepestReason(Cause.squash(cause))}.`,
             "Check GATEWAY_ARCHIVE_URL, the credentials in the variables of AWS, and their rights."
           )
         ])

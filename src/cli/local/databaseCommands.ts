@@ -15,7 +15,7 @@ const migrate = Command.make(
   "migrate",
   {},
   Effect.fn("cli.migrate")(function* () {
-    const applied = yield* onDatabase(() => applySchema).pipe(
+    const migrations = yield* onDatabase(() => applySchema).pipe(
       Effect.mapError(
         (error) => new CommandFailure({ message: `The schema was not applied: ${reasonOf(error)}` })
       )
@@ -23,12 +23,12 @@ const migrate = Command.make(
     const { length: latest } = yield* Migrations
     const document = {
       latest,
-      applied: applied.map(([id, name]) => ({ id, name }))
+      applied: migrations.map(([id, name]) => ({ id, name }))
     }
     yield* printResult(document, () =>
-      applied.length === 0
+      migrations.length === 0
         ? `The database has every migration up to ${latest}: nothing was to do.`
-        : applied.map(([id, name]) => `Applied migration ${id} (${name}).`).join("\n")
+        : migrations.map(([id, name]) => `Applied migration ${id} (${name}).`).join("\n")
     )
   })
 ).pipe(

@@ -26,7 +26,7 @@ import { CommandFailure } from "../failures.ts"
 import { printResult } from "../output.ts"
 import { layerDatabase } from "./database.ts"
 
-const bothKeys = Effect.fnUntraced(function* (config: GatewayConfig) {
+const readKeys = Effect.fnUntraced(function* (config: GatewayConfig) {
   const { masterKey, previousMasterKey } = yield* loadSecrets(config)
   return previousMasterKey === null || previousMasterKey === undefined
     ? yield* new SecretsUnavailable({
@@ -38,7 +38,7 @@ const bothKeys = Effect.fnUntraced(function* (config: GatewayConfig) {
 const resealWith = ({
   masterKey,
   previousMasterKey
-}: Effect.Success<ReturnType<typeof bothKeys>>) =>
+}: Effect.Success<ReturnType<typeof readKeys>>) =>
   Effect.andThen(applySchema, reseal).pipe(
     Effect.provide(Layer.provide(layerVault(masterKey, previousMasterKey), layerCrypto))
   )
@@ -50,14 +50,14 @@ const rotate = Effect.gen(function* () {
     config.databaseUrl === null && config.masterKey === null && config.previousMasterKey === null
   // The keys are checked before the database is opened, since opening an embedded database creates
   // one where none exists.
-  yield* isKept ? requireStoredSecrets(config.dataDir) : bothKeys(config)
+  yield* isKept ? requireStoredSecrets(config.dataDir) : readKeys(config)
   return yield* Effect.gen(function* () {
     // No gateway can read the old secrets file meanwhile: while this process has the embedded
     // database open, no gateway can run on it.
     if (isKept) yield* beginStoredRotation(config.dataDir)
-    const done = yield* resealWith(yield* bothKeys(config))
+    const report = yield* resealWith(yield* readKeys(config))
     if (isKept) yield* endStoredRotation(config.dataDir)
-    return done
+    return report
   }).pipe(Effect.provide(layerDatabase(config)))
 }).pipe(Effect.provide(NodeCrypto.layerSecureRandom))
 

@@ -35,8 +35,8 @@ export const ofOrganization = Flag.String("organization").pipe(
   Flag.map((organization_id) => ({ organization_id })),
   Flag.withDefault({})
 )
-const idOf = (what: string) =>
-  Argument.String(what).pipe(Argument.withDescription(`The ${what}'s id`))
+const idOf = (subject: string) =>
+  Argument.String(subject).pipe(Argument.withDescription(`The ${subject}'s id`))
 export const organization = idOf("organization")
 const newName = Argument.String("name").pipe(Argument.withDescription("For people"))
 
@@ -341,8 +341,8 @@ const keys = Command.make("key").pipe(
     ).pipe(Command.withDescription("Create one, and print it: it is shown this once")),
     Command.make("revoke", { key: idOf("key") }, ({ key }) =>
       asOperator(({ gateway }) =>
-        Effect.flatMap(gateway.admin.revokeKey({ params: { id: key } }), (revoked) =>
-          printResult(revoked, () => `${revoked.id} opens nothing any more.`)
+        Effect.flatMap(gateway.admin.revokeKey({ params: { id: key } }), (revocation) =>
+          printResult(revocation, () => `${revocation.id} opens nothing any more.`)
         )
       )
     ).pipe(Command.withDescription("Revoke one, on every gateway within a second"))

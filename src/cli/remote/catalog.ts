@@ -132,8 +132,8 @@ const diff = Command.make(
   )
 )
 
-const confirm = Effect.fnUntraced(function* (removed: ReadonlyArray<string>) {
-  const names = removed.join(", ")
+const confirm = Effect.fnUntraced(function* (removedPaths: ReadonlyArray<string>) {
+  const names = removedPaths.join(", ")
   if (!process.stdin.isTTY || (yield* Json)) {
     return yield* new CommandFailure({ message: `This removes ${names}: repeat it with --yes` })
   }
@@ -164,17 +164,17 @@ const apply = Command.make(
         const comparison = yield* compare(gateway, newCatalog).pipe(
           Effect.mapError(toCommandFailure(address))
         )
-        const removed = comparison.removed.filter((path) => !path.startsWith("mounts["))
-        if (removed.length > 0 && !yes) yield* confirm(removed)
+        const removedPaths = comparison.removed.filter((path) => !path.startsWith("mounts["))
+        if (removedPaths.length > 0 && !yes) yield* confirm(removedPaths)
         // `if-match` replaces the catalog only if it still has the version that was compared.
         const version = Option.getOrElse(ifVersion, () => comparison.version)
-        const replaced = yield* gateway.admin.replaceCatalog({
+        const replacement = yield* gateway.admin.replaceCatalog({
           headers: { "if-match": `"${version}"` },
           payload: newCatalog
         })
         yield* printResult(
-          { ...comparison, version: replaced.version },
-          () => `${comparisonText(comparison)}\nVersion ${replaced.version} is in force.`
+          { ...comparison, version: replacement.version },
+          () => `${comparisonText(comparison)}\nVersion ${replacement.version} is in force.`
         )
       })
     )

@@ -19,9 +19,9 @@ const isEntry = (value: unknown): value is Entry =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** All leaf values by their paths. A list is one value, because its order is significant. */
-const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, unknown]> =>
+const leafValues = (value: unknown, path: string): ReadonlyArray<readonly [string, unknown]> =>
   isEntry(value)
-    ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, `${path}.${name}`))
+    ? Object.entries(value).flatMap(([name, inner]) => leafValues(inner, `${path}.${name}`))
     : [[path, value]]
 
 /** All entries by name: channels and models by id, mounts by model and channel. */
@@ -45,18 +45,21 @@ const isSame = (left: unknown, right: unknown): boolean =>
 /** The differences between two catalogs, both with their defaults filled in. */
 export const diffCatalogs = (from: Document, to: Document): CatalogDiff => {
   const [before, after] = [entriesOf(from), entriesOf(to)]
-  const changed = [...before].flatMap(([name, entry]) => {
-    const other = after.get(name)
-    if (other === undefined) return []
-    const [old, fresh] = [new Map(leaves(entry, name)), new Map(leaves(other, name))]
-    return [...new Set([...old.keys(), ...fresh.keys()])]
-      .map((path) => ({ path, from: old.get(path) ?? null, to: fresh.get(path) ?? null }))
+  const changes = [...before].flatMap(([name, entry]) => {
+    const otherEntry = after.get(name)
+    if (otherEntry === undefined) return []
+    const [oldValues, newValues] = [
+      new Map(leafValues(entry, name)),
+      new Map(leafValues(otherEntry, name))
+    ]
+    return [...new Set([...oldValues.keys(), ...newValues.keys()])]
+      .map((path) => ({ path, from: oldValues.get(path) ?? null, to: newValues.get(path) ?? null }))
       .filter((change) => !isSame(change.from, change.to))
   })
   return {
     added: [...after.keys()].filter((name) => !before.has(name)),
     removed: [...before.keys()].filter((name) => !after.has(name)),
-    changed
+    changed: changes
   }
 }
 

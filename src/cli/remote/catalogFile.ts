@@ -18,9 +18,9 @@ const expand = (value: unknown, path: string): Effect.Effect<unknown, CommandFai
   return Effect.map(
     Effect.forEach(Object.entries(value), ([name, inner]) => {
       const at = path === "" ? name : `${path}.${name}`
-      const expanded =
+      const expandedValue =
         name === "api_key" && isFromEnvironment(inner) ? variable(inner.env, at) : expand(inner, at)
-      return Effect.map(expanded, (found) => [name, found] as const)
+      return Effect.map(expandedValue, (expandedField) => [name, expandedField] as const)
     }),
     (entries) => Object.fromEntries(entries)
   )
@@ -50,9 +50,9 @@ export const readCatalogFile = Effect.fnUntraced(function* (file: string) {
     Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))(text),
     () => new CommandFailure({ message: `${file} is no JSON` })
   )
-  const decoded = decode(yield* expand(json, ""))
-  if (Result.isSuccess(decoded)) return decoded.success
-  const faults = issueFaults(decoded.failure.issue).map(
+  const document = decode(yield* expand(json, ""))
+  if (Result.isSuccess(document)) return document.success
+  const faults = issueFaults(document.failure.issue).map(
     ({ path, message }) => `\n  ${path}: ${message}`
   )
   return yield* new CommandFailure({ message: `${file} is no catalog:${faults.join("")}` })

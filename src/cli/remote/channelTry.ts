@@ -160,10 +160,10 @@ type PlacedOrder = Effect.Success<ReturnType<typeof placeTrialOrder>>
 /** Waits for the end of an order, then reads its upstream calls and its ledger entries. */
 const awaitOrder = Effect.fnUntraced(function* (operator: Gateway, { id, ...one }: PlacedOrder) {
   if (id === null) return { ...one, id, state: "not ordered", calls: [], ledger: [] }
-  const read = operator.history.readTask({ params: { id } })
-  const timeline = yield* read.pipe(
+  const readTimeline = operator.history.readTask({ params: { id } })
+  const timeline = yield* readTimeline.pipe(
     Effect.repeat({ until: ({ state }) => isFinal(state), schedule: Schedule.spaced(PAUSE) }),
-    Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => read })
+    Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => readTimeline })
   )
   const { state, error, channel, upstream_calls: calls, ledger } = timeline
   const says = one.says === "" ? (error?.message ?? "") : one.says

@@ -37,8 +37,8 @@ const environment = Config.all({
 /** The gateway's address, without a trailing slash. */
 export const gatewayAddress = Effect.gen(function* () {
   const { url } = yield* environment
-  const configured = Option.orElse(yield* GatewayAddress, () => url)
-  const address = Option.getOrElse(configured, () => "http://127.0.0.1:8080").replace(/\/+$/, "")
+  const configuredUrl = Option.orElse(yield* GatewayAddress, () => url)
+  const address = Option.getOrElse(configuredUrl, () => "http://127.0.0.1:8080").replace(/\/+$/, "")
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? "")) {
     return yield* new CommandFailure({
       message: `${address} is no address of a gateway: expected one such as http://127.0.0.1:8080`
@@ -68,12 +68,12 @@ export const tokens = Effect.gen(function* () {
     const token = Redacted.make(text.trim())
     return isKey(token) ? { admin: null, key: token } : { admin: token, key: null }
   }
-  const configured = {
+  const configuredUrl = {
     admin: Option.getOrNull(notEmpty(admin)),
     key: Option.getOrNull(notEmpty(key))
   }
-  if (configured.admin !== null || configured.key !== null || !isLocal(yield* gatewayAddress))
-    return configured
+  if (configuredUrl.admin !== null || configuredUrl.key !== null || !isLocal(yield* gatewayAddress))
+    return configuredUrl
   const readStored = <A, R>(read: Effect.Effect<A, Error, R>) =>
     Effect.mapError(read, ({ message }) => new CommandFailure({ message }))
   return {
@@ -99,7 +99,7 @@ const connect = Effect.fnUntraced(function* (token: Redacted.Redacted) {
   return { gateway, address, token }
 })
 
-const missing = (name: string) =>
+const missingVariable = (name: string) =>
   new CommandFailure({ message: `${name} is not set: set it, or name a file by --token-file` })
 
 /** Calls the gateway as an operator. The message of a failure names the gateway's address. */
@@ -107,7 +107,7 @@ export const asOperator = Effect.fnUntraced(function* <A, E, R>(
   use: (remote: Remote) => Effect.Effect<A, E, R>
 ) {
   const { admin } = yield* tokens
-  if (admin === null) return yield* missing("GATEWAY_ADMIN_TOKEN")
+  if (admin === null) return yield* missingVariable("GATEWAY_ADMIN_TOKEN")
   const remote = yield* connect(admin)
   return yield* Effect.mapError(use(remote), toCommandFailure(remote.address))
 })
@@ -117,7 +117,7 @@ export const asMember = Effect.fnUntraced(function* <A, E, R>(
   use: (remote: Remote) => Effect.Effect<A, E, R>
 ) {
   const { key } = yield* tokens
-  if (key === null) return yield* missing("GATEWAY_KEY")
+  if (key === null) return yield* missingVariable("GATEWAY_KEY")
   const remote = yield* connect(key)
   return yield* Effect.mapError(use(remote), toCommandFailure(remote.address))
 })
@@ -126,14 +126,14 @@ export const asMember = Effect.fnUntraced(function* <A, E, R>(
  * Calls the gateway as an operator where an operator's token is configured, otherwise as the holder
  * of an API key.
  */
-export const asEither = Effect.fnUntraced(function* <A, E, R, A2, E2, R2>(
+export const asMemberOrOperator = Effect.fnUntraced(function* <A, E, R, A2, E2, R2>(
   operator: (remote: Remote) => Effect.Effect<A, E, R>,
   member: (remote: Remote) => Effect.Effect<A2, E2, R2>
 ) {
   const { admin, key } = yield* tokens
   if (admin !== null) return yield* asOperator(operator)
   if (key !== null) return yield* asMember(member)
-  return yield* missing("Neither GATEWAY_ADMIN_TOKEN nor GATEWAY_KEY")
+  return yield* missingVariable("Neither GATEWAY_ADMIN_TOKEN nor GATEWAY_KEY")
 })
 
 const Refusal = Schema.Struct({

@@ -27,11 +27,11 @@ const deposit = Command.make(
     asOperator(({ gateway }) =>
       Effect.flatMap(
         gateway.admin.deposit({ params: { id: organization }, payload: { amount, reference } }),
-        (done) =>
-          printResult(done, () =>
-            done.applied
-              ? `Deposited. The balance is ${done.balance}.`
-              : `"${reference}" ${REPEATED} The balance is ${done.balance}.`
+        (transfer) =>
+          printResult(transfer, () =>
+            transfer.applied
+              ? `Deposited. The balance is ${transfer.balance}.`
+              : `"${reference}" ${REPEATED} The balance is ${transfer.balance}.`
           )
       )
     )
@@ -69,11 +69,11 @@ const adjust = Command.make(
     asOperator(({ gateway }) =>
       Effect.flatMap(
         gateway.money.adjust({ params: { id: organization }, payload: { ...body, ...usage } }),
-        (done) =>
-          printResult(done, () =>
-            done.applied
-              ? `Booked as ${done.id}. The balance is ${done.balance}.`
-              : `"${body.reference}" ${REPEATED} The balance is ${done.balance}.`
+        (transfer) =>
+          printResult(transfer, () =>
+            transfer.applied
+              ? `Booked as ${transfer.id}. The balance is ${transfer.balance}.`
+              : `"${body.reference}" ${REPEATED} The balance is ${transfer.balance}.`
           )
       )
     )

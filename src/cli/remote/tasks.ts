@@ -6,7 +6,7 @@ import { isFinal } from "../../domain/taskStates.ts"
 import { MAX_WAIT_SECONDS } from "../../http/api/shared.ts"
 import { CommandFailure, ExitWith } from "../failures.ts"
 import { facts, printEvent, printResult, table } from "../output.ts"
-import { asEither, type Gateway } from "./connection.ts"
+import { asMemberOrOperator, type Gateway } from "./connection.ts"
 
 const task = Argument.String("task").pipe(
   Argument.withDescription("Id of the order, such as vt_... or im_...")
@@ -82,7 +82,7 @@ const readOwnTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, w
 })
 
 const show = Command.make("show", { task }, ({ task }) =>
-  asEither(
+  asMemberOrOperator(
     ({ gateway }) =>
       Effect.flatMap(timeline(gateway, task), (one) => printResult(one, () => timelineText(one))),
     ({ gateway }) =>
@@ -126,11 +126,11 @@ const follow = Command.make(
   "follow",
   { task },
   Effect.fn("cli.taskFollow")(function* ({ task }) {
-    const succeeded = yield* asEither(
+    const hasSucceeded = yield* asMemberOrOperator(
       ({ gateway }) => followTimeline(gateway, task),
       ({ gateway }) => followOwn(gateway, task)
     )
-    if (!succeeded) return yield* new ExitWith({ code: 1 })
+    if (!hasSucceeded) return yield* new ExitWith({ code: 1 })
   })
 ).pipe(
   Command.withDescription("Tell each change until the task has ended; ends with 1 where it failed")

@@ -76,9 +76,9 @@ const combinations = ({ images: [one, other], video, audio }: TrialMedia) => {
   return rows.flatMap(([form, roles, blocks]) => (blocks === null ? [] : [{ form, roles, blocks }]))
 }
 
-type Takes = NonNullable<ModelEntry["takes"]>[number]
+type OfferedInputs = NonNullable<ModelEntry["takes"]>[number]
 
-const takesAll = ({ inputs }: Takes, roles: ReadonlyArray<InputRole>): boolean =>
+const allowsRoles = ({ inputs }: OfferedInputs, roles: ReadonlyArray<InputRole>): boolean =>
   inputs.some((form) => roles.every((role) => form[role] !== undefined))
 
 /**
@@ -88,15 +88,31 @@ const takesAll = ({ inputs }: Takes, roles: ReadonlyArray<InputRole>): boolean =
 const SHORTEST_SECONDS = 3
 
 /** The shortest duration that all forms of the model and the gateway accept. */
-const leastSeconds = ({ durations }: ModelEntry, takes: Takes | undefined): number | null => {
+const leastSeconds = (
+  { durations }: ModelEntry,
+  offeredInputs: OfferedInputs | undefined
+): number | null => {
   if (durations === undefined) return null
-  const least = Math.max(SHORTEST_SECONDS, durations.min, takes?.durations.min ?? durations.default)
-  const only = durations.only ?? takes?.durations.only
-  return only?.find((seconds) => seconds >= least) ?? only?.at(-1) ?? least
+  const minSeconds = Math.max(
+    SHORTEST_SECONDS,
+    durations.min,
+    offeredInputs?.durations.min ?? durations.default
+  )
+  const allowedDurations = durations.only ?? offeredInputs?.durations.only
+  return (
+    allowedDurations?.find((seconds) => seconds >= minSeconds) ??
+    allowedDurations?.at(-1) ??
+    minSeconds
+  )
 }
 
-const leastResolution = ({ resolutions = [] }: ModelEntry, takes: Takes | undefined) =>
-  resolutions.find((one) => takes === undefined || takes.resolutions.includes(one)) ??
+const leastResolution = (
+  { resolutions = [] }: ModelEntry,
+  offeredInputs: OfferedInputs | undefined
+) =>
+  resolutions.find(
+    (one) => offeredInputs === undefined || offeredInputs.resolutions.includes(one)
+  ) ??
   resolutions[0] ??
   null
 
@@ -107,34 +123,39 @@ const leastResolution = ({ resolutions = [] }: ModelEntry, takes: Takes | undefi
  * the model has that parameter.
  */
 const trialVideos = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialOrder> => {
-  const takes = model.takes?.[0]
+  const offeredInputs = model.takes?.[0]
   const base = {
     model: model.id,
-    duration: leastSeconds(model, takes),
-    resolution: leastResolution(model, takes)
+    duration: leastSeconds(model, offeredInputs),
+    resolution: leastResolution(model, offeredInputs)
   }
   const order = (
     form: string,
     blocks: ReadonlyArray<ContentBlock>,
-    more: object = {}
+    extraFields: object = {}
   ): TrialOrder => ({
     form,
     kind: "video",
-    body: { ...base, ...more, content: [{ type: "text", text: PROMPT }, ...blocks] }
+    body: { ...base, ...extraFields, content: [{ type: "text", text: PROMPT }, ...blocks] }
   })
-  const combined = combinations(media).filter(
-    ({ roles }) => takes === undefined || takesAll(takes, roles)
+  const mediaCombinations = combinations(media).filter(
+    ({ roles }) => offeredInputs === undefined || allowsRoles(offeredInputs, roles)
   )
-  const [first] = Arr.filter(combined, ({ blocks }) => blocks.length === 0 || takes !== undefined)
-  const plain = order("a picture without a role", [
+  const [first] = Arr.filter(
+    mediaCombinations,
+    ({ blocks }) => blocks.length === 0 || offeredInputs !== undefined
+  )
+  const plainOrder = order("a picture without a role", [
     { type: "image_url", image_url: media.images[0] }
   ])
   const takesPicture =
-    takes === undefined || takesAll(takes, ["first_frame"]) || takesAll(takes, ["reference_image"])
+    offeredInputs === undefined ||
+    allowsRoles(offeredInputs, ["first_frame"]) ||
+    allowsRoles(offeredInputs, ["reference_image"])
   return [
-    ...combined.map(({ form, blocks }) => order(form, blocks)),
-    ...(takesPicture ? [plain] : []),
-    ...(first !== undefined && takes?.sound === "switch"
+    ...mediaCombinations.map(({ form, blocks }) => order(form, blocks)),
+    ...(takesPicture ? [plainOrder] : []),
+    ...(first !== undefined && offeredInputs?.sound === "switch"
       ? [order(`${first.form}, silent`, first.blocks, { generate_audio: false })]
       : []),
     ...(first !== undefined && model.parameters?.watermark !== undefined
@@ -148,10 +169,10 @@ const trialVideos = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialO
  * accepts input images, one image made from another.
  */
 const trialImages = (model: ModelEntry, { images: [picture] }: TrialMedia) => {
-  const order = (form: string, more: object): TrialOrder => ({
+  const order = (form: string, extraFields: object): TrialOrder => ({
     form,
     kind: "image",
-    body: { model: model.id, prompt: PROMPT, ...more }
+    body: { model: model.id, prompt: PROMPT, ...extraFields }
   })
   return [
     order("text alone", { n: 1 }),

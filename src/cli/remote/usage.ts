@@ -83,7 +83,7 @@ const exportUsage = Command.make(
         onSome: (file) =>
           Stream.run(Stream.encodeText(pieces), Sink.mapError(files.sink(file), failureOf(file)))
       })
-    const tagged = "tag" in tag ? `&tag=${encodeURIComponent(tag.tag)}` : ""
+    const tagQuery = "tag" in tag ? `&tag=${encodeURIComponent(tag.tag)}` : ""
     yield* Option.match(organization, {
       onNone: () =>
         asMember((remote) =>
@@ -92,7 +92,7 @@ const exportUsage = Command.make(
               ? asJson(remote, (after) =>
                   remote.gateway.account.usage({ query: { ...after, ...tag, limit: PAGE } })
                 )
-              : asCsv(remote, "/v1/usage", tagged)
+              : asCsv(remote, "/v1/usage", tagQuery)
           )
         ),
       onSome: (id) =>
@@ -105,7 +105,7 @@ const exportUsage = Command.make(
                     query: { ...after, ...tag, limit: PAGE }
                   })
                 )
-              : asCsv(remote, `/admin/v1/organizations/${encodeURIComponent(id)}/usage`, tagged)
+              : asCsv(remote, `/admin/v1/organizations/${encodeURIComponent(id)}/usage`, tagQuery)
           )
         )
     })

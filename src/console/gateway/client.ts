@@ -5,11 +5,11 @@ import { layer, MediaGateway } from "../../client/typedClient.ts"
 import type { Session } from "./session.ts"
 
 type Gateway = MediaGateway["Service"]
-export type Ask<A, E = unknown> = (gateway: Gateway) => Effect.Effect<A, E>
+export type ApiCall<A, E = unknown> = (gateway: Gateway) => Effect.Effect<A, E>
 
 export interface Connection {
   /** Runs a call. Rejects with the call's typed error, which `failureOf` reads. */
-  readonly ask: <A, E>(call: Ask<A, E>, signal?: AbortSignal) => Promise<A>
+  readonly send: <A, E>(call: ApiCall<A, E>, signal?: AbortSignal) => Promise<A>
   readonly end: () => void
 }
 
@@ -22,7 +22,7 @@ export const connect = ({ apiKey, operator }: Session): Connection => {
     }).pipe(Layer.provide(FetchHttpClient.layer))
   )
   return {
-    ask: async (call, signal) => {
+    send: async (call, signal) => {
       const exit = await runtime.runPromiseExit(
         Effect.flatMap(MediaGateway, call),
         signal === undefined ? undefined : { signal }

@@ -12,34 +12,34 @@ export interface Failure {
   readonly message: string
   readonly param: string | null
   /** The additional fields of this error code. */
-  readonly more: Readonly<Record<string, unknown>>
+  readonly details: Readonly<Record<string, unknown>>
 }
 
 const isCode = (tag: string): tag is Errors.ErrorCode => tag in Errors.errorTable
-const Said = Schema.Struct({
+const ApiError = Schema.Struct({
   _tag: Schema.String,
   message: Schema.String,
   param: Schema.NullOr(Schema.String)
 })
-const isSaid = Schema.is(Said)
+const isApiError = Schema.is(ApiError)
 
 /** Whether this is a browser's error for a request without a response. */
-const isUnanswered = (error: unknown): boolean =>
+const isNetworkError = (error: unknown): boolean =>
   error instanceof TypeError && /fetch|network|load failed/i.test(error.message)
 
 export const failureOf = (error: unknown): Failure => {
-  if (isSaid(error) && isCode(error._tag)) {
-    const { _tag: code, message, param, ...more } = error
-    return { code, message, param, more }
+  if (isApiError(error) && isCode(error._tag)) {
+    const { _tag: code, message, param, ...details } = error
+    return { code, message, param, details }
   }
   const message = error instanceof Error ? error.message : String(error)
   // A network failure, or a response from a proxy in between.
-  const unreachable = Predicate.isTagged(error, "HttpClientError") || isUnanswered(error)
-  return { code: unreachable ? "unreachable" : "unreadable", message, param: null, more: {} }
+  const isUnreachable = Predicate.isTagged(error, "HttpClientError") || isNetworkError(error)
+  return { code: isUnreachable ? "unreachable" : "unreadable", message, param: null, details: {} }
 }
 
 /** The additional fields of an error, decoded with a schema; undefined where they do not match. */
 export const decodeDetails = <A>(
-  { more }: Failure,
+  { details }: Failure,
   schema: Schema.ConstraintDecoder<A>
-): A | undefined => Option.getOrUndefined(Schema.decodeUnknownOption(schema)(more))
+): A | undefined => Option.getOrUndefined(Schema.decodeUnknownOption(schema)(details))

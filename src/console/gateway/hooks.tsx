@@ -10,10 +10,10 @@ import {
   useQueryClient
 } from "@tanstack/react-query"
 import { createContext, type ReactNode, use, useMemo, useRef, useState } from "react"
-import { type Ask, type Connection, connect } from "./client.ts"
+import { type ApiCall, type Connection, connect } from "./client.ts"
 import { failureOf } from "./failures.ts"
-import { stillOpen } from "./secrets.ts"
-import { keepSession, keptSession, type Session } from "./session.ts"
+import { validateSession } from "./secrets.ts"
+import { readSession, type Session, storeSession } from "./session.ts"
 
 interface SessionState {
   readonly session: Session
@@ -25,36 +25,39 @@ interface SessionState {
 
 const SessionContext = createContext<SessionState | null>(null)
 
-const held = (session: Session, hasEnded: boolean) => ({
+const stateOf = (session: Session, hasEnded: boolean) => ({
   session,
   hasEnded,
   connection: connect(session)
 })
 
 export const SessionProvider = ({ children }: { readonly children: ReactNode }) => {
-  const [{ session, hasEnded, connection }, hold] = useState(() => held(keptSession(), false))
+  const [{ session, hasEnded, connection }, setState] = useState(() =>
+    stateOf(readSession(), false)
+  )
   const cache = useQueryClient()
   const state = useMemo(() => {
-    const become = (next: Session, ended: boolean): void => {
-      keepSession(next)
+    const changeSession = (nextSession: Session, ended: boolean): void => {
+      storeSession(nextSession)
       connection.end()
       // The cache is cleared, so that one session never sees the data of another.
       cache.clear()
-      hold(held(next, ended))
+      setState(stateOf(nextSession, ended))
     }
-    const ask: Connection["ask"] = async (call, signal) => {
+    const send: Connection["send"] = async (call, signal) => {
       try {
-        return await connection.ask(call, signal)
+        return await connection.send(call, signal)
       } catch (error) {
-        if (failureOf(error).code === "invalid_api_key") become(await stillOpen(session), true)
+        if (failureOf(error).code === "invalid_api_key")
+          changeSession(await validateSession(session), true)
         throw error
       }
     }
     return {
       session,
       hasEnded,
-      connection: { ...connection, ask },
-      setSession: (next: Session) => become(next, false)
+      connection: { ...connection, send },
+      setSession: (nextSession: Session) => changeSession(nextSession, false)
     }
   }, [session, hasEnded, connection, cache])
   return <SessionContext value={state}>{children}</SessionContext>
@@ -66,34 +69,38 @@ export const useSession = (): SessionState => {
   return state
 }
 
-interface AskOptions {
+interface CallOptions {
   /** Whether the call is made at all. */
-  readonly when?: boolean
+  readonly isEnabled?: boolean
   /** The polling interval in milliseconds, while the page is visible. */
-  readonly every?: number | undefined
+  readonly intervalMillis?: number | undefined
 }
 
-interface FollowOptions<A> extends AskOptions {
+interface QueryOptions<A> extends CallOptions {
   /** Whether polling stops after this response. */
-  readonly until?: (answer: A) => boolean
+  readonly isFinal?: (answer: A) => boolean
   /** Whether a response stays valid until the tab is closed, for example a name. */
-  readonly isKept?: boolean
+  readonly isImmutable?: boolean
 }
 
 /** The result of a call. `key` is its cache key: first the subject, then the parameters. */
-export const useAsk = <A, E>(key: QueryKey, call: Ask<A, E>, options: FollowOptions<A> = {}) => {
+export const useApiQuery = <A, E>(
+  key: QueryKey,
+  call: ApiCall<A, E>,
+  options: QueryOptions<A> = {}
+) => {
   const { connection } = useSession()
-  const { every, until } = options
+  const { intervalMillis, isFinal } = options
   return useQuery<A>({
     queryKey: key,
-    queryFn: ({ signal }) => connection.ask(call, signal),
-    enabled: options.when ?? true,
-    ...(options.isKept === true ? { staleTime: Number.POSITIVE_INFINITY } : {}),
-    ...(every === undefined
+    queryFn: ({ signal }) => connection.send(call, signal),
+    enabled: options.isEnabled ?? true,
+    ...(options.isImmutable === true ? { staleTime: Number.POSITIVE_INFINITY } : {}),
+    ...(intervalMillis === undefined
       ? {}
       : {
           refetchInterval: ({ state: { data } }) =>
-            data !== undefined && until?.(data) === true ? false : every
+            data !== undefined && isFinal?.(data) === true ? false : intervalMillis
         })
   })
 }
@@ -109,26 +116,26 @@ export interface ListPage<Entry> {
   readonly next?: string | null
 }
 
-const nextOf = <Entry extends { readonly id: string }>(page: ListPage<Entry>) =>
+const nextCursorOf = <Entry extends { readonly id: string }>(page: ListPage<Entry>) =>
   page.has_more ? (page.next ?? page.data.at(-1)?.id ?? null) : null
 
-export type After = { readonly after?: string }
+export type PageCursor = { readonly after?: string }
 
 /** A list with pagination. `call` gets the cursor for its query. */
 export const usePages = <Entry extends { readonly id: string }, Page extends ListPage<Entry>, E>(
   key: QueryKey,
-  call: (after: After) => Ask<Page & ListPage<Entry>, E>,
-  options: AskOptions = {}
+  call: (after: PageCursor) => ApiCall<Page & ListPage<Entry>, E>,
+  options: CallOptions = {}
 ) => {
   const { connection } = useSession()
   return useInfiniteQuery<Page, Error, InfiniteData<Page>, QueryKey, string | null>({
     queryKey: key,
     queryFn: ({ pageParam, signal }) =>
-      connection.ask(call(pageParam === null ? {} : { after: pageParam }), signal),
+      connection.send(call(pageParam === null ? {} : { after: pageParam }), signal),
     initialPageParam: null,
-    getNextPageParam: (page) => nextOf<Entry>(page),
-    enabled: options.when ?? true,
-    ...(options.every === undefined ? {} : { refetchInterval: options.every })
+    getNextPageParam: (page) => nextCursorOf<Entry>(page),
+    enabled: options.isEnabled ?? true,
+    ...(options.intervalMillis === undefined ? {} : { refetchInterval: options.intervalMillis })
   })
 }
 
@@ -136,16 +143,17 @@ export const usePages = <Entry extends { readonly id: string }, Page extends Lis
  * A mutation, after which all queries under the keys `about` are fetched again. While it runs, it
  * is not started a second time, even if its button is pressed again.
  */
-export const useDo = <Input, A, E>(
-  call: (input: Input) => Ask<A, E>,
-  about: ReadonlyArray<QueryKey> = []
+export const useApiMutation = <Input, A, E>(
+  call: (input: Input) => ApiCall<A, E>,
+  staleKeys: ReadonlyArray<QueryKey> = []
 ) => {
   const { connection } = useSession()
   const cache = useQueryClient()
   const isRunning = useRef(false)
   const mutation = useMutation({
-    mutationFn: (input: Input) => connection.ask(call(input)),
-    onSuccess: () => Promise.all(about.map((queryKey) => cache.invalidateQueries({ queryKey }))),
+    mutationFn: (input: Input) => connection.send(call(input)),
+    onSuccess: () =>
+      Promise.all(staleKeys.map((queryKey) => cache.invalidateQueries({ queryKey }))),
     onSettled: () => {
       isRunning.current = false
     }

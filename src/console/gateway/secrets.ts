@@ -1,12 +1,12 @@
 /** Finds out what a key or token gives access to, by requests to the gateway. */
-import { type Ask, connect } from "./client.ts"
+import { type ApiCall, connect } from "./client.ts"
 import { failureOf } from "./failures.ts"
-import { type Session, signedOut } from "./session.ts"
+import { emptySession, type Session } from "./session.ts"
 
-const once = async <A, E>(session: Session, call: Ask<A, E>): Promise<A> => {
+const sendWithSession = async <A, E>(session: Session, call: ApiCall<A, E>): Promise<A> => {
   const connection = connect(session)
   try {
-    return await connection.ask(call)
+    return await connection.send(call)
   } finally {
     connection.end()
   }
@@ -16,9 +16,9 @@ const once = async <A, E>(session: Session, call: Ask<A, E>): Promise<A> => {
  * The result of a call; null where the gateway does not know the key or token. Other failures are
  * thrown.
  */
-const orNull = async <A>(asked: Promise<A>): Promise<A | null> => {
+const nullIfUnknown = async <A>(response: Promise<A>): Promise<A | null> => {
   try {
-    return await asked
+    return await response
   } catch (error) {
     if (failureOf(error).code === "invalid_api_key") return null
     throw error
@@ -28,8 +28,10 @@ const orNull = async <A>(asked: Promise<A>): Promise<A | null> => {
 const KEY = /^mg_/
 
 const keyOf = (secret: string): Promise<string | null> =>
-  orNull(
-    once({ ...signedOut, apiKey: secret }, (gateway) => gateway.account.readKey({})).then(
+  nullIfUnknown(
+    sendWithSession({ ...emptySession, apiKey: secret }, (gateway) =>
+      gateway.account.readKey({})
+    ).then(
       () => secret,
       (error: unknown) => {
         // A key whose organisation or member is disabled is still a valid key.
@@ -40,8 +42,8 @@ const keyOf = (secret: string): Promise<string | null> =>
   )
 
 const operatorOf = (token: string): Promise<Session["operator"]> =>
-  orNull(
-    once({ ...signedOut, operator: { token, name: "", role: "viewer" } }, (gateway) =>
+  nullIfUnknown(
+    sendWithSession({ ...emptySession, operator: { token, name: "", role: "viewer" } }, (gateway) =>
       gateway.operators.readMe({})
     ).then(({ name, role }) => ({ token, name, role }))
   )
@@ -58,7 +60,7 @@ export const withSecret = async (session: Session, secret: string): Promise<Sess
 }
 
 /** The part of a session that is still valid after the gateway refused a request. */
-export const stillOpen = async ({ apiKey, operator }: Session): Promise<Session> => ({
+export const validateSession = async ({ apiKey, operator }: Session): Promise<Session> => ({
   apiKey: apiKey === null ? null : await keyOf(apiKey),
   operator: operator === null ? null : await operatorOf(operator.token)
 })

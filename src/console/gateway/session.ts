@@ -8,18 +8,18 @@ export const Session = Schema.Struct({
 })
 export type Session = typeof Session.Type
 
-export const signedOut: Session = { apiKey: null, operator: null }
+export const emptySession: Session = { apiKey: null, operator: null }
 
-const PLACE = "media-gateway"
+const STORAGE_KEY = "media-gateway"
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Session))
 
-export const keptSession = (): Session =>
-  Option.getOrElse(decode(sessionStorage.getItem(PLACE)), () => signedOut)
+export const readSession = (): Session =>
+  Option.getOrElse(decode(sessionStorage.getItem(STORAGE_KEY)), () => emptySession)
 
-export const keepSession = (session: Session): void => {
-  sessionStorage.setItem(PLACE, JSON.stringify(session))
+export const storeSession = (session: Session): void => {
+  sessionStorage.setItem(STORAGE_KEY, JSON.stringify(session))
 }
 
 /** Whether the operator has one of `roles`. Owners may do everything. */
-export const mayAct = ({ operator }: Session, ...roles: ReadonlyArray<Role>): boolean =>
+export const hasRole = ({ operator }: Session, ...roles: ReadonlyArray<Role>): boolean =>
   operator !== null && (operator.role === "owner" || roles.includes(operator.role))

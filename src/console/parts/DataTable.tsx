@@ -148,7 +148,7 @@ export const DataTable = <Row extends RowData>({ query, ...table }: Props<Row>) 
   return (
     <Stack gap="xs">
       {query.isError ? (
-        <FailureNote error={query.error} onAgain={() => void query.refetch()} />
+        <FailureNote error={query.error} onRetry={() => void query.refetch()} />
       ) : null}
       {query.isError && rows.length === 0 ? null : (
         <RowTable {...table} rows={rows} isBusy={query.isPending} />

@@ -21,7 +21,7 @@ const useFacts = (failure: Failure): ReadonlyArray<string> => {
   const cap = decodeDetails(failure, Cap)
   const budget = decodeDetails(failure, Budget) ?? (cap && { ...cap, amount: cap.cap })
   const seconds = decodeDetails(failure, Waiting)?.retryAfterSeconds
-  const when = (wait: number) =>
+  const formatTime = (wait: number) =>
     new Date(Date.now() + wait * 1000).toLocaleString(i18n.language, {
       dateStyle: "medium",
       timeStyle: "short"
@@ -33,19 +33,19 @@ const useFacts = (failure: Failure): ReadonlyArray<string> => {
       ? undefined
       : budget === undefined
         ? t("retryAfter", { seconds })
-        : t("until", { when: when(seconds) })
+        : t("until", { when: formatTime(seconds) })
   ].filter((fact) => fact !== undefined)
 }
 
 interface Props {
   readonly error: unknown
   /** Retries the request; without this handler there is no retry button. */
-  readonly onAgain?: () => void
+  readonly onRetry?: () => void
   /** Additional actions, such as a button that sets the nearest valid value. */
   readonly children?: ReactNode
 }
 
-export const FailureNote = ({ error, onAgain, children }: Props) => {
+export const FailureNote = ({ error, onRetry, children }: Props) => {
   const { t } = useTranslation("failures")
   const { t: shell } = useTranslation()
   const failure = failureOf(error)
@@ -63,8 +63,8 @@ export const FailureNote = ({ error, onAgain, children }: Props) => {
         ))}
         <Group gap="xs">
           {children}
-          {onAgain === undefined ? null : (
-            <Button size="xs" variant="default" onClick={onAgain}>
+          {onRetry === undefined ? null : (
+            <Button size="xs" variant="default" onClick={onRetry}>
               {shell("again")}
             </Button>
           )}

@@ -1,7 +1,7 @@
 /** The reason of an orphan as a text; the reason itself where no text is known. */
 import { useTranslation } from "react-i18next"
 
-const named = [
+const reasons = [
   "unread_answer",
   "timeout",
   "connection_lost",
@@ -17,6 +17,6 @@ const named = [
 
 export const OrphanReason = ({ reason }: { readonly reason: string }) => {
   const { t } = useTranslation("health")
-  const known = named.find((one) => one === reason)
-  return known === undefined ? reason : t(`orphanReasons.${known}`)
+  const match = reasons.find((name) => name === reason)
+  return match === undefined ? reason : t(`orphanReasons.${match}`)
 }

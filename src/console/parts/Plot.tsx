@@ -48,18 +48,18 @@ const DAY = 86_400
 const MONTH = 28 * DAY
 
 /** The date format of ticks that are `apart` seconds apart. */
-const tickFormat = (apart: number): Intl.DateTimeFormatOptions => {
-  if (apart >= MONTH) return { year: "numeric", month: "short" }
-  if (apart >= DAY) return { month: "short", day: "numeric" }
+const tickFormat = (spacingSeconds: number): Intl.DateTimeFormatOptions => {
+  if (spacingSeconds >= MONTH) return { year: "numeric", month: "short" }
+  if (spacingSeconds >= DAY) return { month: "short", day: "numeric" }
   const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const
-  return apart >= MINUTE ? time : { ...time, second: "2-digit" }
+  return spacingSeconds >= MINUTE ? time : { ...time, second: "2-digit" }
 }
 
 /**
  * The room on each side of a bar plot in seconds: half the distance of two bars, since each bar is
  * centred at its time.
  */
-const roomOf = (times: ReadonlyArray<number>): number => {
+const paddingSecondsOf = (times: ReadonlyArray<number>): number => {
   const [first = 0] = times
   const last = times.at(-1) ?? first
   return last > first ? (last - first) / (times.length - 1) / 2 : DAY / 2
@@ -84,10 +84,10 @@ const Plot = ({ label, times, lines, kind = "lines", height }: PlotProps) => {
   const { t, i18n } = useTranslation()
   const { language } = i18n
   const { ref: box, width } = useElementSize()
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const { ink, grid } = INKS[useComputedColorScheme("light")]
   useEffect(() => {
-    const node = place.current
+    const node = container.current
     if (node === null || width === 0) return
     const axis = {
       stroke: ink,
@@ -95,8 +95,11 @@ const Plot = ({ label, times, lines, kind = "lines", height }: PlotProps) => {
       ticks: { stroke: grid, width: 1 }
     }
     const paths = pathsOf(kind)
-    const room = kind === "bars" ? roomOf(times) : 0
-    const said = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" })
+    const paddingSeconds = kind === "bars" ? paddingSecondsOf(times) : 0
+    const tooltipFormat = new Intl.DateTimeFormat(language, {
+      dateStyle: "medium",
+      timeStyle: "short"
+    })
     const plot = new uPlot(
       {
         width,
@@ -105,21 +108,21 @@ const Plot = ({ label, times, lines, kind = "lines", height }: PlotProps) => {
           {
             ...axis,
             space: TICK_SPACE,
-            values: (_, ticks, __, ___, apart) => {
-              const tick = new Intl.DateTimeFormat(language, tickFormat(apart))
+            values: (_, ticks, __, ___, spacingSeconds) => {
+              const tick = new Intl.DateTimeFormat(language, tickFormat(spacingSeconds))
               return ticks.map((at) => tick.format(at * 1000))
             }
           },
           { ...axis, size: widthOf }
         ],
         scales: {
-          x: { range: (_, low, high) => [low - room, high + room] },
+          x: { range: (_, low, high) => [low - paddingSeconds, high + paddingSeconds] },
           y: { range: (_, low, high) => [Math.min(0, low), high <= 0 ? 1 : high * 1.05] }
         },
         series: [
           {
             label: t("time"),
-            value: (_, at) => (at === null ? "–" : said.format(at * 1000))
+            value: (_, at) => (at === null ? "–" : tooltipFormat.format(at * 1000))
           },
           ...lines.map((line, index) => {
             const color = COLORS[index % COLORS.length] ?? ink
@@ -140,7 +143,7 @@ const Plot = ({ label, times, lines, kind = "lines", height }: PlotProps) => {
   }, [width, height, kind, times, lines, ink, grid, language, t])
   return (
     <div ref={box} className="plot" role="img" aria-label={label} style={{ minHeight: height }}>
-      <div ref={place} />
+      <div ref={container} />
     </div>
   )
 }

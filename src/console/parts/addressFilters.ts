@@ -8,33 +8,33 @@ export interface AddressFilters {
   /** Changes filters; empty values are removed from the address. */
   readonly set: (changes: Changes) => void
   /** Sets these filters and removes all others. */
-  readonly only: (changes: Changes) => void
+  readonly replaceAll: (changes: Changes) => void
   readonly isAny: boolean
 }
 
 type Changes = Readonly<Record<string, string | null>>
 
-const put = (before: string, changes: Changes): void => {
+const navigateWith = (search: string, changes: Changes): void => {
   const { pathname } = window.location
-  const next = new URLSearchParams(before)
+  const nextParams = new URLSearchParams(search)
   for (const [name, value] of Object.entries(changes)) {
-    if (value === null || value === "") next.delete(name)
-    else next.set(name, value)
+    if (value === null || value === "") nextParams.delete(name)
+    else nextParams.set(name, value)
   }
   // The path is kept unchanged, so that the open page is not loaded again.
-  navigate(next.size === 0 ? pathname : `${pathname}?${next}`, { replace: true })
+  navigate(nextParams.size === 0 ? pathname : `${pathname}?${nextParams}`, { replace: true })
 }
 
-const set = (changes: Changes): void => put(window.location.search, changes)
-const only = (changes: Changes): void => put("", changes)
+const set = (changes: Changes): void => navigateWith(window.location.search, changes)
+const replaceAll = (changes: Changes): void => navigateWith("", changes)
 
 export const useAddressFilters = (): AddressFilters => {
   const params = new URLSearchParams(useSearch())
-  return { get: (name) => params.get(name) ?? "", set, only, isAny: params.size > 0 }
+  return { get: (name) => params.get(name) ?? "", set, replaceAll, isAny: params.size > 0 }
 }
 
 /** Returns the option that equals the text; the first option if none does. */
-export const wordOf = <const Words extends readonly [string, ...ReadonlyArray<string>]>(
+export const optionOf = <const Options extends readonly [string, ...ReadonlyArray<string>]>(
   text: string,
-  words: Words
-): Words[number] => words.find((word) => word === text) ?? words[0]
+  options: Options
+): Options[number] => options.find((option) => option === text) ?? options[0]

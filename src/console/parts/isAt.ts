@@ -1,3 +1,3 @@
 /** Whether an address is the path itself or below it. */
-export const isAt = (place: string, path: string): boolean =>
-  place === path || place.startsWith(`${path}/`)
+export const isAt = (location: string, path: string): boolean =>
+  location === path || location.startsWith(`${path}/`)

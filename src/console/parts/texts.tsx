@@ -4,10 +4,10 @@ import { IconCheck, IconCopy } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 
 /** An amount with its digits before the point in groups of three; all decimal places stay. */
-export const grouped = (amount: string): string => {
-  const [whole = "", rest] = amount.split(".")
-  const spaced = whole.replace(/\B(?=(?:\d{3})+$)/g, " ")
-  return rest === undefined ? spaced : `${spaced}.${rest}`
+export const groupDigits = (amount: string): string => {
+  const [integer = "", fraction] = amount.split(".")
+  const groupedInteger = integer.replace(/\B(?=(?:\d{3})+$)/g, " ")
+  return fraction === undefined ? groupedInteger : `${groupedInteger}.${fraction}`
 }
 
 /** An amount of money, which is never rounded. */
@@ -19,13 +19,13 @@ export const Amount = ({
   readonly currency?: string | undefined
 }) => (
   <span className="amount">
-    {grouped(value)}
+    {groupDigits(value)}
     {currency === undefined ? "" : ` ${currency}`}
   </span>
 )
 
 /** A time in the reader's time zone. Its tooltip has the exact time with the zone. */
-export const Moment = ({ at }: { readonly at: string | null }) => {
+export const Timestamp = ({ at }: { readonly at: string | null }) => {
   const { t, i18n } = useTranslation()
   if (at === null) return <span>{t("none")}</span>
   const date = new Date(at)
@@ -37,13 +37,19 @@ export const Moment = ({ at }: { readonly at: string | null }) => {
 }
 
 /** An id to read and to copy. A long id is shortened in the middle, but copied in full. */
-export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?: boolean }) => {
+export const Id = ({
+  id,
+  isFull: integer = false
+}: {
+  readonly id: string
+  readonly isFull?: boolean
+}) => {
   const { t } = useTranslation()
-  const shown = whole || id.length <= 20 ? id : `${id.slice(0, 8)}…${id.slice(-6)}`
+  const shortId = integer || id.length <= 20 ? id : `${id.slice(0, 8)}…${id.slice(-6)}`
   return (
     <Group gap={2} wrap="nowrap" component="span">
       <span className="id" title={id}>
-        {shown}
+        {shortId}
       </span>
       <CopyButton value={id}>
         {({ copied, copy }) => (

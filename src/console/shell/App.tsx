@@ -8,7 +8,7 @@ import { useSession } from "../gateway/hooks.tsx"
 import { isAt } from "../parts/isAt.ts"
 import { Choices } from "./Choices.tsx"
 import { Menu } from "./Menu.tsx"
-import { Opened } from "./Opened.tsx"
+import { PageView } from "./PageView.tsx"
 import { pages } from "./pages.ts"
 import { SignIn } from "./SignIn.tsx"
 
@@ -16,31 +16,31 @@ const MENU_WIDTH = 220
 const HEADER_HEIGHT = 56
 
 /** Moves the focus of the keyboard and of screen readers to an opened page. */
-const useFocusOnOpening = () => {
-  const [place] = useLocation()
+const usePageFocus = () => {
+  const [location] = useLocation()
   const main = useRef<HTMLElement>(null)
-  const before = useRef(place)
+  const lastLocation = useRef(location)
   useEffect(() => {
-    if (before.current === place) return
-    before.current = place
+    if (lastLocation.current === location) return
+    lastLocation.current = location
     main.current?.focus({ preventScroll: true })
     window.scrollTo(0, 0)
-  }, [place])
+  }, [location])
   return main
 }
 
 const Pages = () => {
   const { t } = useTranslation()
   const { session } = useSession()
-  const seen = pages.filter(({ side }) =>
+  const visiblePages = pages.filter(({ side }) =>
     side === "operator" ? session.operator !== null : session.apiKey !== null
   )
-  const [first] = seen
+  const [first] = visiblePages
   return (
     <Switch>
-      {seen.map((page) => (
+      {visiblePages.map((page) => (
         <Route key={page.path} path={page.path} nest>
-          <Opened page={page} />
+          <PageView page={page} />
         </Route>
       ))}
       <Route path="/sign-in">
@@ -66,10 +66,10 @@ const Pages = () => {
 export const App = () => {
   const { t } = useTranslation()
   const { session, hasEnded } = useSession()
-  const [place] = useLocation()
+  const [location] = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure(false)
-  const main = useFocusOnOpening()
-  const open = pages.find(({ path }) => isAt(place, path))
+  const main = usePageFocus()
+  const open = pages.find(({ path }) => isAt(location, path))
   useDocumentTitle(open === undefined ? t("title") : `${t(`pages.${open.name}`)} · ${t("title")}`)
   const isSignedIn = session.apiKey !== null || session.operator !== null
   return (

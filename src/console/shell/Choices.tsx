@@ -4,7 +4,7 @@ import { IconLanguage, IconMoon, IconSun, IconSunMoon, IconUserCircle } from "@t
 import { useTranslation } from "react-i18next"
 import { useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
-import { signedOut } from "../gateway/session.ts"
+import { emptySession } from "../gateway/session.ts"
 import { choose, type Language, languages } from "../words/words.ts"
 
 const names = Object.keys(languages).filter((name): name is Language => name in languages)
@@ -20,7 +20,7 @@ export const Choices = () => {
   const { t, i18n } = useTranslation()
   const { setColorScheme } = useMantineColorScheme()
   const { session, setSession } = useSession()
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
   const isSignedIn = session.apiKey !== null || session.operator !== null
   return (
     <ActionIcon.Group>
@@ -69,11 +69,11 @@ export const Choices = () => {
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => go("/sign-in")}>{t("signIn.add")}</Menu.Item>
+            <Menu.Item onClick={() => navigate("/sign-in")}>{t("signIn.add")}</Menu.Item>
             <Menu.Item
               onClick={() => {
-                setSession(signedOut)
-                go("/")
+                setSession(emptySession)
+                navigate("/")
               }}
             >
               {t("signOut")}

@@ -4,7 +4,7 @@ import { IconFileText } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Link, useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
-import { useMay, useMe } from "../gateway/me.ts"
+import { useHasScopes, useMe } from "../gateway/me.ts"
 import { isAt } from "../parts/isAt.ts"
 import { type Page, pages, type Side } from "./pages.ts"
 
@@ -16,17 +16,17 @@ const Entry = ({
   readonly onPick: () => void
 }) => {
   const { t } = useTranslation()
-  const [place] = useLocation()
-  const may = useMay(...scopes)
+  const [location] = useLocation()
+  const isAllowed = useHasScopes(...scopes)
   return (
     <NavLink
       component={Link}
       href={path}
       label={t(`pages.${name}`)}
-      {...(may ? {} : { description: t("lacksScope") })}
+      {...(isAllowed ? {} : { description: t("lacksScope") })}
       leftSection={<Icon size={18} stroke={1.75} />}
-      active={isAt(place, path)}
-      aria-current={place === path ? "page" : undefined}
+      active={isAt(location, path)}
+      aria-current={location === path ? "page" : undefined}
       onClick={onPick}
     />
   )

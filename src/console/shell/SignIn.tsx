@@ -13,7 +13,7 @@ const WIDTH = 460
 export const SignIn = () => {
   const { t } = useTranslation()
   const { session, hasEnded, setSession } = useSession()
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { secret: "" },
@@ -21,10 +21,10 @@ export const SignIn = () => {
   })
   const enter = useMutation({
     mutationFn: ({ secret }: { readonly secret: string }) => withSecret(session, secret.trim()),
-    onSuccess: (next) => {
-      if (next === null) return
-      setSession(next)
-      go("/")
+    onSuccess: (nextSession) => {
+      if (nextSession === null) return
+      setSession(nextSession)
+      navigate("/")
     }
   })
   return (

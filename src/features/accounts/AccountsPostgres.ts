@@ -3,7 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
-import { columnsOf, readPage, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
+import { columnsOf, readPage, retryBriefly, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { makeSetCap } from "../../postgres/stores/memberCaps.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import type { PageRequest } from "../../runtime/Page.ts"
@@ -138,7 +138,7 @@ export const layerAccounts = Layer.effect(
       namePrefix: string | null
     ) {
       if (namePrefix === null) return table
-      const candidates = yield* repeatable(
+      const candidates = yield* retryBriefly(
         sql`SELECT 1 FROM ${table} WHERE ${hasPrefix(namePrefix)} LIMIT ${MAX_SORTED_ROWS + 1}`
       )
       return candidates.length <= MAX_SORTED_ROWS
@@ -172,7 +172,7 @@ export const layerAccounts = Layer.effect(
       id: string
     ) {
       const row = sql`(SELECT * FROM ${sql.literal(table)} WHERE id = ${id})`
-      const [account] = yield* rowsOf(schema)(repeatable(selectFrom(row)))
+      const [account] = yield* rowsOf(schema)(retryBriefly(selectFrom(row)))
       if (account === undefined) return yield* new NotFound({ message: `No such ${label}` })
       return account
     })
@@ -186,7 +186,7 @@ export const layerAccounts = Layer.effect(
     }
 
     const write = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
-      repeatable(changes.changeAndNotify("keys", statement))
+      retryBriefly(changes.changeAndNotify("keys", statement))
 
     return Accounts.of({
       organizations: Effect.fn("Accounts.organizations")((filter, page) =>
@@ -194,7 +194,7 @@ export const layerAccounts = Layer.effect(
       ),
       organizationTotals: Effect.fn("Accounts.organizationTotals")((filter) =>
         rowOf(OrganizationTotals)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT count(*)::int AS count, coalesce(sum(p.balance), 0)::text AS "balanceNano",
                    coalesce(sum(p.held), 0)::text AS "heldNano"
               FROM (SELECT id FROM organizations
@@ -213,7 +213,7 @@ export const layerAccounts = Layer.effect(
         if (creditNano !== undefined || holdsOnCredit !== undefined) {
           const credit = sql`coalesce(${creditNano ?? null}::bigint, credit)`
           const onCredit = sql`coalesce(${holdsOnCredit ?? null}::boolean, holds_on_credit)`
-          yield* repeatable(sql`
+          yield* retryBriefly(sql`
             UPDATE pools
                SET credit = ${credit}, holds_on_credit = ${onCredit},
                    highest_overdraft =
@@ -237,7 +237,7 @@ export const layerAccounts = Layer.effect(
         )
         if (isKnown) return
         const lists = yield* rowsOf(ListRow)(
-          repeatable(sql`SELECT id, name FROM price_lists WHERE removed_at IS NULL`)
+          retryBriefly(sql`SELECT id, name FROM price_lists WHERE removed_at IS NULL`)
         )
         return yield* unknownPriceList(priceListId ?? "", lists)
       }),
@@ -246,7 +246,7 @@ export const layerAccounts = Layer.effect(
       ),
       memberTotals: Effect.fn("Accounts.memberTotals")((filter) =>
         rowOf(MemberTotals)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT count(*)::int AS count, coalesce(sum(m.captured), 0)::text AS "capturedNano",
                    coalesce(sum(m.held), 0)::text AS "heldNano"
               FROM (SELECT organization_id, id FROM members
@@ -274,7 +274,7 @@ export const layerAccounts = Layer.effect(
       ),
       keyTotals: Effect.fn("Accounts.keyTotals")((filter) =>
         rowOf(KeyTotals)(
-          repeatable(
+          retryBriefly(
             sql`SELECT count(*)::int AS count FROM api_keys WHERE ${matches(keyConditions(filter))}`
           )
         )

@@ -8,7 +8,7 @@ import {
   columnsOf,
   MAX_CLOCK_SKEW_MILLIS,
   readPage,
-  repeatable
+  retryBriefly
 } from "../../postgres/client/rows.ts"
 import { AdminAudit, AuditEntry } from "../../services/operators/AdminAudit.ts"
 
@@ -30,7 +30,7 @@ export const layerAdminAudit = Layer.effect(
     return AdminAudit.of({
       record: Effect.fn("AdminAudit.record")(function* (write) {
         const id = `au_${yield* random.uuidV7()}`
-        yield* repeatable(sql`
+        yield* retryBriefly(sql`
           INSERT INTO admin_audit (id, action, subject_id, fields, request_id, status, operator_id,
                                    operator_name)
           VALUES (${id}, ${write.action}, ${write.subjectId}, ${sql.json(write.fields)},

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError } from "effect/sql"
 import { makeConditions } from "../../postgres/client/conditions.ts"
-import { columnsOf, readPage, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
+import { columnsOf, readPage, retryBriefly, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { makeTokenLookUps } from "../../postgres/stores/tokenLookUps.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { formatToken, TOKEN_BYTES, tokenHash } from "../../services/bearerTokens.ts"
@@ -26,10 +26,10 @@ export const layerOperators = Layer.effect(
 
     const authenticate = yield* makeTokenLookUps({
       prefix: "mgo_",
-      refused: refusedToken,
+      refusal: refusedToken,
       read: Effect.fnUntraced(function* (hashHex: string) {
         const [operator] = yield* decode(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT ${columns} FROM operators o
              WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
         )
@@ -43,7 +43,7 @@ export const layerOperators = Layer.effect(
     const runOnOne = Effect.fnUntraced(function* (
       statement: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
     ) {
-      const [operator] = yield* decode(repeatable(statement))
+      const [operator] = yield* decode(retryBriefly(statement))
       return operator ?? (yield* noSuchOperator)
     })
 
@@ -55,7 +55,7 @@ export const layerOperators = Layer.effect(
         // A repeat of the statement after a lost answer finds the row that the first attempt
         // inserted.
         const record = yield* rowOf(OperatorRecord)(
-          repeatable(sql`
+          retryBriefly(sql`
             INSERT INTO operators AS o (id, name, role, hash)
             VALUES (${id}, ${name}, ${role}, decode(${tokenHash(token)}, 'hex'))
             ON CONFLICT (id) DO UPDATE SET name = excluded.name RETURNING ${columns}`)

@@ -2,12 +2,12 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
-  bounded,
   columnsOf,
-  oneTry,
-  repeatable,
+  retryBriefly,
   rowsOf,
-  secondsSince
+  runOnce,
+  secondsSince,
+  withStatementTimeout
 } from "../../postgres/client/rows.ts"
 import { taskSnapshotOf } from "../../postgres/tasks/taskSnapshot.ts"
 import { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
@@ -40,7 +40,7 @@ export const layerArchives = Layer.effect(
      * state is used.
      */
     const claim = (state: "waiting" | "removing", limit: number, columns: string) =>
-      oneTry(sql`
+      withStatementTimeout(sql`
         UPDATE archives a SET lease = a.lease + 1, next_try_at = ${leaseEnd}
           FROM (SELECT d.organization_id, d.task_id FROM archives d
                  WHERE d.state = ${sql.literal(`'${state}'`)} AND d.next_try_at <= now()
@@ -52,7 +52,7 @@ export const layerArchives = Layer.effect(
       claimDue: (limit) => rowsOf(ClaimedResult)(claim("waiting", limit, claimedColumns)),
       renew: ({ organizationId, taskId, lease }) =>
         Effect.map(
-          bounded(sql`
+          runOnce(sql`
             UPDATE archives SET next_try_at = ${leaseEnd}
              WHERE organization_id = ${organizationId} AND task_id = ${taskId}
                AND state = 'waiting' AND lease = ${lease}::bigint
@@ -61,7 +61,7 @@ export const layerArchives = Layer.effect(
         ),
       recordCopy: ({ organizationId, taskId, lease }, end) =>
         Effect.asVoid(
-          bounded(sql`
+          runOnce(sql`
             UPDATE archives
                SET state = ${states[end._tag]}, tries = tries + 1,
                    next_try_at = CASE WHEN ${end._tag === "Again"} THEN now() + make_interval(
@@ -74,7 +74,7 @@ export const layerArchives = Layer.effect(
         ),
       files: Effect.fn("Archives.files")(function* (organizationId, taskId) {
         const [row] = yield* rowsOf(FilesRow)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT files FROM archives
              WHERE organization_id = ${organizationId} AND task_id = ${taskId} AND state = 'kept'`)
         )
@@ -82,7 +82,7 @@ export const layerArchives = Layer.effect(
       }),
       expire: (days, limit) =>
         Effect.asVoid(
-          bounded(sql`
+          runOnce(sql`
             UPDATE archives a
                SET state = 'removing', files = NULL, next_try_at = now()
               FROM (SELECT d.organization_id, d.task_id FROM archives d
@@ -93,7 +93,7 @@ export const layerArchives = Layer.effect(
       claimRemovals: (limit) => rowsOf(ClaimedRemoval)(claim("removing", limit, removalColumns)),
       completeRemoval: ({ organizationId, taskId, lease }) =>
         Effect.asVoid(
-          bounded(sql`
+          runOnce(sql`
             DELETE FROM archives
              WHERE organization_id = ${organizationId} AND task_id = ${taskId}
                AND state = 'removing' AND lease = ${lease}::bigint`)

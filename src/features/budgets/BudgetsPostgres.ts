@@ -5,7 +5,13 @@ import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type Statement } from "effect/sql"
 import { makeConditions } from "../../postgres/client/conditions.ts"
-import { columnsOf, oneTry, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
+import {
+  columnsOf,
+  readPage,
+  retryBriefly,
+  rowsOf,
+  withStatementTimeout
+} from "../../postgres/client/rows.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   Budget,
@@ -50,7 +56,7 @@ export const layerBudgets = Layer.effect(
 
     const find = Effect.fn("Budgets.find")(function* (organizationId: string, id: string) {
       const [budget] = yield* rowsOf(Budget)(
-        repeatable(
+        retryBriefly(
           budgetsOf(sql`
             (SELECT * FROM budgets WHERE organization_id = ${organizationId} AND id = ${id})`)
         )
@@ -65,7 +71,7 @@ export const layerBudgets = Layer.effect(
           ? sql`${subjectId} = ${organizationId}`
           : sql`organization_id = ${organizationId}`
       return Effect.map(
-        repeatable(sql`SELECT 1 FROM ${table} WHERE id = ${subjectId} AND ${isOfOrganization}`),
+        retryBriefly(sql`SELECT 1 FROM ${table} WHERE id = ${subjectId} AND ${isOfOrganization}`),
         (rows) => rows.length > 0
       )
     }
@@ -77,7 +83,7 @@ export const layerBudgets = Layer.effect(
           return yield* noSuchSubject(scope)
         }
         const id = budgetPrefix + (yield* random.uuidV7())
-        yield* repeatable(sql`
+        yield* retryBriefly(sql`
           SELECT create_budget(${timeZone}, ${organizationId}, ${id}, ${scope}, ${subjectId},
                                ${period}, ${amountNano}, ${[...thresholds]}::int[], false)`)
         return yield* find(organizationId, id)
@@ -86,14 +92,16 @@ export const layerBudgets = Layer.effect(
       change: Effect.fn("Budgets.change")(function* (organizationId, id, change) {
         const { amountNano = null, thresholds } = change
         const percents = thresholds === undefined ? null : [...thresholds]
-        yield* repeatable(sql`
+        yield* retryBriefly(sql`
           SELECT change_budget(${timeZone}, ${organizationId}, ${id}, ${amountNano}::bigint,
                                ${percents}::int[])`)
         return yield* find(organizationId, id)
       }),
       remove: Effect.fn("Budgets.remove")(function* (organizationId, id) {
         yield* find(organizationId, id)
-        yield* Effect.orDie(oneTry(sql`SELECT remove_budget(${organizationId}, ${id})`))
+        yield* Effect.orDie(
+          withStatementTimeout(sql`SELECT remove_budget(${organizationId}, ${id})`)
+        )
       }),
       list: Effect.fn("Budgets.list")((organizationId, subjectId, page) => {
         const { after, limit } = page
@@ -110,7 +118,7 @@ export const layerBudgets = Layer.effect(
       }),
       listApplicable: Effect.fn("Budgets.listApplicable")(({ organizationId, memberId, keyId }) =>
         rowsOf(Budget)(
-          repeatable(
+          retryBriefly(
             budgetsOf(sql`
               (SELECT * FROM budgets WHERE organization_id = ${organizationId}
                   AND subject_id IN (${organizationId}, ${memberId}, ${keyId}))`)

@@ -33,12 +33,12 @@ CREATE TABLE budget_uses (
   captured bigint NOT NULL DEFAULT 0,
   -- The part of `captured` that was charged before the budget was created.
   captured_before bigint NOT NULL DEFAULT 0,
-  -- `has_refused`: whether the budget has refused an order in the period. `told`: the highest
-  -- threshold for which a notification was sent. `next_told`: the used amount at which the next
-  -- notification is sent.
+  -- `has_refused`: whether the budget has refused an order in the period. `notified_threshold`: the
+  -- highest threshold for which a notification was sent. `next_threshold_amount`: the used amount at
+  -- which the next notification is sent.
   has_refused boolean NOT NULL DEFAULT false,
-  told integer NOT NULL DEFAULT 0,
-  next_told bigint,
+  notified_threshold integer NOT NULL DEFAULT 0,
+  next_threshold_amount bigint,
   PRIMARY KEY (organization_id, id)
 ) WITH (fillfactor = 50);
 CREATE INDEX budget_uses_by_budget ON budget_uses (organization_id, budget_id, start);
@@ -61,11 +61,12 @@ CREATE FUNCTION use_id(p_budget text, p_start date) RETURNS text LANGUAGE sql IM
   SELECT p_budget || '@' || p_start
 $$;
 
--- The smallest used amount that reaches a threshold above `p_told`; null where there is no such
+-- The smallest used amount that reaches a threshold above `p_notified`; null where there is no such
 -- threshold.
-CREATE FUNCTION next_told(p_amount bigint, p_thresholds integer[], p_told integer) RETURNS bigint
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT min(ceil(p_amount::numeric * t / 100))::bigint FROM unnest(p_thresholds) AS t WHERE t > p_told
+CREATE FUNCTION next_threshold_amount(p_amount bigint, p_thresholds integer[], p_notified integer)
+RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT min(ceil(p_amount::numeric * t / 100))::bigint FROM unnest(p_thresholds) AS t
+   WHERE t > p_notified
 $$;
 
 -- Creates the rows of the current periods of the budgets that apply to these holds. The caller has
@@ -77,9 +78,9 @@ SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 AS $$
 BEGIN
-  INSERT INTO budget_uses (organization_id, id, budget_id, start, next_told)
+  INSERT INTO budget_uses (organization_id, id, budget_id, start, next_threshold_amount)
     SELECT DISTINCT b.organization_id, use_id(b.id, n.start), b.id, n.start,
-           next_told(b.amount, b.thresholds, 0)
+           next_threshold_amount(b.amount, b.thresholds, 0)
       FROM unnest(p_organizations, p_members, p_api_keys) AS u(organization_id, member_id, key_id)
      CROSS JOIN LATERAL (
        SELECT * FROM budgets r
@@ -193,9 +194,10 @@ BEGIN
     RETURNING r.hold
   )
   INSERT INTO budget_uses (organization_id, id, budget_id, start, held, captured, captured_before,
-                           next_told)
+                           next_threshold_amount)
     SELECT p_organization, budget.use, p_budget, budget.start, coalesce(sum(hold), 0)::bigint,
-           whole.captured, whole.captured, next_told(budget.amount, budget.thresholds, 0)
+           whole.captured, whole.captured,
+           next_threshold_amount(budget.amount, budget.thresholds, 0)
       FROM counted;
   -- This update fires the trigger, which sends a notification of each threshold that is reached
   -- already.
@@ -212,7 +214,8 @@ BEGIN
   UPDATE budgets SET amount = coalesce(p_amount, amount),
                      thresholds = coalesce(p_thresholds, thresholds)
    WHERE organization_id = p_organization AND id = p_budget;
-  UPDATE budget_uses s SET next_told = next_told(b.amount, b.thresholds, s.told)
+  UPDATE budget_uses s
+     SET next_threshold_amount = next_threshold_amount(b.amount, b.thresholds, s.notified_threshold)
     FROM budgets b
    WHERE b.organization_id = p_organization AND b.id = p_budget
      AND s.organization_id = b.organization_id AND s.budget_id = b.id

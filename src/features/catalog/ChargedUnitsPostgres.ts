@@ -3,7 +3,7 @@
  */
 import { Duration, Effect, Layer, Semaphore } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { rowsOf, within } from "../../postgres/client/rows.ts"
+import { rowsOf, withTimeout } from "../../postgres/client/rows.ts"
 import { ChargedUnits } from "./ChargedUnits.ts"
 import { UnitGroup } from "./replay.ts"
 
@@ -66,7 +66,7 @@ export const layerChargedUnits = Layer.effect(
            GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, q.tokens IS NULL, q."inputSeconds" IS NULL`
       return turns.withPermits(1)(
         rowsOf(UnitGroup)(
-          within(STATEMENT_TIMEOUT)(
+          withTimeout(STATEMENT_TIMEOUT)(
             sql.withTransaction(
               Effect.andThen(
                 sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(STATEMENT_TIMEOUT)}`}, true)`,

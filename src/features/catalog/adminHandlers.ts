@@ -16,7 +16,7 @@ import {
 } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Access } from "../../services/Access.ts"
-import { Catalog, type CatalogReplaced } from "../../services/Catalog.ts"
+import { Catalog, type CatalogReplacement } from "../../services/Catalog.ts"
 import { Ledger } from "../../services/Ledger.ts"
 import { UsageLog, usageId } from "../../services/UsageLog.ts"
 import { AdminGroup, MemberUsageEntry } from "./AdminApi.ts"
@@ -24,7 +24,7 @@ import { makeReplays } from "./replayAnswers.ts"
 
 const encodeCatalog = Schema.encodeSync(CatalogDocument)
 
-const changesView = (replaced: CatalogReplaced) => ({
+const changesView = (replaced: CatalogReplacement) => ({
   ...replaced,
   version: Number(replaced.version)
 })

@@ -3,13 +3,13 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
-  bounded,
   columnsOf,
-  oneTry,
   readPage,
-  repeatable,
+  retryBriefly,
   rowOf,
-  rowsOf
+  rowsOf,
+  runOnce,
+  withStatementTimeout
 } from "../../postgres/client/rows.ts"
 import {
   ClaimedFile,
@@ -37,7 +37,7 @@ export const layerFiles = Layer.effect(
     return Files.of({
       add: Effect.fn("Files.add")(function* (file, bounds) {
         const { exceeded } = yield* rowOf(AddedRow)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT add_file(${file.organizationId}, ${file.id}, ${file.memberId}, ${file.filename},
                             ${file.purpose}, ${file.contentType}, ${file.bytes}::int,
                             ${file.seconds}::float8, ${file.isInBucket},
@@ -49,7 +49,7 @@ export const layerFiles = Layer.effect(
       }),
       writeChunk: Effect.fn("Files.writeChunk")((organizationId, id, n, bytes) =>
         Effect.asVoid(
-          bounded(sql`
+          runOnce(sql`
             INSERT INTO file_chunks (organization_id, file_id, n, bytes)
             SELECT f.organization_id, f.id, ${n}::int, ${bytes}::bytea FROM files f
              WHERE f.organization_id = ${organizationId} AND f.id = ${id} AND f.state = 'pending'`)
@@ -58,7 +58,7 @@ export const layerFiles = Layer.effect(
       completeUpload: Effect.fn("Files.completeUpload")(function* (organizationId, id, sha256) {
         // The state may be `kept` already: then the statement is a repeat after a lost answer.
         const [file] = yield* filesOf(
-          repeatable(sql`
+          retryBriefly(sql`
             UPDATE files f SET state = 'kept', due_at = f.expires_at, sha256 = ${sha256}
              WHERE f.organization_id = ${organizationId} AND f.id = ${id}
                AND f.state IN ('pending', 'kept')
@@ -68,7 +68,7 @@ export const layerFiles = Layer.effect(
       }),
       find: Effect.fn("Files.find")((organizationId, ids) =>
         filesOf(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT ${sql.literal(columns)} FROM files f
              WHERE f.organization_id = ${organizationId} AND f.id = ANY (${[...ids]}::text[])
                AND f.state = 'kept' AND f.expires_at > now()`)
@@ -88,7 +88,7 @@ export const layerFiles = Layer.effect(
       }),
       readChunk: Effect.fn("Files.readChunk")(function* (organizationId, id, n) {
         const [row] = yield* rowsOf(ChunkRow)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT bytes FROM file_chunks
              WHERE organization_id = ${organizationId} AND file_id = ${id} AND n = ${n}::int`)
         )
@@ -96,7 +96,7 @@ export const layerFiles = Layer.effect(
       }),
       remove: Effect.fn("Files.remove")((organizationId, id) =>
         Effect.map(
-          bounded(sql`
+          runOnce(sql`
             UPDATE files SET state = 'removing', due_at = now()
              WHERE organization_id = ${organizationId} AND id = ${id}
                AND state = 'kept' AND expires_at > now()
@@ -106,14 +106,14 @@ export const layerFiles = Layer.effect(
       ),
       abandonUpload: Effect.fn("Files.abandonUpload")((organizationId, id) =>
         Effect.asVoid(
-          bounded(sql`
+          runOnce(sql`
             UPDATE files SET state = 'removing', due_at = now()
              WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'pending'`)
         )
       ),
       claimRemovals: (limit) =>
         rowsOf(ClaimedFile)(
-          oneTry(sql`
+          withStatementTimeout(sql`
             UPDATE files f
                SET state = 'removing', lease = f.lease + 1,
                    due_at = now() + make_interval(secs => ${REMOVAL_LEASE_SECONDS}::float8)
@@ -125,7 +125,7 @@ export const layerFiles = Layer.effect(
         ),
       completeRemoval: ({ organizationId, id, lease }) =>
         Effect.asVoid(
-          bounded(sql`
+          runOnce(sql`
             DELETE FROM files
              WHERE organization_id = ${organizationId} AND id = ${id}
                AND state = 'removing' AND lease = ${lease}::bigint`)

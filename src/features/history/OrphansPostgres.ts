@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
-import { columnsOf, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
+import { columnsOf, readPage, retryBriefly, rowsOf } from "../../postgres/client/rows.ts"
 import { OrphanRecord, Orphans } from "../../services/Orphans.ts"
 
 /** Columns of `OrphanRecord`, read from `orphansWithOrders`. */
@@ -43,7 +43,7 @@ export const layerOrphans = Layer.effect(
       resolve: Effect.fn("Orphans.resolve")(function* (id, note) {
         const [row] = isOrderId(id)
           ? yield* rowsOf(OrphanRecord)(
-              repeatable(sql`
+              retryBriefly(sql`
                 UPDATE orphans o SET resolved_at = coalesce(o.resolved_at, now()), note = ${note}
                   FROM orders q
                  WHERE o.order_id = ${id}

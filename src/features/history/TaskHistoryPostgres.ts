@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { AppliedPriceList } from "../../domain/catalog/priceLists.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
-import { columnsOf, repeatable, rowOf, rowsOf } from "../../postgres/client/rows.ts"
+import { columnsOf, retryBriefly, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { usageColumns } from "../../postgres/ledger/UsageLogPostgres.ts"
 import { appliedPriceList } from "../../postgres/stores/priceListRows.ts"
 import { AnsweredCall, CallLog } from "../../services/CallLog.ts"
@@ -57,7 +57,7 @@ export const layerTaskHistory = Layer.effect(
     const callLog = yield* CallLog
 
     const select = (columns: string, from: Statement.Fragment) =>
-      repeatable(sql`SELECT ${sql.literal(columns)} FROM ${from}`)
+      retryBriefly(sql`SELECT ${sql.literal(columns)} FROM ${from}`)
 
     return TaskHistory.of({
       find: Effect.fn("TaskHistory.find")(function* (id) {

@@ -10,12 +10,12 @@ import { newestVersion, PriceListTerms } from "../../domain/catalog/priceLists.t
 import type { InvalidRequest, NotFound, PriceListInUse } from "../../domain/Errors.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
-  bounded,
   columnsOf,
   readPage,
-  repeatable,
+  retryBriefly,
   rowOf,
-  rowsOf
+  rowsOf,
+  runOnce
 } from "../../postgres/client/rows.ts"
 import { lockCatalog } from "../../postgres/stores/CatalogPostgres.ts"
 import { priceListExpressions } from "../../postgres/stores/priceListRows.ts"
@@ -61,7 +61,7 @@ export const layerPriceLists = Layer.effect(
      * nothing.
      */
     const write = <A, E>(change: Effect.Effect<Result.Result<A, E>, SqlError.SqlError>) =>
-      Effect.flatMap(bounded(changes.changeAndNotify("catalog", change)), Effect.fromResult)
+      Effect.flatMap(runOnce(changes.changeAndNotify("catalog", change)), Effect.fromResult)
 
     /** Locks the catalog and the lists, and checks a list against both; returns its warnings. */
     const check = Effect.fnUntraced(function* (id: string, list: PriceListWrite) {
@@ -91,7 +91,7 @@ export const layerPriceLists = Layer.effect(
         })
       ),
       find: Effect.fn("PriceLists.find")(function* (id) {
-        const [record] = yield* rowsOf(PriceListRecord)(repeatable(selectOne(id)))
+        const [record] = yield* rowsOf(PriceListRecord)(retryBriefly(selectOne(id)))
         return record ?? (yield* noSuchPriceList)
       }),
       create: Effect.fn("PriceLists.create")(function* (list) {

@@ -9,14 +9,14 @@ import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
-  bounded,
   columnsOf,
   deleteInBatches,
   readPage,
-  repeatable,
+  retryBriefly,
   rowOf,
   rowsOf,
-  within
+  runOnce,
+  withTimeout
 } from "../../postgres/client/rows.ts"
 import { type Column, columns } from "../../postgres/client/typedColumns.ts"
 import { cutPage, unknownCursor } from "../../runtime/Page.ts"
@@ -84,7 +84,7 @@ export const layerReconciliations = Layer.effect(
        WHERE r.id = ${id} AND r.completed_at IS NOT NULL`
 
     const find = Effect.fn("Reconciliations.find")(function* (id: string) {
-      const [row] = yield* rowsOf(Reconciliation)(repeatable(selectVisible(id)))
+      const [row] = yield* rowsOf(Reconciliation)(retryBriefly(selectVisible(id)))
       return row ?? (yield* noSuchReconciliation)
     })
 
@@ -94,7 +94,7 @@ export const layerReconciliations = Layer.effect(
     const discard = Effect.fnUntraced(function* (id: string) {
       // If the commit succeeded and only its response was lost, the reconciliation is visible and
       // stays.
-      const hidden = yield* bounded(sql`
+      const hidden = yield* runOnce(sql`
         UPDATE reconciliations SET touched_at = '-infinity'
          WHERE id = ${id} AND completed_at IS NULL RETURNING id`)
       if (hidden.length === 0) return
@@ -112,13 +112,13 @@ export const layerReconciliations = Layer.effect(
             RETURNING 1`
         )
       }
-      yield* bounded(sql`DELETE FROM reconciliations WHERE id = ${id} AND completed_at IS NULL`)
+      yield* runOnce(sql`DELETE FROM reconciliations WHERE id = ${id} AND completed_at IS NULL`)
     })
 
     /** Discards the incomplete reconciliations of killed gateways. */
     const discardAbandoned = Effect.fnUntraced(function* (age: Duration.Duration) {
       const abandoned = yield* rowsOf(Schema.Struct({ id: Schema.String }))(
-        bounded(sql`
+        runOnce(sql`
           SELECT id FROM reconciliations
            WHERE completed_at IS NULL
              AND touched_at <= now() - make_interval(secs => ${Duration.toSeconds(age)})`)
@@ -135,7 +135,7 @@ export const layerReconciliations = Layer.effect(
         yield* sql`
           SELECT complete_reconciliation(${id}, make_interval(secs => ${TOLERANCE_MILLIS / 1000}))`
         return yield* rowOf(Reconciliation)(selectVisible(id))
-      }).pipe(sql.withTransaction, within(COMPARISON_TIMEOUT), Effect.orDie)
+      }).pipe(sql.withTransaction, withTimeout(COMPARISON_TIMEOUT), Effect.orDie)
 
     return Reconciliations.of({
       reconcile: Effect.fn("Reconciliations.reconcile")(function* (
@@ -144,14 +144,14 @@ export const layerReconciliations = Layer.effect(
       ) {
         yield* discardAbandoned(ABANDONED_AFTER)
         const id = reconciliationPrefix + (yield* random.uuidV7())
-        yield* bounded(sql`
+        yield* runOnce(sql`
             INSERT INTO reconciliations (id, channel_id, from_at, to_at, has_amount, has_units, author)
             VALUES (${id}, ${channelId}, ${from}, ${to}, ${compared.amount}, ${compared.units},
                     ${author})`)
         return yield* lines.pipe(
           Stream.grouped(LINES_PER_STATEMENT),
           Stream.runForEach((batch) =>
-            bounded(sql.unsafe(writeLines, [id, ...columns(lineColumns, batch)]))
+            runOnce(sql.unsafe(writeLines, [id, ...columns(lineColumns, batch)]))
           ),
           Effect.andThen(compare(id)),
           Effect.andThen(Effect.orDie(find(id))),
@@ -160,7 +160,7 @@ export const layerReconciliations = Layer.effect(
       }),
       hasChannel: Effect.fn("Reconciliations.hasChannel")((channelId) =>
         rowOf(Schema.Struct({ exists: Schema.Boolean }))(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT EXISTS (
               SELECT FROM channel_accounts WHERE channel_id = ${channelId}) AS exists`)
         ).pipe(Effect.map(({ exists }) => exists))
@@ -183,7 +183,7 @@ export const layerReconciliations = Layer.effect(
         const start = startOf(range, after)
         if (start === null) return yield* unknownCursor
         const rows = yield* rowsOf(ReconciledEntry)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT ${sql.literal(entryColumns)} FROM reconciliation_entries e
              WHERE e.reconciliation_id = ${id} AND e.number > ${start} AND e.number <= ${range.last}
              ORDER BY e.number LIMIT ${limit + 1}`)
@@ -192,7 +192,7 @@ export const layerReconciliations = Layer.effect(
       }),
       remove: Effect.fn("Reconciliations.remove")(function* (id) {
         yield* find(id)
-        yield* bounded(sql`
+        yield* runOnce(sql`
           UPDATE reconciliations
              SET completed_at = NULL, totals = NULL WHERE id = ${id}`)
         yield* discard(id)

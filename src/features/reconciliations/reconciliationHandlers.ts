@@ -9,7 +9,7 @@ import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
 import { CurrentOperator } from "../../http/api/middlewares.ts"
-import { csvResponse, wantsCsv } from "../../http/handlers/csv.ts"
+import { acceptsCsv, csvResponse } from "../../http/handlers/csv.ts"
 import { parseTime } from "../../http/handlers/money/times.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
 import { formatNanoOrNull } from "../../http/handlers/views.ts"
@@ -182,7 +182,7 @@ export const layerReconciliationHandlers = HttpApiBuilder.group(
         const { kind = null, ...pageQuery } = query
         const page = pageOf(pageQuery)
         const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const isExport = wantsCsv(headers.accept)
+        const isExport = acceptsCsv(headers.accept)
         // An export reads one entry first, so that an unknown id or cursor is refused before the
         // CSV begins.
         const first = yield* reconciliations.entries(

@@ -5,7 +5,13 @@ import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstDayOf } from "../../domain/money/months.ts"
 import { transferKinds, transferPrefix } from "../../domain/money/transfers.ts"
-import { columnsOf, oneTry, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
+import {
+  columnsOf,
+  readPage,
+  retryBriefly,
+  rowsOf,
+  withStatementTimeout
+} from "../../postgres/client/rows.ts"
 import { orderKinds } from "../../postgres/ledger/journal.ts"
 import { usageSumColumns } from "../../postgres/ledger/usageSumColumns.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -100,7 +106,7 @@ export const layerStatements = Layer.effect(
         SELECT u.* FROM usage_sums u, m
          WHERE u.organization_id = ${organizationId} AND u.step = 'month' AND u.start = m.begins`
       const [statement] = yield* rowsOf(Statement)(
-        repeatable(sql`
+        retryBriefly(sql`
           WITH m AS MATERIALIZED (${monthOf(month)}),
           previous_seal AS MATERIALIZED (
             SELECT s.ends, s.closing, s.sha256 FROM sealed_months s, m
@@ -170,7 +176,7 @@ export const layerStatements = Layer.effect(
       )
       if (statement === undefined) return yield* noSuchStatement
       const [seal] = yield* rowsOf(SealedMonth)(
-        repeatable(sql`
+        retryBriefly(sql`
           SELECT ${sql.literal(sealColumns)} FROM sealed_months s
            WHERE organization_id = ${organizationId} AND month = ${firstDayOf(month)}::date`)
       )
@@ -190,7 +196,7 @@ export const layerStatements = Layer.effect(
 
     const entriesAfter = (organizationId: string, month: string, after: string | null) =>
       rowsOf(EntryRow)(
-        repeatable(sql`
+        retryBriefly(sql`
           WITH m AS MATERIALIZED (${monthOf(month)})
           SELECT * FROM (
             SELECT ${sql.literal(chargeColumns)}, o.uuid
@@ -236,7 +242,7 @@ export const layerStatements = Layer.effect(
       }),
       sealableMonths: Effect.fn("Statements.sealableMonths")((limit) =>
         rowsOf(SealableRow)(
-          oneTry(sql`
+          withStatementTimeout(sql`
             SELECT o.id AS "organizationId", to_char(next.month, 'YYYY-MM') AS month
               FROM organizations o
              CROSS JOIN LATERAL (
@@ -254,7 +260,7 @@ export const layerStatements = Layer.effect(
       ),
       seal: Effect.fn("Statements.seal")((organizationId, month, seal) =>
         Effect.asVoid(
-          repeatable(sql`
+          retryBriefly(sql`
             WITH m AS (${monthOf(month)})
             INSERT INTO sealed_months (organization_id, month, begins, ends, opening, closing,
                                        entries, sha256)

@@ -6,11 +6,11 @@ import { transferPrefix } from "../../domain/money/transfers.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   columnsOf,
-  oneTry,
   readPage,
-  repeatable,
+  retryBriefly,
   rowOf,
-  rowsOf
+  rowsOf,
+  withStatementTimeout
 } from "../../postgres/client/rows.ts"
 import { adjustmentColumns } from "../../postgres/ledger/adjustments.ts"
 import type { PageRequest } from "../../runtime/Page.ts"
@@ -64,20 +64,20 @@ export const layerTransfers = Layer.effect(
     return Transfers.of({
       adjust: Effect.fn("Transfers.adjust")(function* (adjustment) {
         const { organizationId, kind, amountNano, reference, reason, author, orderId } = adjustment
-        const pools = yield* repeatable(
+        const pools = yield* retryBriefly(
           sql`SELECT 1 FROM pools WHERE organization_id = ${organizationId}`
         )
         if (pools.length === 0) return yield* unknownOrganization
         const newId = transferPrefix + (yield* random.uuidV7())
         const transfer = yield* rowOf(TransferRow)(
-          oneTry(sql`
+          withStatementTimeout(sql`
             SELECT outcome, transfer_id AS id, free AS "freeNano"
               FROM transfer_funds(${timeZone}, ${organizationId}, ${newId}, ${kind}, ${amountNano}, ${reference},
                                   ${reason}, ${author}, ${orderId})`)
         )
         const applied = yield* answerAdjustment(transfer, amountNano, currency)
         const stored = yield* rowOf(Adjustment)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT ${sql.literal(adjustmentColumns)} FROM transfers t
              WHERE organization_id = ${organizationId} AND id = ${transfer.id}`)
         )
@@ -91,14 +91,14 @@ export const layerTransfers = Layer.effect(
       ),
       depositTotals: Effect.fn("Transfers.depositTotals")((id) =>
         rowOf(DepositTotals)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS "amountNano"
               FROM transfers WHERE organization_id = ${id} AND kind = 'deposit'`)
         )
       ),
       adjustmentTotals: Effect.fn("Transfers.adjustmentTotals")((id) =>
         rowsOf(AdjustmentTotals)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT kind, count(*)::int AS count, sum(amount)::text AS "amountNano"
               FROM transfers WHERE organization_id = ${id} AND kind <> 'deposit'
              GROUP BY kind ORDER BY kind`)

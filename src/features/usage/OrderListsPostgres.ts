@@ -10,7 +10,7 @@ import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   columnsOf,
   MAX_CLOCK_SKEW_MILLIS,
-  repeatable,
+  retryBriefly,
   rowOf,
   rowsOf
 } from "../../postgres/client/rows.ts"
@@ -114,7 +114,7 @@ export const layerOrderLists = Layer.effect(
       const { keyId, memberId, organizationId } = filter
       if (keyId === null && memberId === null) return { organizationId, memberId }
       const [owner] = yield* rowsOf(Owner)(
-        repeatable(
+        retryBriefly(
           keyId === null
             ? sql`SELECT organization_id AS "organizationId", id AS "memberId"
                     FROM members WHERE id = ${memberId}`
@@ -253,7 +253,7 @@ export const layerOrderLists = Layer.effect(
         const { after } = page
         if (after !== null) {
           const cursorRows = isOrderId(after)
-            ? yield* repeatable(
+            ? yield* retryBriefly(
                 sql`SELECT 1 FROM orders
                      WHERE id = ${after} AND ${equals("organization_id", filter.organizationId)}
                        AND ${equals("member_id", filter.memberId)}`
@@ -263,12 +263,12 @@ export const layerOrderLists = Layer.effect(
         }
         const owner = yield* ownerOf(filter)
         if (owner === null) return { data: [], hasMore: false, next: null }
-        return pageOf(yield* rowsOf(Row)(repeatable(selectPage(filter, owner, page))), page.limit)
+        return pageOf(yield* rowsOf(Row)(retryBriefly(selectPage(filter, owner, page))), page.limit)
       }),
       find: Effect.fn("OrderLists.find")(function* ({ organizationId, memberId }, id) {
         const [order] = isOrderId(id)
           ? yield* rowsOf(ListedOrder)(
-              repeatable(sql`
+              retryBriefly(sql`
                 SELECT ${sql.literal(orderColumns)}
                   FROM orders o
                   LEFT JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
@@ -280,7 +280,7 @@ export const layerOrderLists = Layer.effect(
         return order ?? (yield* noSuchOrder)
       }),
       totals: Effect.fn("OrderLists.totals")((filter) =>
-        Effect.map(rowOf(OrderTotals)(repeatable(totalsOf(filter))), (totals) =>
+        Effect.map(rowOf(OrderTotals)(retryBriefly(totalsOf(filter))), (totals) =>
           totalsOfState(totals, filter.state)
         )
       )

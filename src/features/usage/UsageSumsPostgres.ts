@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SumGroup } from "../../domain/money/usageSums.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
-import { repeatable, rowsOf } from "../../postgres/client/rows.ts"
+import { retryBriefly, rowsOf } from "../../postgres/client/rows.ts"
 import { usageSumColumns } from "../../postgres/ledger/usageSumColumns.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { UsageSum, UsageSums } from "./UsageSums.ts"
@@ -45,7 +45,7 @@ export const layerUsageSums = Layer.effect(
         const start = step === null ? sql`${from}::timestamptz` : sql`s.start`
         const name = by === null ? "''" : groupColumns[by]
         return rowsOf(UsageSum)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT ${start} AS start, ${sql.literal(name)} COLLATE "C" AS name,
                    ${sql.literal(sums)}
               FROM organizations o

@@ -3,7 +3,7 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { makeConditions } from "../../postgres/client/conditions.ts"
-import { bounded, columnsOf, readPage, repeatable, rowsOf } from "../../postgres/client/rows.ts"
+import { columnsOf, readPage, retryBriefly, rowsOf, runOnce } from "../../postgres/client/rows.ts"
 import { Vault } from "../../services/Vault.ts"
 import {
   callbacksOf,
@@ -62,7 +62,7 @@ export const layerWebhookEndpoints = Layer.effect(
 
     const find: WebhookEndpoints["Service"]["find"] = (owner, id) =>
       requireRow(
-        repeatable(sql`
+        retryBriefly(sql`
           SELECT ${sql.literal(columns)} FROM webhook_endpoints e
            WHERE e.id = ${id} AND ${equals("e.organization_id", owner)}`),
         id
@@ -85,7 +85,7 @@ export const layerWebhookEndpoints = Layer.effect(
       create: Effect.fn("WebhookEndpoints.create")(function* (owner, endpoint) {
         const id = `whe_${yield* random.uuidV7()}`
         const fresh = yield* freshSecret(id)
-        const [row] = yield* endpointsOf(bounded(insert(owner, id, endpoint, fresh)))
+        const [row] = yield* endpointsOf(runOnce(insert(owner, id, endpoint, fresh)))
         return row === undefined ? yield* tooManyEndpoints : { endpoint: row, secret: fresh.secret }
       }),
       list: Effect.fn("WebhookEndpoints.list")((owner, page) =>
@@ -103,7 +103,7 @@ export const layerWebhookEndpoints = Layer.effect(
       find,
       change: Effect.fn("WebhookEndpoints.change")((owner, id, change) =>
         requireRow(
-          bounded(sql`
+          runOnce(sql`
             UPDATE webhook_endpoints e
                SET name = coalesce(${change.name ?? null}, e.name),
                    url = coalesce(${change.url ?? null}, e.url),
@@ -127,13 +127,13 @@ export const layerWebhookEndpoints = Layer.effect(
       ),
       remove: Effect.fn("WebhookEndpoints.remove")(function* (owner, id) {
         yield* requireRow(
-          bounded(sql`
+          runOnce(sql`
             DELETE FROM webhook_endpoints e
              WHERE e.organization_id = ${owner} AND e.id = ${id} AND e.url <> ''
             RETURNING ${sql.literal(columns)}`),
           id
         )
-        yield* bounded(sql`
+        yield* runOnce(sql`
           WITH deleted AS (DELETE FROM webhook_messages WHERE endpoint_id = ${id}
                         RETURNING organization_id, id)
           DELETE FROM webhook_attempts a USING deleted
@@ -142,7 +142,7 @@ export const layerWebhookEndpoints = Layer.effect(
       rotate: Effect.fn("WebhookEndpoints.rotate")(function* (owner, id, keepsOld) {
         const { secret, hint, sealed } = yield* freshSecret(id)
         const endpoint = yield* requireRow(
-          bounded(sql`
+          runOnce(sql`
             UPDATE webhook_endpoints e
                SET old_secret = CASE WHEN ${keepsOld} THEN e.secret END,
                    old_secret_key_id = CASE WHEN ${keepsOld} THEN e.secret_key_id END,
@@ -161,12 +161,12 @@ export const layerWebhookEndpoints = Layer.effect(
         const stored = yield* Effect.option(find(organizationId, id))
         if (Option.isSome(stored)) return stored.value
         const endpoint = { name: "callbacks", url: "", eventTypes: [] }
-        yield* bounded(insert(organizationId, id, endpoint, yield* freshSecret(id)))
+        yield* runOnce(insert(organizationId, id, endpoint, yield* freshSecret(id)))
         return yield* Effect.orDie(find(organizationId, id))
       }),
       secrets: Effect.fn("WebhookEndpoints.secrets")(function* (id) {
         const [row] = yield* rowsOf(SecretRow)(
-          bounded(sql`
+          runOnce(sql`
             SELECT secret, secret_key_id AS "keyId",
                    CASE WHEN old_secret_until > now() THEN old_secret END AS "oldSecret",
                    old_secret_key_id AS "oldKeyId"

@@ -3,12 +3,12 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
-  bounded,
   columnsOf,
   deleteInBatches,
-  oneTry,
   readPage,
-  rowsOf
+  rowsOf,
+  runOnce,
+  withStatementTimeout
 } from "../../postgres/client/rows.ts"
 import { taskSnapshotOf } from "../../postgres/tasks/taskSnapshot.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -61,7 +61,7 @@ export const layerWebhookMessages = Layer.effect(
     // the others.
     const claimDue: WebhookMessages["Service"]["claimDue"] = (claims) =>
       rowsOf(ClaimedMessage)(
-        oneTry(sql`
+        withStatementTimeout(sql`
           WITH RECURSIVE receivers AS (
             (SELECT d.receiver FROM webhook_messages d
               WHERE d.state = 'pending' ORDER BY d.receiver LIMIT 1)
@@ -121,7 +121,7 @@ export const layerWebhookMessages = Layer.effect(
         { status, durationMs, answer, error },
         end
       ) {
-        yield* bounded(sql`
+        yield* runOnce(sql`
           SELECT end_attempt(${message.organizationId}, ${message.id}, ${message.lease}::bigint,
             ${outcomes[end._tag]}, ${end._tag === "Again" ? end.afterSeconds : null}::float8,
             ${status}::int, ${durationMs}::int, ${answer}, ${error},
@@ -140,7 +140,7 @@ export const layerWebhookMessages = Layer.effect(
         })
       ),
       redeliver: Effect.fn("WebhookMessages.redeliver")(function* (endpointId, id) {
-        const rows = yield* bounded(sql`
+        const rows = yield* runOnce(sql`
           UPDATE webhook_messages
              SET state = 'pending', next_attempt_at = now(), tries = 0, ended_at = NULL
            WHERE endpoint_id = ${endpointId} AND id = ${id}
@@ -148,7 +148,7 @@ export const layerWebhookMessages = Layer.effect(
         if (rows.length === 0) return yield* noSuchDelivery(id)
       }),
       redeliverSince: Effect.fn("WebhookMessages.redeliverSince")(function* (endpointId, since) {
-        const rows = yield* bounded(sql`
+        const rows = yield* runOnce(sql`
           UPDATE webhook_messages
              SET state = 'pending', next_attempt_at = now(), tries = 0, ended_at = NULL
            WHERE endpoint_id = ${endpointId} AND happened_at >= ${since}

@@ -93,7 +93,7 @@ $$;
 
 -- Adds a message for each endpoint of `p_owner` that subscribes to events of the type `p_type`.
 -- `p_organization` is the organisation of the event.
-CREATE FUNCTION tell(
+CREATE FUNCTION notify_endpoints(
   p_owner text, p_organization text, p_type text, p_task text, p_data jsonb)
 RETURNS void LANGUAGE sql AS $$
   INSERT INTO webhook_messages (organization_id, id, endpoint_id, receiver, type, task_id, data)
@@ -102,13 +102,13 @@ RETURNS void LANGUAGE sql AS $$
    WHERE e.organization_id = p_owner AND e.disabled_at IS NULL AND p_type = ANY (e.event_types)
 $$;
 
-CREATE FUNCTION tell_of_task() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION notify_of_task() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   callbacks CONSTANT text := 'callback_' || new.organization_id;
   type CONSTANT text := CASE WHEN new.id LIKE 'vt\_%' THEN 'video' ELSE 'image' END
                         || CASE new.state WHEN 'succeeded' THEN '.completed' ELSE '.failed' END;
 BEGIN
-  PERFORM tell(new.organization_id, new.organization_id, type, new.id, NULL);
+  PERFORM notify_endpoints(new.organization_id, new.organization_id, type, new.id, NULL);
   IF new.callback_url IS NOT NULL THEN
     INSERT INTO webhook_messages
       (organization_id, id, endpoint_id, receiver, callback_url, type, task_id)
@@ -120,29 +120,29 @@ BEGIN
 END $$;
 -- A rejected video task sends no message: its order was refused with an error, so the client knows
 -- of no task.
-CREATE TRIGGER tasks_told AFTER UPDATE ON tasks FOR EACH ROW
+CREATE TRIGGER tasks_notification AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (old.finished_at IS NULL AND new.finished_at IS NOT NULL
         AND (new.state <> 'rejected' OR new.id LIKE 'im\_%'))
-  EXECUTE FUNCTION tell_of_task();
+  EXECUTE FUNCTION notify_of_task();
 
-CREATE FUNCTION tell_of_balance() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION notify_of_balance() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   new.low_told := new.balance < new.low_balance;
   IF new.low_told THEN
-    PERFORM tell(new.organization_id, new.organization_id, 'balance.low', NULL,
+    PERFORM notify_endpoints(new.organization_id, new.organization_id, 'balance.low', NULL,
       jsonb_build_object('balance', decimal_of(new.balance),
                          'threshold', decimal_of(new.low_balance)));
   END IF;
   RETURN new;
 END $$;
-CREATE TRIGGER pools_told BEFORE UPDATE OF balance, low_balance ON pools FOR EACH ROW
+CREATE TRIGGER pools_notification BEFORE UPDATE OF balance, low_balance ON pools FOR EACH ROW
   WHEN (new.low_balance IS NOT NULL AND (new.balance < new.low_balance) <> new.low_told)
-  EXECUTE FUNCTION tell_of_balance();
+  EXECUTE FUNCTION notify_of_balance();
 
 -- Sends a notification of each threshold of a budget once in a period: when the used amount reaches
 -- the threshold, and of all thresholds up to 100 when the budget refuses an order for the first
 -- time. The first refusal by a member's cap also sends a `cap.reached` message.
-CREATE FUNCTION tell_of_budget() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION notify_of_budget() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   refuses CONSTANT boolean := new.has_refused AND NOT old.has_refused;
   used CONSTANT bigint := new.held + new.captured;
@@ -153,19 +153,20 @@ BEGIN
    WHERE b.organization_id = new.organization_id AND b.id = new.budget_id;
   FOR percent IN
     SELECT t FROM unnest(budget.thresholds) AS t
-     WHERE t > old.told
+     WHERE t > old.notified_threshold
        AND (used >= budget.amount::numeric * t / 100 OR new.has_refused AND t <= 100) ORDER BY t
   LOOP
-    new.told := percent;
-    PERFORM tell(new.organization_id, new.organization_id, 'budget.threshold', NULL,
+    new.notified_threshold := percent;
+    PERFORM notify_endpoints(new.organization_id, new.organization_id, 'budget.threshold', NULL,
       jsonb_build_object('budget_id', budget.id, 'scope', budget.scope,
                          'subject_id', budget.subject_id, 'period', budget.period,
                          'threshold', percent, 'amount', decimal_of(budget.amount),
                          'used', decimal_of(used)));
   END LOOP;
-  new.next_told := next_told(budget.amount, budget.thresholds, new.told);
+  new.next_threshold_amount :=
+    next_threshold_amount(budget.amount, budget.thresholds, new.notified_threshold);
   IF refuses AND budget.is_cap THEN
-    PERFORM tell(new.organization_id, new.organization_id, 'cap.reached', NULL,
+    PERFORM notify_endpoints(new.organization_id, new.organization_id, 'cap.reached', NULL,
       jsonb_build_object('member_id', m.id, 'member_name', m.name,
                          'month', to_char(new.start, 'YYYY-MM'),
                          'cap', decimal_of(budget.amount), 'used', decimal_of(used)))
@@ -174,58 +175,59 @@ BEGIN
   END IF;
   RETURN new;
 END $$;
-CREATE TRIGGER budget_uses_told BEFORE UPDATE ON budget_uses FOR EACH ROW
-  WHEN (new.held + new.captured >= new.next_told OR new.has_refused AND NOT old.has_refused)
-  EXECUTE FUNCTION tell_of_budget();
+CREATE TRIGGER budget_uses_notification BEFORE UPDATE ON budget_uses FOR EACH ROW
+  WHEN (new.held + new.captured >= new.next_threshold_amount
+        OR new.has_refused AND NOT old.has_refused)
+  EXECUTE FUNCTION notify_of_budget();
 
-CREATE FUNCTION tell_of_orphan() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION notify_of_orphan() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM tell('operators', new.organization_id, 'orphan.created', NULL,
+  PERFORM notify_endpoints('operators', new.organization_id, 'orphan.created', NULL,
     jsonb_build_object('id', new.order_id, 'organization_id', new.organization_id,
                        'channel', new.job -> 'channelId', 'protocol', new.job -> 'protocol',
                        'upstream_model', new.job -> 'upstreamModel',
                        'upstream_id', new.upstream_id, 'reason', new.reason));
   RETURN NULL;
 END $$;
-CREATE TRIGGER orphans_told AFTER INSERT ON orphans FOR EACH ROW EXECUTE FUNCTION tell_of_orphan();
+CREATE TRIGGER orphans_notification AFTER INSERT ON orphans FOR EACH ROW EXECUTE FUNCTION notify_of_orphan();
 
-CREATE FUNCTION tell_of_books() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION notify_of_books() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM tell('operators', new.organization_id, 'ledger.violation', NULL,
+  PERFORM notify_endpoints('operators', new.organization_id, 'ledger.violation', NULL,
     jsonb_build_object('organization_id', new.organization_id, 'reason', new.stopped_reason));
   RETURN NULL;
 END $$;
-CREATE TRIGGER pools_stopped_told AFTER UPDATE OF stopped_at ON pools FOR EACH ROW
-  WHEN (old.stopped_at IS NULL AND new.stopped_at IS NOT NULL) EXECUTE FUNCTION tell_of_books();
+CREATE TRIGGER pools_stopped_notification AFTER UPDATE OF stopped_at ON pools FOR EACH ROW
+  WHEN (old.stopped_at IS NULL AND new.stopped_at IS NOT NULL) EXECUTE FUNCTION notify_of_books();
 
 -- Whether operators are notified of the cooldown. They are not notified of a cooldown of a key, nor
 -- of one organisation's cooldown while other organisations are still served.
-CREATE FUNCTION is_told(p_rest rests) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION is_notified(p_rest rests) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT p_rest.key_name = '' AND p_rest.until IS NOT NULL
          AND (p_rest.organization_id = '' OR p_rest.is_alone)
 $$;
 
-CREATE FUNCTION tell_of_rest() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION notify_of_rest() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  was CONSTANT boolean := coalesce(TG_OP = 'UPDATE' AND is_told(old), false);
+  was CONSTANT boolean := coalesce(TG_OP = 'UPDATE' AND is_notified(old), false);
 BEGIN
   -- A channel or model may have several such cooldowns, of different organisations. Messages are
   -- sent only when the first one begins and the last one ends.
-  IF was = is_told(new) OR EXISTS (
+  IF was = is_notified(new) OR EXISTS (
     SELECT FROM rests r
      WHERE r.channel_id = new.channel_id AND r.model = new.model
-       AND (r.key_name, r.organization_id) <> (new.key_name, new.organization_id) AND is_told(r))
+       AND (r.key_name, r.organization_id) <> (new.key_name, new.organization_id) AND is_notified(r))
   THEN
     RETURN NULL;
   END IF;
-  PERFORM tell('operators', 'operators',
+  PERFORM notify_endpoints('operators', 'operators',
     CASE WHEN was THEN 'channel.up' ELSE 'channel.down' END, NULL,
     jsonb_build_object('id', new.channel_id, 'model', nullif(new.model, ''),
                        'reason', new.reason, 'status', new.status));
   RETURN NULL;
 END $$;
-CREATE TRIGGER rests_told AFTER INSERT OR UPDATE ON rests FOR EACH ROW
-  EXECUTE FUNCTION tell_of_rest();
+CREATE TRIGGER rests_notification AFTER INSERT OR UPDATE ON rests FOR EACH ROW
+  EXECUTE FUNCTION notify_of_rest();
 
 -- Stores an attempt at a message and its outcome: `delivered`, `again` (after `p_after` seconds),
 -- `failed` (for good) or `gone`. An endpoint is disabled when it is gone, or has failed for

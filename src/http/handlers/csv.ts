@@ -40,7 +40,7 @@ export const preferredType = <Type extends string>(
   )
 }
 
-export const wantsCsv = (accept: string | undefined): boolean =>
+export const acceptsCsv = (accept: string | undefined): boolean =>
   preferredType(accept, ["text/csv"]) === "text/csv"
 
 /** The response that streams CSV. With a file name, browsers save the CSV as a file. */
@@ -68,7 +68,7 @@ export const listOrCsv = <A, B extends { readonly id: string } & Row>(
     const { headers, url } = yield* HttpServerRequest.HttpServerRequest
     const list = listView(page, view)
     const vary = { vary: "accept" }
-    if (!wantsCsv(headers.accept)) return HttpServerResponse.jsonUnsafe(list, { headers: vary })
+    if (!acceptsCsv(headers.accept)) return HttpServerResponse.jsonUnsafe(list, { headers: vary })
     const path = pathOf(url)
     const query = new URLSearchParams(url.slice(path.length))
     query.set("after", list.data.at(-1)?.id ?? "")

@@ -28,8 +28,8 @@ const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<PropertyKey> =>
       ...(endpoint.payload.has(LIST) && endpoint.query !== undefined ? [endpoint.query] : [])
     ]
       .flatMap(({ ast }) => {
-        const encoded = SchemaAST.toEncoded(ast)
-        return SchemaAST.isObjects(encoded) ? encoded.propertySignatures : []
+        const encodedAst = SchemaAST.toEncoded(ast)
+        return SchemaAST.isObjects(encodedAst) ? encodedAst.propertySignatures : []
       })
       .map(({ name }) => name)
   )
@@ -51,8 +51,8 @@ const decodeCreated = Schema.decodeUnknownOption(
 /** The id of the entry that a request created, taken from the answer. */
 const createdId = ({ body }: HttpServerResponse.HttpServerResponse): string | null => {
   if (body._tag !== "Uint8Array") return null
-  const created = decodeCreated(body.text ?? new TextDecoder().decode(body.body))
-  return Option.isSome(created) ? created.value.id : null
+  const createdRecord = decodeCreated(body.text ?? new TextDecoder().decode(body.body))
+  return Option.isSome(createdRecord) ? createdRecord.value.id : null
 }
 
 export const layerAdminAuditing = Layer.effect(

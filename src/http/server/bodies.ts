@@ -10,7 +10,7 @@ import { InvalidRequest, Overloaded, PayloadTooLarge } from "../../domain/Errors
 import { makeShares } from "../../runtime/Shares.ts"
 import { type ExceededLimit, type JsonBounds, walkJson } from "../../runtime/texts/jsonWalk.ts"
 import { MAX_FIELD_BYTES } from "../api/forms.ts"
-import { joined, parseJson, textOf } from "./jsonBody.ts"
+import { joinBuffers, parseJson, textOf } from "./jsonBody.ts"
 
 /** The maximum share of the budget for one organisation, so that room is left for others. */
 const OWNER_SHARE = 0.5
@@ -69,7 +69,7 @@ const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidR
     const add = (chunk: Buffer) => void chunks.push(chunk)
     const end = () => {
       removeListeners()
-      resume(Effect.succeed(joined(chunks)))
+      resume(Effect.succeed(joinBuffers(chunks)))
     }
     const fail = () => {
       removeListeners()
@@ -86,11 +86,11 @@ const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidR
 const makeBlocks = (grow: (bytes: number) => boolean) => {
   const blocks: Array<Buffer> = []
   let block = Buffer.alloc(0)
-  let used = 0
+  let usedBytes = 0
   const closeBlock = () => {
-    blocks.push(block.subarray(0, used))
-    block = block.subarray(used)
-    used = 0
+    blocks.push(block.subarray(0, usedBytes))
+    block = block.subarray(usedBytes)
+    usedBytes = 0
   }
   return {
     /** Appends a chunk; false when the budget has no room for it. */
@@ -101,13 +101,13 @@ const makeBlocks = (grow: (bytes: number) => boolean) => {
         blocks.push(chunk)
         return true
       }
-      if (chunk.byteLength > block.byteLength - used) {
+      if (chunk.byteLength > block.byteLength - usedBytes) {
         if (!grow(BLOCK_BYTES)) return false
         closeBlock()
         block = Buffer.allocUnsafe(BLOCK_BYTES)
       }
-      block.set(chunk, used)
-      used += chunk.byteLength
+      block.set(chunk, usedBytes)
+      usedBytes += chunk.byteLength
       return true
     },
     /** Returns all blocks; the last block is cut to its used length. */
@@ -142,8 +142,8 @@ export const makeBodies = (budgetBytes: number) => {
       const chunk = Buffer.from(buffer, byteOffset, byteLength)
       length += byteLength
       if (length > bounds.maxBytes) return bodyTooLarge(bounds.maxBytes)
-      const exceeded = walk.push(chunk)
-      if (exceeded !== null) return limitExceeded(exceeded, bounds)
+      const violation = walk.push(chunk)
+      if (violation !== null) return limitExceeded(violation, bounds)
       return blocks.append(chunk) ? null : budgetExhausted
     }
     const appendAll = (
@@ -175,10 +175,10 @@ export const makeBodies = (budgetBytes: number) => {
     return Effect.andThen(reserve(owner, declaredBytes), bytes).pipe(
       Effect.flatMap((content) => {
         const walk = walkJson(bounds)
-        const exceeded = walk.push(content)
-        return exceeded === null
+        const violation = walk.push(content)
+        return violation === null
           ? Effect.succeed({ pieces: [content], walk })
-          : Effect.fail(limitExceeded(exceeded, bounds))
+          : Effect.fail(limitExceeded(violation, bounds))
       })
     )
   }

@@ -12,9 +12,9 @@ import { ipAddressOf } from "../../domain/catalog/linkLocal.ts"
  */
 export const clientOf = (address: string | undefined): string => {
   if (address === undefined) return "none"
-  const parsed = ipAddressOf(address)
-  if (Option.isNone(parsed)) return address
-  const canonical = NetAddress.toCanonical(parsed.value)
+  const ipAddress = ipAddressOf(address)
+  if (Option.isNone(ipAddress)) return address
+  const canonical = NetAddress.toCanonical(ipAddress.value)
   if (NetAddress.isIpv4Address(canonical)) return NetAddress.formatIp(canonical)
   const prefix = NetAddress.ipv6ToSegments(canonical).slice(0, 4)
   return `${prefix.map((segment) => segment.toString(16)).join(":")}::/64`

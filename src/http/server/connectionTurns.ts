@@ -117,11 +117,11 @@ export const takeTurns = (
     connection.turns.splice(connection.turns.indexOf(turn), 1)
     turn.answer.close()
     if (wasFull && !isFull(connection)) connection.socket.resume()
-    const [next] = connection.turns
-    if (next === undefined) activeConnections.delete(connection)
-    else if (!next.isFirst) {
-      next.isFirst = true
-      next.begin()
+    const [nextTurn] = connection.turns
+    if (nextTurn === undefined) activeConnections.delete(connection)
+    else if (!nextTurn.isFirst) {
+      nextTurn.isFirst = true
+      nextTurn.begin()
     }
   }
 
@@ -151,7 +151,8 @@ export const takeTurns = (
 
   const checkConnections = (): void => {
     const now = performance.now()
-    for (const [owner, cutAt] of lastCuts) if (now - cutAt > patienceMillis) lastCuts.delete(owner)
+    for (const [owner, cutAtMillis] of lastCuts)
+      if (now - cutAtMillis > patienceMillis) lastCuts.delete(owner)
     for (const connection of activeConnections) {
       if (!noteProgress(connection, now)) cutIfStalled(connection, now)
     }

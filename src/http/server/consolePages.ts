@@ -68,13 +68,13 @@ const readBuilt = async (): Promise<ReadonlyMap<string, BuiltFile>> => {
   return new Map(await Promise.all(files))
 }
 
-const takesBrotli = (accepted: string | undefined): boolean =>
-  (accepted ?? "")
+const takesBrotli = (acceptEncoding: string | undefined): boolean =>
+  (acceptEncoding ?? "")
     .split(",")
     .some((coding) => /^\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)|$)/i.test(coding))
 
-const fileAnswer = (file: BuiltFile, accepted: string | undefined) => {
-  const brotli = takesBrotli(accepted) ? file.brotli : null
+const fileAnswer = (file: BuiltFile, acceptEncoding: string | undefined) => {
+  const brotli = takesBrotli(acceptEncoding) ? file.brotli : null
   return HttpServerResponse.uint8Array(brotli ?? file.plain, {
     contentType: file.type,
     headers: {
@@ -109,13 +109,13 @@ export const layerConsolePages = HttpRouter.use(
     const random = yield* SecureRandom.SecureRandom
     // The files are read at the first request for the console. The socket already listens at
     // startup, so reading them there would delay the first requests.
-    const built = yield* Effect.cached(Effect.promise(readBuilt))
+    const builtFiles = yield* Effect.cached(Effect.promise(readBuilt))
 
     const serve = Effect.gen(function* () {
       const { url, headers } = yield* HttpServerRequest.HttpServerRequest
       const requestPath = pathOf(url)
       if (!requestPath.startsWith(BASE)) return redirectToConsole
-      const files = yield* built
+      const files = yield* builtFiles
       const page = files.get(PAGE)
       if (page === undefined) return notFound(NOT_BUILT)
       const path = requestPath.slice(BASE.length)

@@ -13,7 +13,7 @@ import { Shutdown } from "../../runtime/Shutdown.ts"
 import { answerOf, turnOf } from "./connectionTurns.ts"
 import { countedAnswer } from "./countedAnswers.ts"
 import { errorResponse } from "./errorResponse.ts"
-import { measured } from "./requestMetrics.ts"
+import { withRequestMetrics } from "./requestMetrics.ts"
 import { encodeModelId, pathOf, Routes, type RouteTable, targetOf } from "./routes.ts"
 import { noRoute } from "./wrongPaths.ts"
 
@@ -34,7 +34,7 @@ const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
 /** Answers an unexpected failure. Its cause is logged and not shown to the client. */
-const answerUnexpected = Effect.fnUntraced(function* (
+const answerDefect = Effect.fnUntraced(function* (
   request: { readonly url: string; readonly method: string },
   cause: Cause.Cause<unknown>
 ) {
@@ -114,9 +114,7 @@ const answerFailure =
       if (isRouteNotFound(Cause.squash(cause))) {
         return Effect.succeed(errorResponse(noRoute(routes, request)))
       }
-      return Cause.hasInterruptsOnly(cause)
-        ? Effect.failCause(cause)
-        : answerUnexpected(request, cause)
+      return Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : answerDefect(request, cause)
     })
 
 type RequestContext = Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>
@@ -127,7 +125,7 @@ export const layerEdge = HttpRouter.middleware(
     const shutdown = yield* Shutdown
     const routes = yield* Routes
     return (route) => {
-      const routed = Effect.catchCause(route, answerFailure(routes))
+      const routedAnswer = Effect.catchCause(route, answerFailure(routes))
       return Effect.flatMap(random.uuidV7(), (uuid) =>
         Effect.withFiber((fiber) => {
           const original = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -141,13 +139,13 @@ export const layerEdge = HttpRouter.middleware(
           // The router decodes and trims paths before it compares them. Therefore a path in any
           // other spelling is refused before it reaches the router.
           const refusal = refusalOf(routes, original, matchedRoute !== undefined)
-          const handled = refusal === null ? routed : Effect.succeed(refusal)
+          const handledAnswer = refusal === null ? routedAnswer : Effect.succeed(refusal)
           const logAnnotations = {
             ...fiber.getRef(References.CurrentLogAnnotations),
             requestId,
             ...ids
           }
-          const answered = Effect.updateContext(handled, (context: RequestContext) =>
+          const answerEffect = Effect.updateContext(handledAnswer, (context: RequestContext) =>
             context.pipe(
               Context.add(HttpServerRequest.HttpServerRequest, request),
               Context.add(References.CurrentLogAnnotations, logAnnotations),
@@ -155,7 +153,11 @@ export const layerEdge = HttpRouter.middleware(
               Context.add(CurrentAnswer, answer)
             )
           )
-          const measuredAnswer = measured(answered, request.method, matchedRoute?.path)
+          const measuredAnswer = withRequestMetrics(
+            answerEffect,
+            request.method,
+            matchedRoute?.path
+          )
           const inTurn = Effect.map(measuredAnswer, (response) =>
             HttpServerResponse.setHeaders(
               answer === null ? response : countedAnswer(answer, response),

@@ -55,14 +55,14 @@ const decodeMedium = (bytes: Buffer): Effect.Effect<unknown, InvalidRequest> => 
 }
 
 /** The bytes of all pieces; a single piece is not copied. */
-export const joined = (pieces: ReadonlyArray<Buffer>): Buffer => {
+export const joinBuffers = (pieces: ReadonlyArray<Buffer>): Buffer => {
   const [first] = pieces
   return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces)
 }
 
 /** The text of a body, without the byte order mark that some clients send first. */
 export const textOf = (pieces: ReadonlyArray<Buffer>): string => {
-  const bytes = joined(pieces)
+  const bytes = joinBuffers(pieces)
   const isMarked = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte)
   return bytes.toString("utf8", isMarked ? BYTE_ORDER_MARK.length : 0)
 }
@@ -90,9 +90,9 @@ const withMedia = (value: unknown, media: ReadonlyArray<unknown>): unknown => {
     ? value.entries()
     : Object.entries(value)
   for (const [name, inner] of fields) {
-    const restored = withMedia(inner, media)
+    const restoredValue = withMedia(inner, media)
     // A plain assignment could call a setter of the prototype.
-    if (restored !== inner) Object.defineProperty(value, name, { value: restored })
+    if (restoredValue !== inner) Object.defineProperty(value, name, { value: restoredValue })
   }
   return value
 }
@@ -103,7 +103,7 @@ const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
   const media: Array<unknown> = []
   let turnBytes = 0
   for (const chunks of parts.media) {
-    const decoded: Array<unknown> = []
+    const decodedValues: Array<unknown> = []
     let pending: Array<Buffer> = []
     for (const chunk of chunks.splice(0)) {
       pending.push(chunk)
@@ -111,14 +111,14 @@ const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
       if (turnBytes < TURN_BYTES) continue
       const bytes = Buffer.concat(pending)
       const cutOffset = lastCutOffset(bytes)
-      decoded.push(yield* decodeMedium(bytes.subarray(0, cutOffset)))
+      decodedValues.push(yield* decodeMedium(bytes.subarray(0, cutOffset)))
       pending = [bytes.subarray(cutOffset)]
       turnBytes = 0
       yield* Effect.yieldNow
     }
-    decoded.push(yield* decodeMedium(Buffer.concat(pending)))
-    media.push(decoded.length === 1 ? decoded[0] : decoded.join(""))
-    if (decoded.length > 1) yield* Effect.yieldNow
+    decodedValues.push(yield* decodeMedium(Buffer.concat(pending)))
+    media.push(decodedValues.length === 1 ? decodedValues[0] : decodedValues.join(""))
+    if (decodedValues.length > 1) yield* Effect.yieldNow
   }
   return withMedia(yield* parse(outline), media)
 })
@@ -132,9 +132,9 @@ export const parseJson = (body: JsonBytes): Effect.Effect<unknown, InvalidReques
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (bytes === 0) return Effect.succeed(undefined)
   if (walk.isOpen()) return Effect.fail(notJson)
-  const parsed =
+  const parseResult =
     bytes <= TURN_BYTES || walk.media.length === 0
       ? Effect.suspend(() => parse(textOf(pieces.splice(0))))
       : largeBodyPermit.withPermit(parseLarge(body))
-  return bytes <= SHORT_BYTES ? parsed : Effect.tap(parsed, Effect.yieldNow)
+  return bytes <= SHORT_BYTES ? parseResult : Effect.tap(parseResult, Effect.yieldNow)
 }

@@ -12,7 +12,7 @@ import { monotonicMillisOf } from "../../runtime/monotonic.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { makeShares } from "../../runtime/Shares.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
-import { connectionsCut } from "../../services/metrics.ts"
+import { closedConnections } from "../../services/metrics.ts"
 import { clientOf } from "./clientAddress.ts"
 import { takeTurns } from "./connectionTurns.ts"
 import { errorBody, headersOf } from "./errorResponse.ts"
@@ -138,14 +138,14 @@ type Exchange = readonly [IncomingMessage, ServerResponse]
  * and then passes them to the handler. Without the buffer they would never be answered.
  */
 const bufferEarlyRequests = (server: Server): void => {
-  const early: Array<Exchange> = []
-  const buffer = (...exchange: Exchange) => early.push(exchange)
+  const earlyExchanges: Array<Exchange> = []
+  const buffer = (...exchange: Exchange) => earlyExchanges.push(exchange)
   server.on("request", buffer)
   const handOver = (event: string, handle: (...exchange: Exchange) => void): void => {
     if (event !== "request") return
     server.off("newListener", handOver).off("request", buffer)
     queueMicrotask(() => {
-      for (const exchange of early) handle(...exchange)
+      for (const exchange of earlyExchanges) handle(...exchange)
     })
   }
   server.on("newListener", handOver)
@@ -216,7 +216,7 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
       onCut: (owner) => {
         const log = Effect.logInfo("listener: connection of a stalled client closed")
         Effect.runForkWith(context)(
-          Effect.andThen(Metric.update(connectionsCut, 1), Effect.annotateLogs(log, { owner }))
+          Effect.andThen(Metric.update(closedConnections, 1), Effect.annotateLogs(log, { owner }))
         )
       }
     })

@@ -43,7 +43,7 @@ export const layerMetricsListener = (address: { readonly host: string; readonly 
       })
       yield* server.serve(answer)
       yield* Effect.logInfo(
-        `metrics are served on ${HttpServer.formatAddress(server.address)}/metrics`
+        `metrics listener: serving on ${HttpServer.formatAddress(server.address)}/metrics`
       )
     })
   ).pipe(Layer.provide(NodeHttpServer.layer(createServer, address)))

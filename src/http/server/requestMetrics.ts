@@ -66,7 +66,7 @@ const statusClass = (status: number | null): string =>
  * Records the metrics of a request. `VendorTime` sums the time for which the request waits for
  * vendors.
  */
-export const measured = <E, R>(
+export const withRequestMetrics = <E, R>(
   respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   requestMethod: string,
   route = "unmatched"

@@ -208,16 +208,16 @@ export const layerRequestRules = Layer.effect(
         request: HttpServerRequest.HttpServerRequest,
         organizationId: string | null
       ) => {
-        const read =
+        const readBody =
           organizationId === null
             ? withSizeLimit(bodies.read(null, request, boundsOfOperators))
             : bodies.read(organizationId, request, boundsOfCustomers)
-        return Effect.flatMap(read, ({ json, text }) => {
-          const handled = Effect.provideService(formless, RequestJson, json)
+        return Effect.flatMap(readBody, ({ json, text }) => {
+          const handledRequest = Effect.provideService(formless, RequestJson, json)
           return decodesBody
-            ? handled
+            ? handledRequest
             : Effect.provideService(
-                handled,
+                handledRequest,
                 HttpServerRequest.HttpServerRequest,
                 withText(request, text)
               )

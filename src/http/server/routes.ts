@@ -92,17 +92,17 @@ export const routeTableOf = (groups: Groups): RouteTable => {
   // Routes without parameters are found by one look-up of the path. Of the others, only those with
   // the same beginning are tried, as each pattern takes longer than the look-up.
   const staticRoutes = new Map<string, ReadonlyArray<Route>>()
-  const others: Array<Route & { readonly beginning: string }> = []
+  const patternRoutes: Array<Route & { readonly prefix: string }> = []
   for (const route of all) {
-    const [beginning = ""] = route.path.split(/:|\/\*/, 1)
-    if (beginning === route.path) staticRoutes.set(route.path, [route])
-    else others.push({ ...route, beginning })
+    const [prefix = ""] = route.path.split(/:|\/\*/, 1)
+    if (prefix === route.path) staticRoutes.set(route.path, [route])
+    else patternRoutes.push({ ...route, prefix })
   }
   return {
     all,
     at: (path) =>
       staticRoutes.get(path) ??
-      others.filter(({ beginning, pattern }) => path.startsWith(beginning) && pattern.test(path))
+      patternRoutes.filter(({ prefix, pattern }) => path.startsWith(prefix) && pattern.test(path))
   }
 }
 

@@ -93,9 +93,9 @@ const nearestRoute = (
   method: string,
   paths: ReadonlyArray<string>
 ): Route | undefined => {
-  const sameMethod = routes.all.filter(({ methods }) => methods.some((one) => one === method))
+  const routesOfMethod = routes.all.filter(({ methods }) => methods.some((one) => one === method))
   for (const path of paths) {
-    for (const group of [sameMethod, routes.all]) {
+    for (const group of [routesOfMethod, routes.all]) {
       const byPath = new Map(group.map((route) => [fillParameters(route, path), route]))
       const nearest = byPath.get(nearestName(path, byPath.keys(), MAX_EDITS) ?? "")
       if (nearest !== undefined) return nearest
@@ -139,8 +139,8 @@ const hasId = ({ path }: Route): boolean => path.includes(":")
 /** The suggested methods of a route; DELETE is suggested only when there is no other method. */
 const suggestMethods = (method: string, { methods }: Route): ReadonlyArray<string> => {
   if (methods.some((one) => one === method)) return [method]
-  const others = methods.filter((one) => one !== "DELETE")
-  return others.length > 0 ? others : methods
+  const otherMethods = methods.filter((one) => one !== "DELETE")
+  return otherMethods.length > 0 ? otherMethods : methods
 }
 
 /** Formats a call such as `GET /v1/videos/{task_id}`. */
@@ -166,7 +166,7 @@ const notAllowed = (
 /** The error for a request that matches no route. */
 export const noRoute = (routes: RouteTable, request: RequestLine): GatewayError => {
   const path = pathOf(request.url)
-  const quoted = path.slice(0, MAX_QUOTED_PATH)
+  const quotedPath = path.slice(0, MAX_QUOTED_PATH)
   const routesAtPath = routes.at(path)
   const allow: ReadonlyArray<string> = routesAtPath.flatMap(({ methods }) => methods)
   // A served path with a served method matches no route when one of its ids is far too long.
@@ -174,12 +174,12 @@ export const noRoute = (routes: RouteTable, request: RequestLine): GatewayError 
     const hint =
       suggestionText(request.method, suggestRoutes(routes, request)) ||
       "; GET /openapi.json lists what is"
-    return new NotFound({ message: `Nothing is served at ${quoted}${hint}` })
+    return new NotFound({ message: `Nothing is served at ${quotedPath}${hint}` })
   }
   // A path that contains an id, or that other APIs use, may have been meant for another route.
   const hasOtherUse = routesAtPath.some(hasId) || foreignPaths.has(normalizedPath(path))
   const suggestions = hasOtherUse ? suggestRoutes(routes, request) : []
-  return notAllowed(request.method, quoted, allow, suggestions)
+  return notAllowed(request.method, quotedPath, allow, suggestions)
 }
 
 /**
@@ -191,9 +191,15 @@ export const layerNoIds = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const routes = yield* Routes
     for (const { path, methods } of routes.all.filter((route) => !hasId(route))) {
-      for (const other of routes.all.filter((route) => hasId(route) && route.pattern.test(path))) {
-        for (const method of other.methods.filter((one) => !methods.includes(one))) {
-          yield* router.add(method, path, errorResponse(notAllowed(method, path, methods, [other])))
+      for (const otherRoute of routes.all.filter(
+        (route) => hasId(route) && route.pattern.test(path)
+      )) {
+        for (const method of otherRoute.methods.filter((one) => !methods.includes(one))) {
+          yield* router.add(
+            method,
+            path,
+            errorResponse(notAllowed(method, path, methods, [otherRoute]))
+          )
         }
       }
     }

@@ -244,7 +244,7 @@ export const makeVideoResolution = Effect.gen(function* () {
             ...priceInput,
             input: limited
           })
-          if (adapter.place !== undefined) {
+          if (adapter.checkOrder !== undefined) {
             const { seconds, resolution } = priced.sku
             const job = {
               ...limited,
@@ -256,7 +256,7 @@ export const makeVideoResolution = Effect.gen(function* () {
               upstreamModel,
               listedProtocol: model.protocol
             }
-            yield* Result.mapError(adapter.place(job), upstreamErrorOf)
+            yield* Result.mapError(adapter.checkOrder(job), upstreamErrorOf)
           }
           return {
             ...priced,

@@ -81,10 +81,13 @@ export const layerChanges = Layer.effect(
 
         const run = Effect.gen(function* () {
           const connection = yield* Scope.provide(PgConnection.make(sql.config), connectionScope)
-          const pinned = yield* connection.pin
-          const notices = yield* pinned.listen(CHANNEL)
+          const pinnedConnection = yield* connection.pin
+          const notices = yield* pinnedConnection.listen(CHANNEL)
           const sendHeartbeat = Effect.flatMap(monotonicMillis, (sentAtMillis) =>
-            pinned.query("SELECT pg_notify($1, $2)", [CHANNEL, encodeNotice({ sentAtMillis })])
+            pinnedConnection.query("SELECT pg_notify($1, $2)", [
+              CHANNEL,
+              encodeNotice({ sentAtMillis })
+            ])
           )
           return yield* Effect.raceFirst(
             Effect.forever(

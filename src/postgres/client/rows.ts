@@ -12,16 +12,16 @@ type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
  * How long a client waits for an unavailable database before it gets an error that asks for a
  * retry.
  */
-export const BRIEF = Duration.millis(2500)
+export const CLIENT_TIMEOUT = Duration.millis(2500)
 /**
  * Longer than the server's time-outs for locks and statements, so that the server's error comes
  * first.
  */
-const ONE_TRY = Duration.seconds(10)
+const STATEMENT_TIMEOUT = Duration.seconds(10)
 const MINUTE = Duration.minutes(1)
 
 /** The error of a database that did not answer in time. */
-export const unanswered = (limit: Duration.Duration) => {
+export const timeoutError = (limit: Duration.Duration) => {
   const message = `The database did not answer within ${Duration.format(limit)}`
   return new SqlError.SqlError({
     reason: new SqlError.ConnectionError({ cause: new Error(message), message })
@@ -34,7 +34,7 @@ export const unanswered = (limit: Duration.Duration) => {
  * wait for a free connection, which the pool itself does not limit. It is built from one fiber and
  * one timer only, since every statement pays for it.
  */
-export const within =
+export const withTimeout =
   (limit: Duration.Duration) =>
   <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError.SqlError> =>
     Effect.withFiber(({ context }) =>
@@ -45,7 +45,7 @@ export const within =
           statement.interruptUnsafe()
         }
         const timer = setTimeout(() => {
-          resume(Effect.fail(unanswered(limit)))
+          resume(Effect.fail(timeoutError(limit)))
           end()
         }, Duration.toMillis(limit))
         statement.addObserver((exit) => {
@@ -59,30 +59,30 @@ export const within =
 /**
  * Runs a statement or transaction once; fails with a transient error after 10 s without an answer.
  */
-export const oneTry = within(ONE_TRY)
+export const withStatementTimeout = withTimeout(STATEMENT_TIMEOUT)
 
 /** Runs a statement or transaction once, and dies after 10 s without an answer. */
-export const bounded = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  statement.pipe(oneTry, Effect.orDie)
+export const runOnce = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  statement.pipe(withStatementTimeout, Effect.orDie)
 
 /**
  * Retries an idempotent statement. An attempt whose answer was lost may have been committed, so the
  * statement must return the same result when its effect has already happened. Gives up after 2.5 s:
  * for calls that a client waits for and can repeat.
  */
-export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+export const retryBriefly = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(
     Effect.retry({
       while: isTransient,
       schedule: Schedule.exponential("50 millis").pipe(Schedule.jittered)
     }),
-    within(BRIEF),
+    withTimeout(CLIENT_TIMEOUT),
     Effect.orDie
   )
 
 const retryUntilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
   statement.pipe(
-    oneTry,
+    withStatementTimeout,
     Effect.retry({
       while: isTransient,
       schedule: transientBackoff
@@ -90,14 +90,15 @@ const retryUntilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
   )
 
 /**
- * Like `repeatable`, for writes that must not be lost: retries until the database can be reached.
+ * Like `retryBriefly`, for writes that must not be lost: retries until the database can be reached.
  */
-export const lasting = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+export const retryForever = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.orDie(retryUntilWritten(statement))
 
-/** Like `lasting`, but gives up after a minute. */
-export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  statement.pipe(retryUntilWritten, within(MINUTE), Effect.orDie)
+/** Like `retryForever`, but gives up after a minute. */
+export const retryForMinute = <A>(
+  statement: Effect.Effect<A, SqlError.SqlError>
+): Effect.Effect<A> => statement.pipe(retryUntilWritten, withTimeout(MINUTE), Effect.orDie)
 
 /**
  * Decodes every row of a statement; a row that does not decode dies. Each row is decoded by the
@@ -141,10 +142,10 @@ export const readPage = Effect.fnUntraced(function* <
   { after, limit }: PageRequest,
   statements: { readonly isEntry: (after: string) => Statement; readonly newest: Statement }
 ) {
-  if (after !== null && (yield* repeatable(statements.isEntry(after))).length === 0) {
+  if (after !== null && (yield* retryBriefly(statements.isEntry(after))).length === 0) {
     return yield* unknownCursor
   }
-  return cutPage(yield* rowsOf(schema)(repeatable(statements.newest)), limit)
+  return cutPage(yield* rowsOf(schema)(retryBriefly(statements.newest)), limit)
 })
 
 const DELETE_BATCH_SIZE = 1000
@@ -155,7 +156,7 @@ export const deleteInBatches = Effect.fnUntraced(function* (
 ) {
   let total = 0
   while (true) {
-    const { length } = yield* bounded(deleteBatch(DELETE_BATCH_SIZE))
+    const { length } = yield* runOnce(deleteBatch(DELETE_BATCH_SIZE))
     total += length
     if (length < DELETE_BATCH_SIZE) return total
   }

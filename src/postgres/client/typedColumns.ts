@@ -26,11 +26,11 @@ export const columns = <Item>(
  */
 export const compositeArray = (
   type: string,
-  of: Readonly<Record<string, unknown>>,
+  columnTypes: Readonly<Record<string, unknown>>,
   firstParameter: number
 ): string => {
-  const names = Object.keys(of).join(", ")
-  const parameters = Object.keys(of).map((_, index) => `$${firstParameter + index}`)
+  const names = Object.keys(columnTypes).join(", ")
+  const parameters = Object.keys(columnTypes).map((_, index) => `$${firstParameter + index}`)
   const rows = `SELECT ROW(${names})::${type} FROM unnest(${parameters.join(", ")}) AS i(${names})`
   return `CASE WHEN $${firstParameter} IS NOT NULL THEN ARRAY(${rows}) END`
 }

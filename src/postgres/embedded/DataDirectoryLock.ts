@@ -29,8 +29,9 @@ const directoryInUse = (directory: string, owner: typeof Owner.Type | null): Dat
   // The file may still name a killed owner, since a new owner takes the lock before it writes the
   // file.
   const currentOwner = owner !== null && (!isHere || isRunning(owner.pid)) ? owner : null
-  const where = isHere ? "" : ` on host ${owner?.host}`
-  const holder = currentOwner === null ? "another process" : `process ${currentOwner.pid}${where}`
+  const hostText = isHere ? "" : ` on host ${owner?.host}`
+  const holder =
+    currentOwner === null ? "another process" : `process ${currentOwner.pid}${hostText}`
   return new DataDirectoryInUse({
     message:
       `The data directory ${directory} is in use by ${holder}. ` +

@@ -34,7 +34,7 @@ export const startDatabaseServer = Effect.fnUntraced(function* (
   Scope.Scope
 > {
   const ready = yield* Deferred.make<void, EmbeddedDatabaseFailed>()
-  const ended = yield* Deferred.make<EmbeddedDatabaseFailed>()
+  const exitFailure = yield* Deferred.make<EmbeddedDatabaseFailed>()
 
   const start = Effect.sync(() => {
     const worker = new Worker(workerFile, { workerData: input, stdout: true, stderr: true })
@@ -56,14 +56,14 @@ export const startDatabaseServer = Effect.fnUntraced(function* (
         ...details
       })
       Deferred.doneUnsafe(ready, Effect.fail(failure))
-      Deferred.doneUnsafe(ended, Effect.succeed(failure))
+      Deferred.doneUnsafe(exitFailure, Effect.succeed(failure))
     })
     return worker
   })
 
   const stop = (worker: Worker) =>
     Effect.sync(() => worker.postMessage("stop")).pipe(
-      Effect.andThen(Deferred.await(ended)),
+      Effect.andThen(Deferred.await(exitFailure)),
       // Ending the thread loses no acknowledged commit: the next start replays the write-ahead log.
       Effect.timeoutOrElse({
         duration: "30 seconds",
@@ -73,5 +73,5 @@ export const startDatabaseServer = Effect.fnUntraced(function* (
 
   yield* Effect.acquireRelease(start, stop)
   yield* Deferred.await(ready)
-  return { failure: Deferred.await(ended) }
+  return { failure: Deferred.await(exitFailure) }
 })

@@ -10,10 +10,10 @@ const checkpointAfterBytes = 64 * 1024 * 1024
 
 const checkpointWhenDue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const due = yield* sql`
+  const dueCheckpoint = yield* sql`
     SELECT 1 FROM pg_control_checkpoint()
     WHERE pg_current_wal_lsn() - redo_lsn >= ${checkpointAfterBytes}`
-  if (due.length > 0) yield* sql`CHECKPOINT`
+  if (dueCheckpoint.length > 0) yield* sql`CHECKPOINT`
 })
 
 // Vacuums and analyses the tables that need it, by the default thresholds of autovacuum.

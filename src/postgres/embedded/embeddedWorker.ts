@@ -77,13 +77,13 @@ const createCluster = async (
   cluster: string,
   open: (directory: string) => Promise<PGlite>
 ): Promise<void> => {
-  const unfinished = `${cluster}.unfinished`
-  rmSync(unfinished, { recursive: true, force: true })
-  mkdirSync(unfinished, { mode: 0o700 })
-  const database = await open(unfinished)
+  const temporaryDirectory = `${cluster}.unfinished`
+  rmSync(temporaryDirectory, { recursive: true, force: true })
+  mkdirSync(temporaryDirectory, { mode: 0o700 })
+  const database = await open(temporaryDirectory)
   await database.close()
-  fsyncTree(unfinished)
-  renameSync(unfinished, cluster)
+  fsyncTree(temporaryDirectory)
+  renameSync(temporaryDirectory, cluster)
   fsyncPath(dirname(cluster))
 }
 

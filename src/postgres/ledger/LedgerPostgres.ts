@@ -27,7 +27,7 @@ import {
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"
-import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { retryBriefly, rowOf, rowsOf, withStatementTimeout } from "../client/rows.ts"
 import { readJournal } from "./journal.ts"
 import { HORIZON, makeAudit } from "./ledgerAudit.ts"
 import { type Movement, moveTogether } from "./ledgerBatch.ts"
@@ -111,7 +111,7 @@ export const layerLedger = Layer.effect(
       run: (movements: ReadonlyArray<Movement>) =>
         Effect.andThen(
           Metric.update(ledgerBatchSize, movements.length),
-          oneTry(moveTogether(sql, settings.timeZone, movements))
+          withStatementTimeout(moveTogether(sql, settings.timeZone, movements))
         ),
       isTransient,
       patienceMillis: settings.holdPatienceSeconds * 1000,
@@ -152,7 +152,7 @@ export const layerLedger = Layer.effect(
 
     const settleBy = (seconds: number) =>
       rowOf(SettlementRow)(
-        oneTry(sql`
+        withStatementTimeout(sql`
           SELECT settle_orders(${HORIZON}::interval, make_interval(secs => ${seconds})) AS "behind"`)
       )
 
@@ -173,7 +173,7 @@ export const layerLedger = Layer.effect(
     const balance: Ledger["Service"]["balance"] = Effect.fn("Ledger.balance")(
       function* (organizationId) {
         const [row] = yield* rowsOf(Balance)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT balance AS "balanceNano", held AS "heldNano" FROM pools
              WHERE organization_id = ${organizationId}`)
         )
@@ -183,7 +183,7 @@ export const layerLedger = Layer.effect(
 
     const pool: Ledger["Service"]["pool"] = Effect.fn("Ledger.pool")(function* (organizationId) {
       const [row] = yield* rowsOf(PoolRow)(
-        repeatable(sql`
+        retryBriefly(sql`
           SELECT balance AS "balanceNano", held AS "heldNano", uncovered AS "uncoveredNano",
                  credit AS "creditNano",
                  CASE WHEN holds_on_credit THEN credit END AS "overdraftNano"
@@ -204,7 +204,7 @@ export const layerLedger = Layer.effect(
         refusal
       }) {
         const { isOpen } = yield* rowOf(ReassignmentRow)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT reassign_order(${organizationId}, ${holdId}, ${sql.json(job)},
                                   ${cost === null ? null : sql.json(cost)},
                                   ${sql.json({ ...refusal })}) AS "isOpen"`)
@@ -217,7 +217,7 @@ export const layerLedger = Layer.effect(
         yield* balance(organizationId)
         const id = transferPrefix + (yield* random.uuidV7())
         const { outcome } = yield* rowOf(DepositRow)(
-          oneTry(
+          withStatementTimeout(
             sql`SELECT outcome FROM transfer_funds(${settings.timeZone}, ${organizationId}, ${id}, 'deposit', ${amountNano},
                                                    ${reference}, NULL, NULL, NULL)`
           )
@@ -228,7 +228,7 @@ export const layerLedger = Layer.effect(
       pool,
       memberMonth: Effect.fn("Ledger.memberMonth")((organizationId, memberId) =>
         rowOf(MemberMonth)(
-          repeatable(sql`
+          retryBriefly(sql`
           SELECT b.amount AS "capNano", coalesce(mm.captured, 0) AS "capturedNano",
                  coalesce(mm.held, 0) AS "heldNano"
             FROM members m
@@ -246,19 +246,19 @@ export const layerLedger = Layer.effect(
       ...makeAudit(sql, { keySeconds: settings.idempotencySeconds }),
       lowBalance: Effect.fn("Ledger.lowBalance")(function* (organizationId) {
         const [row] = yield* rowsOf(LowRow)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT low_balance AS "lowNano" FROM pools WHERE organization_id = ${organizationId}`)
         )
         return row === undefined ? yield* unknownOrganization : row.lowNano
       }),
       setLowBalance: Effect.fn("Ledger.setLowBalance")(function* (organizationId, lowNano) {
-        const rows = yield* repeatable(sql`
+        const rows = yield* retryBriefly(sql`
           UPDATE pools SET low_balance = ${lowNano}::bigint, low_told = false
            WHERE organization_id = ${organizationId} RETURNING organization_id`)
         if (rows.length === 0) return yield* unknownOrganization
       }),
       stopSpending: Effect.fn("Ledger.stopSpending")(function* (reasons) {
-        yield* repeatable(sql`
+        yield* retryBriefly(sql`
       WITH reasons AS (
         SELECT key AS organization_id, value AS reason
           FROM jsonb_each_text(${sql.json(Object.fromEntries(reasons))}::jsonb)
@@ -288,7 +288,7 @@ export const layerLedger = Layer.effect(
         yield* settle
         const shortest = scope === "all" ? 0 : shortestDeadline
         const expired = yield* rowsOf(ExpiredHoldRow)(
-          oneTry(sql`
+          withStatementTimeout(sql`
           SELECT organization_id AS "organizationId", id
             FROM left_orders(make_interval(secs => ${shortest}))
            WHERE ${scope === "all" ? sql`true` : sql`expires_at <= now()`}`)

@@ -16,7 +16,7 @@ import {
   UsageRecord,
   usageId
 } from "../../services/UsageLog.ts"
-import { columnsOf, readPage, repeatable, rowOf } from "../client/rows.ts"
+import { columnsOf, readPage, retryBriefly, rowOf } from "../client/rows.ts"
 import { appliedPriceList } from "../stores/priceListRows.ts"
 import { correctionsOf } from "./adjustments.ts"
 import { orderKinds, upTo } from "./journal.ts"
@@ -97,7 +97,7 @@ export const layerUsageLog = Layer.effect(
         })
       }),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
-        const rows = yield* repeatable(find(organizationId, memberId, id))
+        const rows = yield* retryBriefly(find(organizationId, memberId, id))
         if (rows.length === 0) return yield* noSuchRecord
         const record = yield* rowOf(UsageRecord)(Effect.succeed(rows))
         const receipt = yield* rowOf(ReceiptRow)(Effect.succeed(rows))

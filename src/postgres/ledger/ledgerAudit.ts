@@ -5,7 +5,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Schema } from "effect"
 import { type Ledger, Violation } from "../../services/Ledger.ts"
-import { rowOf, rowsOf, within } from "../client/rows.ts"
+import { rowOf, rowsOf, withTimeout } from "../client/rows.ts"
 
 const OrganizationRow = Schema.Struct({ organization_id: Schema.String })
 /** The time is read as PostgreSQL's text, since milliseconds would be too coarse. */
@@ -40,7 +40,7 @@ export const makeAudit = (
                set_config('lock_timeout', '1min', true)`.pipe(
       Effect.andThen(effect),
       sql.withTransaction,
-      within(AUDIT_TIMEOUT),
+      withTimeout(AUDIT_TIMEOUT),
       Effect.orDie
     )
 

@@ -98,18 +98,18 @@ const refuseUnsupported = Effect.fnUntraced(function* ({
 const applyMissing = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const migrations = yield* Migrations
-  const applied = yield* Migrator.make({})({
+  const appliedResult = yield* Migrator.make({})({
     loader: Migrator.fromRecord(
       Object.fromEntries(migrations.map(({ name, apply }, at) => [`${at + 1}_${name}`, apply]))
     )
   })
   // The rules for older gateways are stored in the same transaction as the migrations.
-  for (const [id] of applied) {
+  for (const [id] of appliedResult) {
     const rule = migrations[id - 1]?.olderGateways ?? "stop"
     yield* sql`
       INSERT INTO migration_rules (migration_id, older_gateways) VALUES (${id}, ${rule})`
   }
-  return applied
+  return appliedResult
 })
 
 /**
@@ -120,9 +120,9 @@ const applyMissing = Effect.gen(function* () {
 export const applySchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const last = (yield* Migrations).length
-  const before = yield* appliedMigrations
-  yield* refuseUnsupported(before)
-  if (stateOf(before, last) === "ready") return []
+  const current = yield* appliedMigrations
+  yield* refuseUnsupported(current)
+  if (stateOf(current, last) === "ready") return []
   return yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SET LOCAL statement_timeout = 0`
@@ -144,7 +144,7 @@ const CHECK_INTERVAL = "500 millis"
  */
 export const awaitSchema = Effect.gen(function* () {
   const last = (yield* Migrations).length
-  const applied = yield* appliedMigrations.pipe(
+  const appliedResult = yield* appliedMigrations.pipe(
     Effect.catchCause((cause) =>
       Effect.as(Effect.logDebug("schema: reading the migrations failed", cause), NO_MIGRATIONS)
     ),
@@ -153,5 +153,5 @@ export const awaitSchema = Effect.gen(function* () {
       schedule: Schedule.spaced(CHECK_INTERVAL)
     })
   )
-  yield* refuseUnsupported(applied)
+  yield* refuseUnsupported(appliedResult)
 })

@@ -12,7 +12,7 @@ import {
   TOKEN_BYTES,
   tokenHash
 } from "../../services/bearerTokens.ts"
-import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, retryBriefly, rowsOf, runOnce } from "../client/rows.ts"
 import { makeSetCap } from "./memberCaps.ts"
 import { makeTokenLookUps } from "./tokenLookUps.ts"
 
@@ -34,16 +34,16 @@ const KeyRow = Schema.Struct({
   requestsPerMinute: Schema.NullOr(Schema.Int),
   watermark: Schema.NullOr(Schema.Boolean),
   priceList: Schema.NullOr(Schema.String),
-  disabled: Schema.NullOr(Schema.Literals(["organisation", "member"]))
+  disabledOwner: Schema.NullOr(Schema.Literals(["organisation", "member"]))
 })
 const keyColumns = columnsOf(KeyRow, "k", {
   keyId: "k.id",
   watermark: "o.watermark",
   priceList: "o.price_list_id",
-  disabled: DISABLED
+  disabledOwner: DISABLED
 })
 
-const StandingRow = Schema.Struct({ disabled: KeyRow.fields.disabled })
+const OwnerStateRow = Schema.Struct({ disabledOwner: KeyRow.fields.disabledOwner })
 const OwnerRow = Schema.Struct({ organizationId: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
@@ -58,10 +58,10 @@ export const layerAccess = Layer.effect(
 
     const find = yield* makeTokenLookUps({
       prefix: "mg_",
-      refused: refusedKey,
+      refusal: refusedKey,
       read: Effect.fnUntraced(function* (hashHex: string) {
         const [row] = yield* rowsOf(KeyRow)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT ${sql.literal(keyColumns)} FROM api_keys k
               JOIN organizations o ON o.id = k.organization_id
               JOIN members m ON m.organization_id = k.organization_id AND m.id = k.member_id
@@ -81,7 +81,7 @@ export const layerAccess = Layer.effect(
     const organization: Access["Service"]["organization"] = Effect.fn("Access.organization")(
       function* (id) {
         const [row] = yield* rowsOf(OrganizationRow)(
-          repeatable(sql`SELECT id, name FROM organizations WHERE id = ${id}`)
+          retryBriefly(sql`SELECT id, name FROM organizations WHERE id = ${id}`)
         )
         return row ?? (yield* new NotFound({ message: "No such organisation" }))
       }
@@ -89,7 +89,7 @@ export const layerAccess = Layer.effect(
 
     const organizationOf = Effect.fnUntraced(function* (memberId: string) {
       const [row] = yield* rowsOf(OwnerRow)(
-        repeatable(
+        retryBriefly(
           sql`SELECT organization_id AS "organizationId" FROM members WHERE id = ${memberId}`
         )
       )
@@ -97,7 +97,7 @@ export const layerAccess = Layer.effect(
     })
 
     const isEmpty = Effect.map(
-      repeatable(sql`SELECT 1 FROM organizations LIMIT 1`),
+      retryBriefly(sql`SELECT 1 FROM organizations LIMIT 1`),
       (rows) => rows.length === 0
     )
 
@@ -106,18 +106,18 @@ export const layerAccess = Layer.effect(
       capacity: MEMBER_CACHE_CAPACITY,
       lookup: Effect.fnUntraced(function* (name: string) {
         const [organizationId, memberId] = name.split(" ")
-        const [row] = yield* rowsOf(StandingRow)(
-          repeatable(sql`
-            SELECT ${sql.literal(DISABLED)} AS disabled FROM members m
+        const [row] = yield* rowsOf(OwnerStateRow)(
+          retryBriefly(sql`
+            SELECT ${sql.literal(DISABLED)} AS "disabledOwner" FROM members m
               JOIN organizations o ON o.id = m.organization_id
              WHERE m.organization_id = ${organizationId} AND m.id = ${memberId}`)
         )
-        return row === undefined ? "member" : row.disabled
+        return row === undefined ? "member" : row.disabledOwner
       })
     })
 
     return Access.of({
-      standing: (organizationId, memberId) => findStanding(`${organizationId} ${memberId}`),
+      ownerState: (organizationId, memberId) => findStanding(`${organizationId} ${memberId}`),
       authenticate: <E = never>(key: Redacted.Redacted, guard?: LookUpGuard<E>) =>
         Effect.flatMap(find(key, guard), ({ caller, expiresAt }) => {
           if (expiresAt === null) return Effect.succeed(caller)
@@ -133,7 +133,7 @@ export const layerAccess = Layer.effect(
               Effect.andThen(sql`INSERT INTO pools (organization_id) VALUES (${id})`)
             )
           )
-          .pipe(bounded)
+          .pipe(runOnce)
         return id
       }),
       createMember: Effect.fn("Access.createMember")(function* (
@@ -142,7 +142,7 @@ export const layerAccess = Layer.effect(
       ) {
         yield* organization(organizationId)
         const id = yield* newId("mem")
-        yield* bounded(
+        yield* runOnce(
           sql.withTransaction(
             sql`INSERT INTO members (organization_id, id, name)
                 VALUES (${organizationId}, ${id}, ${name})`.pipe(
@@ -162,7 +162,7 @@ export const layerAccess = Layer.effect(
         const scopes = [...options.scopes]
         const models = options.models === null ? null : [...options.models]
         // The key is new, so no gateway can have cached it, and none needs a notification.
-        yield* repeatable(sql`
+        yield* retryBriefly(sql`
           INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
                                 requests_per_minute)
           VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${tokenHash(key)}, 'hex'),
@@ -171,7 +171,7 @@ export const layerAccess = Layer.effect(
         return { id, key }
       }),
       revokeKey: Effect.fn("Access.revokeKey")(function* (id) {
-        const rows = yield* repeatable(
+        const rows = yield* retryBriefly(
           changes.changeAndNotify(
             "keys",
             sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())

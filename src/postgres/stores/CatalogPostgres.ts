@@ -20,7 +20,7 @@ import {
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
-import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, retryBriefly, rowsOf, runOnce } from "../client/rows.ts"
 import { priceListsSince, storedPriceLists } from "./priceListRows.ts"
 
 const VersionRow = Schema.Struct({
@@ -88,12 +88,12 @@ export const layerCatalog = Layer.effect(
     const load = Effect.gen(function* () {
       const cached = yield* Ref.get(current)
       const [newer] = yield* rowsOf(VersionRow)(
-        repeatable(sql`
+        retryBriefly(sql`
           SELECT ${columns} FROM catalog_versions v
            WHERE version > ${cached.snapshot.version} ORDER BY version DESC LIMIT 1`)
       )
       const changed = changedLists(
-        yield* storedPriceLists(repeatable(priceListsSince(sql, cached.listRevision)))
+        yield* storedPriceLists(retryBriefly(priceListsSince(sql, cached.listRevision)))
       )
       if (newer === undefined && changed === null) return cached.snapshot
       const { version, createdAt, document, author } = newer ?? cached.snapshot
@@ -143,7 +143,7 @@ export const layerCatalog = Layer.effect(
             return { _tag: "Written" as const, version, before, document }
           })
         )
-        .pipe(bounded)
+        .pipe(runOnce)
 
     return Catalog.of({
       snapshot,

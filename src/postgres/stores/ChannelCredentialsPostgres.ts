@@ -13,7 +13,7 @@ import {
   noCredentials
 } from "../../services/channels/ChannelCredentials.ts"
 import { CannotOpen, Vault } from "../../services/Vault.ts"
-import { bounded, columnsOf, decodeRows, repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, decodeRows, retryBriefly, rowsOf, runOnce } from "../client/rows.ts"
 
 /** One key of an account. The last four columns are null for an account without keys. */
 const AccountRow = Schema.Struct({
@@ -52,7 +52,7 @@ const requireMasterKey = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { keyIds } = yield* Vault
   const rows = yield* rowsOf(SealerRow)(
-    repeatable(sql`SELECT key_id FROM channel_keys
+    retryBriefly(sql`SELECT key_id FROM channel_keys
                    UNION SELECT secret_key_id FROM webhook_endpoints ORDER BY 1`)
   )
   const sealers = rows.map((row) => row.key_id)
@@ -110,18 +110,18 @@ export const layerChannelCredentials = Layer.effect(
       )
 
     const read = Effect.fnUntraced(function* (channelId: string) {
-      const rows = yield* rowsOf(AccountRow)(repeatable(accountRows([channelId])))
-      const opened = yield* Effect.forEach(rows, (row) =>
+      const rows = yield* rowsOf(AccountRow)(retryBriefly(accountRows([channelId])))
+      const openedAccounts = yield* Effect.forEach(rows, (row) =>
         Effect.map(usableAccount(row), (account) => ({ row, account }))
       )
-      const versions = [...Map.groupBy(opened, ({ row }) => row.version)].map(
+      const versions = [...Map.groupBy(openedAccounts, ({ row }) => row.version)].map(
         ([version, keys]): AccountVersion => ({
           version,
           origin: originOf(keys[0]?.row.baseUrl ?? ""),
           accounts: keys.flatMap(({ account }) => account ?? [])
         })
       )
-      const current = opened.filter(({ row }) => !row.isSuperseded)
+      const current = openedAccounts.filter(({ row }) => !row.isSuperseded)
       const all = current.flatMap(({ account }) => account ?? [])
       const isEnabled = ({ keyName }: KeyedAccount) =>
         current.some(({ row }) => row.name === keyName && row.enabled === true)
@@ -129,9 +129,9 @@ export const layerChannelCredentials = Layer.effect(
         return { versions, accounts: { all, forOrders: all.filter(isEnabled) } }
       }
       const isKeyless = current.every(({ row }) => row.name === null)
-      const why = isKeyless ? "no key is stored" : "none of its keys can be opened"
+      const reason = isKeyless ? "no key is stored" : "none of its keys can be opened"
       yield* Effect.logError("channel: no usable key").pipe(
-        Effect.annotateLogs({ channel: channelId, cause: why })
+        Effect.annotateLogs({ channel: channelId, cause: reason })
       )
       return { versions, accounts: null }
     })
@@ -146,7 +146,7 @@ export const layerChannelCredentials = Layer.effect(
 
     const storedKeys = Effect.map(
       rowsOf(StoredRow)(
-        repeatable(sql`
+        retryBriefly(sql`
           SELECT a.channel_id AS "channelId", a.base_url AS "baseUrl", k.name
             FROM channel_accounts a JOIN channel_keys k USING (channel_id, version)
            WHERE a.superseded_at IS NULL`)
@@ -192,22 +192,22 @@ export const layerChannelCredentials = Layer.effect(
       keys: ReadonlyArray<ChannelKeyWrite>,
       current: ReadonlyArray<AccountRow>
     ) {
-      const [before] = current
-      const isSame = before?.baseUrl === base_url && before.appId === app_id
-      const news = yield* Effect.forEach(keys, (key) => isNew(key, current))
-      if (before !== undefined && isSame && !news.includes(true)) return before.version
-      const version = (before?.version ?? 0) + 1
+      const [currentRow] = current
+      const isSame = currentRow?.baseUrl === base_url && currentRow.appId === app_id
+      const newFlags = yield* Effect.forEach(keys, (key) => isNew(key, current))
+      if (currentRow !== undefined && isSame && !newFlags.includes(true)) return currentRow.version
+      const version = (currentRow?.version ?? 0) + 1
       yield* sql`
         UPDATE channel_accounts SET superseded_at = now()
          WHERE channel_id = ${id} AND superseded_at IS NULL`
       yield* sql`
         INSERT INTO channel_accounts (channel_id, version, base_url, app_id)
         VALUES (${id}, ${version}, ${base_url}, ${app_id})`
-      if (before !== undefined && originOf(before.baseUrl) === originOf(base_url)) {
+      if (currentRow !== undefined && originOf(currentRow.baseUrl) === originOf(base_url)) {
         yield* sql`
           INSERT INTO channel_keys (channel_id, version, name, key_id, sealed_api_key, enabled)
           SELECT channel_id, ${version}, name, key_id, sealed_api_key, enabled FROM channel_keys
-           WHERE channel_id = ${id} AND version = ${before.version}`
+           WHERE channel_id = ${id} AND version = ${currentRow.version}`
       }
       return version
     })
@@ -270,7 +270,7 @@ export const layerChannelCredentials = Layer.effect(
       // a task does not name its account yet.
       forgetSuperseded: Effect.fn("ChannelCredentials.forgetSuperseded")((seconds) =>
         Effect.asVoid(
-          bounded(sql`
+          runOnce(sql`
           WITH forgotten AS (
             DELETE FROM channel_accounts a
              WHERE a.superseded_at <= now() - make_interval(secs => ${seconds})

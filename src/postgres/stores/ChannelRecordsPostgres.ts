@@ -12,7 +12,7 @@ import {
   TRIAL_SECONDS,
   WINDOW_SECONDS
 } from "../../services/channels/ChannelRecords.ts"
-import { bounded, columnsOf, oneTry, rowsOf } from "../client/rows.ts"
+import { columnsOf, rowsOf, runOnce, withStatementTimeout } from "../client/rows.ts"
 
 const OpenTasksRow = Schema.Struct({ channelId: Schema.String, tasks: Schema.Int })
 
@@ -84,14 +84,14 @@ export const layerChannelRecords = Layer.effect(
       failures
     }) {
       // A failure is stored before it is counted, so that readers of a count find its failure.
-      for (const failure of failures) yield* bounded(storeFailure(failure))
-      yield* bounded(addCounts(counts))
-      if (ends.length > 0) yield* bounded(addEnds(ends))
-      yield* bounded(sql`DELETE FROM channel_counts WHERE slot < now() - interval '1 hour'`)
-      yield* bounded(sql`DELETE FROM call_ends WHERE slot < now() - interval '2 minutes'`)
+      for (const failure of failures) yield* runOnce(storeFailure(failure))
+      yield* runOnce(addCounts(counts))
+      if (ends.length > 0) yield* runOnce(addEnds(ends))
+      yield* runOnce(sql`DELETE FROM channel_counts WHERE slot < now() - interval '1 hour'`)
+      yield* runOnce(sql`DELETE FROM call_ends WHERE slot < now() - interval '2 minutes'`)
       // Only old cooldowns that concern a single organisation are deleted; those that concern all
       // organisations are kept for the operators.
-      yield* bounded(sql`
+      yield* runOnce(sql`
         DELETE FROM rests
          WHERE organization_id <> '' AND (until IS NULL OR NOT is_alone)
            AND coalesce(until, ended_at) < now() - interval '1 hour'`)
@@ -100,10 +100,10 @@ export const layerChannelRecords = Layer.effect(
     const beginCooldown: ChannelRecords["Service"]["beginCooldown"] = (
       { channelId, keyName, model, organizationId },
       { reason, status, isAlone },
-      { least, most }
+      { min: least, max: most }
     ) =>
       Effect.asVoid(
-        bounded(sql`
+        runOnce(sql`
           INSERT INTO rests AS r (channel_id, key_name, model, organization_id, is_alone,
                                   until, seconds, since, reason, status)
           SELECT ${channelId}, ${keyName ?? ""}, ${model ?? ""}, ${organizationId ?? ""},
@@ -127,7 +127,7 @@ export const layerChannelRecords = Layer.effect(
       add,
       latestEnds: (channelIds) =>
         rowsOf(CallEndsRow)(
-          oneTry(sql`
+          withStatementTimeout(sql`
             SELECT e.channel_id AS "channelId", e.model, e.organization_id AS "organizationId",
                    sum(e.made)::int AS succeeded, sum(e.failed)::int AS failed
               FROM call_ends e
@@ -141,12 +141,14 @@ export const layerChannelRecords = Layer.effect(
              GROUP BY e.channel_id, e.model, e.organization_id`)
         ),
       cooldowns: rowsOf(Cooldown)(
-        oneTry(sql`SELECT ${sql.literal(cooldownColumns)} FROM rests r WHERE r.until IS NOT NULL`)
+        withStatementTimeout(
+          sql`SELECT ${sql.literal(cooldownColumns)} FROM rests r WHERE r.until IS NOT NULL`
+        )
       ),
       beginCooldown,
       takeTrial: (scope, by) =>
         Effect.map(
-          bounded(sql`
+          runOnce(sql`
             UPDATE rests
                SET tried_until = now() + make_interval(secs => ${TRIAL_SECONDS}), tried_by = ${by}::text
              WHERE ${isInScope(scope)} AND until <= now()
@@ -161,7 +163,7 @@ export const layerChannelRecords = Layer.effect(
       failTrial: (scope, by, maxSeconds) =>
         Effect.map(
           rowsOf(FailedTrialRow)(
-            oneTry(sql`
+            withStatementTimeout(sql`
               UPDATE rests r
                  SET seconds = CASE WHEN t.is_longer THEN t.longer ELSE r.seconds END,
                      until = CASE WHEN t.is_longer
@@ -178,13 +180,13 @@ export const layerChannelRecords = Layer.effect(
         ),
       giveTrialBack: (scope) =>
         Effect.asVoid(
-          bounded(
+          runOnce(
             sql`UPDATE rests SET tried_until = NULL, tried_by = NULL WHERE ${isInScope(scope)}`
           )
         ),
       endCooldown: (scope) =>
         Effect.asVoid(
-          bounded(sql`
+          runOnce(sql`
             UPDATE rests
                SET until = NULL, tried_until = NULL, tried_by = NULL, failed_by = NULL,
                    ended_at = now()
@@ -192,22 +194,24 @@ export const layerChannelRecords = Layer.effect(
         ),
       contradict: (scope) =>
         Effect.asVoid(
-          bounded(sql`UPDATE rests SET is_alone = false WHERE ${isInScope(scope)} AND is_alone`)
+          runOnce(sql`UPDATE rests SET is_alone = false WHERE ${isInScope(scope)} AND is_alone`)
         ),
       hour: Effect.gen(function* () {
         const counts = yield* rowsOf(ChannelCount)(
-          oneTry(sql`
+          withStatementTimeout(sql`
             SELECT channel_id AS "channelId", name, sum(count) AS count FROM channel_counts
              WHERE slot > now() - interval '1 hour' GROUP BY channel_id, name`)
         )
         const failures = yield* rowsOf(ChannelFailure)(
-          oneTry(sql`SELECT ${sql.literal(columnsOf(ChannelFailure, "f"))} FROM channel_failures f`)
+          withStatementTimeout(
+            sql`SELECT ${sql.literal(columnsOf(ChannelFailure, "f"))} FROM channel_failures f`
+          )
         )
         return { counts, failures }
       }),
       openTasks: Effect.map(
         rowsOf(OpenTasksRow)(
-          oneTry(sql`
+          withStatementTimeout(sql`
             SELECT channel_id AS "channelId", count(*)::int AS tasks FROM tasks
              WHERE state IN ('submitting', 'processing') GROUP BY channel_id`)
         ),

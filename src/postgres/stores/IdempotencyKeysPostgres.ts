@@ -6,7 +6,7 @@ import {
   makeIdempotencyKeys,
   StoredRequest
 } from "../../services/IdempotencyKeys.ts"
-import { columnsOf, deleteInBatches, repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, deleteInBatches, retryBriefly, rowsOf } from "../client/rows.ts"
 
 const requestColumns = columnsOf(StoredRequest, "q", {
   holdId: "q.order_id",
@@ -33,7 +33,7 @@ export const layerIdempotencyKeys = Layer.effect(
     return yield* makeIdempotencyKeys({
       find: Effect.fnUntraced(function* (organizationId, key) {
         const [row] = yield* rowsOf(StoredRequest)(
-          repeatable(sql`
+          retryBriefly(sql`
             SELECT ${sql.literal(requestColumns)}
               FROM idempotency_keys q
               JOIN orders o ON o.organization_id = q.organization_id AND o.id = q.order_id

@@ -2,7 +2,7 @@
 import { Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditState, OperationsStore, Totals } from "../../services/Operations.ts"
-import { bounded, oneTry, rowOf } from "../client/rows.ts"
+import { rowOf, runOnce, withStatementTimeout } from "../client/rows.ts"
 import { schemaState } from "../schema/applySchema.ts"
 import { Migrations } from "../schema/migrations.ts"
 
@@ -33,7 +33,7 @@ export const layerOperationsStore = Layer.effect(
     const sql = yield* SqlClient.SqlClient
 
     const audit = rowOf(AuditState)(
-      oneTry(sql`
+      withStatementTimeout(sql`
       SELECT audited_at AS "auditedAt", violations,
              extract(epoch FROM now() - audited_at)::double precision AS "ageSeconds",
              (SELECT count(*)::int FROM pools WHERE stopped_at IS NOT NULL) AS stopped
@@ -44,7 +44,7 @@ export const layerOperationsStore = Layer.effect(
     const writable = sql`
       INSERT INTO gateway_writes (slot, written_at) VALUES (${slot}, now())
       ON CONFLICT (slot) DO UPDATE SET written_at = excluded.written_at`.pipe(
-      oneTry,
+      withStatementTimeout,
       Effect.as(true),
       Effect.catch((error) =>
         Effect.as(Effect.logDebug("database: test write failed", error), false)
@@ -55,7 +55,7 @@ export const layerOperationsStore = Layer.effect(
     const readSchemaState = schemaState.pipe(
       Effect.provideService(SqlClient.SqlClient, sql),
       Effect.provideService(Migrations, migrations),
-      bounded
+      runOnce
     )
 
     const report = Effect.gen(function* () {
@@ -71,7 +71,7 @@ export const layerOperationsStore = Layer.effect(
 
     // Each count reads only open rows, and `pools` has one row per organisation.
     const totals = rowOf(TotalsRow)(
-      oneTry(sql`
+      withStatementTimeout(sql`
       SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS "submittingTasks",
              (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS "processingTasks",
              (SELECT count(*)::int FROM open_orders()) AS "openHolds",
@@ -97,7 +97,7 @@ export const layerOperationsStore = Layer.effect(
       report,
       totals,
       takeAudit: Effect.fn("OperationsStore.takeAudit")(function* (everySeconds) {
-        const rows = yield* bounded(sql`
+        const rows = yield* runOnce(sql`
         UPDATE ledger_audit_state SET begun_at = now(), ended_at = NULL
          WHERE begun_at IS NULL
             OR (begun_at <= now() - make_interval(secs => ${everySeconds})
@@ -106,7 +106,7 @@ export const layerOperationsStore = Layer.effect(
         return rows.length > 0
       }),
       endAudit: Effect.fn("OperationsStore.endAudit")(function* (violations) {
-        yield* bounded(
+        yield* runOnce(
           violations === null
             ? sql`UPDATE ledger_audit_state SET ended_at = now()`
             : sql`UPDATE ledger_audit_state

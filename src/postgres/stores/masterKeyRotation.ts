@@ -90,9 +90,13 @@ export const reseal = Effect.gen(function* () {
     const rows = yield* readSecrets(sql, column)
     const old = rows.filter((row) => row.keyId !== current)
     for (const row of old) {
-      const fresh = yield* vault.seal(yield* openRow(vault, row), row.subject, originOfRow(row))
+      const resealedSecret = yield* vault.seal(
+        yield* openRow(vault, row),
+        row.subject,
+        originOfRow(row)
+      )
       yield* sql`
-        UPDATE ${sql(table)} SET ${sql(keyId)} = ${fresh.keyId}, ${sql(sealed)} = ${fresh.bytes}
+        UPDATE ${sql(table)} SET ${sql(keyId)} = ${resealedSecret.keyId}, ${sql(sealed)} = ${resealedSecret.bytes}
          WHERE ctid = ${row.row}::tid`
     }
     return { resealed: old.length, all: rows.length }

@@ -23,10 +23,10 @@ const CACHE_CAPACITY = 10_000
  */
 export const makeTokenLookUps = Effect.fnUntraced(function* <A>(options: {
   readonly prefix: TokenPrefix
-  readonly refused: InvalidApiKey
+  readonly refusal: InvalidApiKey
   readonly read: (hashHex: string) => Effect.Effect<A | null>
 }) {
-  const { prefix, refused, read } = options
+  const { prefix, refusal, read } = options
   const changes = yield* Changes
   const unknownTokens = makeBoundedMap<Mark>(CACHE_CAPACITY)
 
@@ -35,7 +35,7 @@ export const makeTokenLookUps = Effect.fnUntraced(function* <A>(options: {
     const owner = yield* read(hashHex)
     if (owner !== null) return owner
     unknownTokens.set(hashHex, mark)
-    return yield* refused
+    return yield* refusal
   })
   const find = yield* makeFreshCache({ topic: "keys", capacity: CACHE_CAPACITY, lookup })
 
@@ -43,12 +43,12 @@ export const makeTokenLookUps = Effect.fnUntraced(function* <A>(options: {
     token: Redacted.Redacted,
     guard: LookUpGuard<E> = identity
   ): Effect.Effect<A, InvalidApiKey | E> => {
-    if (!isWellFormedToken(prefix, token)) return Effect.fail(refused)
+    if (!isWellFormedToken(prefix, token)) return Effect.fail(refusal)
     const hashHex = tokenHash(token)
     const mark = unknownTokens.peek(hashHex)
     if (mark === null) return find(hashHex, guard)
     return Effect.clockWith((clock) =>
-      isFresh(mark, changes.mark("keys", clock)) ? Effect.fail(refused) : find(hashHex, guard)
+      isFresh(mark, changes.mark("keys", clock)) ? Effect.fail(refusal) : find(hashHex, guard)
     )
   }
 })

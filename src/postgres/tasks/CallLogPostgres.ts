@@ -13,7 +13,7 @@ import {
   type CallReport,
   type CallSubject
 } from "../../services/CallLog.ts"
-import { bounded, deleteInBatches, persistent } from "../client/rows.ts"
+import { deleteInBatches, retryForMinute, runOnce } from "../client/rows.ts"
 import { type Column, columns } from "../client/typedColumns.ts"
 import { type CallRow, makeUnwrittenCalls } from "./unwrittenCalls.ts"
 
@@ -104,11 +104,11 @@ export const layerCallLog = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { callLogDays } = yield* Settings
 
-    const undescribed: Array<ReportedCall> = []
+    const pendingCalls: Array<ReportedCall> = []
     let waitingWeight = 0
-    const unwritten = makeUnwrittenCalls(MAX_JOBS, MAX_GATHERED)
+    const unwrittenCalls = makeUnwrittenCalls(MAX_JOBS, MAX_GATHERED)
 
-    const dropped = (count: number) => Metric.update(droppedCalls, count)
+    const countDroppedCalls = (count: number) => Metric.update(droppedCalls, count)
 
     /**
      * A failure is logged without its cause, which may quote secrets that should have been
@@ -118,9 +118,9 @@ export const layerCallLog = Layer.effect(
       const id = `uc_${yield* random.uuidV7()}`
       const now = yield* Clock.currentTimeMillis
       try {
-        unwritten.add(id, subject, report.describe(), now)
+        unwrittenCalls.add(id, subject, report.describe(), now)
       } catch {
-        yield* dropped(1)
+        yield* countDroppedCalls(1)
         yield* Effect.logWarning("call log: call dropped, its description failed").pipe(
           Effect.annotateLogs({
             order_id: subject.jobId,
@@ -132,9 +132,9 @@ export const layerCallLog = Layer.effect(
     })
 
     const describeTurn = Effect.suspend(() => {
-      const turn = undescribed.splice(0, CALLS_PER_TURN)
-      for (const { weight } of turn) waitingWeight -= weight
-      return Effect.forEach(turn, describe, { discard: true })
+      const batch = pendingCalls.splice(0, CALLS_PER_TURN)
+      for (const { weight } of batch) waitingWeight -= weight
+      return Effect.forEach(batch, describe, { discard: true })
     })
 
     /**
@@ -142,22 +142,22 @@ export const layerCallLog = Layer.effect(
      * first.
      */
     const describeAll = Effect.whileLoop({
-      while: () => undescribed.length > 0,
+      while: () => pendingCalls.length > 0,
       body: () => Effect.andThen(Effect.yieldNow, Effect.uninterruptible(describeTurn)),
       step: () => {}
     })
 
     const write = (rows: ReadonlyArray<CallRow>) =>
-      Effect.suspend(() => persistent(sql.unsafe(writeRows, columns(callColumns, rows)))).pipe(
+      Effect.suspend(() => retryForMinute(sql.unsafe(writeRows, columns(callColumns, rows)))).pipe(
         Effect.catchCause((cause) =>
           Effect.andThen(
-            dropped(rows.length),
+            countDroppedCalls(rows.length),
             Effect.logWarning("call log: writing calls failed", cause)
           )
         ),
         Effect.onExit((exit) =>
           Effect.sync(() => {
-            if (Exit.hasInterrupts(exit)) unwritten.putBack(rows)
+            if (Exit.hasInterrupts(exit)) unwrittenCalls.putBack(rows)
           })
         )
       )
@@ -167,12 +167,12 @@ export const layerCallLog = Layer.effect(
     const writeAll = (gatherMillis: number) =>
       Effect.andThen(
         Effect.map(Clock.currentTimeMillis, (now) => {
-          unwritten.forget(now - LAST_POLL_TTL_MILLIS)
-          unwritten.release(now - gatherMillis)
+          unwrittenCalls.forget(now - LAST_POLL_TTL_MILLIS)
+          unwrittenCalls.release(now - gatherMillis)
         }),
         Effect.whileLoop({
-          while: () => unwritten.waiting() > 0,
-          body: () => write(unwritten.take(WRITE_BATCH_SIZE)),
+          while: () => unwrittenCalls.waiting() > 0,
+          body: () => write(unwrittenCalls.take(WRITE_BATCH_SIZE)),
           step: () => {}
         })
       ).pipe(writePermit.withPermit)
@@ -185,13 +185,16 @@ export const layerCallLog = Layer.effect(
 
     const record: CallLogShape["record"] = (subject, report) =>
       Effect.suspend(() => {
-        if (undescribed.length + unwritten.waiting() >= MAX_WAITING || waitingWeight > MAX_WEIGHT) {
-          return dropped(1)
+        if (
+          pendingCalls.length + unwrittenCalls.waiting() >= MAX_WAITING ||
+          waitingWeight > MAX_WEIGHT
+        ) {
+          return countDroppedCalls(1)
         }
         const weight = report.weigh()
         waitingWeight += weight
         // If more than one call waits, `describeAll` is running already.
-        if (undescribed.push({ subject, report, weight }) === 1) fork(describeAll)
+        if (pendingCalls.push({ subject, report, weight }) === 1) fork(describeAll)
         return Effect.void
       })
 
@@ -204,7 +207,7 @@ export const layerCallLog = Layer.effect(
     })
 
     const retention = sql`make_interval(secs => ${callLogDays * 86_400})`
-    const prune = bounded(sql`SELECT turn_call_days(${retention}, ${DAYS_AHEAD})`).pipe(
+    const prune = runOnce(sql`SELECT turn_call_days(${retention}, ${DAYS_AHEAD})`).pipe(
       Effect.andThen(
         deleteInBatches(
           (limit) => sql`

@@ -13,7 +13,15 @@ import {
   TaskRepo,
   type UpstreamTask
 } from "../../services/TaskRepo.ts"
-import { bounded, decodeRows, lasting, oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import {
+  decodeRows,
+  retryBriefly,
+  retryForever,
+  rowOf,
+  rowsOf,
+  runOnce,
+  withStatementTimeout
+} from "../client/rows.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask, makeListTasks, makeRecentCompletions } from "./taskReads.ts"
 
@@ -45,8 +53,8 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const acceptAll = Effect.fnUntraced(function* (items: ReadonlyArray<Acceptance>) {
     // The items are sorted in the order in which the ledger locks tasks, so that the two cannot
     // deadlock.
-    const sorted = items.toSorted(lockOrder)
-    const texts = (of: (item: Acceptance) => string) => sql`${sorted.map(of)}::text[]`
+    const sortedItems = items.toSorted(lockOrder)
+    const texts = (of: (item: Acceptance) => string) => sql`${sortedItems.map(of)}::text[]`
     // The row is locked, so its latest committed state is read. That state shows whether an
     // acceptance is a repeat, whose first answer was lost, or came too late.
     const rows = yield* decode(sql`
@@ -89,13 +97,13 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
                   WHEN id IN (SELECT order_id FROM taken) THEN 'accepted'
                   ELSE 'duplicate' END AS outcome
         FROM locked`)
-    const answers = new Map(rows.map(({ place, outcome }) => [sorted[place - 1], outcome]))
+    const answers = new Map(rows.map(({ place, outcome }) => [sortedItems[place - 1], outcome]))
     return items.map((item) => answers.get(item) ?? null)
   })
 
   const accepts = yield* makeMicroBatch({
     maxItems: MAX_ACCEPTS,
-    run: (items: ReadonlyArray<Acceptance>) => oneTry(acceptAll(items)),
+    run: (items: ReadonlyArray<Acceptance>) => withStatementTimeout(acceptAll(items)),
     isTransient
   })
 
@@ -131,13 +139,13 @@ export const layerTaskRepo = Layer.effect(
         orderId,
         { channelId, origin, upstreamId }
       ) {
-        yield* lasting(sql`
+        yield* retryForever(sql`
           INSERT INTO vendor_jobs (channel_id, origin, upstream_id, order_id)
           VALUES (${channelId}, ${origin}, ${upstreamId}, ${orderId}) ON CONFLICT DO NOTHING`)
         // A separate statement, since the insert does not see a row that was committed while the
         // insert waited.
         const owner = yield* rowOf(JobOwnerRow)(
-          lasting(sql`
+          retryForever(sql`
             SELECT order_id AS "orderId" FROM vendor_jobs
              WHERE channel_id = ${channelId} AND origin = ${origin}
                AND upstream_id = ${upstreamId}`)
@@ -146,7 +154,7 @@ export const layerTaskRepo = Layer.effect(
       }),
       recordLateAcceptance: Effect.fn("TaskRepo.recordLateAcceptance")(
         function* (organizationId, id, upstreamId) {
-          yield* lasting(sql`
+          yield* retryForever(sql`
           INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason)
           SELECT o.organization_id, o.id, o.job, ${upstreamId}, 'accepted_late' FROM orders o
            WHERE o.organization_id = ${organizationId} AND o.id = ${id}
@@ -156,7 +164,7 @@ export const layerTaskRepo = Layer.effect(
       ),
       pause: Effect.fn("TaskRepo.pause")((channelId, seconds) =>
         Effect.asVoid(
-          repeatable(sql`
+          retryBriefly(sql`
             INSERT INTO channel_pauses AS p (channel_id, until)
             VALUES (${channelId}, now() + make_interval(secs => ${seconds}))
             ON CONFLICT (channel_id) DO UPDATE SET until = excluded.until
@@ -164,11 +172,11 @@ export const layerTaskRepo = Layer.effect(
         )
       ),
       takeOver: Effect.asVoid(
-        bounded(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
+        runOnce(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
       ),
       abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
         rowsOf(AbandonedTask)(
-          oneTry(sql`
+          withStatementTimeout(sql`
           SELECT t.organization_id AS "organizationId", t.id FROM tasks t
            WHERE t.state = 'submitting'
              AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
@@ -176,7 +184,7 @@ export const layerTaskRepo = Layer.effect(
       ),
       overdue: Effect.fn("TaskRepo.overdue")((seconds, limit) =>
         rowsOf(OverdueTask)(
-          oneTry(sql`
+          withStatementTimeout(sql`
           SELECT t.organization_id AS "organizationId", t.id, t.upstream_id AS "upstreamId"
             FROM tasks t
            WHERE t.state = 'processing'
@@ -190,7 +198,7 @@ export const layerTaskRepo = Layer.effect(
         // erased.
         yield* callLog.flush
         const { erased } = yield* rowOf(ErasedRow)(
-          repeatable(
+          retryBriefly(
             changes.changeAndNotify(
               "tasks",
               sql`SELECT erase_task(${organizationId}, ${id},

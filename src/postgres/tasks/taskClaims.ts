@@ -5,13 +5,19 @@ import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { ClaimedTask, type TaskRepo } from "../../services/TaskRepo.ts"
-import { columnsOf, decodeRows, oneTry, rowsOf, secondsSince } from "../client/rows.ts"
+import {
+  columnsOf,
+  decodeRows,
+  rowsOf,
+  secondsSince,
+  withStatementTimeout
+} from "../client/rows.ts"
 import { isMarkedOf } from "./taskSnapshot.ts"
 
 const claimedColumns = columnsOf(ClaimedTask, "t", {
   isMarked: isMarkedOf("t"),
   ageSeconds: secondsSince("t.created_at"),
-  sinceAskedSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)"),
+  sincePollSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)"),
   unknownForSeconds: secondsSince("t.unknown_since"),
   pastDeadline: "t.deadline <= now()",
   quote: "o.quote",
@@ -45,7 +51,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     // A locked row is skipped without waiting, since the transaction that has locked it is about to
     // poll or to end the task.
     const [row] = yield* rowsOf(ClaimedTask)(
-      oneTry(sql`
+      withStatementTimeout(sql`
           UPDATE tasks t ${lease}
             FROM (SELECT d.organization_id, d.id, d.asked_at FROM tasks d
                    WHERE d.organization_id = ${organizationId} AND d.id = ${id}
@@ -71,7 +77,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     // each channel. So a channel with thousands of due tasks does not slow the others, and no task
     // beyond the limit is read.
     const rows = yield* rowsOf(ClaimedTask)(
-      oneTry(sql`
+      withStatementTimeout(sql`
           WITH RECURSIVE channels AS (
             (SELECT d.channel_id FROM tasks d
               WHERE d.state = 'processing' ORDER BY d.channel_id LIMIT 1)
@@ -130,7 +136,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                                 ${texts(({ task }) => String(task.lease))},
                                 ${texts(({ nextPollSeconds }) => String(nextPollSeconds))},
                                 ${texts(({ isKnown }) => String(isKnown))},
-                                ${texts(({ askedSecondsAgo = 0 }) => String(askedSecondsAgo))})
+                                ${texts(({ polledSecondsAgo = 0 }) => String(polledSecondsAgo))})
                            WITH ORDINALITY
                            AS i(organization_id, id, lease, seconds, known, ago, place)
                    CROSS JOIN LATERAL
@@ -140,7 +146,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                          FOR UPDATE SKIP LOCKED) d) mine
            WHERE t.organization_id = mine.organization_id AND t.id = mine.id
           RETURNING mine.place::int AS place`
-      ).pipe(oneTry)
+      ).pipe(withStatementTimeout)
       const places = new Set(rows.map(({ place }) => place))
       return items.map((_, index) => places.has(index + 1))
     }),

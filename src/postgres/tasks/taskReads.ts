@@ -8,15 +8,15 @@ import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Completion, ListedTask, Task, type TaskRepo } from "../../services/TaskRepo.ts"
 import {
-  BRIEF,
+  CLIENT_TIMEOUT,
   columnsOf,
   decodeRows,
   readPage,
-  repeatable,
+  retryBriefly,
   rowsOf,
   secondsSince,
-  unanswered,
-  within
+  timeoutError,
+  withTimeout
 } from "../client/rows.ts"
 
 /** The model, duration and resolution of a video task, read from its summary. */
@@ -26,7 +26,7 @@ const KIND = `CASE WHEN summary ?& ARRAY['seconds', 'billedResolution'] THEN jso
 const taskColumns = columnsOf(Task, "d", {
   finished: "d.finished_at IS NOT NULL",
   ageSeconds: secondsSince("d.created_at"),
-  sinceAskedSeconds: secondsSince("d.asked_at"),
+  sincePollSeconds: secondsSince("d.asked_at"),
   kind: KIND,
   ratio: "d.summary ->> 'ratio'",
   size: "d.summary ->> 'size'"
@@ -70,10 +70,10 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
 
   const reads = yield* makeMicroBatch({
     maxItems: MAX_READS,
-    run: (keys: ReadonlyArray<TaskKey>) => within(BRIEF)(findAll(keys)),
+    run: (keys: ReadonlyArray<TaskKey>) => withTimeout(CLIENT_TIMEOUT)(findAll(keys)),
     isTransient,
     concurrency: LANES,
-    patienceMillis: Duration.toMillis(BRIEF)
+    patienceMillis: Duration.toMillis(CLIENT_TIMEOUT)
   })
   let turn = 0
 
@@ -83,7 +83,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
       taskKindOf(id) !== null
         ? yield* reads
             .attempt(String(turn), { organizationId, id })
-            .pipe(Effect.catchTag("BatchTimeout", () => Effect.die(unanswered(BRIEF))))
+            .pipe(Effect.catchTag("BatchTimeout", () => Effect.die(timeoutError(CLIENT_TIMEOUT))))
         : null
     return task ?? (yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` }))
   })
@@ -93,7 +93,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
 export const makeRecentCompletions = (sql: SqlClient.SqlClient) =>
   Effect.fn("TaskRepo.recentCompletions")((newest: number) =>
     rowsOf(Completion)(
-      repeatable(sql`
+      retryBriefly(sql`
         SELECT kind, extract(epoch FROM finished_at - created_at)::float8 AS "tookSeconds"
           FROM (SELECT ${sql.literal(KIND)} AS kind, state, created_at, finished_at
                   FROM tasks ORDER BY id DESC LIMIT ${newest}) newest

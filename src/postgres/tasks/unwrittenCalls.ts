@@ -32,11 +32,11 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
    */
   const lastPolls = makeBoundedMap<CallRow>(maxJobs)
   /** Rows to write, by id. Repeats of a waiting poll are added to its row. */
-  const waiting = new Map<string, CallRow>()
+  const waitingRows = new Map<string, CallRow>()
   /**
    * Rows that gather repeats, by id; the row that has gathered for the longest time comes first.
    */
-  const gathered = new Map<string, GatheredPolls>()
+  const gatheredPolls = new Map<string, GatheredPolls>()
 
   const remember = (row: CallRow) => {
     if (row.purpose !== "poll") lastPolls.drop(jobKey(row))
@@ -44,16 +44,16 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
   }
 
   const release = (untilMillis: number) => {
-    for (const [id, { row, sinceMillis }] of gathered) {
-      if (sinceMillis > untilMillis && gathered.size <= maxGathered) return
-      gathered.delete(id)
-      waiting.set(id, row)
+    for (const [id, { row, sinceMillis }] of gatheredPolls) {
+      if (sinceMillis > untilMillis && gatheredPolls.size <= maxGathered) return
+      gatheredPolls.delete(id)
+      waitingRows.set(id, row)
     }
   }
 
   return {
     /** The number of rows that wait to be written. */
-    waiting: () => waiting.size,
+    waiting: () => waitingRows.size,
     add: (id: string, subject: CallSubject, call: VendorCall, nowMillis: number): void => {
       const { organizationId, jobId, channelId, purpose } = subject
       const lastAt = call.startedAt
@@ -61,19 +61,19 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
       const last = lastPolls.peek(jobKey(row))
       if (purpose !== "poll" || last?.outcome !== call.outcome) {
         remember(row)
-        waiting.set(id, row)
+        waitingRows.set(id, row)
         return
       }
       const { durationMillis, answer } = call
       const repeat = { ...last, durationMillis, answer, lastAt, repeats: last.repeats + 1 }
       remember(repeat)
-      const waitingRow = waiting.get(last.id)
+      const waitingRow = waitingRows.get(last.id)
       if (waitingRow !== undefined) {
-        waiting.set(last.id, { ...repeat, request: waitingRow.request })
+        waitingRows.set(last.id, { ...repeat, request: waitingRow.request })
         return
       }
-      const { sinceMillis = nowMillis } = gathered.get(last.id) ?? {}
-      gathered.set(last.id, { row: repeat, sinceMillis })
+      const { sinceMillis = nowMillis } = gatheredPolls.get(last.id) ?? {}
+      gatheredPolls.set(last.id, { row: repeat, sinceMillis })
       release(Number.NEGATIVE_INFINITY)
     },
     /** Removes the cached polls from before the time; most of their jobs have ended. */
@@ -83,8 +83,8 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
     release,
     /** Removes up to `limit` rows from the queue, to be written. */
     take: (limit: number): ReadonlyArray<CallRow> => {
-      const rows = [...waiting.values()].slice(0, limit)
-      for (const { id } of rows) waiting.delete(id)
+      const rows = [...waitingRows.values()].slice(0, limit)
+      for (const { id } of rows) waitingRows.delete(id)
       return rows
     },
     /**
@@ -93,9 +93,9 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
      */
     putBack: (rows: ReadonlyArray<CallRow>): void => {
       for (const row of rows) {
-        const newest = waiting.get(row.id) ?? gathered.get(row.id)?.row ?? row
-        gathered.delete(row.id)
-        waiting.set(row.id, { ...newest, request: row.request })
+        const newest = waitingRows.get(row.id) ?? gatheredPolls.get(row.id)?.row ?? row
+        gatheredPolls.delete(row.id)
+        waitingRows.set(row.id, { ...newest, request: row.request })
       }
     }
   }

@@ -53,11 +53,11 @@ interface LargeMedium {
 }
 
 const nextQuote = (bytes: Buffer, from: number): number => {
-  const near = Math.min(from + SHORT, bytes.length)
-  for (let index = from; index < near; index++) {
+  const searchEnd = Math.min(from + SHORT, bytes.length)
+  for (let index = from; index < searchEnd; index++) {
     if (bytes[index] === QUOTE) return index
   }
-  return bytes.indexOf(QUOTE, near)
+  return bytes.indexOf(QUOTE, searchEnd)
 }
 
 /**
@@ -152,8 +152,8 @@ export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
         if (index < bytes.length) endText(textFrom, chunkOffset + index)
       } else {
         const byte = bytes[index] ?? SPACE
-        const exceeded = byte > SPACE ? visit(byte) : null
-        if (exceeded !== null) return exceeded
+        const violation = byte > SPACE ? visit(byte) : null
+        if (violation !== null) return violation
         if (byte === QUOTE) {
           textFrom = chunkOffset + index + 1
           maybeMedium = true

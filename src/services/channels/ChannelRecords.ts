@@ -95,7 +95,7 @@ export class ChannelRecords extends Context.Service<
   ChannelRecords,
   {
     /** Adds the counts of one gateway. */
-    add(counted: {
+    add(batch: {
       readonly counts: ReadonlyArray<ChannelCount>
       readonly ends: ReadonlyArray<CallEnds>
       readonly failures: ReadonlyArray<ChannelFailure>
@@ -108,14 +108,14 @@ export class ChannelRecords extends Context.Service<
     /** All current cooldowns. */
     readonly cooldowns: Effect.Effect<ReadonlyArray<Cooldown>>
     /**
-     * Begins a cooldown of `least` seconds. After a failed trial call, the cooldown lasts twice as
-     * long as the previous one, up to `most` seconds. A target that is already cooling down is not
+     * Begins a cooldown of `min` seconds. After a failed trial call, the cooldown lasts twice as
+     * long as the previous one, up to `max` seconds. A target that is already cooling down is not
      * changed.
      */
     beginCooldown(
       target: CooldownTarget,
       cause: CooldownCause,
-      seconds: { readonly least: number; readonly most: number }
+      seconds: { readonly min: number; readonly max: number }
     ): Effect.Effect<void>
     /**
      * Claims the trial call of a cooldown; true for the one caller that may make it. `by` is the

@@ -126,10 +126,10 @@ const cutter = (bytes: Buffer): ((seconds: number) => Buffer) => {
 export const loadClip: Effect.Effect<(seconds: number) => Uint8Array, ClipUnusable> =
   Effect.tryPromise({
     try: async () => {
-      const cut = cutter(await readFile(asset))
+      const cutClip = cutter(await readFile(asset))
       const clips = new Map<number, Uint8Array>()
       return (seconds: number) => {
-        const clip = clips.get(seconds) ?? cut(seconds)
+        const clip = clips.get(seconds) ?? cutClip(seconds)
         clips.set(seconds, clip)
         return clip
       }

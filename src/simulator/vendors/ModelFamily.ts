@@ -53,9 +53,9 @@ export const makesSeconds = (
   { seconds: range, accepts = range, onlySeconds, choosesSeconds }: ModelFamily,
   seconds: number
 ): boolean => {
-  const [least, most] = accepts
+  const [min, max] = accepts
   if (seconds === -1) return choosesSeconds
   return onlySeconds === undefined
-    ? seconds >= least && seconds <= most
+    ? seconds >= min && seconds <= max
     : onlySeconds.includes(seconds)
 }

@@ -50,16 +50,17 @@ export const refuse = (status: number): Refusal =>
 export const noModel = (model: string) =>
   refusal(404, "ModelNotFound", `The model ${model} does not exist.`)
 
-const inspected = "may contain inappropriate content."
+const inspectionMessage = "may contain inappropriate content."
 
-export const moderatedInput = () => refusal(400, "DataInspectionFailed", `Input data ${inspected}`)
+export const moderatedInput = () =>
+  refusal(400, "DataInspectionFailed", `Input data ${inspectionMessage}`)
 
 export const moderatedOutput = () =>
-  refusal(400, "DataInspectionFailed", `Output data ${inspected}`)
+  refusal(400, "DataInspectionFailed", `Output data ${inspectionMessage}`)
 
 const asyncHeader = "X-DashScope-Async"
 
-export const asksAsync = (headers: Headers.Headers): boolean =>
+export const isAsyncRequest = (headers: Headers.Headers): boolean =>
   headers[asyncHeader.toLowerCase()]?.trim() === "enable"
 
 export const notSynchronous = () =>
@@ -81,10 +82,10 @@ export const pending = ({ upstream_id }: AcceptedEntry) => ({
   request_id: requestId()
 })
 
-export const between: Lifecycle["between"] = ["PENDING", "RUNNING"]
+export const between: Lifecycle["runningStatuses"] = ["PENDING", "RUNNING"]
 
 /** The result of a finished task. */
-export interface Made {
+export interface CloudResult {
   readonly output: Schema.JsonObject
   /** The reported usage; undefined leaves the field out. */
   readonly usage: Schema.JsonObject | undefined
@@ -94,21 +95,21 @@ export interface Made {
 export interface TaskForm {
   readonly lifecycle: Lifecycle
   /** The error message of a task that failed because of its input. */
-  readonly unusable: string
+  readonly unusableMessage: string
   readonly resultOf: (
-    accepted: AcceptedEntry,
-    ended: EndedEntry
-  ) => Effect.Effect<Made, never, MediaLinks>
+    acceptedEntry: AcceptedEntry,
+    endedEntry: EndedEntry
+  ) => Effect.Effect<CloudResult, never, MediaLinks>
   /** The fields of `usage` that `sim:usage` replaces. */
   readonly usageFields: ReadonlyArray<string>
 }
 
-const failureOf = ({ reason }: EndedEntry, { unusable }: TaskForm) => {
+const failureOf = ({ reason }: EndedEntry, { unusableMessage }: TaskForm) => {
   switch (reason) {
     case "moderated":
-      return { code: "DataInspectionFailed", message: `Output data ${inspected}` }
+      return { code: "DataInspectionFailed", message: `Output data ${inspectionMessage}` }
     case "unusable":
-      return { code: "InvalidParameter", message: unusable }
+      return { code: "InvalidParameter", message: unusableMessage }
     default:
       return { code: ownCause[0], message: ownCause[1] }
   }
@@ -116,43 +117,51 @@ const failureOf = ({ reason }: EndedEntry, { unusable }: TaskForm) => {
 
 /** Answers one poll of a task; the id may be unknown. */
 export const pollTask = Effect.fnUntraced(function* (desk: Desk, id: string, form: TaskForm) {
-  const sighting = yield* (yield* Tasks).poll(desk, id, form.lifecycle)
-  if (sighting._tag === "Broken") return yield* desk.refuse(500)
+  const pollResult = yield* (yield* Tasks).poll(desk, id, form.lifecycle)
+  if (pollResult._tag === "Broken") return yield* desk.refuse(500)
   const answer = (output: Schema.JsonObject) =>
     HttpServerResponse.jsonUnsafe({ request_id: requestId(), output })
   const unknown = answer({ task_id: id, task_status: "UNKNOWN" })
-  if (sighting._tag === "Forgotten") return unknown
+  if (pollResult._tag === "Forgotten") return unknown
 
-  const { accepted } = sighting
-  const submit_time = stamp(millisOf(accepted))
-  if (sighting._tag === "Between") {
-    const { status } = sighting
-    const scheduled = status === "PENDING" ? {} : { scheduled_time: submit_time }
-    return answer({ task_id: id, task_status: status, submit_time, ...scheduled })
+  const { acceptedEntry } = pollResult
+  const submit_time = stamp(millisOf(acceptedEntry))
+  if (pollResult._tag === "Between") {
+    const { status } = pollResult
+    const scheduledTime = status === "PENDING" ? {} : { scheduled_time: submit_time }
+    return answer({ task_id: id, task_status: status, submit_time, ...scheduledTime })
   }
-  const { ended } = sighting
+  const { endedEntry } = pollResult
   const times = {
     submit_time,
     scheduled_time: submit_time,
-    end_time: stamp(millisOf(ended))
+    end_time: stamp(millisOf(endedEntry))
   }
-  switch (ended.event) {
+  switch (endedEntry.event) {
     case "expired":
       return unknown
     case "cancelled":
       return answer({ task_id: id, task_status: "CANCELED", ...times })
     case "failed":
-      return answer({ task_id: id, task_status: "FAILED", ...failureOf(ended, form), ...times })
+      return answer({
+        task_id: id,
+        task_status: "FAILED",
+        ...failureOf(endedEntry, form),
+        ...times
+      })
     case "succeeded": {
-      const { output, usage } = yield* form.resultOf(accepted, ended)
+      const { output, usage } = yield* form.resultOf(acceptedEntry, endedEntry)
       const text = JSON.stringify({
         request_id: requestId(),
         output: { task_id: id, task_status: "SUCCEEDED", ...times, ...output },
         usage
       })
-      return HttpServerResponse.text(withUsageWord(text, accepted.switches, form.usageFields), {
-        contentType: "application/json"
-      })
+      return HttpServerResponse.text(
+        withUsageWord(text, acceptedEntry.switches, form.usageFields),
+        {
+          contentType: "application/json"
+        }
+      )
     }
   }
 })

@@ -43,14 +43,16 @@ export const textOf = (content: Content): string =>
 /** The role of each medium. A medium whose block states no role gets its default role. */
 const rolesOf = (content: Content): ReadonlyArray<MediaRole> => {
   const images = content.filter((block) => block.type === "image_url")
-  const others = content.flatMap((block) =>
+  const otherRoles = content.flatMap((block) =>
     block.type === "video_url" || block.type === "audio_url" ? [block.role] : []
   )
   const withoutRole = images.filter(({ role }) => role === undefined).length
   const isReference =
-    withoutRole > 1 || others.length > 0 || images.some(({ role }) => role === "reference_image")
+    withoutRole > 1 ||
+    otherRoles.length > 0 ||
+    images.some(({ role }) => role === "reference_image")
   const meaning = isReference ? "reference_image" : "first_frame"
-  return [...images.map(({ role }) => role ?? meaning), ...others]
+  return [...images.map(({ role }) => role ?? meaning), ...otherRoles]
 }
 
 const frames: ReadonlySet<MediaRole> = new Set(["first_frame", "last_frame"])

@@ -5,7 +5,7 @@ import { requestId } from "../digest.ts"
 import type { MediaLinks } from "../Media.ts"
 import { producedVideo, Ratio } from "../rendering.ts"
 import { echoOf, isOn, withUsageWord } from "../switches.ts"
-import type { Draft, Lifecycle, Sighting } from "../Tasks.ts"
+import type { Draft, Lifecycle, PollResult } from "../Tasks.ts"
 import { type BodyFault, type Desk, isMissingModel, Refusal } from "../Vendor.ts"
 import { Content, contentProblem, countBlocks, taskTypeOf, textOf } from "./contentBlocks.ts"
 import { makesSeconds } from "./ModelFamily.ts"
@@ -42,7 +42,7 @@ export const refusal = (
     }
   })
 
-export const invalid = (param: string, why = "is not valid.") =>
+export const invalidParameter = (param: string, why = "is not valid.") =>
   refusal(
     400,
     "InvalidParameter",
@@ -51,7 +51,7 @@ export const invalid = (param: string, why = "is not valid.") =>
     param
   )
 
-export const missing = (param: string) =>
+export const missingParameter = (param: string) =>
   refusal(
     400,
     "MissingParameter",
@@ -61,7 +61,7 @@ export const missing = (param: string) =>
   )
 
 export const ofFault = ({ path, problem }: BodyFault) =>
-  problem === "missing" ? missing(path) : invalid(path === "" ? "body" : path)
+  problem === "missing" ? missingParameter(path) : invalidParameter(path === "" ? "body" : path)
 
 export const badKey = () =>
   refusal(
@@ -126,18 +126,21 @@ export const orderFault = (
 ): Refusal | undefined => {
   const family = familyOf(model)
   const taskType = taskTypeOf(content)
-  if (duration !== undefined && !makesSeconds(family, duration)) return invalid("duration")
+  if (duration !== undefined && !makesSeconds(family, duration)) return invalidParameter("duration")
   if (resolution !== undefined && !family.resolutions.includes(resolution)) {
-    return invalid("resolution")
+    return invalidParameter("resolution")
   }
   if (family.modes[taskType] === undefined) {
     const why = `the specified task_type ${taskType} does not support model ${model}.`
-    return invalid("task_type", `is not valid: ${why}`)
+    return invalidParameter("task_type", `is not valid: ${why}`)
   }
   const problem = contentProblem(content, family)
-  if (problem !== undefined) return invalid("content", problem)
+  if (problem !== undefined) return invalidParameter("content", problem)
   if (ratio === "adaptive" && taskType === "t2v" && !family.adaptsToText) {
-    return invalid("ratio", `is not valid: adaptive is not supported for model ${model} in t2v.`)
+    return invalidParameter(
+      "ratio",
+      `is not valid: adaptive is not supported for model ${model} in t2v.`
+    )
   }
   return isMissingModel(model)
     ? refusal(
@@ -175,9 +178,9 @@ export const draftOf = (
   }) satisfies Partial<Draft>
 
 export const lifecycle: Lifecycle = {
-  between: ["queued", "running"],
-  cancels: true,
-  produced: (accepted) => producedVideo(accepted, familyOf(accepted.model))
+  runningStatuses: ["queued", "running"],
+  reportsCancellation: true,
+  productOf: (acceptedEntry) => producedVideo(acceptedEntry, familyOf(acceptedEntry.model))
 }
 
 const failures = {
@@ -203,22 +206,24 @@ const usageOf = ({ switches }: AcceptedEntry, { produced }: EndedEntry) => {
 
 const unixSeconds = (millis: number) => Math.floor(millis / 1000)
 
-/** How a protocol represents its tasks; `rendered` gives the fields of finished tasks. */
+/** How a protocol represents its tasks; `renderResult` gives the fields of finished tasks. */
 interface RecordForm {
   readonly idField: string
-  readonly rendered: (
-    accepted: AcceptedEntry,
-    ended: EndedEntry
+  readonly renderResult: (
+    acceptedEntry: AcceptedEntry,
+    endedEntry: EndedEntry
   ) => Effect.Effect<object, never, MediaLinks>
 }
 
-type Known = Extract<Sighting, { readonly _tag: "Between" | "Ended" }>
+type KnownTask = Extract<PollResult, { readonly _tag: "Between" | "Ended" }>
 
 /** The status word of a task; `sim:cancel=WORD` replaces the word of a cancelled task. */
-export const statusOf = (sighting: Known): string => {
-  if (sighting._tag === "Between") return sighting.status
-  const { accepted, ended } = sighting
-  return ended.event === "cancelled" ? accepted.switches.cancel || ended.event : ended.event
+export const statusOf = (pollResult: KnownTask): string => {
+  if (pollResult._tag === "Between") return pollResult.status
+  const { acceptedEntry, endedEntry } = pollResult
+  return endedEntry.event === "cancelled"
+    ? acceptedEntry.switches.cancel || endedEntry.event
+    : endedEntry.event
 }
 
 /**
@@ -227,32 +232,32 @@ export const statusOf = (sighting: Known): string => {
  */
 export const recordText = Effect.fnUntraced(function* (
   desk: Desk,
-  sighting: Sighting,
+  pollResult: PollResult,
   form: RecordForm
 ) {
-  if (sighting._tag === "Broken") return yield* desk.refuse(500)
-  if (sighting._tag === "Forgotten") return yield* noTask()
-  const { accepted } = sighting
+  if (pollResult._tag === "Broken") return yield* desk.refuse(500)
+  if (pollResult._tag === "Forgotten") return yield* noTask()
+  const { acceptedEntry } = pollResult
   const common = (status: string, updatedAtMillis: number) => ({
-    [form.idField]: accepted.upstream_id,
-    model: accepted.model,
+    [form.idField]: acceptedEntry.upstream_id,
+    model: acceptedEntry.model,
     status,
-    ...echoOf(accepted.switches),
-    created_at: unixSeconds(millisOf(accepted)),
+    ...echoOf(acceptedEntry.switches),
+    created_at: unixSeconds(millisOf(acceptedEntry)),
     updated_at: unixSeconds(updatedAtMillis)
   })
-  if (sighting._tag === "Between") {
-    return JSON.stringify({ ...common(sighting.status, millisOf(accepted)), error: null })
+  if (pollResult._tag === "Between") {
+    return JSON.stringify({ ...common(pollResult.status, millisOf(acceptedEntry)), error: null })
   }
-  const { ended } = sighting
+  const { endedEntry } = pollResult
   const body = {
-    ...common(statusOf(sighting), millisOf(ended)),
-    error: errorOf(ended.reason)
+    ...common(statusOf(pollResult), millisOf(endedEntry)),
+    error: errorOf(endedEntry.reason)
   }
-  if (ended.event !== "succeeded") return JSON.stringify(body)
-  const rendered = yield* form.rendered(accepted, ended)
-  const text = JSON.stringify({ ...body, ...rendered, ...usageOf(accepted, ended) })
-  return withUsageWord(text, accepted.switches, ["completion_tokens"])
+  if (endedEntry.event !== "succeeded") return JSON.stringify(body)
+  const renderResult = yield* form.renderResult(acceptedEntry, endedEntry)
+  const text = JSON.stringify({ ...body, ...renderResult, ...usageOf(acceptedEntry, endedEntry) })
+  return withUsageWord(text, acceptedEntry.switches, ["completion_tokens"])
 })
 
 /** A response whose body is JSON text already. */
@@ -260,5 +265,5 @@ export const jsonText = (text: string) =>
   HttpServerResponse.text(text, { contentType: "application/json" })
 
 /** The response to a poll. */
-export const pollAnswer = (desk: Desk, sighting: Sighting, form: RecordForm) =>
-  Effect.map(recordText(desk, sighting, form), jsonText)
+export const pollAnswer = (desk: Desk, pollResult: PollResult, form: RecordForm) =>
+  Effect.map(recordText(desk, pollResult, form), jsonText)

@@ -3,7 +3,7 @@ import type { AcceptedEntry } from "../Book.ts"
 import { randomText } from "../digest.ts"
 import { MediaLinks, pictureSeed, type Size } from "../Media.ts"
 import { drawPicture, maxSide } from "../media/picture.ts"
-import { placeOrder } from "../placing.ts"
+import { placeOrder } from "../placeOrder.ts"
 import { producedImages, refusedImages } from "../rendering.ts"
 import { type Lifecycle, Tasks } from "../Tasks.ts"
 import {
@@ -79,10 +79,10 @@ const readSize = (text: string): Result.Result<Size, Refusal> => {
 
 /** The response contains the finished images, so an order is never polled. */
 const lifecycle: Lifecycle = {
-  between: ["processing"],
-  cancels: false,
-  refuses: (accepted) => refusedImages(accepted) >= (accepted.order.n ?? 1),
-  produced: producedImages
+  runningStatuses: ["processing"],
+  reportsCancellation: false,
+  refusesImages: (acceptedEntry) => refusedImages(acceptedEntry) >= (acceptedEntry.order.n ?? 1),
+  productOf: producedImages
 }
 
 /** The list entry of an image that was refused when it was generated. */
@@ -95,22 +95,23 @@ const refusedImage = {
 
 const answer = Effect.fnUntraced(function* (
   desk: Desk,
-  accepted: AcceptedEntry,
+  acceptedEntry: AcceptedEntry,
   size: Size,
   { response_format, prompt, stream, partial_images }: Submit,
   work: ImageWork
 ) {
   const tasks = yield* Tasks
   const links = yield* MediaLinks
-  const ended = yield* tasks.finish(accepted, lifecycle)
-  const refused = refusedImages(accepted)
-  if (ended.reason === "moderated" && refused === 0) {
+  const endedEntry = yield* tasks.finish(acceptedEntry, lifecycle)
+  const refusedCount = refusedImages(acceptedEntry)
+  if (endedEntry.reason === "moderated" && refusedCount === 0) {
     return yield* refusedContent("moderation_blocked")
   }
-  if (ended.reason !== null && ended.reason !== "moderated") return yield* desk.refuse(500)
-  const imageCount = ended.produced.images ?? 0
+  if (endedEntry.reason !== null && endedEntry.reason !== "moderated")
+    return yield* desk.refuse(500)
+  const imageCount = endedEntry.produced.images ?? 0
   if (stream === true) {
-    return yield* streamImages(accepted, size, {
+    return yield* streamImages(acceptedEntry, size, {
       work,
       imageCount,
       partial: partial_images ?? 0
@@ -121,15 +122,15 @@ const answer = Effect.fnUntraced(function* (
     indexes,
     Effect.fnUntraced(function* (index): Effect.fn.Return<Schema.JsonObject> {
       if (response_format !== "b64_json") {
-        return { url: links.image(accepted, index, size), revised_prompt: prompt }
+        return { url: links.image(acceptedEntry, index, size), revised_prompt: prompt }
       }
-      const png = yield* drawPicture(pictureSeed(accepted, index), size)
+      const png = yield* drawPicture(pictureSeed(acceptedEntry, index), size)
       return { b64_json: png.toString("base64") }
     })
   )
   return {
-    created: Math.floor(Date.parse(accepted.at) / 1000),
-    data: [...data, ...Array.from({ length: refused }, () => refusedImage)]
+    created: Math.floor(Date.parse(acceptedEntry.at) / 1000),
+    data: [...data, ...Array.from({ length: refusedCount }, () => refusedImage)]
   }
 })
 
@@ -138,7 +139,7 @@ const isSingle = (model: string): boolean => model.includes("seedream-")
 
 const newId = (): string => `img-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 20)}`
 
-const place = Effect.fnUntraced(function* (
+const placeImageOrder = Effect.fnUntraced(function* (
   desk: Desk,
   call: Call,
   order: Submit,
@@ -169,7 +170,7 @@ const place = Effect.fnUntraced(function* (
       echo: {},
       newId
     },
-    (accepted) => answer(desk, accepted, size, order, work)
+    (acceptedEntry) => answer(desk, acceptedEntry, size, order, work)
   )
 })
 
@@ -178,7 +179,7 @@ export const submitAt = (desk: Desk) =>
   Effect.fnUntraced(function* (call: Call) {
     const order = yield* decodeSubmit(call.body)
     const images = [order.image ?? []].flat().length
-    return yield* place(desk, call, order, images, "image_generation")
+    return yield* placeImageOrder(desk, call, order, images, "image_generation")
   })
 
 /** Handles an image edit. Its fields are those of a generation request, in JSON or in a form. */
@@ -186,7 +187,7 @@ const edit = Effect.fnUntraced(function* (call: Call) {
   const { fields, pictures } = yield* readEdit(call)
   const order = yield* decodeSubmit(fields)
   if (isSingle(order.model)) return yield* desk.refuse(404)
-  return yield* place(desk, call, order, pictures, "image_edit")
+  return yield* placeImageOrder(desk, call, order, pictures, "image_edit")
 })
 
 const desk: Desk = { protocol: "ip_a", refuse, moderatedInput }

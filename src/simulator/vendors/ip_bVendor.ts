@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import type { AcceptedEntry, EndedEntry } from "../Book.ts"
 import { requestId } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
-import { placeOrder } from "../placing.ts"
+import { placeOrder } from "../placeOrder.ts"
 import { producedImages } from "../rendering.ts"
 import { isOn } from "../switches.ts"
 import { type Lifecycle, Tasks } from "../Tasks.ts"
@@ -18,10 +18,10 @@ import {
   type VendorRoute
 } from "../Vendor.ts"
 import {
-  asksAsync,
   between,
+  type CloudResult,
   invalid,
-  type Made,
+  isAsyncRequest,
   moderatedInput,
   moderatedOutput,
   newId,
@@ -67,20 +67,21 @@ const decodeSubmit = decodeBody(Submit, { unknownFields: "refused", refuse: ofFa
 
 const itemsOf = ({ input }: Submit) => input.messages.flatMap(({ content }) => content)
 
-const textsOf = (ask: Submit): ReadonlyArray<string> =>
-  itemsOf(ask).flatMap((item) => ("text" in item ? [item.text] : []))
+const textsOf = (submission: Submit): ReadonlyArray<string> =>
+  itemsOf(submission).flatMap((item) => ("text" in item ? [item.text] : []))
 
-const countReferences = (ask: Submit): number =>
-  itemsOf(ask).filter((item) => "image" in item).length
+const countReferences = (submission: Submit): number =>
+  itemsOf(submission).filter((item) => "image" in item).length
 
-const askFault = (family: Family, ask: Submit): Refusal | undefined => {
-  const { negative_prompt, prompt_extend, n = 1, size } = ask.parameters
-  if (ask.input.messages.length !== 1) return invalid("There is not exactly one message")
-  if (textsOf(ask).length !== 1) return invalid("There is not exactly one text in the message")
-  const references = countReferences(ask)
-  const [least, most] = family.references
-  if (references < least || references > most) {
-    return invalid(`The number of images in the message is not ${least} to ${most}`)
+const submissionFault = (family: Family, submission: Submit): Refusal | undefined => {
+  const { negative_prompt, prompt_extend, n = 1, size } = submission.parameters
+  if (submission.input.messages.length !== 1) return invalid("There is not exactly one message")
+  if (textsOf(submission).length !== 1)
+    return invalid("There is not exactly one text in the message")
+  const references = countReferences(submission)
+  const [min, max] = family.references
+  if (references < min || references > max) {
+    return invalid(`The number of images in the message is not ${min} to ${max}`)
   }
   if (!family.rewrites) {
     if (negative_prompt !== undefined) {
@@ -97,9 +98,9 @@ const askFault = (family: Family, ask: Submit): Refusal | undefined => {
 }
 
 const lifecycle = (cancels: boolean): Lifecycle => ({
-  between,
-  cancels,
-  produced: producedImages
+  runningStatuses: between,
+  reportsCancellation: cancels,
+  productOf: producedImages
 })
 
 const usageOf = ({ model, order, switches }: AcceptedEntry, images: number) => {
@@ -116,67 +117,67 @@ const usageOf = ({ model, order, switches }: AcceptedEntry, images: number) => {
  * followed by all images.
  */
 const madeImages = Effect.fnUntraced(function* (
-  accepted: AcceptedEntry,
-  ended: EndedEntry
-): Effect.fn.Return<Made, never, MediaLinks> {
+  acceptedEntry: AcceptedEntry,
+  endedEntry: EndedEntry
+): Effect.fn.Return<CloudResult, never, MediaLinks> {
   const links = yield* MediaLinks
-  const { echo, order, switches } = accepted
-  const family = familyOf(accepted.model)
+  const { echo, order, switches } = acceptedEntry
+  const family = familyOf(acceptedEntry.model)
   const size = family.sizeOf(order.size ?? family.defaultSize) ?? { width: 1024, height: 1024 }
-  const count = ended.produced.images ?? 0
+  const count = endedEntry.produced.images ?? 0
   const images = Array.from({ length: count }, (_, index) => ({
     ...(family.labels ? { type: "image" } : {}),
-    image: links.image(accepted, index, size)
+    image: links.image(acceptedEntry, index, size)
   }))
-  const rewritten = { text: `${echo.prompt} In soft light.` }
+  const rewrittenPrompt = { text: `${echo.prompt} In soft light.` }
   const contents = isOn(switches, "onechoice")
-    ? [[rewritten, ...images]]
-    : images.map((image) => (family.explains ? [image, rewritten] : [image]))
+    ? [[rewrittenPrompt, ...images]]
+    : images.map((image) => (family.explainsFaults ? [image, rewrittenPrompt] : [image]))
   const choices = contents.map((content) => ({
     finish_reason: "stop",
     message: { role: "assistant", content }
   }))
   return {
     output: { choices, ...(family.labels ? { finished: true } : {}) },
-    usage: usageOf(accepted, count)
+    usage: usageOf(acceptedEntry, count)
   }
 })
 
-const answerNow = Effect.fnUntraced(function* (
+const answerSynchronously = Effect.fnUntraced(function* (
   desk: Desk,
-  accepted: AcceptedEntry
+  acceptedEntry: AcceptedEntry
 ): Effect.fn.Return<Schema.Json, Refusal, Bench> {
   const tasks = yield* Tasks
-  const ended = yield* tasks.finish(accepted, lifecycle(false))
-  if (ended.reason === "moderated") return yield* moderatedOutput()
-  if (ended.reason !== null) return yield* desk.refuse(500)
-  const { output, usage } = yield* madeImages(accepted, ended)
+  const endedEntry = yield* tasks.finish(acceptedEntry, lifecycle(false))
+  if (endedEntry.reason === "moderated") return yield* moderatedOutput()
+  if (endedEntry.reason !== null) return yield* desk.refuse(500)
+  const { output, usage } = yield* madeImages(acceptedEntry, endedEntry)
   return { output, ...(usage === undefined ? {} : { usage }), request_id: requestId() }
 })
 
 export const taskForm: TaskForm = {
   lifecycle: lifecycle(true),
-  unusable: "Field required: input.messages",
+  unusableMessage: "Field required: input.messages",
   resultOf: madeImages,
   usageFields: ["image_count"]
 }
 
 /** Whether the path answers orders synchronously, with a task, or as the request asks. */
-type Manner = "sync" | "async" | "either"
+type SubmitMode = "sync" | "async" | "either"
 
-const draftOf = (ask: Submit, family: Family) => {
-  const prompt = textsOf(ask).join("\n")
+const draftOf = (submission: Submit, family: Family) => {
+  const prompt = textsOf(submission).join("\n")
   return {
     kind: "image",
-    model: ask.model,
+    model: submission.model,
     prompt,
     order: {
       seconds: null,
       resolution: null,
       ratio: null,
-      n: ask.parameters.n ?? family.defaultImages,
-      size: ask.parameters.size ?? family.defaultSize,
-      inputs: { images: countReferences(ask), videos: 0, audios: 0 },
+      n: submission.parameters.n ?? family.defaultImages,
+      size: submission.parameters.size ?? family.defaultSize,
+      inputs: { images: countReferences(submission), videos: 0, audios: 0 },
       generate_audio: null
     },
     clientToken: null,
@@ -186,20 +187,20 @@ const draftOf = (ask: Submit, family: Family) => {
 }
 
 /** Returns the handler of the protocol's orders at a desk. */
-export const submitAt = (desk: Desk, manner: Manner) =>
+export const submitAt = (desk: Desk, submitMode: SubmitMode) =>
   Effect.fnUntraced(function* (call: Call) {
-    const isAsync = asksAsync(call.headers)
-    if (manner === "sync" && isAsync) return yield* notAsynchronous()
-    if (manner === "async" && !isAsync) return yield* notSynchronous()
-    const ask = yield* decodeSubmit(call.body)
-    if (isMissingModel(ask.model)) return yield* noModel(ask.model)
-    const family = familyOf(ask.model)
-    const fault = askFault(family, ask)
+    const isAsync = isAsyncRequest(call.headers)
+    if (submitMode === "sync" && isAsync) return yield* notAsynchronous()
+    if (submitMode === "async" && !isAsync) return yield* notSynchronous()
+    const submission = yield* decodeSubmit(call.body)
+    if (isMissingModel(submission.model)) return yield* noModel(submission.model)
+    const family = familyOf(submission.model)
+    const fault = submissionFault(family, submission)
     if (fault !== undefined) return yield* fault
-    return yield* placeOrder(desk, call, draftOf(ask, family), (accepted) =>
-      isAsync || isOn(accepted.switches, "async")
-        ? Effect.succeed(pending(accepted))
-        : answerNow(desk, accepted)
+    return yield* placeOrder(desk, call, draftOf(submission, family), (acceptedEntry) =>
+      isAsync || isOn(acceptedEntry.switches, "async")
+        ? Effect.succeed(pending(acceptedEntry))
+        : answerSynchronously(desk, acceptedEntry)
     )
   })
 

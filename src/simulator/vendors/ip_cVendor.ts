@@ -2,7 +2,7 @@ import type { Desk, Vendor } from "../Vendor.ts"
 import * as cloud from "./cloud.ts"
 import * as ip_a from "./ip_aVendor.ts"
 import * as ip_b from "./ip_bVendor.ts"
-import { authenticate, refuse, relayed } from "./relayVendor.ts"
+import { authenticate, refuse, relayRoutes } from "./relayVendor.ts"
 import { moderatedInput } from "./standardErrors.ts"
 
 const relay = { protocol: "ip_c", refuse }
@@ -18,10 +18,10 @@ export const ip_c: Vendor = {
   ...relay,
   authenticate,
   routes: [
-    ...relayed("a", [
+    ...relayRoutes("a", [
       { method: "POST", path: "/v1/images/generations", handle: ip_a.submitAt(standard) }
     ]),
-    ...relayed("f", [
+    ...relayRoutes("f", [
       {
         method: "POST",
         path: "/api/v1/services/aigc/image-generation/generation",

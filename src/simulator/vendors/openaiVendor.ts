@@ -1,8 +1,8 @@
 import { Effect, Schema, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { AcceptedEntry, Produced } from "../Book.ts"
+import type { AcceptedEntry, Product } from "../Book.ts"
 import { numberFrom, randomText } from "../digest.ts"
-import { hangUp, placeOrder } from "../placing.ts"
+import { hangUp, placeOrder } from "../placeOrder.ts"
 import { countOf, isOn, withUsageWord } from "../switches.ts"
 import { type Lifecycle, Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, isMissingModel, keyOf, type Vendor } from "../Vendor.ts"
@@ -46,49 +46,53 @@ const decodeEmbed = decodeBody(Embed, { unknownFields: "ignored", refuse: ofFaul
 
 /** The response contains the whole result, so an order is never polled. */
 const lifecycle = (completionTokens: number): Lifecycle => ({
-  between: ["processing"],
-  cancels: false,
-  produced: (): Produced => ({ seconds: null, images: null, completion_tokens: completionTokens })
+  runningStatuses: ["processing"],
+  reportsCancellation: false,
+  productOf: (): Product => ({ seconds: null, images: null, completion_tokens: completionTokens })
 })
 
-const end = Effect.fnUntraced(function* (desk: Desk, accepted: AcceptedEntry, tokens: number) {
+const end = Effect.fnUntraced(function* (desk: Desk, acceptedEntry: AcceptedEntry, tokens: number) {
   const tasks = yield* Tasks
-  const ended = yield* tasks.finish(accepted, lifecycle(tokens))
-  if (ended.reason === "moderated") return yield* refusedContent("moderation_blocked")
-  if (ended.reason !== null) return yield* desk.refuse(500)
+  const endedEntry = yield* tasks.finish(acceptedEntry, lifecycle(tokens))
+  if (endedEntry.reason === "moderated") return yield* refusedContent("moderation_blocked")
+  if (endedEntry.reason !== null) return yield* desk.refuse(500)
 })
 
 const usageFields = ["prompt_tokens", "completion_tokens", "total_tokens"]
 
-const headOf = (accepted: AcceptedEntry, object: string) => ({
-  id: accepted.upstream_id,
+const headOf = (acceptedEntry: AcceptedEntry, object: string) => ({
+  id: acceptedEntry.upstream_id,
   object,
-  created: Math.floor(Date.parse(accepted.at) / 1000),
-  model: accepted.model
+  created: Math.floor(Date.parse(acceptedEntry.at) / 1000),
+  model: acceptedEntry.model
 })
 
 /**
  * The response as JSON text. `sim:usage` may replace its counts by words that are not JSON numbers.
  */
-const answerOf = (accepted: AcceptedEntry, body: object, usage: object) => {
-  const { switches } = accepted
+const answerOf = (acceptedEntry: AcceptedEntry, body: object, usage: object) => {
+  const { switches } = acceptedEntry
   const responseBody = isOn(switches, "nousage") ? body : { ...body, usage }
   return withUsageWord(JSON.stringify(responseBody), switches, usageFields)
 }
 
-const plainAnswer = (accepted: AcceptedEntry, chat: Chat) => {
+const plainAnswer = (acceptedEntry: AcceptedEntry, chat: Chat) => {
   const choices = choicesOf(chat).map(({ tokens, finish }, index) => ({
     index,
     message: { role: "assistant", content: tokens.join("") },
     finish_reason: finish
   }))
-  return answerOf(accepted, { ...headOf(accepted, "chat.completion"), choices }, chatUsage(chat))
+  return answerOf(
+    acceptedEntry,
+    { ...headOf(acceptedEntry, "chat.completion"), choices },
+    chatUsage(chat)
+  )
 }
 
 /** The data of all events of a streamed chat, in order. */
-const eventsOf = (accepted: AcceptedEntry, chat: Chat): ReadonlyArray<string> => {
+const eventsOf = (acceptedEntry: AcceptedEntry, chat: Chat): ReadonlyArray<string> => {
   const counts = chat.stream_options?.include_usage === true
-  const head = headOf(accepted, "chat.completion.chunk")
+  const head = headOf(acceptedEntry, "chat.completion.chunk")
   const chunk = (index: number, delta: object, finish_reason: string | null) =>
     JSON.stringify({
       ...head,
@@ -102,14 +106,14 @@ const eventsOf = (accepted: AcceptedEntry, chat: Chat): ReadonlyArray<string> =>
       tokens.map((content) => chunk(index, { content }, null))
     ),
     ...choices.map(({ finish }, index) => chunk(index, {}, finish)),
-    ...(counts && !isOn(accepted.switches, "nousage")
-      ? [answerOf(accepted, { ...head, choices: [] }, chatUsage(chat))]
+    ...(counts && !isOn(acceptedEntry.switches, "nousage")
+      ? [answerOf(acceptedEntry, { ...head, choices: [] }, chatUsage(chat))]
       : []),
     "[DONE]"
   ]
 }
 
-const failed = JSON.stringify({
+const errorEvent = JSON.stringify({
   error: {
     message: "The server had an error",
     type: "server_error",
@@ -128,15 +132,15 @@ const brokenConnection = Effect.sleep("50 millis").pipe(
  * Streams the response event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the
  * stream breaks, stalls or sends an error after N events.
  */
-const streamAnswer = Effect.fnUntraced(function* (accepted: AcceptedEntry, chat: Chat) {
+const streamAnswer = Effect.fnUntraced(function* (acceptedEntry: AcceptedEntry, chat: Chat) {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const { switches } = accepted
-  const all = eventsOf(accepted, chat)
+  const { switches } = acceptedEntry
+  const all = eventsOf(acceptedEntry, chat)
   const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : all.length)
   const eventCount = Math.min(after("breaks"), after("stalls"), after("errors"))
   const pause = (countOf(switches, "takes", 0) * 1000) / all.length
   const ending = isOn(switches, "errors")
-    ? Stream.succeed(failed)
+    ? Stream.succeed(errorEvent)
     : Stream.fromEffect(isOn(switches, "breaks") ? brokenConnection : Effect.never)
   const eventStream = Stream.fromIterable(all.slice(0, eventCount)).pipe(
     Stream.rechunk(1),
@@ -182,12 +186,14 @@ const complete = Effect.fnUntraced(function* (call: Call) {
       echo: {},
       newId
     },
-    Effect.fnUntraced(function* (accepted) {
-      yield* end(desk, accepted, chatUsage(chat).completion_tokens)
-      if (chat.stream === true) return yield* streamAnswer(accepted, chat)
-      const text = plainAnswer(accepted, chat)
+    Effect.fnUntraced(function* (acceptedEntry) {
+      yield* end(desk, acceptedEntry, chatUsage(chat).completion_tokens)
+      if (chat.stream === true) return yield* streamAnswer(acceptedEntry, chat)
+      const text = plainAnswer(acceptedEntry, chat)
       return json(
-        isOn(accepted.switches, "truncated") ? text.slice(0, Math.floor(text.length / 2)) : text
+        isOn(acceptedEntry.switches, "truncated")
+          ? text.slice(0, Math.floor(text.length / 2))
+          : text
       )
     })
   )
@@ -199,7 +205,7 @@ const defaultDimensions = 8
  * A vector as base64 of 32-bit floats in the machine's byte order, in which OpenAI's clients read
  * it.
  */
-const packed = (vector: ReadonlyArray<number>): string =>
+const encodeVector = (vector: ReadonlyArray<number>): string =>
   Buffer.from(Float32Array.from(vector).buffer).toString("base64")
 
 const embed = Effect.fnUntraced(function* (call: Call) {
@@ -225,7 +231,7 @@ const embed = Effect.fnUntraced(function* (call: Call) {
     return {
       object: "embedding",
       index,
-      embedding: encoding_format === "base64" ? packed(vector) : vector
+      embedding: encoding_format === "base64" ? encodeVector(vector) : vector
     }
   })
   return yield* placeOrder(
@@ -240,11 +246,11 @@ const embed = Effect.fnUntraced(function* (call: Call) {
       echo: {},
       newId
     },
-    Effect.fnUntraced(function* (accepted) {
-      yield* end(desk, accepted, 0)
+    Effect.fnUntraced(function* (acceptedEntry) {
+      yield* end(desk, acceptedEntry, 0)
       return json(
         answerOf(
-          accepted,
+          acceptedEntry,
           { object: "list", data, model },
           { prompt_tokens: tokens, total_tokens: tokens }
         )

@@ -37,7 +37,7 @@ const ownCause = ["The relay had an error", "internal_error"] as const
 export const refuse = (status: number): Refusal =>
   refusal(status, ...(causes[status] ?? (status >= 500 ? ownCause : otherCause)))
 
-const unsupported = () =>
+const unsupportedOperation = () =>
   refusal(400, "The requested operation is unsupported.", "unsupported_operation")
 
 /**
@@ -47,13 +47,13 @@ const unsupported = () =>
 export const authenticate: Vendor["authenticate"] = (headers) =>
   keyOf(headers, "Bearer", () => refuse(401))
 
-const Named = Schema.Struct({
+const ModelBody = Schema.Struct({
   model: Schema.optionalKey(Schema.String),
   model_name: Schema.optionalKey(Schema.String)
 })
 
 const modelOf = ({ body }: Call): string => {
-  const namedModel = Option.getOrUndefined(Schema.decodeUnknownOption(Named)(body))
+  const namedModel = Option.getOrUndefined(Schema.decodeUnknownOption(ModelBody)(body))
   return namedModel?.model ?? namedModel?.model_name ?? ""
 }
 
@@ -63,27 +63,27 @@ const checkModel = (model: string, family: Family): Effect.Effect<void, Refusal>
   const ownFamily = families.find(([start]) => start.test(model))
   return ownFamily === undefined || ownFamily[1] === family
     ? Effect.void
-    : Effect.fail(unsupported())
+    : Effect.fail(unsupportedOperation())
 }
 
 /**
  * Mounts the routes of a model family under the family's path segment, and runs the relay's checks
  * before each of them. Every other path under the segment is answered as an unsupported operation.
  */
-export const relayed = (
+export const relayRoutes = (
   family: Family,
   routes: ReadonlyArray<VendorRoute>
 ): ReadonlyArray<VendorRoute> => {
   const root = `/${segments[family]}` as const
-  const guarded = (handle: VendorRoute["handle"]) => (call: Call) =>
+  const withModelCheck = (handle: VendorRoute["handle"]) => (call: Call) =>
     Effect.andThen(checkModel(modelOf(call), family), handle(call))
   const noRoute = (): Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal> =>
-    Effect.fail(unsupported())
+    Effect.fail(unsupportedOperation())
   return [
     ...routes.map(({ method, path, handle }) => ({
       method,
       path: `${root}${path}` as const,
-      handle: guarded(handle)
+      handle: withModelCheck(handle)
     })),
     { method: "*", path: `${root}/*`, handle: noRoute }
   ]

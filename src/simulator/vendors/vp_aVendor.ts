@@ -4,7 +4,7 @@ import type { AcceptedEntry, EndedEntry } from "../Book.ts"
 import { numberFrom, randomText } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
 import { clipSize } from "../media/clip.ts"
-import { placeOrder } from "../placing.ts"
+import { placeOrder } from "../placeOrder.ts"
 import { framesPerSecond, renderedRatio, renderedResolution } from "../rendering.ts"
 import { Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, keyOf, type Refusal, type Vendor } from "../Vendor.ts"
@@ -12,7 +12,7 @@ import { taskTypeOf, textOf } from "./contentBlocks.ts"
 import {
   badKey,
   draftOf,
-  invalid,
+  invalidParameter,
   jsonText,
   lifecycle,
   noTask,
@@ -78,38 +78,41 @@ const inapplicable = (order: typeof Submit.Type): Refusal | undefined => {
   const { parameters } = familyOf(order.model)
   for (const [name, value] of Object.entries(optionsOf(order))) {
     if (value === undefined || parameters.includes(name)) continue
-    const why = `\`${name}\` is not supported for model ${order.model} in ${taskTypeOf(order.content)}`
-    return invalid(name, `is not valid: the specified parameter ${why}, must be empty.`)
+    const reason = `\`${name}\` is not supported for model ${order.model} in ${taskTypeOf(order.content)}`
+    return invalidParameter(name, `is not valid: the specified parameter ${reason}, must be empty.`)
   }
   return order.frames !== undefined && (order.frames - FEWEST_FRAMES) % FRAMES_STEP !== 0
-    ? invalid("frames")
+    ? invalidParameter("frames")
     : undefined
 }
 
-const rendered = Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: EndedEntry) {
+const renderResult = Effect.fnUntraced(function* (
+  acceptedEntry: AcceptedEntry,
+  endedEntry: EndedEntry
+) {
   const links = yield* MediaLinks
-  const { order } = accepted
+  const { order } = acceptedEntry
   const echo: Partial<typeof Echo.Type> = Option.getOrElse(
-    Schema.decodeUnknownOption(Echo)(accepted.echo),
+    Schema.decodeUnknownOption(Echo)(acceptedEntry.echo),
     () => ({})
   )
-  const { return_last_frame = false, ...echoed } = echo
-  const lastFrame = links.image(accepted, 0, clipSize)
+  const { return_last_frame = false, ...echoedFields } = echo
+  const lastFrame = links.image(acceptedEntry, 0, clipSize)
   return {
     content: {
-      video_url: links.video(ended),
+      video_url: links.video(endedEntry),
       ...(return_last_frame ? { last_frame_url: lastFrame } : {})
     },
-    ...echoed,
-    resolution: renderedResolution(accepted),
-    ratio: renderedRatio(accepted),
-    duration: ended.produced.seconds,
+    ...echoedFields,
+    resolution: renderedResolution(acceptedEntry),
+    ratio: renderedRatio(acceptedEntry),
+    duration: endedEntry.produced.seconds,
     framespersecond: framesPerSecond,
     generate_audio: order.generate_audio
   }
 })
 
-const form = { idField: "id", rendered }
+const form = { idField: "id", renderResult }
 
 const runningTask = (id: string) =>
   refusal(
@@ -126,7 +129,9 @@ const readPage = (query: URLSearchParams, name: string, usual: number) => {
   const text = query.get(name)
   if (text === null) return Effect.succeed(usual)
   const number = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  return number >= 1 && number <= MOST_A_PAGE ? Effect.succeed(number) : Effect.fail(invalid(name))
+  return number >= 1 && number <= MOST_A_PAGE
+    ? Effect.succeed(number)
+    : Effect.fail(invalidParameter(name))
 }
 
 const secondsOfFrames = (frames: number): number => Math.round(frames / framesPerSecond)
@@ -171,8 +176,8 @@ export const callsAt = (desk: Desk) => ({
   }),
   poll: Effect.fnUntraced(function* (call: Call) {
     const tasks = yield* Tasks
-    const sighting = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
-    return yield* pollAnswer(desk, sighting, form)
+    const pollResult = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
+    return yield* pollAnswer(desk, pollResult, form)
   }),
   /**
    * Lists tasks. Tasks that are requested by id are polled; all others have the status of their
@@ -185,36 +190,38 @@ export const callsAt = (desk: Desk) => ({
     const namedIds = call.query.getAll("filter.task_ids").flatMap((ids) => ids.split(","))
     const tasks = yield* Tasks
     const ownIds = yield* tasks.idsOf(desk, call.key)
-    const sightings = yield* namedIds.length > 0
+    const pollResults = yield* namedIds.length > 0
       ? Effect.forEach(
           namedIds.filter((id) => ownIds.includes(id)),
           (id) => tasks.poll(desk, id, lifecycle)
         )
-      : Effect.forEach(ownIds, (id) => tasks.look(desk, id, lifecycle))
-    const knownTasks = sightings.filter(
-      (sighting) => sighting._tag === "Between" || sighting._tag === "Ended"
+      : Effect.forEach(ownIds, (id) => tasks.peek(desk, id, lifecycle))
+    const knownTasks = pollResults.filter(
+      (pollResult) => pollResult._tag === "Between" || pollResult._tag === "Ended"
     )
-    const matching = knownTasks.filter(
-      (sighting) => status === null || statusOf(sighting) === status
+    const matchingTasks = knownTasks.filter(
+      (pollResult) => status === null || statusOf(pollResult) === status
     )
-    const shown = matching.slice((page - 1) * size, page * size)
-    const items = yield* Effect.forEach(shown, (sighting) => recordText(desk, sighting, form))
-    return jsonText(`{"total":${matching.length},"items":[${items.join()}]}`)
+    const pageOfTasks = matchingTasks.slice((page - 1) * size, page * size)
+    const items = yield* Effect.forEach(pageOfTasks, (pollResult) =>
+      recordText(desk, pollResult, form)
+    )
+    return jsonText(`{"total":${matchingTasks.length},"items":[${items.join()}]}`)
   }),
   /** Cancels a queued task, and deletes a finished one. */
   remove: Effect.fnUntraced(function* (call: Call) {
     const id = call.params.id ?? ""
     const tasks = yield* Tasks
-    const sighting = yield* tasks.look(desk, id, lifecycle)
-    switch (sighting._tag) {
+    const pollResult = yield* tasks.peek(desk, id, lifecycle)
+    switch (pollResult._tag) {
       case "Forgotten":
         return yield* noTask()
       case "Ended":
         yield* tasks.remove(id)
         return HttpServerResponse.jsonUnsafe({})
       case "Between":
-        if (sighting.status !== lifecycle.between[0]) return yield* runningTask(id)
-        yield* tasks.cancel(sighting.accepted)
+        if (pollResult.status !== lifecycle.runningStatuses[0]) return yield* runningTask(id)
+        yield* tasks.cancel(pollResult.acceptedEntry)
         return HttpServerResponse.jsonUnsafe({})
       case "Broken":
         return yield* desk.refuse(500)

@@ -3,15 +3,15 @@ import type { Headers } from "effect/http"
 import type { AcceptedEntry, EndedEntry } from "../Book.ts"
 import { randomText, requestId } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
-import { placeOrder } from "../placing.ts"
+import { placeOrder } from "../placeOrder.ts"
 import { Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, keyOf, type Refusal, type Vendor } from "../Vendor.ts"
 import {
   badKey,
   draftOf,
-  invalid,
+  invalidParameter,
   lifecycle,
-  missing,
+  missingParameter,
   ofFault,
   orderFault,
   orderFields,
@@ -35,7 +35,7 @@ const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFa
 
 const checkApplication = (headers: Headers.Headers): Effect.Effect<void, Refusal> => {
   const id = headers[applicationHeader.toLowerCase()]?.trim() ?? ""
-  if (id === "") return Effect.fail(missing(applicationHeader))
+  if (id === "") return Effect.fail(missingParameter(applicationHeader))
   return id === foreignApplication
     ? Effect.fail(
         refusal(
@@ -48,9 +48,9 @@ const checkApplication = (headers: Headers.Headers): Effect.Effect<void, Refusal
     : Effect.void
 }
 
-const rendered = Effect.fnUntraced(function* (_: AcceptedEntry, ended: EndedEntry) {
+const renderResult = Effect.fnUntraced(function* (_: AcceptedEntry, endedEntry: EndedEntry) {
   const links = yield* MediaLinks
-  return { content: { video_url: links.video(ended) }, duration: ended.produced.seconds }
+  return { content: { video_url: links.video(endedEntry) }, duration: endedEntry.produced.seconds }
 })
 
 const newId = (): string => `vbt-${randomText("0123456789abcdef", 12)}`
@@ -65,7 +65,7 @@ const submit = Effect.fnUntraced(function* (call: Call) {
   yield* checkApplication(call.headers)
   const order = yield* decodeSubmit(call.body)
   if (order.resolution !== undefined) {
-    return yield* invalid("resolution", "is not part of the interface.")
+    return yield* invalidParameter("resolution", "is not part of the interface.")
   }
   const fault = orderFault(order)
   if (fault !== undefined) return yield* fault
@@ -81,8 +81,8 @@ const submit = Effect.fnUntraced(function* (call: Call) {
 const poll = Effect.fnUntraced(function* (call: Call) {
   yield* checkApplication(call.headers)
   const tasks = yield* Tasks
-  const sighting = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
-  return yield* pollAnswer(desk, sighting, { idField: "task_id", rendered })
+  const pollResult = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
+  return yield* pollAnswer(desk, pollResult, { idField: "task_id", renderResult })
 })
 
 /**

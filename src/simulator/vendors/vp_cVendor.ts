@@ -1,6 +1,6 @@
 import type { Vendor } from "../Vendor.ts"
 import * as cloud from "./cloud.ts"
-import { authenticate, refuse, relayed } from "./relayVendor.ts"
+import { authenticate, refuse, relayRoutes } from "./relayVendor.ts"
 import { routesOfA } from "./vp_c/a.ts"
 import { routesOfD } from "./vp_c/d.ts"
 import * as vp_e from "./vp_eVendor.ts"
@@ -16,10 +16,13 @@ export const vp_c: Vendor = {
   ...relay,
   authenticate,
   routes: [
-    ...relayed("a", routesOfA(relay)),
-    ...relayed("d", routesOfD(relay)),
-    ...relayed("e", vp_e.routesAt({ ...relay, family: "e", moderatedInput: vp_e.moderatedInput })),
-    ...relayed(
+    ...relayRoutes("a", routesOfA(relay)),
+    ...relayRoutes("d", routesOfD(relay)),
+    ...relayRoutes(
+      "e",
+      vp_e.routesAt({ ...relay, family: "e", moderatedInput: vp_e.moderatedInput })
+    ),
+    ...relayRoutes(
       "f",
       vp_f.routesAt(
         { ...relay, family: "f", moderatedInput: cloud.moderatedInput },

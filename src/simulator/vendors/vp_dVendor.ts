@@ -3,10 +3,10 @@ import { HttpServerResponse } from "effect/http"
 import { type AcceptedEntry, millisOf } from "../Book.ts"
 import { randomText, requestId } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
-import { placeOrder } from "../placing.ts"
+import { placeOrder } from "../placeOrder.ts"
 import { producedSeconds } from "../rendering.ts"
 import { echoOf } from "../switches.ts"
-import { type Lifecycle, type Sighting, Tasks } from "../Tasks.ts"
+import { type Lifecycle, type PollResult, Tasks } from "../Tasks.ts"
 import {
   type Call,
   type Desk,
@@ -17,7 +17,7 @@ import {
   type Vendor
 } from "../Vendor.ts"
 import { familyOf, type Mode, modes } from "./vp_d/families.ts"
-import { countOf, promptOf, readAsk, refusal } from "./vp_d/modes.ts"
+import { countOf, promptOf, readSubmission, refusal } from "./vp_d/modes.ts"
 
 const keyFaults = {
   missing: [1001, "Authorization is empty"],
@@ -54,9 +54,9 @@ export const moderatedInput = () =>
   refusal(400, 1301, "The prompt did not pass the content safety check")
 
 export const lifecycle: Lifecycle = {
-  between: ["submitted", "processing"],
-  cancels: false,
-  produced: (accepted) => producedSeconds(accepted, familyOf(accepted.model))
+  runningStatuses: ["submitted", "processing"],
+  reportsCancellation: false,
+  productOf: (acceptedEntry) => producedSeconds(acceptedEntry, familyOf(acceptedEntry.model))
 }
 
 /**
@@ -64,8 +64,8 @@ export const lifecycle: Lifecycle = {
  * input video, otherwise 0.6.
  */
 const receipt = ({ order }: AcceptedEntry): string => {
-  const dear = order.generate_audio === true || order.inputs.videos > 0
-  return String(((order.seconds ?? 0) * (dear ? 9 : 6)) / 10)
+  const isExpensive = order.generate_audio === true || order.inputs.videos > 0
+  return String(((order.seconds ?? 0) * (isExpensive ? 9 : 6)) / 10)
 }
 
 /** The body of every response that is not an error. */
@@ -77,18 +77,18 @@ export const success = (data: Schema.Json) => ({
 })
 
 const row = (
-  accepted: AcceptedEntry,
+  acceptedEntry: AcceptedEntry,
   status: string,
   message: string,
   updatedAtMillis: number
 ) => ({
-  id: accepted.upstream_id,
+  id: acceptedEntry.upstream_id,
   status,
   message,
-  ...(accepted.client_token === null ? {} : { external_id: accepted.client_token }),
-  create_time: millisOf(accepted),
+  ...(acceptedEntry.client_token === null ? {} : { external_id: acceptedEntry.client_token }),
+  create_time: millisOf(acceptedEntry),
   update_time: updatedAtMillis,
-  ...echoOf(accepted.switches)
+  ...echoOf(acceptedEntry.switches)
 })
 
 /** The error messages of failed tasks, by reason. */
@@ -101,31 +101,39 @@ export const failures = {
 } as const
 
 const pollRow = Effect.fnUntraced(function* (
-  sighting: Sighting
+  pollResult: PollResult
 ): Effect.fn.Return<Option.Option<Schema.Json>, Refusal, MediaLinks> {
-  switch (sighting._tag) {
+  switch (pollResult._tag) {
     case "Broken":
       return yield* refuse(500)
     case "Forgotten":
       return Option.none()
     case "Between": {
-      const { accepted, status } = sighting
-      return Option.some({ ...row(accepted, status, "", millisOf(accepted)), billing: [] })
+      const { acceptedEntry, status } = pollResult
+      return Option.some({
+        ...row(acceptedEntry, status, "", millisOf(acceptedEntry)),
+        billing: []
+      })
     }
     case "Ended": {
-      const { accepted, ended } = sighting
-      if (ended.reason !== null) {
-        const failed = row(accepted, "failed", failures[ended.reason], millisOf(ended))
-        return Option.some({ ...failed, billing: [{ amount: "0" }] })
+      const { acceptedEntry, endedEntry } = pollResult
+      if (endedEntry.reason !== null) {
+        const failedRow = row(
+          acceptedEntry,
+          "failed",
+          failures[endedEntry.reason],
+          millisOf(endedEntry)
+        )
+        return Option.some({ ...failedRow, billing: [{ amount: "0" }] })
       }
       const links = yield* MediaLinks
-      const duration = `${ended.produced.seconds}.041`
-      const output = { type: "video", url: links.video(ended), duration }
-      const markedOutput = { ...output, watermark_url: links.markedVideo(ended) }
+      const duration = `${endedEntry.produced.seconds}.041`
+      const output = { type: "video", url: links.video(endedEntry), duration }
+      const markedOutput = { ...output, watermark_url: links.markedVideo(endedEntry) }
       return Option.some({
-        ...row(accepted, "succeeded", "", millisOf(ended)),
-        outputs: [accepted.echo.watermark === true ? markedOutput : output],
-        billing: [{ charge_type: "unit", amount: receipt(accepted), package_type: "video" }]
+        ...row(acceptedEntry, "succeeded", "", millisOf(endedEntry)),
+        outputs: [acceptedEntry.echo.watermark === true ? markedOutput : output],
+        billing: [{ charge_type: "unit", amount: receipt(acceptedEntry), package_type: "video" }]
       })
     }
   }
@@ -139,16 +147,16 @@ const submit = (mode: Mode) =>
     if (isMissingModel(model) || familyOf(model).modes[mode] === undefined) {
       return yield* noModel(model)
     }
-    const ask = yield* readAsk(mode, model, call.body)
-    const { settings, options } = ask
-    const hasFrame = countOf(ask, "first_frame", "feature_video", "base_video") > 0
+    const submission = yield* readSubmission(mode, model, call.body)
+    const { settings, options } = submission
+    const hasFrame = countOf(submission, "first_frame", "feature_video", "base_video") > 0
     return yield* placeOrder(
       desk,
       call,
       {
         kind: "video",
         model,
-        prompt: promptOf(ask),
+        prompt: promptOf(submission),
         order: {
           seconds: settings.duration ?? 5,
           resolution: settings.resolution ?? "720p",
@@ -156,17 +164,18 @@ const submit = (mode: Mode) =>
           n: null,
           size: null,
           inputs: {
-            images: countOf(ask, "first_frame", "last_frame", "refer_image"),
-            videos: countOf(ask, "feature_video", "base_video"),
+            images: countOf(submission, "first_frame", "last_frame", "refer_image"),
+            videos: countOf(submission, "feature_video", "base_video"),
             audios: 0
           },
-          generate_audio: settings.audio === "native" || familyOf(model).alwaysSounds === true
+          generate_audio: settings.audio === "native" || familyOf(model).hasAlwaysSound === true
         },
         clientToken: options.external_task_id ?? null,
         echo: { watermark: options.watermark_info?.enabled ?? false },
         newId
       },
-      (accepted) => Effect.succeed(success(row(accepted, "submitted", "", millisOf(accepted))))
+      (acceptedEntry) =>
+        Effect.succeed(success(row(acceptedEntry, "submitted", "", millisOf(acceptedEntry))))
     )
   })
 

@@ -4,10 +4,10 @@ import type { AcceptedEntry, EndedEntry } from "../Book.ts"
 import { numberFrom, randomText, requestId } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
 import { clipSize } from "../media/clip.ts"
-import { placeOrder } from "../placing.ts"
+import { placeOrder } from "../placeOrder.ts"
 import { producedSeconds } from "../rendering.ts"
 import { echoOf } from "../switches.ts"
-import { type Lifecycle, type Sighting, Tasks } from "../Tasks.ts"
+import { type Lifecycle, type PollResult, Tasks } from "../Tasks.ts"
 import {
   type BodyFault,
   type Call,
@@ -74,7 +74,7 @@ const ReferenceSubmit = Schema.Struct({
 })
 
 /** A request of any mode. */
-type Ask = typeof FrameSubmit.Type & Partial<typeof ReferenceSubmit.Type>
+type Submission = typeof FrameSubmit.Type & Partial<typeof ReferenceSubmit.Type>
 
 const refusal = (status: number, reason: string, message: string) =>
   new Refusal({
@@ -90,8 +90,8 @@ const faults = {
 
 const ofFault = ({ path, problem }: BodyFault) => {
   if (path === "") return refusal(400, "BadRequest", "the body is not a JSON object")
-  const [reason, words] = faults[problem]
-  return refusal(400, reason, `${words}: ${path}`)
+  const [reason, faultText] = faults[problem]
+  return refusal(400, reason, `${faultText}: ${path}`)
 }
 
 const noTask = () => refusal(404, "TaskNotFound", "task not found")
@@ -123,8 +123,9 @@ const decodeText = decodeBody(TextSubmit, lenient)
 const decodeFrames = decodeBody(FrameSubmit, lenient)
 const decodeReference = decodeBody(ReferenceSubmit, lenient)
 
-const readers: Record<Mode, (body: unknown) => Effect.Effect<Ask, Refusal>> = {
-  text2video: (body) => Effect.map(decodeText(body), (ask) => ({ ...ask, images: [] })),
+const readers: Record<Mode, (body: unknown) => Effect.Effect<Submission, Refusal>> = {
+  text2video: (body) =>
+    Effect.map(decodeText(body), (submission) => ({ ...submission, images: [] })),
   img2video: decodeFrames,
   "start-end2video": decodeFrames,
   reference2video: decodeReference
@@ -140,9 +141,9 @@ const imageCounts: Record<Mode, readonly [least: number, most: number]> = {
 const isWebUrl = (text: string) => /^https?:\/\/\S/.test(text)
 const isInlineImage = (text: string) => /^data:image\/(png|jpe?g|webp);base64,./.test(text)
 
-const imagesFault = (mode: Mode, { images }: Ask): Refusal | undefined => {
-  const [least, most] = imageCounts[mode]
-  if (images.length < least || images.length > most) {
+const imagesFault = (mode: Mode, { images }: Submission): Refusal | undefined => {
+  const [min, max] = imageCounts[mode]
+  if (images.length < min || images.length > max) {
     return refusal(400, "FieldItemCountOutOfRange", "item count out of range: images")
   }
   const index = images.findIndex((image) => !isWebUrl(image) && !isInlineImage(image))
@@ -157,7 +158,7 @@ const modelFault = (mode: Mode, model: string): Refusal | undefined =>
     ? refusal(400, "ModelUnavailable", `model unavailable: ${model}`)
     : undefined
 
-const sizeFault = ({ model, duration, resolution }: Ask): Refusal | undefined => {
+const sizeFault = ({ model, duration, resolution }: Submission): Refusal | undefined => {
   const family = familyOf(model)
   if (duration !== undefined && !makesSeconds(family, duration)) {
     return ofFault({ path: "duration", problem: "invalid" })
@@ -168,9 +169,9 @@ const sizeFault = ({ model, duration, resolution }: Ask): Refusal | undefined =>
 }
 
 const lifecycle: Lifecycle = {
-  between: ["created", "queueing", "processing"],
-  cancels: false,
-  produced: (accepted) => producedSeconds(accepted, familyOf(accepted.model))
+  runningStatuses: ["created", "queueing", "processing"],
+  reportsCancellation: false,
+  productOf: (acceptedEntry) => producedSeconds(acceptedEntry, familyOf(acceptedEntry.model))
 }
 
 const creditsPerSecond: Readonly<Record<string, number>> = { "540p": 2, "720p": 4, "1080p": 5 }
@@ -179,23 +180,23 @@ const creditsOf = ({ order }: AcceptedEntry): number =>
   (order.seconds ?? 0) * (creditsPerSecond[order.resolution ?? ""] ?? 0)
 
 /** The vendor's timestamps have nanoseconds. */
-const stamp = (accepted: AcceptedEntry): string => accepted.at.replace("Z", "002956Z")
+const stamp = (acceptedEntry: AcceptedEntry): string => acceptedEntry.at.replace("Z", "002956Z")
 
-const submitted = (accepted: AcceptedEntry, ask: Ask) => ({
-  task_id: accepted.upstream_id,
+const submitAnswer = (acceptedEntry: AcceptedEntry, submission: Submission) => ({
+  task_id: acceptedEntry.upstream_id,
   state: "created",
-  model: accepted.model,
-  prompt: ask.prompt ?? "",
-  images: ask.images,
-  duration: accepted.order.seconds,
-  seed: ask.seed || numberFrom(ask.prompt ?? "", 1e6),
-  ...(accepted.order.ratio === null ? {} : { aspect_ratio: accepted.order.ratio }),
-  resolution: accepted.order.resolution,
-  movement_amplitude: ask.movement_amplitude ?? "auto",
-  payload: ask.payload ?? "",
-  credits: creditsOf(accepted),
-  off_peak: ask.off_peak ?? false,
-  created_at: stamp(accepted)
+  model: acceptedEntry.model,
+  prompt: submission.prompt ?? "",
+  images: submission.images,
+  duration: acceptedEntry.order.seconds,
+  seed: submission.seed || numberFrom(submission.prompt ?? "", 1e6),
+  ...(acceptedEntry.order.ratio === null ? {} : { aspect_ratio: acceptedEntry.order.ratio }),
+  resolution: acceptedEntry.order.resolution,
+  movement_amplitude: submission.movement_amplitude ?? "auto",
+  payload: submission.payload ?? "",
+  credits: creditsOf(acceptedEntry),
+  off_peak: submission.off_peak ?? false,
+  created_at: stamp(acceptedEntry)
 })
 
 const failures: Record<NonNullable<EndedEntry["reason"]>, string> = {
@@ -206,58 +207,58 @@ const failures: Record<NonNullable<EndedEntry["reason"]>, string> = {
   expired: "Canceled"
 }
 
-const pollAnswer = Effect.fnUntraced(function* (desk: Desk, sighting: Sighting) {
-  if (sighting._tag === "Broken") return yield* desk.refuse(500)
-  if (sighting._tag === "Forgotten") return yield* noTask()
-  const { accepted } = sighting
-  const { payload = "", bgm = false, off_peak = false, watermark = false } = accepted.echo
+const pollAnswer = Effect.fnUntraced(function* (desk: Desk, pollResult: PollResult) {
+  if (pollResult._tag === "Broken") return yield* desk.refuse(500)
+  if (pollResult._tag === "Forgotten") return yield* noTask()
+  const { acceptedEntry } = pollResult
+  const { payload = "", bgm = false, off_peak = false, watermark = false } = acceptedEntry.echo
   const row = (state: string, errCode: string, creations: ReadonlyArray<Schema.Json>) => ({
-    id: accepted.upstream_id,
-    ...echoOf(accepted.switches),
+    id: acceptedEntry.upstream_id,
+    ...echoOf(acceptedEntry.switches),
     state,
     err_code: errCode,
-    credits: state === "failed" ? 0 : creditsOf(accepted),
+    credits: state === "failed" ? 0 : creditsOf(acceptedEntry),
     payload,
     bgm,
     off_peak,
     creations
   })
-  if (sighting._tag === "Between") return row(sighting.status, "", [])
-  const { ended } = sighting
-  if (ended.reason !== null) return row("failed", failures[ended.reason], [])
+  if (pollResult._tag === "Between") return row(pollResult.status, "", [])
+  const { endedEntry } = pollResult
+  if (endedEntry.reason !== null) return row("failed", failures[endedEntry.reason], [])
   const links = yield* MediaLinks
   const creation = {
-    id: String(numberFrom(accepted.upstream_id, 1e9)),
-    url: links.video(ended),
-    cover_url: links.image(accepted, 0, clipSize),
-    watermarked_url: watermark === true ? links.markedVideo(ended) : ""
+    id: String(numberFrom(acceptedEntry.upstream_id, 1e9)),
+    url: links.video(endedEntry),
+    cover_url: links.image(acceptedEntry, 0, clipSize),
+    watermarked_url: watermark === true ? links.markedVideo(endedEntry) : ""
   }
   return row("success", "", [creation])
 })
 
 const newId = (): string => `8${randomText("0123456789", 17)}`
 
-const draftOf = (mode: Mode, ask: Ask) => {
-  const takesRatio = mode === "text2video" || mode === "reference2video"
+const draftOf = (mode: Mode, submission: Submission) => {
+  const acceptsRatio = mode === "text2video" || mode === "reference2video"
   return {
     kind: "video",
-    model: ask.model,
-    prompt: ask.prompt ?? "",
+    model: submission.model,
+    prompt: submission.prompt ?? "",
     order: {
-      seconds: ask.duration ?? 5,
-      resolution: ask.resolution ?? "720p",
-      ratio: takesRatio ? (ask.aspect_ratio ?? "16:9") : null,
+      seconds: submission.duration ?? 5,
+      resolution: submission.resolution ?? "720p",
+      ratio: acceptsRatio ? (submission.aspect_ratio ?? "16:9") : null,
       n: null,
       size: null,
-      inputs: { images: ask.images.length, videos: 0, audios: 0 },
-      generate_audio: ask.audio ?? true
+      inputs: { images: submission.images.length, videos: 0, audios: 0 },
+      generate_audio: submission.audio ?? true
     },
-    clientToken: ask.payload ?? null,
+    clientToken: submission.payload ?? null,
     echo: {
-      payload: ask.payload ?? "",
-      bgm: ask.bgm ?? false,
-      off_peak: ask.off_peak ?? false,
-      watermark: ask.watermark ?? false
+      payload: submission.payload ?? "",
+      bgm: submission.bgm ?? false,
+      off_peak: submission.off_peak ?? false,
+      watermark: submission.watermark ?? false
     },
     newId
   } as const
@@ -265,19 +266,20 @@ const draftOf = (mode: Mode, ask: Ask) => {
 
 const submitAt = (desk: Desk, mode: Mode) =>
   Effect.fnUntraced(function* (call: Call) {
-    const ask = yield* readers[mode](call.body)
-    const fault = modelFault(mode, ask.model) ?? sizeFault(ask) ?? imagesFault(mode, ask)
+    const submission = yield* readers[mode](call.body)
+    const fault =
+      modelFault(mode, submission.model) ?? sizeFault(submission) ?? imagesFault(mode, submission)
     if (fault !== undefined) return yield* fault
-    return yield* placeOrder(desk, call, draftOf(mode, ask), (accepted) =>
-      Effect.succeed(submitted(accepted, ask))
+    return yield* placeOrder(desk, call, draftOf(mode, submission), (acceptedEntry) =>
+      Effect.succeed(submitAnswer(acceptedEntry, submission))
     )
   })
 
 const pollAt = (desk: Desk) =>
   Effect.fnUntraced(function* (call: Call) {
     const tasks = yield* Tasks
-    const sighting = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
-    return HttpServerResponse.jsonUnsafe(yield* pollAnswer(desk, sighting))
+    const pollResult = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
+    return HttpServerResponse.jsonUnsafe(yield* pollAnswer(desk, pollResult))
   })
 
 /** The routes of the protocol at a desk. */

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { AcceptedEntry, EndedEntry, Order } from "../Book.ts"
 import { MediaLinks } from "../Media.ts"
-import { placeOrder } from "../placing.ts"
+import { placeOrder } from "../placeOrder.ts"
 import {
   assumedInputSeconds,
   producedSeconds,
@@ -19,9 +19,9 @@ import {
   type VendorRoute
 } from "../Vendor.ts"
 import {
-  asksAsync,
   between,
   invalid,
+  isAsyncRequest,
   moderatedInput,
   newId,
   noModel,
@@ -34,8 +34,8 @@ import {
 } from "./cloud.ts"
 import * as ip_b from "./ip_bVendor.ts"
 import { makesSeconds } from "./ModelFamily.ts"
-import { type Ask, decodeModel, readerOf } from "./vp_f/asks.ts"
 import { type CloudFamily, familyOf } from "./vp_f/families.ts"
+import { decodeModel, readerOf, type Submission } from "./vp_f/submissions.ts"
 
 const sizes: Readonly<Record<string, readonly [resolution: string, ratio: string]>> = {
   "1280*720": ["720p", "16:9"],
@@ -52,12 +52,12 @@ const sizes: Readonly<Record<string, readonly [resolution: string, ratio: string
 
 const isVideoUrl = (url: string) => /^data:video\/|\.(mp4|mov)([?#]|$)/i.test(url)
 
-const mediaCount = ({ input }: Ask, ...types: ReadonlyArray<string>) =>
+const mediaCount = ({ input }: Submission, ...types: ReadonlyArray<string>) =>
   (input.media ?? []).filter(({ type }) => types.includes(type)).length
 
-const videoCount = (ask: Ask): number =>
-  (ask.input.reference_urls ?? []).filter(isVideoUrl).length +
-  mediaCount(ask, "reference_video", "first_clip")
+const videoCount = (submission: Submission): number =>
+  (submission.input.reference_urls ?? []).filter(isVideoUrl).length +
+  mediaCount(submission, "reference_video", "first_clip")
 
 const imageMedia = new Set([
   "first_frame",
@@ -77,19 +77,19 @@ const referencesFault = (images: number, videos: number): Refusal | undefined =>
 const noCombination = () => invalid("The combination of input.media is not supported")
 
 /** Checks the list of media of an order for a model of version 3.0. */
-const allFault = ({ modes }: CloudFamily, ask: Ask): Refusal | undefined => {
-  const { prompt, media = [] } = ask.input
+const allFault = ({ modes }: CloudFamily, submission: Submission): Refusal | undefined => {
+  const { prompt, media = [] } = submission.input
   if (prompt === undefined && media.length === 0) {
     return ofFault({ path: "input.prompt", problem: "missing" })
   }
-  for (const [type, most] of Object.entries(modes.all ?? {})) {
-    if (mediaCount(ask, type) > most) return invalid(`There are more than ${most} ${type}`)
+  for (const [type, max] of Object.entries(modes.all ?? {})) {
+    if (mediaCount(submission, type) > max) return invalid(`There are more than ${max} ${type}`)
   }
-  const frameCount = mediaCount(ask, "first_frame", "last_frame")
+  const frameCount = mediaCount(submission, "first_frame", "last_frame")
   return frameCount > 0 && frameCount < media.length ? noCombination() : undefined
 }
 
-const parametersFault = (family: CloudFamily, { parameters }: Ask): Refusal | undefined => {
+const parametersFault = (family: CloudFamily, { parameters }: Submission): Refusal | undefined => {
   if (parameters.duration !== undefined && !makesSeconds(family, parameters.duration)) {
     return ofFault({ path: "parameters.duration", problem: "invalid" })
   }
@@ -103,10 +103,10 @@ const parametersFault = (family: CloudFamily, { parameters }: Ask): Refusal | un
   return undefined
 }
 
-const mediaFault = (family: CloudFamily, ask: Ask): Refusal | undefined => {
-  const { input, parameters } = ask
+const mediaFault = (family: CloudFamily, submission: Submission): Refusal | undefined => {
+  const { input, parameters } = submission
   const { mode, version } = family
-  if (mode === "all") return allFault(family, ask)
+  if (mode === "all") return allFault(family, submission)
   if (mode === "reference" && version === "2.6") {
     const urls = input.reference_urls ?? []
     const videos = urls.filter(isVideoUrl).length
@@ -117,19 +117,20 @@ const mediaFault = (family: CloudFamily, ask: Ask): Refusal | undefined => {
     const set = input.media.map(({ type }) => type).sort()
     return imageMedia.has(set.join()) ? undefined : noCombination()
   }
-  if (mediaCount(ask, "first_frame") > 1) return invalid("There is more than one first_frame")
-  const videos = mediaCount(ask, "reference_video")
+  if (mediaCount(submission, "first_frame") > 1)
+    return invalid("There is more than one first_frame")
+  const videos = mediaCount(submission, "reference_video")
   if (videos > 0 && (parameters.duration ?? 5) > 10) {
     return invalid("The duration with a reference video is at most 10")
   }
-  return referencesFault(mediaCount(ask, "reference_image"), videos)
+  return referencesFault(mediaCount(submission, "reference_image"), videos)
 }
 
 /**
  * Whether a required list of media is missing. Models of version 2.7 accept such an order, and fail
  * during processing.
  */
-const lacksMedia = ({ version, mode }: CloudFamily, { input }: Ask): boolean =>
+const lacksMedia = ({ version, mode }: CloudFamily, { input }: Submission): boolean =>
   version === "2.7" && mode !== "text" && input.media === undefined
 
 /**
@@ -139,66 +140,66 @@ const lacksMedia = ({ version, mode }: CloudFamily, { input }: Ask): boolean =>
 const inputSecondsOf = ({ order, model }: AcceptedEntry): number =>
   familyOf(model).mode === "image" ? 0 : order.inputs.videos * assumedInputSeconds
 
-const usageOf = (accepted: AcceptedEntry, { produced }: EndedEntry) => {
-  const { order, model, switches } = accepted
+const usageOf = (acceptedEntry: AcceptedEntry, { produced }: EndedEntry) => {
+  const { order, model, switches } = acceptedEntry
   if (isOn(switches, "nousage")) return undefined
-  const input = inputSecondsOf(accepted)
+  const input = inputSecondsOf(acceptedEntry)
   const output = produced.seconds ?? 0
   const size = order.resolution === "720p" ? "1280*720" : "1920*1080"
   return {
     duration: input + output,
     input_video_duration: input,
     output_video_duration: output,
-    SR: Number.parseInt(renderedResolution(accepted) ?? "", 10),
+    SR: Number.parseInt(renderedResolution(acceptedEntry) ?? "", 10),
     ...(familyOf(model).version === "2.6"
       ? { size: order.size ?? size }
-      : { ratio: renderedRatio(accepted) }),
+      : { ratio: renderedRatio(acceptedEntry) }),
     video_count: 1
   }
 }
 
 const taskForm: TaskForm = {
   lifecycle: {
-    between,
-    cancels: true,
-    unusable: ({ echo }) => echo.lacks_media === true,
-    produced: (accepted) => producedSeconds(accepted, familyOf(accepted.model))
+    runningStatuses: between,
+    reportsCancellation: true,
+    isUnusable: ({ echo }) => echo.lacks_media === true,
+    productOf: (acceptedEntry) => producedSeconds(acceptedEntry, familyOf(acceptedEntry.model))
   },
-  unusable: "Field required: input.media",
-  resultOf: Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: EndedEntry) {
-    const { prompt = "", extended } = accepted.echo
+  unusableMessage: "Field required: input.media",
+  resultOf: Effect.fnUntraced(function* (acceptedEntry: AcceptedEntry, endedEntry: EndedEntry) {
+    const { prompt = "", extended } = acceptedEntry.echo
     return {
       output: {
         orig_prompt: prompt,
         ...(extended === true ? { actual_prompt: `${prompt} In soft light, slowly.` } : {}),
-        video_url: (yield* MediaLinks).video(ended)
+        video_url: (yield* MediaLinks).video(endedEntry)
       },
-      usage: usageOf(accepted, ended)
+      usage: usageOf(acceptedEntry, endedEntry)
     }
   }),
   usageFields: ["duration", "output_video_duration"]
 }
 
-const inputsOf = (ask: Ask): Order["inputs"] => {
-  const { img_url, reference_urls = [], audio_url, media = [] } = ask.input
+const inputsOf = (submission: Submission): Order["inputs"] => {
+  const { img_url, reference_urls = [], audio_url, media = [] } = submission.input
   const voices = media.filter((item) => item.reference_voice !== undefined).length
   return {
     images:
       (img_url === undefined ? 0 : 1) +
       reference_urls.filter((url) => !isVideoUrl(url)).length +
-      mediaCount(ask, "first_frame", "last_frame", "reference_image"),
-    videos: videoCount(ask),
+      mediaCount(submission, "first_frame", "last_frame", "reference_image"),
+    videos: videoCount(submission),
     audios:
       (audio_url === undefined ? 0 : 1) +
-      mediaCount(ask, "driving_audio", "reference_audio") +
+      mediaCount(submission, "driving_audio", "reference_audio") +
       voices
   }
 }
 
-const draftOf = (model: string, family: CloudFamily, ask: Ask) => {
-  const { input, parameters } = ask
-  const takesSize = family.version === "2.6" && family.mode !== "image"
-  const size = takesSize ? (parameters.size ?? "1920*1080") : null
+const draftOf = (model: string, family: CloudFamily, submission: Submission) => {
+  const { input, parameters } = submission
+  const acceptsSize = family.version === "2.6" && family.mode !== "image"
+  const size = acceptsSize ? (parameters.size ?? "1920*1080") : null
   const usualRatio = family.mode === "all" ? "adaptive" : "16:9"
   const [resolution, shape] =
     size === null
@@ -214,14 +215,14 @@ const draftOf = (model: string, family: CloudFamily, ask: Ask) => {
       ratio: family.mode === "image" ? null : shape,
       n: null,
       size,
-      inputs: inputsOf(ask),
+      inputs: inputsOf(submission),
       generate_audio: family.switchesSound ? (parameters.audio ?? true) : true
     },
     clientToken: null,
     echo: {
       prompt: input.prompt ?? "",
       extended: parameters.prompt_extend ?? true,
-      lacks_media: lacksMedia(family, ask)
+      lacks_media: lacksMedia(family, submission)
     },
     newId
   } as const
@@ -229,15 +230,15 @@ const draftOf = (model: string, family: CloudFamily, ask: Ask) => {
 
 const submitAt = (desk: Desk, needsHeader: boolean) =>
   Effect.fnUntraced(function* (call: Call) {
-    if (needsHeader && !asksAsync(call.headers)) return yield* notSynchronous()
+    if (needsHeader && !isAsyncRequest(call.headers)) return yield* notSynchronous()
     const { model } = yield* decodeModel(call.body)
     if (isMissingModel(model)) return yield* noModel(model)
     const family = familyOf(model)
-    const ask = yield* readerOf(family)(call.body)
-    const fault = parametersFault(family, ask) ?? mediaFault(family, ask)
+    const submission = yield* readerOf(family)(call.body)
+    const fault = parametersFault(family, submission) ?? mediaFault(family, submission)
     if (fault !== undefined) return yield* fault
-    return yield* placeOrder(desk, call, draftOf(model, family, ask), (accepted) =>
-      Effect.succeed(pending(accepted))
+    return yield* placeOrder(desk, call, draftOf(model, family, submission), (acceptedEntry) =>
+      Effect.succeed(pending(acceptedEntry))
     )
   })
 
@@ -275,9 +276,10 @@ const eitherForm: TaskForm = {
   ...taskForm,
   lifecycle: {
     ...taskForm.lifecycle,
-    produced: (accepted) => formOf(accepted).lifecycle.produced(accepted)
+    productOf: (acceptedEntry) => formOf(acceptedEntry).lifecycle.productOf(acceptedEntry)
   },
-  resultOf: (accepted, ended) => formOf(accepted).resultOf(accepted, ended),
+  resultOf: (acceptedEntry, endedEntry) =>
+    formOf(acceptedEntry).resultOf(acceptedEntry, endedEntry),
   usageFields: [...taskForm.usageFields, ...ip_b.taskForm.usageFields]
 }
 

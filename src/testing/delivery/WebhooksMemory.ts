@@ -91,15 +91,15 @@ export const layerWebhookEndpointsMemory = Layer.effect(
           disabledAt: endpoint.disabledAt ?? now,
           disabledReason: endpoint.disabledReason ?? "its owner asked for it"
         }
-        const changed = {
+        const changedEndpoint = {
           ...endpoint,
           ...change,
           updatedAt: now,
           ...(enabled === true ? enabledFields : {}),
           ...(enabled === false ? disabledFields : {})
         }
-        webhookEndpoints.set(id, changed)
-        return changed
+        webhookEndpoints.set(id, changedEndpoint)
+        return changedEndpoint
       }),
       remove: Effect.fn("WebhookEndpoints.remove")(function* (owner, id) {
         yield* findWithUrl(owner, id)
@@ -113,21 +113,21 @@ export const layerWebhookEndpointsMemory = Layer.effect(
         const now = yield* Clock.currentTimeMillis
         const secret = yield* makeSecret(random)
         const until = now + OLD_SECRET_HOURS * HOUR_MILLIS
-        const rotated = {
+        const rotatedEndpoint = {
           ...endpoint,
           secret,
           secretHint: hintOf(secret),
           old: keepsOld ? { secret: endpoint.secret, until } : null,
           updatedAt: new Date(now)
         }
-        webhookEndpoints.set(id, rotated)
-        return { endpoint: rotated, secret }
+        webhookEndpoints.set(id, rotatedEndpoint)
+        return { endpoint: rotatedEndpoint, secret }
       }),
       callbacks: Effect.fn("WebhookEndpoints.callbacks")(function* (organizationId) {
         const id = callbacksOf(organizationId)
         const endpoint = { name: "callbacks", url: "", eventTypes: [] }
-        const stored = webhookEndpoints.get(id)
-        return stored ?? (yield* insert(organizationId, id, endpoint)).endpoint
+        const storedEndpoint = webhookEndpoints.get(id)
+        return storedEndpoint ?? (yield* insert(organizationId, id, endpoint)).endpoint
       }),
       secrets: (id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
@@ -149,12 +149,12 @@ const claimable = (
   claims: MessageClaims,
   now: number
 ) => {
-  const due = [...webhookMessages.values()]
+  const dueMessages = [...webhookMessages.values()]
     .filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt <= now)
     .toSorted((a, b) => (a.nextAttemptAt ?? 0) - (b.nextAttemptAt ?? 0))
   const countByOrganization = new Map(claims.runningByOrganization)
-  let failing = 0
-  return [...Map.groupBy(due, ({ receiver }) => receiver)]
+  let failingCount = 0
+  return [...Map.groupBy(dueMessages, ({ receiver }) => receiver)]
     .flatMap(([receiver, messages]) => {
       const endpoint = webhookEndpoints.get(receiver)
       const isFailing = (endpoint?.failingSince ?? null) !== null
@@ -168,7 +168,9 @@ const claimable = (
     .filter(({ message: { organizationId }, isFailing }) => {
       const count = (countByOrganization.get(organizationId) ?? 0) + 1
       countByOrganization.set(organizationId, count)
-      return count <= claims.maxPerOrganization && (!isFailing || ++failing <= claims.maxFailing)
+      return (
+        count <= claims.maxPerOrganization && (!isFailing || ++failingCount <= claims.maxFailing)
+      )
     })
     .slice(0, claims.limit)
 }
@@ -216,15 +218,19 @@ export const layerWebhookMessagesMemory = Layer.effect(
       end: "Delivered" | "Gone" | "Failed" | "Again",
       now: number
     ): void => {
-      const stored = webhookEndpoints.get(id)
-      if (stored === undefined || stored.disabledAt !== null) return
-      const failingSince = end === "Delivered" ? null : (stored.failingSince ?? new Date(now))
-      const endpoint = { ...stored, failingSince }
+      const storedEndpoint = webhookEndpoints.get(id)
+      if (storedEndpoint === undefined || storedEndpoint.disabledAt !== null) return
+      const failingSince =
+        end === "Delivered" ? null : (storedEndpoint.failingSince ?? new Date(now))
+      const endpoint = { ...storedEndpoint, failingSince }
       webhookEndpoints.set(id, endpoint)
       if (end === "Delivered") return
       const oldestMillis = now - webhookPatienceDays * DAY_MILLIS
       if (end === "Gone") disableEndpoint(endpoint, "it answered 410 Gone", now)
-      else if (stored.failingSince !== null && stored.failingSince.getTime() <= oldestMillis) {
+      else if (
+        storedEndpoint.failingSince !== null &&
+        storedEndpoint.failingSince.getTime() <= oldestMillis
+      ) {
         disableEndpoint(endpoint, "it failed for too long", now)
       }
     }

@@ -154,7 +154,7 @@ export const notifyOfBudget = (
   const isReached = (percent: number) =>
     usedNano * 100n >= budget.amountNano * BigInt(percent) || (use.hasRefused && percent <= 100)
   const amount = formatNano(budget.amountNano)
-  const used = formatNano(usedNano)
+  const usedAmount = formatNano(usedNano)
   for (const threshold of budget.thresholds) {
     if (threshold <= use.lastThreshold || !isReached(threshold)) continue
     use.lastThreshold = threshold
@@ -165,15 +165,21 @@ export const notifyOfBudget = (
       period: budget.period,
       threshold,
       amount,
-      used
+      used: usedAmount
     }
     notifyEndpoints(state, id, id, { type: "budget.threshold", taskId: null, data }, nowMillis)
   }
   const member = members.get(budget.subjectId)
   if (!isRefusal || !budget.isCap || member === undefined) return
-  const zoned = DateTime.makeZonedUnsafe(nowMillis, { timeZone })
-  const month = DateTime.formatIsoDate(zoned).slice(0, "2026-01".length)
-  const data = { member_id: member.id, member_name: member.name, month, cap: amount, used }
+  const localTime = DateTime.makeZonedUnsafe(nowMillis, { timeZone })
+  const month = DateTime.formatIsoDate(localTime).slice(0, "2026-01".length)
+  const data = {
+    member_id: member.id,
+    member_name: member.name,
+    month,
+    cap: amount,
+    used: usedAmount
+  }
   notifyEndpoints(state, id, id, { type: "cap.reached", taskId: null, data }, nowMillis)
 }
 
@@ -191,12 +197,12 @@ const isNotified = ({ keyName, until, organizationId, isAlone }: StoredCooldown)
  */
 export const changeCooldown = (
   state: MemoryState,
-  before: StoredCooldown | undefined,
+  previousCooldown: StoredCooldown | undefined,
   cooldown: StoredCooldown,
   nowMillis: number
 ): void => {
   state.cooldowns.set(cooldownName(cooldown), cooldown)
-  const wasDown = before !== undefined && isNotified(before)
+  const wasDown = previousCooldown !== undefined && isNotified(previousCooldown)
   const isDownElsewhere = [...state.cooldowns.values()].some(
     (other) =>
       other !== cooldown &&

@@ -35,14 +35,15 @@ export const layerAccessMemory = Layer.effect(
         return books === undefined ? Effect.fail(unknownOrganization) : Effect.succeed(books)
       })
 
-    const standing = (organizationId: string, memberId: string) => {
+    const ownerState = (organizationId: string, memberId: string) => {
       const books = store.organizations.get(organizationId)
       if (books !== undefined && books.disabledAt !== null) return "organisation"
       return books?.members.get(memberId)?.disabledAt === null ? null : "member"
     }
 
     return Access.of({
-      standing: (organizationId, memberId) => Effect.sync(() => standing(organizationId, memberId)),
+      ownerState: (organizationId, memberId) =>
+        Effect.sync(() => ownerState(organizationId, memberId)),
       authenticate: Effect.fn("Access.authenticate")(function* <E = never>(
         key: Redacted.Redacted,
         guard: LookUpGuard<E> = identity
@@ -50,15 +51,15 @@ export const layerAccessMemory = Layer.effect(
         if (!isWellFormedToken("mg_", key)) return yield* refusedKey
         const hash = tokenHash(key)
         const now = yield* Clock.currentTimeMillis
-        const stored = [...store.apiKeys.values()].find((one) => one.hash === hash)
-        if (stored === undefined || stored.revokedAt !== null) {
+        const storedKey = [...store.apiKeys.values()].find((one) => one.hash === hash)
+        if (storedKey === undefined || storedKey.revokedAt !== null) {
           return yield* guard(Effect.fail(refusedKey))
         }
-        const { id: keyId, organizationId, memberId, options } = stored
+        const { id: keyId, organizationId, memberId, options } = storedKey
         const { expiresAt, models, scopes, requestsPerMinute = null } = options
         if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
         return {
-          disabled: standing(organizationId, memberId),
+          disabledOwner: ownerState(organizationId, memberId),
           watermark: store.organizations.get(organizationId)?.watermark ?? null,
           priceList: store.organizations.get(organizationId)?.priceListId ?? null,
           organizationId,

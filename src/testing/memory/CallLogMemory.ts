@@ -29,9 +29,9 @@ export const layerCallLogMemory = Layer.effect(
 
     const addCall = (id: string, subject: CallSubject, call: VendorCall): void => {
       const at = calls.findLastIndex(
-        (logged) =>
-          logged.subject.organizationId === subject.organizationId &&
-          logged.subject.jobId === subject.jobId
+        (loggedCall) =>
+          loggedCall.subject.organizationId === subject.organizationId &&
+          loggedCall.subject.jobId === subject.jobId
       )
       const last = calls[at]
       if (last !== undefined && isSameEnd(last, subject, call)) {

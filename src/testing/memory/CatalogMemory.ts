@@ -214,9 +214,9 @@ export const layerChannelCredentialsMemory = Layer.effect(
         Effect.map(Clock.currentTimeMillis, (now) => {
           const until = now - seconds * 1000
           for (const [channelId, versions] of store.accounts) {
-            const stays = ({ supersededAt, version }: StoredAccount) =>
+            const isCurrent = ({ supersededAt, version }: StoredAccount) =>
               supersededAt === null || supersededAt > until || isInUse(channelId, version)
-            store.accounts.set(channelId, versions.filter(stays))
+            store.accounts.set(channelId, versions.filter(isCurrent))
           }
         })
       ),

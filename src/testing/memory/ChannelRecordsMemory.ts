@@ -83,9 +83,9 @@ export const layerChannelRecordsMemory = Layer.effect(
     ): Effect.Effect<void> =>
       withName(scope, (name, now) => {
         const cooldown = cooldowns.get(name)
-        const changed = cooldown === undefined ? null : changeOf(cooldown, now)
-        if (cooldown !== undefined && changed !== null) {
-          changeCooldown(state, cooldown, { ...cooldown, ...changed }, now)
+        const changedCooldown = cooldown === undefined ? null : changeOf(cooldown, now)
+        if (cooldown !== undefined && changedCooldown !== null) {
+          changeCooldown(state, cooldown, { ...cooldown, ...changedCooldown }, now)
         }
       })
 
@@ -93,8 +93,8 @@ export const layerChannelRecordsMemory = Layer.effect(
       add: ({ counts, ends, failures }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const at = now - (now % SLOT_MILLIS)
-          const stored = countsSince(now, HOUR_SECONDS)
-          state.channelCounts = [...stored, ...counts.map((count) => ({ ...count, at }))]
+          const storedCounts = countsSince(now, HOUR_SECONDS)
+          state.channelCounts = [...storedCounts, ...counts.map((count) => ({ ...count, at }))]
           state.callEnds = [
             ...state.callEnds.filter((one) => one.at > now - WINDOW_SECONDS * 1000),
             ...ends.map((one) => ({ ...one, at }))
@@ -133,26 +133,26 @@ export const layerChannelRecordsMemory = Layer.effect(
             until === null ? [] : [{ ...cooldown, secondsLeft: Math.max(0, until - now) / 1000 }]
         )
       ),
-      beginCooldown: (scope, cause, { least, most }) =>
+      beginCooldown: (scope, cause, { min: least, max: most }) =>
         withName(scope, (name, now) => {
-          const before = cooldowns.get(name)
-          const until = before?.until ?? null
+          const previousCooldown = cooldowns.get(name)
+          const until = previousCooldown?.until ?? null
           if (until !== null && until > now) return
-          const isContinued = before !== undefined && until !== null
-          const seconds = isContinued ? Math.min(before.seconds * 2, most) : least
+          const isContinued = previousCooldown !== undefined && until !== null
+          const seconds = isContinued ? Math.min(previousCooldown.seconds * 2, most) : least
           const cooldown: StoredCooldown = {
             ...scope,
             ...cause,
             seconds,
-            isAlone: isContinued ? before.isAlone : cause.isAlone,
+            isAlone: isContinued ? previousCooldown.isAlone : cause.isAlone,
             until: now + seconds * 1000,
             triedUntil: null,
             triedBy: null,
             failedBy: null,
             endedAt: null,
-            since: isContinued ? before.since : new Date(now)
+            since: isContinued ? previousCooldown.since : new Date(now)
           }
-          changeCooldown(state, before, cooldown, now)
+          changeCooldown(state, previousCooldown, cooldown, now)
         }),
       takeTrial: (scope, by) =>
         withName(scope, (name, now) => {
@@ -162,8 +162,8 @@ export const layerChannelRecordsMemory = Layer.effect(
           }
           const { triedBy, triedUntil } = cooldown
           const isOther = triedBy !== null && by !== null && triedBy !== by
-          const early = isOther ? TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS : 0
-          if (triedUntil !== null && triedUntil - early * 1000 > now) return false
+          const headStartSeconds = isOther ? TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS : 0
+          if (triedUntil !== null && triedUntil - headStartSeconds * 1000 > now) return false
           cooldowns.set(name, { ...cooldown, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
           return true
         }),
@@ -198,12 +198,12 @@ export const layerChannelRecordsMemory = Layer.effect(
         failures: [...channelFailures.values()]
       })),
       openTasks: Effect.sync(() => {
-        const running = [...state.organizations.values()].flatMap(({ orders }) =>
+        const runningOrders = [...state.organizations.values()].flatMap(({ orders }) =>
           [...orders.values()].filter(
             ({ task }) => task?.state === "submitting" || task?.state === "processing"
           )
         )
-        const byChannel = Map.groupBy(running, ({ job }) => job.channelId)
+        const byChannel = Map.groupBy(runningOrders, ({ job }) => job.channelId)
         return new Map([...byChannel].map(([channelId, tasks]) => [channelId, tasks.length]))
       })
     })

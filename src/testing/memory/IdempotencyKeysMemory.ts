@@ -20,13 +20,13 @@ export const layerIdempotencyKeysMemory = Layer.effect(
       find: Effect.fnUntraced(function* (organizationId, key) {
         const now = yield* Clock.currentTimeMillis
         const books = organizations.get(organizationId)
-        const stored = books?.requestKeys.get(key)
-        if (stored === undefined || stored.expiresAt <= now) return null
-        const order = books?.orders.get(stored.holdId)
+        const storedRequest = books?.requestKeys.get(key)
+        if (storedRequest === undefined || storedRequest.expiresAt <= now) return null
+        const order = books?.orders.get(storedRequest.holdId)
         return {
-          fingerprint: stored.fingerprint,
-          holdId: stored.holdId,
-          answer: stored.answer,
+          fingerprint: storedRequest.fingerprint,
+          holdId: storedRequest.holdId,
+          answer: storedRequest.answer,
           holdIsOpen: order?.state === "open",
           taskState: order?.task?.state ?? null
         }

@@ -37,17 +37,17 @@ export const layerLedgerMemory = Layer.effect(
       if (books === undefined || amountNano <= 0n) {
         return yield* Effect.die(new Error(`a hold of ${amountNano} in ${organizationId}`))
       }
-      const when = { nowMillis, timeZone, keySeconds: idempotencySeconds }
-      const outcome = holdFunds(store, books, request, when)
+      const closeTime = { nowMillis, timeZone, keySeconds: idempotencySeconds }
+      const outcome = holdFunds(store, books, request, closeTime)
       return yield* answerHold(outcome, request, currency)
     })
 
     const close = Effect.fnUntraced(function* (request: Capture | Release) {
       const nowMillis = yield* Clock.currentTimeMillis
       const books = store.organizations.get(request.organizationId)
-      const closed =
+      const closeResult =
         books === undefined ? null : closeHold(store, books, request, { nowMillis, timeZone })
-      return closed ?? (yield* Effect.die(new Error(`no hold is called ${request.holdId}`)))
+      return closeResult ?? (yield* Effect.die(new Error(`no hold is called ${request.holdId}`)))
     })
 
     const booksOf = (organizationId: string) =>
@@ -146,16 +146,16 @@ export const layerLedgerMemory = Layer.effect(
       }),
       sweepExpiredHolds: Effect.fn("Ledger.sweepExpiredHolds")(function* (scope) {
         const nowMillis = yield* Clock.currentTimeMillis
-        const expired = [...store.organizations.values()].flatMap(({ orders }) =>
+        const expiredHolds = [...store.organizations.values()].flatMap(({ orders }) =>
           [...orders.values()].filter(
             ({ state, expiresAt, task }) =>
               state === "open" && (scope === "all" || expiresAt <= nowMillis) && task === null
           )
         )
-        for (const { request } of expired) {
+        for (const { request } of expiredHolds) {
           yield* close(releaseOfAbandoned(request.organizationId, request.id))
         }
-        return expired.length
+        return expiredHolds.length
       })
     })
   })

@@ -367,6 +367,6 @@ export const pageOf = <A extends { readonly id: string }>(
   const newest = entries.toReversed()
   const last = after === null ? -1 : newest.findIndex(({ id }) => id === after)
   if (after !== null && last < 0) return Effect.fail(unknownCursor)
-  const shown = newest.slice(last + 1).filter(isShown)
-  return Effect.succeed(cutPage(shown.slice(0, limit + 1), limit))
+  const visibleOrders = newest.slice(last + 1).filter(isShown)
+  return Effect.succeed(cutPage(visibleOrders.slice(0, limit + 1), limit))
 }

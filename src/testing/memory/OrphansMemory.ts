@@ -63,11 +63,15 @@ export const layerOrphansMemory = Layer.effect(
       ),
       resolve: Effect.fn("Orphans.resolve")(function* (id, note) {
         const now = yield* Clock.currentTimeMillis
-        const before = orphans.get(id)
-        if (before === undefined) {
+        const storedOrphan = orphans.get(id)
+        if (storedOrphan === undefined) {
           return yield* new NotFound({ message: `No orphan is called ${JSON.stringify(id)}` })
         }
-        const after = { ...before, note, resolvedAt: before.resolvedAt ?? new Date(now) }
+        const after = {
+          ...storedOrphan,
+          note,
+          resolvedAt: storedOrphan.resolvedAt ?? new Date(now)
+        }
         orphans.set(id, after)
         return after
       })

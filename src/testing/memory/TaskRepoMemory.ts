@@ -73,7 +73,7 @@ const toTask = (row: Row, now: number): Task => {
     ...shapeOf(task.ordered.summary),
     finishedAt: task.finishedAt === null ? null : new Date(task.finishedAt),
     ageSeconds: secondsBetween(row.createdAt, now),
-    sinceAskedSeconds: task.askedAt === null ? null : secondsBetween(task.askedAt, now),
+    sincePollSeconds: task.askedAt === null ? null : secondsBetween(task.askedAt, now),
     kind: kindOfRow(row)
   }
 }
@@ -95,7 +95,7 @@ const toClaimed = (
   keyName: task.keyName ?? DEFAULT_KEY,
   isMarked: isMarkedSummary(task.ordered.summary),
   ageSeconds: secondsBetween(createdAt, now),
-  sinceAskedSeconds: secondsBetween(task.askedAt ?? createdAt, now),
+  sincePollSeconds: secondsBetween(task.askedAt ?? createdAt, now),
   lease: task.lease,
   unknownForSeconds: task.unknownSince === null ? null : secondsBetween(task.unknownSince, now),
   pastDeadline: task.deadline <= now,
@@ -135,10 +135,10 @@ export const layerTaskRepoMemory = Layer.effect(
       const { task } = row
       if (task.upstreamId === null) return []
       task.lease += 1n
-      const claimed = toClaimed(row, task.upstreamId, now)
+      const claimedTask = toClaimed(row, task.upstreamId, now)
       task.askedAt = now
       task.nextPollAt = now + leaseSeconds * 1000
-      return [claimed]
+      return [claimedTask]
     }
 
     const takeJob = (orderId: string, { channelId, origin, upstreamId }: VendorsJob) =>
@@ -154,10 +154,10 @@ export const layerTaskRepoMemory = Layer.effect(
     })
 
     const eraseCalls = (organizationId: string, id: string): void => {
-      const others = store.calls.filter(
+      const otherCalls = store.calls.filter(
         ({ subject }) => subject.organizationId !== organizationId || subject.jobId !== id
       )
-      store.calls.splice(0, store.calls.length, ...others)
+      store.calls.splice(0, store.calls.length, ...otherCalls)
     }
 
     const eraseAnswers = (organizationId: string, id: string): void => {
@@ -201,7 +201,7 @@ export const layerTaskRepoMemory = Layer.effect(
       }),
       list: Effect.fn("TaskRepo.list")(function* ({ organizationId, memberId }, filter, page) {
         const now = yield* Clock.currentTimeMillis
-        const listed = allRows()
+        const listedRows = allRows()
           .filter(({ request }) => request.organizationId === organizationId)
           .filter(({ request }) => request.memberId === memberId)
           .filter(({ request }) => taskKindOf(request.id) === filter.kind)
@@ -209,7 +209,7 @@ export const layerTaskRepoMemory = Layer.effect(
           .toSorted((a, b) => (a.request.id < b.request.id ? -1 : 1))
           .map((row) => ({ ...toTask(row, now), createdAt: new Date(row.createdAt) }))
         return yield* pageOf(
-          filter.order === "desc" ? listed : listed.toReversed(),
+          filter.order === "desc" ? listedRows : listedRows.toReversed(),
           page,
           ({ state, model, createdAt }) =>
             filter.states.includes(state) &&
@@ -264,10 +264,10 @@ export const layerTaskRepoMemory = Layer.effect(
       claimDue: Effect.fn("TaskRepo.claimDue")(function* ({ limit, perChannel, openByChannel }) {
         const now = yield* Clock.currentTimeMillis
         const dueAt = ({ task }: Row): number => task.nextPollAt ?? now
-        const due = rowsIn("processing")
+        const dueRows = rowsIn("processing")
           .filter((row) => dueAt(row) <= now && isPollable(row, now))
           .toSorted((a, b) => dueAt(a) - dueAt(b))
-        const turns = [...Map.groupBy(due, ({ job }) => job.channelId)].flatMap(
+        const turns = [...Map.groupBy(dueRows, ({ job }) => job.channelId)].flatMap(
           ([channelId, rows]) =>
             rows
               .slice(0, Math.max(0, perChannel - (openByChannel.get(channelId) ?? 0)))
@@ -280,12 +280,12 @@ export const layerTaskRepoMemory = Layer.effect(
       }),
       putBack: Effect.fn("TaskRepo.putBack")(function* (
         { organizationId, id, lease },
-        { nextPollSeconds, isKnown, askedSecondsAgo = 0 }
+        { nextPollSeconds, isKnown, polledSecondsAgo = 0 }
       ) {
         const now = yield* Clock.currentTimeMillis
         const task = findRow(organizationId, id)?.task
         if (task?.state !== "processing" || task.lease !== lease) return false
-        task.askedAt = now - askedSecondsAgo * 1000
+        task.askedAt = now - polledSecondsAgo * 1000
         task.nextPollAt = Math.min(now + nextPollSeconds * 1000, task.deadline)
         if (isKnown === true) task.unknownSince = null
         if (isKnown === false) task.unknownSince ??= now

@@ -84,10 +84,10 @@ export const holdFunds = (
   state: MemoryState,
   books: Books,
   request: HoldRequest,
-  when: Now & { readonly keySeconds: number }
+  closeTime: Now & { readonly keySeconds: number }
 ): HoldOutcome => {
   const { id, memberId, amountNano, exposureNano = amountNano, key } = request
-  const { nowMillis, timeZone } = when
+  const { nowMillis, timeZone } = closeTime
   const answer = (outcome: HoldOutcome["outcome"], amounts: Partial<HoldOutcome> = {}) => ({
     outcome,
     available: 0n,
@@ -98,10 +98,10 @@ export const holdFunds = (
   const storedKey = key === null ? undefined : books.requestKeys.get(key.key)
   if (storedKey !== undefined && storedKey.expiresAt > nowMillis) return answer("key_used")
   if (!books.members.has(memberId)) return answer("unknown_member")
-  const countsIn = [...budgetsOf(books, request, when)]
-  const refusal = refusalOf(countsIn, amountNano, when)
+  const countsIn = [...budgetsOf(books, request, closeTime)]
+  const refusal = refusalOf(countsIn, amountNano, closeTime)
   if (refusal !== null) {
-    recordRefusal(state, books, refusal.exceeded, when)
+    recordRefusal(state, books, refusal.exceeded, closeTime)
     const { budget } = refusal
     return answer(budget.isCap ? "member_cap_exceeded" : "budget_exceeded", { budget })
   }
@@ -130,11 +130,11 @@ export const holdFunds = (
     closedBy: null
   })
   if (key !== null) {
-    const expiresAt = addSeconds(nowMillis, when.keySeconds)
+    const expiresAt = addSeconds(nowMillis, closeTime.keySeconds)
     books.requestKeys.set(key.key, { ...key, holdId: id, expiresAt, answer: null })
   }
   monthOf(books, memberId, month).heldNano += amountNano
-  addToBudgets(state, books, countsIn, { heldNano: amountNano, capturedNano: 0n }, when)
+  addToBudgets(state, books, countsIn, { heldNano: amountNano, capturedNano: 0n }, closeTime)
   books.pool.heldNano += amountNano
   books.pool.uncoveredNano += exposureNano - amountNano
   return answer("held")
@@ -168,10 +168,10 @@ const endTask = (task: StoredTask, outcome: TaskOutcome, nowMillis: number): voi
  * creates a new order.
  */
 const settleKeys = ({ requestKeys }: Books, request: Capture | Release) => {
-  for (const [key, stored] of requestKeys) {
-    if (stored.holdId !== request.holdId) continue
+  for (const [key, storedRequest] of requestKeys) {
+    if (storedRequest.holdId !== request.holdId) continue
     if ("forgetKey" in request && request.forgetKey) requestKeys.delete(key)
-    else stored.answer = request.answer ?? stored.answer
+    else storedRequest.answer = request.answer ?? storedRequest.answer
   }
 }
 
@@ -245,10 +245,10 @@ export const closeHold = (
 ): Closed | null => {
   const order = books.orders.get(request.holdId)
   if (order === undefined) return null
-  const won = order.state === "open" && isApplicable(order.task, request.task)
-  if (won) closeOrder(state, books, order, request, now)
+  const hasWon = order.state === "open" && isApplicable(order.task, request.task)
+  if (hasWon) closeOrder(state, books, order, request, now)
   return {
-    won,
+    won: hasWon,
     state: order.state,
     capturedNano: order.chargeNano,
     overageNano: overageOf(order)

@@ -65,8 +65,8 @@ export const layerBudgetsMemory = Layer.effect(
         if (books === undefined || !hasSubject(books, budget.scope, budget.subjectId)) {
           return yield* noSuchSubject(budget.scope)
         }
-        const created = beginBudget(store, books, { ...budget, id, isCap: false }, at)
-        return budgetRecord(books, created, at)
+        const createdBudget = beginBudget(store, books, { ...budget, id, isCap: false }, at)
+        return budgetRecord(books, createdBudget, at)
       }),
       find: Effect.fn("Budgets.find")(function* (organizationId, id) {
         const { books, budget } = yield* find(organizationId, id)
@@ -85,11 +85,11 @@ export const layerBudgetsMemory = Layer.effect(
       list: Effect.fn("Budgets.list")(function* (organizationId, subjectId, page) {
         const at = yield* now
         const books = store.organizations.get(organizationId)
-        const listed = [...(books?.budgets.values() ?? [])].filter(
+        const listedBudgets = [...(books?.budgets.values() ?? [])].filter(
           (budget) => subjectId === null || budget.subjectId === subjectId
         )
         return yield* pageOf(
-          books === undefined ? [] : listed.map((budget) => budgetRecord(books, budget, at)),
+          books === undefined ? [] : listedBudgets.map((budget) => budgetRecord(books, budget, at)),
           page
         )
       }),

@@ -112,33 +112,39 @@ const compare = (
     .flatMap((books) => [...books.orders.values()])
     .toSorted((one, other) => (one.request.id < other.request.id ? -1 : 1))
   const tasks = orders.filter(({ task }) => task !== null)
-  const listed = Map.groupBy(lines, ({ vendorId }) => vendorId)
-  const charged = orders.filter((order) => {
+  const listedByVendorId = Map.groupBy(lines, ({ vendorId }) => vendorId)
+  const chargedOrders = orders.filter((order) => {
     const { job, ended, task } = order
     const isNear = isWithin(ended?.at, begin - TOLERANCE_MILLIS, end + TOLERANCE_MILLIS)
-    const isListed = task !== null && listed.has(task.upstreamId ?? "")
+    const isListed = task !== null && listedByVendorId.has(task.upstreamId ?? "")
     return order.state === "captured" && job.channelId === channelId && (isNear || isListed)
   })
-  const ordersByVendorId = Map.groupBy(charged, vendorIdOf)
+  const ordersByVendorId = Map.groupBy(chargedOrders, vendorIdOf)
   const noCost = compared.amount ? "no_cost" : null
 
-  const fromList = [...listed].map(([vendorId, listedLines]): Entry => {
+  const fromList = [...listedByVendorId].map(([vendorId, listedLines]): Entry => {
     const matches = ordersByVendorId.get(vendorId)
     const entry = { ...emptyEntry, ...vendorSide(listedLines) }
     if (matches === undefined) {
       return { ...entry, ...explainUncharged(state, tasks, channelId, vendorId) }
     }
-    const both = { ...entry, ...ourSide(matches) }
-    const ours = { amountNano: both.amountHereNano, unitsNano: both.unitsHereNano }
-    const theirs = { amountNano: both.amountThereNano, unitsNano: both.unitsThereNano }
+    const matchedEntry = { ...entry, ...ourSide(matches) }
+    const ourAmounts = {
+      amountNano: matchedEntry.amountHereNano,
+      unitsNano: matchedEntry.unitsHereNano
+    }
+    const theirs = {
+      amountNano: matchedEntry.amountThereNano,
+      unitsNano: matchedEntry.unitsThereNano
+    }
     return {
-      ...both,
-      kind: isSame(ours, theirs, compared) ? "matched" : "different",
-      reason: both.amountHereNano === null ? noCost : null
+      ...matchedEntry,
+      kind: isSame(ourAmounts, theirs, compared) ? "matched" : "different",
+      reason: matchedEntry.amountHereNano === null ? noCost : null
     }
   })
   const missingEntries = [...ordersByVendorId]
-    .filter(([vendorId]) => vendorId === null || !listed.has(vendorId))
+    .filter(([vendorId]) => vendorId === null || !listedByVendorId.has(vendorId))
     .flatMap(([vendorId, matches]) =>
       (vendorId === null ? matches.map((order) => [order]) : [matches])
         .filter((group) => group.some(({ ended }) => isWithin(ended?.at, begin, end)))
@@ -221,8 +227,10 @@ export const layerReconciliationsMemory = Layer.effect(
       list: Effect.fn("Reconciliations.list")((channelId, page) =>
         Effect.suspend(() => {
           const all = [...reconciliations.values()].map(({ reconciliation }) => reconciliation)
-          const listed = all.filter((one) => channelId === null || one.channelId === channelId)
-          return pageOf(listed, page)
+          const listedByVendorId = all.filter(
+            (one) => channelId === null || one.channelId === channelId
+          )
+          return pageOf(listedByVendorId, page)
         })
       ),
       entries: Effect.fn("Reconciliations.entries")(function* (id, kind, { after, limit }) {

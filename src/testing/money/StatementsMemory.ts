@@ -196,8 +196,9 @@ export const layerStatementsMemory = Layer.effect(
         openOrders: openOrders.length,
         openNano: sumOf(openOrders.map(({ request }) => request.amountNano)),
         sealBefore:
-          books.sealedMonths.find((sealed) => monthAfter(sealed.month) === month)?.sha256 ?? null,
-        seal: books.sealedMonths.find((sealed) => sealed.month === month) ?? null
+          books.sealedMonths.find((sealedMonth) => monthAfter(sealedMonth.month) === month)
+            ?.sha256 ?? null,
+        seal: books.sealedMonths.find((sealedMonth) => sealedMonth.month === month) ?? null
       }
     }
 
@@ -224,9 +225,9 @@ export const layerStatementsMemory = Layer.effect(
       sealedMonths: Effect.fn("Statements.sealedMonths")((organizationId, page) =>
         Effect.map(
           pageOf(
-            (organizations.get(organizationId)?.sealedMonths ?? []).map((sealed) => ({
-              id: sealed.month,
-              sealed
+            (organizations.get(organizationId)?.sealedMonths ?? []).map((sealedMonth) => ({
+              id: sealedMonth.month,
+              sealed: sealedMonth
             })),
             page
           ),
@@ -250,7 +251,7 @@ export const layerStatementsMemory = Layer.effect(
       seal: Effect.fn("Statements.seal")(function* (organizationId, month, seal) {
         const sealedAt = new Date(yield* Clock.currentTimeMillis)
         const months = organizations.get(organizationId)?.sealedMonths
-        if (months?.some((sealed) => sealed.month === month) === false) {
+        if (months?.some((sealedMonth) => sealedMonth.month === month) === false) {
           months.push({ month, sealedAt, ...seal })
         }
       })

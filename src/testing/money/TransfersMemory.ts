@@ -52,14 +52,14 @@ export const transferFunds = (
     freeNano,
     transfer
   })
-  const stored = transfers.find((one) => one.reference === reference)
-  if (stored !== undefined) {
+  const storedTransfer = transfers.find((one) => one.reference === reference)
+  if (storedTransfer !== undefined) {
     const isSame =
-      stored.kind === kind &&
-      stored.amountNano === amountNano &&
-      stored.reason === transfer.reason &&
-      stored.orderId === orderId
-    return { outcome: isSame ? "repeated" : "mismatch", freeNano: null, transfer: stored }
+      storedTransfer.kind === kind &&
+      storedTransfer.amountNano === amountNano &&
+      storedTransfer.reason === transfer.reason &&
+      storedTransfer.orderId === orderId
+    return { outcome: isSame ? "repeated" : "mismatch", freeNano: null, transfer: storedTransfer }
   }
   if (orderId !== null) {
     const freeNano = refundableNano(books, orderId)
@@ -100,12 +100,12 @@ export const layerTransfersMemory = Layer.effect(
           id: transferPrefix + (yield* random.uuidV7()),
           createdAt: new Date(yield* Clock.currentTimeMillis)
         })
-        const applied = yield* answerAdjustment(result, adjustment.amountNano, currency)
+        const answer = yield* answerAdjustment(result, adjustment.amountNano, currency)
         const { transfer } = result
         if (transfer.kind === "deposit") {
           return yield* Effect.die(new Error("a deposit was repeated"))
         }
-        return { adjustment: { ...transfer, organizationId }, applied }
+        return { adjustment: { ...transfer, organizationId }, applied: answer }
       }),
       adjustments: Effect.fn("Transfers.adjustments")((organizationId, page) =>
         Effect.suspend(() =>

@@ -120,19 +120,23 @@ export const beginBudget = (
   { organizationId: _, ...budget }: NewBudget & Pick<Budget, "id" | "isCap">,
   now: Now
 ): StoredBudget => {
-  const stored: StoredBudget = { ...budget, createdAt: new Date(now.nowMillis), uses: new Map() }
-  books.budgets.set(stored.id, stored)
-  const use = useAt(stored, now)
-  const startMillis = periodAt(stored.period, now).startedAt?.getTime() ?? 0
+  const storedBudget: StoredBudget = {
+    ...budget,
+    createdAt: new Date(now.nowMillis),
+    uses: new Map()
+  }
+  books.budgets.set(storedBudget.id, storedBudget)
+  const use = useAt(storedBudget, now)
+  const startMillis = periodAt(storedBudget.period, now).startedAt?.getTime() ?? 0
   for (const order of books.orders.values()) {
-    if (!appliesTo(stored, order.request) || order.held.at.getTime() < startMillis) continue
+    if (!appliesTo(storedBudget, order.request) || order.held.at.getTime() < startMillis) continue
     use.capturedNano += order.chargeNano
     if (order.state !== "open") continue
     use.heldNano += order.request.amountNano
-    order.countsIn.push({ budget: stored, use })
+    order.countsIn.push({ budget: storedBudget, use })
   }
-  notifyOfBudget(state, books, stored, use, now)
-  return stored
+  notifyOfBudget(state, books, storedBudget, use, now)
+  return storedBudget
 }
 
 export const changeBudget = (
@@ -158,13 +162,13 @@ export const setCap = (
   now: Now
 ): void => {
   const { id, memberId, amountNano } = cap
-  const stored = capOf(books, memberId)
+  const storedBudget = capOf(books, memberId)
   if (amountNano === null) {
-    if (stored !== undefined) books.budgets.delete(stored.id)
+    if (storedBudget !== undefined) books.budgets.delete(storedBudget.id)
     return
   }
-  if (stored !== undefined) {
-    changeBudget(state, books, stored, { amountNano }, now)
+  if (storedBudget !== undefined) {
+    changeBudget(state, books, storedBudget, { amountNano }, now)
     return
   }
   const budget = {

@@ -50,16 +50,16 @@ const keyRecord = ({ options, ...key }: StoredApiKey): KeyRecord => ({
 })
 
 /** Applies a change to a field. Undefined leaves the value unchanged; null is a value. */
-const valueAfter = <A>(before: A, change: A | undefined): A =>
-  change === undefined ? before : change
+const valueAfter = <A>(currentValue: A, change: A | undefined): A =>
+  change === undefined ? currentValue : change
 
 const disabledAtAfter = (
-  before: Date | null,
+  currentValue: Date | null,
   enabled: boolean | undefined,
   now: Date
 ): Date | null => {
-  if (enabled === undefined) return before
-  return enabled ? null : (before ?? now)
+  if (enabled === undefined) return currentValue
+  return enabled ? null : (currentValue ?? now)
 }
 
 const setCredit = (

@@ -46,7 +46,9 @@ export const layerOperatorsMemory = Layer.effect(
       ) {
         if (!isWellFormedToken("mgo_", token)) return yield* refusedToken
         const hash = tokenHash(token)
-        const operator = [...operators.values()].find((stored) => stored.hash === hash)
+        const operator = [...operators.values()].find(
+          (storedOperator) => storedOperator.hash === hash
+        )
         if (operator === undefined || operator.record.revokedAt !== null) {
           return yield* guard(Effect.fail(refusedToken))
         }

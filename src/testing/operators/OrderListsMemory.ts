@@ -101,22 +101,22 @@ export const layerOrderListsMemory = Layer.effect(
       const openOrders = inTime.filter(
         ({ state, isTask }) => state === "open" && (isTask || !filter.tasksOnly)
       )
-      const charged = inTime.filter(({ state }) => state === "captured")
+      const chargedOrders = inTime.filter(({ state }) => state === "captured")
       const ids = new Set(matches.map(({ id }) => id))
       return {
         processing: openOrders.length,
-        succeeded: charged.length,
+        succeeded: chargedOrders.length,
         failed: inTime.filter(({ state }) => state === "released").length,
         heldNano: sumOf(openOrders, ({ holdNano }) => holdNano),
-        chargeNano: sumOf(charged, ({ chargeNano }) => chargeNano),
+        chargeNano: sumOf(chargedOrders, ({ chargeNano }) => chargeNano),
         returnedNano: [...store.organizations.values()]
           .flatMap(({ transfers }) => transfers)
           .filter(
             ({ orderId, createdAt }) => ids.has(orderId ?? "") && isInPeriod(createdAt, filter)
           )
           .reduce((sum, { amountNano }) => sum + amountNano, 0n),
-        costNano: sumOf(charged, ({ costNano }) => costNano ?? 0n),
-        withoutCost: charged.filter(({ costNano }) => costNano === null).length
+        costNano: sumOf(chargedOrders, ({ costNano }) => costNano ?? 0n),
+        withoutCost: chargedOrders.filter(({ costNano }) => costNano === null).length
       }
     }
 
@@ -145,10 +145,10 @@ export const layerOrderListsMemory = Layer.effect(
       find: Effect.fn("OrderLists.find")((owner, id) =>
         Effect.suspend(() => {
           const order = allOrders().find(
-            (each) =>
-              each.id === id &&
-              each.organizationId === owner.organizationId &&
-              each.memberId === owner.memberId
+            (total) =>
+              total.id === id &&
+              total.organizationId === owner.organizationId &&
+              total.memberId === owner.memberId
           )
           return order === undefined ? Effect.fail(noSuchOrder) : Effect.succeed(order)
         })

@@ -60,10 +60,10 @@ export const layerArchivesMemory = Layer.effect(
         }),
       expire: (days, limit) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const expired = [...archives.values()]
+          const expiredArchives = [...archives.values()]
             .filter(({ storedAt }) => storedAt !== null && storedAt <= now - days * DAY_MILLIS)
             .filter(({ state }) => state === "kept")
-          for (const archive of expired.slice(0, limit)) {
+          for (const archive of expiredArchives.slice(0, limit)) {
             archive.state = "removing"
             archive.files = null
             archive.nextTryAt = now

@@ -9,13 +9,13 @@ import {
 import type { StoredFile } from "../delivery/storedWebhooks.ts"
 import { MemoryStore, pageOf } from "../memory/MemoryStore.ts"
 
-const fileOf = (stored: StoredFile): MediaFile => {
-  const { organizationId: _, memberId: __, lifetimeSeconds, ...file } = stored.added
+const fileOf = (storedFile: StoredFile): MediaFile => {
+  const { organizationId: _, memberId: __, lifetimeSeconds, ...file } = storedFile.added
   return {
     ...file,
-    sha256: stored.sha256 ?? "",
-    createdAt: new Date(stored.createdAt),
-    expiresAt: new Date(stored.createdAt + lifetimeSeconds * 1000)
+    sha256: storedFile.sha256 ?? "",
+    createdAt: new Date(storedFile.createdAt),
+    expiresAt: new Date(storedFile.createdAt + lifetimeSeconds * 1000)
   }
 }
 
@@ -26,21 +26,22 @@ export const layerFilesMemory = Layer.effect(
   Files,
   Effect.map(MemoryStore, ({ files }) => {
     const findOf = (organizationId: string, id: string): StoredFile | null => {
-      const stored = files.get(id)
-      return stored?.added.organizationId === organizationId ? stored : null
+      const storedFile = files.get(id)
+      return storedFile?.added.organizationId === organizationId ? storedFile : null
     }
-    const isVisible = (stored: StoredFile | null, now: number): stored is StoredFile =>
-      stored !== null && stored.state === "kept" && expiryOf(stored) > now
+    const isVisible = (storedFile: StoredFile | null, now: number): storedFile is StoredFile =>
+      storedFile !== null && storedFile.state === "kept" && expiryOf(storedFile) > now
 
     return Files.of({
       add: (added, bounds) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const others = [...files.values()].filter(
-            (stored) =>
-              stored.added.organizationId === added.organizationId && stored.added.id !== added.id
+          const otherFiles = [...files.values()].filter(
+            (storedFile) =>
+              storedFile.added.organizationId === added.organizationId &&
+              storedFile.added.id !== added.id
           )
-          const usedBytes = others.reduce((sum, stored) => sum + stored.added.bytes, 0)
-          if (others.length + 1 > bounds.files) return "files"
+          const usedBytes = otherFiles.reduce((sum, storedFile) => sum + storedFile.added.bytes, 0)
+          if (otherFiles.length + 1 > bounds.files) return "files"
           if (usedBytes + added.bytes > bounds.bytes) return "bytes"
           if (!files.has(added.id)) {
             files.set(added.id, {
@@ -57,31 +58,31 @@ export const layerFilesMemory = Layer.effect(
         }),
       writeChunk: (organizationId, id, n, bytes) =>
         Effect.sync(() => {
-          const stored = findOf(organizationId, id)
-          if (stored?.state === "pending") stored.chunks.set(n, bytes.slice())
+          const storedFile = findOf(organizationId, id)
+          if (storedFile?.state === "pending") storedFile.chunks.set(n, bytes.slice())
         }),
       completeUpload: (organizationId, id, sha256) =>
         Effect.sync(() => {
-          const stored = findOf(organizationId, id)
-          if (stored === null || stored.state === "removing") return null
-          stored.state = "kept"
-          stored.sha256 = sha256
-          stored.dueAt = expiryOf(stored)
-          return fileOf(stored)
+          const storedFile = findOf(organizationId, id)
+          if (storedFile === null || storedFile.state === "removing") return null
+          storedFile.state = "kept"
+          storedFile.sha256 = sha256
+          storedFile.dueAt = expiryOf(storedFile)
+          return fileOf(storedFile)
         }),
       find: (organizationId, ids) =>
         Effect.map(Clock.currentTimeMillis, (now) =>
           [...new Set(ids)]
             .map((id) => findOf(organizationId, id))
-            .filter((stored) => isVisible(stored, now))
+            .filter((storedFile) => isVisible(storedFile, now))
             .map(fileOf)
         ),
       list: (organizationId, purpose, page) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           pageOf(
             [...files.values()]
-              .filter((stored) => stored.added.organizationId === organizationId)
-              .filter((stored) => isVisible(stored, now))
+              .filter((storedFile) => storedFile.added.organizationId === organizationId)
+              .filter((storedFile) => isVisible(storedFile, now))
               .map(fileOf)
               .toSorted((one, other) => (one.id < other.id ? -1 : 1)),
             page,
@@ -92,18 +93,18 @@ export const layerFilesMemory = Layer.effect(
         Effect.sync(() => findOf(organizationId, id)?.chunks.get(n) ?? null),
       remove: (organizationId, id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const stored = findOf(organizationId, id)
-          if (!isVisible(stored, now)) return false
-          stored.state = "removing"
-          stored.dueAt = now
+          const storedFile = findOf(organizationId, id)
+          if (!isVisible(storedFile, now)) return false
+          storedFile.state = "removing"
+          storedFile.dueAt = now
           return true
         }),
       abandonUpload: (organizationId, id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const stored = findOf(organizationId, id)
-          if (stored?.state !== "pending") return
-          stored.state = "removing"
-          stored.dueAt = now
+          const storedFile = findOf(organizationId, id)
+          if (storedFile?.state !== "pending") return
+          storedFile.state = "removing"
+          storedFile.dueAt = now
         }),
       claimRemovals: (limit) =>
         Effect.map(Clock.currentTimeMillis, (now) =>
@@ -111,18 +112,18 @@ export const layerFilesMemory = Layer.effect(
             .filter(({ dueAt }) => dueAt <= now)
             .toSorted((one, other) => one.dueAt - other.dueAt)
             .slice(0, limit)
-            .map((stored) => {
-              stored.state = "removing"
-              stored.lease++
-              stored.dueAt = now + REMOVAL_LEASE_SECONDS * 1000
-              const { organizationId, id, isInBucket } = stored.added
-              return { organizationId, id, isInBucket, lease: stored.lease }
+            .map((storedFile) => {
+              storedFile.state = "removing"
+              storedFile.lease++
+              storedFile.dueAt = now + REMOVAL_LEASE_SECONDS * 1000
+              const { organizationId, id, isInBucket } = storedFile.added
+              return { organizationId, id, isInBucket, lease: storedFile.lease }
             })
         ),
       completeRemoval: ({ organizationId, id, lease }) =>
         Effect.sync(() => {
-          const stored = findOf(organizationId, id)
-          if (stored?.state === "removing" && stored.lease === lease) files.delete(id)
+          const storedFile = findOf(organizationId, id)
+          if (storedFile?.state === "removing" && storedFile.lease === lease) files.delete(id)
         })
     })
   })

@@ -11,7 +11,7 @@ const Uses = Schema.Array(
   Schema.Struct({
     held: Schema.BigInt,
     captured: Schema.BigInt,
-    next_told: Schema.NullOr(Schema.BigInt)
+    next_threshold_amount: Schema.NullOr(Schema.BigInt)
   })
 )
 
@@ -35,7 +35,7 @@ const owner = Effect.gen(function* () {
 const usesOf = Effect.fnUntraced(function* (budgetId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`
-    SELECT held, captured, next_told FROM budget_uses WHERE budget_id = ${budgetId} ORDER BY start`
+    SELECT held, captured, next_threshold_amount FROM budget_uses WHERE budget_id = ${budgetId} ORDER BY start`
   return yield* Schema.decodeUnknownEffect(Uses)(rows)
 })
 
@@ -107,7 +107,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         ] as const) {
           yield* ledger.hold(hold(amount))
           assert.deepStrictEqual(
-            (yield* usesOf(id)).map(({ next_told }) => next_told),
+            (yield* usesOf(id)).map(({ next_threshold_amount }) => next_threshold_amount),
             [next]
           )
         }

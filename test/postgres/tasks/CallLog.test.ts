@@ -42,7 +42,7 @@ const subjectOf = (jobId: string, purpose: CallSubject["purpose"] = "poll"): Cal
 
 const record = (subject: CallSubject, call: VendorCall) =>
   Effect.flatMap(CallLog, (log) =>
-    log.record(subject, { answered: null, weigh: () => 1, describe: () => call })
+    log.record(subject, { answeredCall: null, weigh: () => 1, describe: () => call })
   )
 
 const Rows = Schema.Array(
@@ -147,7 +147,7 @@ describeOnBoth(
         const describe = () => {
           throw new Error("no JSON")
         }
-        yield* log.record(subjectOf("odd"), { answered: null, weigh: () => 1, describe })
+        yield* log.record(subjectOf("odd"), { answeredCall: null, weigh: () => 1, describe })
         yield* record(subjectOf("odd"), { ...callOf("200"), url: "\u0000" })
         yield* record(subjectOf("odder"), callOf("200"))
         yield* log.flush

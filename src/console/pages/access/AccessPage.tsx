@@ -3,17 +3,17 @@ import { Alert, Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"
 import { useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { hasRole } from "../../gateway/session.ts"
 import { PageTabs } from "../../parts/controls/PageTabs.tsx"
-import { AnyWebhooks } from "./AnyWebhooks.tsx"
 import { AuditList } from "./AuditList.tsx"
 import { OperatorList } from "./OperatorList.tsx"
 import { OrganizationList } from "./OrganizationList.tsx"
 import { OrganizationPage } from "./OrganizationPage.tsx"
+import { OwnerWebhooks } from "./OwnerWebhooks.tsx"
 
 const AccessPage = () => {
   const { t } = useTranslation()
-  const { t: words } = useTranslation("access")
+  const { t: access } = useTranslation("access")
   const { session } = useSession()
   return (
     <Stack>
@@ -21,13 +21,13 @@ const AccessPage = () => {
       <PageTabs
         label={t("pages.access")}
         tabs={[
-          { path: "/", label: words("organizations") },
-          { path: "/operators", label: words("operators") },
-          { path: "/webhooks", label: words("webhooks") },
-          { path: "/audit", label: words("audit") }
+          { path: "/", label: access("organizations") },
+          { path: "/operators", label: access("operators") },
+          { path: "/webhooks", label: access("webhooks") },
+          { path: "/audit", label: access("audit") }
         ]}
       />
-      {mayAct(session, "operator", "finance") ? null : (
+      {hasRole(session, "operator", "finance") ? null : (
         <Alert color="gray" role="status">
           {t("noRight")}
         </Alert>
@@ -37,10 +37,10 @@ const AccessPage = () => {
           <OperatorList />
         </Route>
         <Route path="/webhooks/:owner" nest>
-          {({ owner }) => <AnyWebhooks owner={owner} />}
+          {({ owner }) => <OwnerWebhooks owner={owner} />}
         </Route>
         <Route path="/webhooks">
-          <AnyWebhooks owner={null} />
+          <OwnerWebhooks owner={null} />
         </Route>
         <Route path="/audit">
           <AuditList />

@@ -2,23 +2,23 @@
 import { Code, Group, Select, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { AuditView } from "../../../features/history/HistoryApi.ts"
-import { useAsk, usePages } from "../../gateway/hooks.tsx"
+import { useApiQuery, usePages } from "../../gateway/hooks.tsx"
 import { omitEmpty, TextFilter, useAddressValue } from "../../parts/controls/addressFields.tsx"
 import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
-import { Id, Moment } from "../../parts/texts.tsx"
+import { Id, Timestamp } from "../../parts/texts.tsx"
 import { auditKey, operatorsKey, PAGE } from "./accessKeys.ts"
 
 type Entry = typeof AuditView.Type
 
 const MOST_OPERATORS = 100
-const REFUSED = 400
+const MIN_ERROR_STATUS = 400
 
 const OperatorFilter = () => {
   const { t } = useTranslation("access")
   const { t: shell } = useTranslation()
-  const [kept, keep] = useAddressValue("operator")
-  const operators = useAsk([...operatorsKey, "names"], (gateway) =>
+  const [operatorId, setOperatorId] = useAddressValue("operator")
+  const operators = useApiQuery([...operatorsKey, "names"], (gateway) =>
     gateway.operators.listOperators({ query: { limit: MOST_OPERATORS } })
   )
   return (
@@ -26,15 +26,15 @@ const OperatorFilter = () => {
       label={t("operator")}
       searchable
       allowDeselect={false}
-      value={kept}
+      value={operatorId}
       data={[
         { value: "", label: shell("any") },
         ...(operators.data?.data.map(({ id, name }) => ({ value: id, label: name })) ?? []),
-        ...(kept === "" || operators.data?.data.some(({ id }) => id === kept) === true
+        ...(operatorId === "" || operators.data?.data.some(({ id }) => id === operatorId) === true
           ? []
-          : [{ value: kept, label: kept }])
+          : [{ value: operatorId, label: operatorId }])
       ]}
-      onChange={keep}
+      onChange={setOperatorId}
     />
   )
 }
@@ -58,7 +58,7 @@ export const AuditList = () => {
       })
   )
   const columns: ReadonlyArray<Column<Entry>> = [
-    { name: "at", label: t("at"), cell: (row) => <Moment at={row.at} /> },
+    { name: "at", label: t("at"), cell: (row) => <Timestamp at={row.at} /> },
     { name: "who", label: t("operator"), cell: (row) => row.operator_name },
     { name: "action", label: t("action"), cell: (row) => <Code>{row.action}</Code> },
     {
@@ -70,7 +70,7 @@ export const AuditList = () => {
       name: "status",
       label: t("status"),
       cell: (row) => (
-        <StateBadge tone={row.status >= REFUSED ? "bad" : "good"}>{row.status}</StateBadge>
+        <StateBadge tone={row.status >= MIN_ERROR_STATUS ? "bad" : "good"}>{row.status}</StateBadge>
       )
     },
     {

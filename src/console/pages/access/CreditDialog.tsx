@@ -10,12 +10,12 @@ import { typedNano } from "../../parts/money/amountFields.ts"
 
 interface Props {
   readonly credit: string
-  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
-  readonly onDo: (credit: bigint) => void
+  readonly mutation: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onSubmit: (credit: bigint) => void
   readonly onClose: () => void
 }
 
-export const CreditDialog = ({ credit, doing, onDo, onClose }: Props) => {
+export const CreditDialog = ({ credit, mutation, onSubmit, onClose }: Props) => {
   const { t } = useTranslation("access")
   const form = useForm({
     initialValues: { credit },
@@ -25,8 +25,8 @@ export const CreditDialog = ({ credit, doing, onDo, onClose }: Props) => {
     <ActionDialog
       title={t("setCredit")}
       action={t("save")}
-      doing={doing}
-      onDo={form.onSubmit((values) => onDo(typedNano(values.credit) ?? 0n))}
+      mutation={mutation}
+      onSubmit={form.onSubmit((values) => onSubmit(typedNano(values.credit) ?? 0n))}
       onClose={onClose}
     >
       <TextInput

@@ -16,21 +16,21 @@ export const EnabledBadge = ({ isEnabled }: { readonly isEnabled: boolean }) => 
 interface Props {
   readonly name: string
   readonly isEnabled: boolean
-  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
-  readonly onDo: () => void
+  readonly mutation: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onConfirm: () => void
   readonly onClose: () => void
 }
 
 /** Asks for confirmation before keys are disabled or enabled again. */
-export const EnableDialog = ({ name, isEnabled, doing, onDo, onClose }: Props) => {
+export const EnableDialog = ({ name, isEnabled, mutation, onConfirm, onClose }: Props) => {
   const { t } = useTranslation("access")
   return (
     <ActionDialog
       title={t(isEnabled ? "disable" : "enable")}
       action={t(isEnabled ? "disable" : "enable")}
       isDangerous={isEnabled}
-      doing={doing}
-      onDo={onDo}
+      mutation={mutation}
+      onSubmit={onConfirm}
       onClose={onClose}
     >
       <Text size="sm">{t(isEnabled ? "disableHint" : "enableHint", { name })}</Text>

@@ -1,7 +1,7 @@
 /** Creates a key of a member, and shows the secret once. */
 import { useTranslation } from "react-i18next"
-import { useDo } from "../../gateway/hooks.tsx"
-import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"
+import { useApiMutation } from "../../gateway/hooks.tsx"
+import { SecretDialog } from "../../parts/controls/SecretDialog.tsx"
 import { keysKey } from "./accessKeys.ts"
 import { KeyDialog, type KeyForm } from "./KeyDialog.tsx"
 
@@ -12,18 +12,18 @@ interface Props {
 
 export const KeyCreation = ({ member, onClose }: Props) => {
   const { t } = useTranslation("access")
-  const create = useDo(
+  const create = useApiMutation(
     (payload: KeyForm) => (gateway) =>
       gateway.admin.createKey({ params: { id: member.id }, payload }),
     [keysKey]
   )
   if (create.isSuccess) {
     return (
-      <SecretOnce
+      <SecretDialog
         title={t("keyMade", { name: create.variables.name })}
         label={t("key")}
         secret={create.data.key}
-        onKept={onClose}
+        onConfirm={onClose}
       />
     )
   }
@@ -31,8 +31,8 @@ export const KeyCreation = ({ member, onClose }: Props) => {
     <KeyDialog
       title={t("newKeyOf", { name: member.name })}
       action={t("create")}
-      doing={create}
-      onDo={(form) => create.mutate(form)}
+      mutation={create}
+      onSubmit={(form) => create.mutate(form)}
       onClose={onClose}
     />
   )

@@ -4,9 +4,9 @@ import { useForm } from "@mantine/form"
 import { useTranslation } from "react-i18next"
 import type { KeyView } from "../../../features/accounts/AccountsApi.ts"
 import { allScopes, type Scope, usualScopes } from "../../../services/Access.ts"
-import { useAsk } from "../../gateway/hooks.tsx"
+import { useApiQuery } from "../../gateway/hooks.tsx"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
-import { oneOfWords } from "../../parts/controls/addressFields.tsx"
+import { matchOption } from "../../parts/controls/addressFields.tsx"
 
 export interface KeyForm {
   readonly name: string
@@ -23,9 +23,9 @@ interface Props {
   readonly title: string
   readonly action: string
   /** The key before the change; left out for a new key. */
-  readonly known?: typeof KeyView.Type
-  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
-  readonly onDo: (form: KeyForm) => void
+  readonly apiKey?: typeof KeyView.Type
+  readonly mutation: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onSubmit: (form: KeyForm) => void
   readonly onClose: () => void
 }
 
@@ -42,12 +42,12 @@ const localTime = (at: string | null | undefined): string => {
   )
 }
 
-export const KeyDialog = ({ title, action, known, doing, onDo, onClose }: Props) => {
+export const KeyDialog = ({ title, action, apiKey, mutation, onSubmit, onClose }: Props) => {
   const { t } = useTranslation("access")
-  const catalog = useAsk(["catalog"], (gateway) => gateway.admin.readCatalog({}))
+  const catalog = useApiQuery(["catalog"], (gateway) => gateway.admin.readCatalog({}))
   const models = new Set([
     ...(catalog.data?.models.map(({ id }) => id) ?? []),
-    ...(known?.models ?? [])
+    ...(apiKey?.models ?? [])
   ])
   const form = useForm<{
     name: string
@@ -57,11 +57,11 @@ export const KeyDialog = ({ title, action, known, doing, onDo, onClose }: Props)
     expires: string
   }>({
     initialValues: {
-      name: known?.name ?? "",
-      scopes: [...(known?.scopes ?? usualScopes)],
-      models: [...(known?.models ?? [])],
-      rate: known?.requests_per_minute?.toString() ?? "",
-      expires: localTime(known?.expires_at)
+      name: apiKey?.name ?? "",
+      scopes: [...(apiKey?.scopes ?? usualScopes)],
+      models: [...(apiKey?.models ?? [])],
+      rate: apiKey?.requests_per_minute?.toString() ?? "",
+      expires: localTime(apiKey?.expires_at)
     },
     validate: {
       name: (text) => (text.trim() === "" ? t("nameNeeded") : null),
@@ -70,17 +70,18 @@ export const KeyDialog = ({ title, action, known, doing, onDo, onClose }: Props)
     }
   })
   const submit = form.onSubmit((values) =>
-    onDo({
+    onSubmit({
       name: values.name.trim(),
-      scopes: values.scopes.flatMap((scope) => oneOfWords(scope, allScopes) ?? []),
+      scopes: values.scopes.flatMap((scope) => matchOption(scope, allScopes) ?? []),
       models: values.models.length === 0 ? null : values.models,
       requests_per_minute: values.rate.trim() === "" ? null : Number(values.rate),
       expires_at:
         values.expires === ""
           ? null
           : // The field has no seconds, so an unchanged time keeps its original precision.
-            values.expires === localTime(known?.expires_at) && typeof known?.expires_at === "string"
-            ? new Date(known.expires_at)
+            values.expires === localTime(apiKey?.expires_at) &&
+              typeof apiKey?.expires_at === "string"
+            ? new Date(apiKey.expires_at)
             : new Date(values.expires)
     })
   )
@@ -88,8 +89,8 @@ export const KeyDialog = ({ title, action, known, doing, onDo, onClose }: Props)
     <ActionDialog
       title={title}
       action={action}
-      doing={doing}
-      onDo={submit}
+      mutation={mutation}
+      onSubmit={submit}
       onClose={onClose}
       size="lg"
     >

@@ -4,20 +4,20 @@ import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { KeyView } from "../../../features/accounts/AccountsApi.ts"
-import { useAsk, useDo, usePages, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { useApiMutation, useApiQuery, usePages, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 import {
   ChoiceFilter,
+  matchOption,
   omitEmpty,
-  oneOfWords,
   TextFilter,
   useAddressValue
 } from "../../parts/controls/addressFields.tsx"
 import { RowMenu } from "../../parts/controls/RowMenu.tsx"
 import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
-import { Id, Moment } from "../../parts/texts.tsx"
+import { Id, Timestamp } from "../../parts/texts.tsx"
 import { keysKey, membersKey, PAGE } from "./accessKeys.ts"
 import { KeyDialog, type KeyForm } from "./KeyDialog.tsx"
 
@@ -27,19 +27,19 @@ const states = ["valid", "revoked"] as const
 const KeyState = ({ of: { revoked_at, expires_at } }: { readonly of: Key }) => {
   const { t } = useTranslation("access")
   const isExpired = expires_at !== null && Date.parse(expires_at) <= Date.now()
-  const [word, tone] =
+  const [stateName, tone] =
     revoked_at !== null
       ? (["revoked", "off"] as const)
       : isExpired
         ? (["expired", "bad"] as const)
         : (["valid", "good"] as const)
-  return <StateBadge tone={tone}>{t(word)}</StateBadge>
+  return <StateBadge tone={tone}>{t(stateName)}</StateBadge>
 }
 
 /** The member whose keys are listed, where the list is limited to one member. */
-const Whose = ({ id, onAll }: { readonly id: string; readonly onAll: () => void }) => {
+const MemberFilter = ({ id, onAll }: { readonly id: string; readonly onAll: () => void }) => {
   const { t } = useTranslation("access")
-  const member = useAsk([...membersKey, "one", id], (gateway) =>
+  const member = useApiQuery([...membersKey, "one", id], (gateway) =>
     gateway.accounts.readMember({ params: { id } })
   )
   return (
@@ -52,16 +52,16 @@ const Whose = ({ id, onAll }: { readonly id: string; readonly onAll: () => void 
   )
 }
 
-type Opened = { readonly what: "change" | "revoke"; readonly key: Key }
+type OpenDialog = { readonly kind: "change" | "revoke"; readonly key: Key }
 
 export const KeyList = ({ organizationId }: { readonly organizationId: string }) => {
   const { t } = useTranslation("access")
   const { session } = useSession()
   const [memberId, setMember] = useAddressValue("member")
   const [name] = useAddressValue("key")
-  const [standing] = useAddressValue("keys")
-  const state = oneOfWords(standing, states)
-  const [opened, setOpened] = useState<Opened | null>(null)
+  const [stateFilter] = useAddressValue("keys")
+  const state = matchOption(stateFilter, states)
+  const [openDialog, setOpenDialog] = useState<OpenDialog | null>(null)
   const keys = usePages(
     [...keysKey, organizationId, { memberId, name, state }],
     (after) => (gateway) =>
@@ -74,29 +74,29 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
         }
       })
   )
-  const change = useDo(
+  const change = useApiMutation(
     ({ id, ...payload }: KeyForm & { readonly id: string }) =>
       (gateway) =>
         gateway.accounts.changeKey({ params: { id }, payload }),
     [keysKey]
   )
-  const revoke = useDo(
+  const revoke = useApiMutation(
     (id: string) => (gateway) => gateway.admin.revokeKey({ params: { id } }),
     [keysKey]
   )
-  const open = (what: Opened) => {
+  const open = (dialog: OpenDialog) => {
     change.reset()
     revoke.reset()
-    setOpened(what)
+    setOpenDialog(dialog)
   }
-  const close = () => setOpened(null)
-  const done = (message: string) => ({
+  const close = () => setOpenDialog(null)
+  const notifyOnSuccess = (message: string) => ({
     onSuccess: () => {
       notifications.show({ message })
       close()
     }
   })
-  const mayChange = mayAct(session, "operator")
+  const mayChange = hasRole(session, "operator")
   const columns: ReadonlyArray<Column<Key>> = [
     { name: "name", label: t("name"), cell: (row) => row.name },
     {
@@ -124,18 +124,19 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
     {
       name: "expires",
       label: t("expires"),
-      cell: (row) => (row.expires_at === null ? t("neverExpires") : <Moment at={row.expires_at} />)
+      cell: (row) =>
+        row.expires_at === null ? t("neverExpires") : <Timestamp at={row.expires_at} />
     },
     {
       name: "revoked",
       label: t("revokedSince"),
-      cell: (row) => <Moment at={row.revoked_at} />,
+      cell: (row) => <Timestamp at={row.revoked_at} />,
       isHidden: true
     },
     {
       name: "created",
       label: t("created"),
-      cell: (row) => <Moment at={row.created_at} />,
+      cell: (row) => <Timestamp at={row.created_at} />,
       isHidden: true
     },
     { name: "id", label: "id", cell: (row) => <Id id={row.id} />, isHidden: true },
@@ -147,11 +148,11 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
           <RowMenu
             of={key.name}
             actions={[
-              { label: t("change"), onPick: () => open({ what: "change", key }) },
+              { label: t("change"), onPick: () => open({ kind: "change", key }) },
               {
                 label: t("revoke"),
                 isDangerous: true,
-                onPick: () => open({ what: "revoke", key })
+                onPick: () => open({ kind: "revoke", key })
               }
             ]}
           />
@@ -168,31 +169,36 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
           label={t("state")}
           choices={states.map((value) => ({ value, label: t(value) }))}
         />
-        {memberId === "" ? null : <Whose id={memberId} onAll={() => setMember(null)} />}
+        {memberId === "" ? null : <MemberFilter id={memberId} onAll={() => setMember(null)} />}
       </Group>
       <DataTable label={t("keys")} columns={columns} query={keys} empty={t("noKeys")} />
-      {opened?.what === "change" ? (
+      {openDialog?.kind === "change" ? (
         <KeyDialog
           title={t("changeKey")}
           action={t("save")}
-          known={opened.key}
-          doing={change}
-          onDo={(form) => change.mutate({ ...form, id: opened.key.id }, done(t("keyChanged")))}
+          apiKey={openDialog.key}
+          mutation={change}
+          onSubmit={(form) =>
+            change.mutate({ ...form, id: openDialog.key.id }, notifyOnSuccess(t("keyChanged")))
+          }
           onClose={close}
         />
       ) : null}
-      {opened?.what === "revoke" ? (
+      {openDialog?.kind === "revoke" ? (
         <ActionDialog
           title={t("revoke")}
           action={t("revoke")}
           isDangerous
-          doing={revoke}
-          onDo={() =>
-            revoke.mutate(opened.key.id, done(t("keyRevoked", { name: opened.key.name })))
+          mutation={revoke}
+          onSubmit={() =>
+            revoke.mutate(
+              openDialog.key.id,
+              notifyOnSuccess(t("keyRevoked", { name: openDialog.key.name }))
+            )
           }
           onClose={close}
         >
-          <Text size="sm">{t("revokeHint", { name: opened.key.name })}</Text>
+          <Text size="sm">{t("revokeHint", { name: openDialog.key.name })}</Text>
         </ActionDialog>
       ) : null}
     </Stack>

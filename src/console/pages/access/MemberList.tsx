@@ -4,12 +4,12 @@ import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { MemberChangeBody, MemberView } from "../../../features/accounts/AccountsApi.ts"
-import { useDo, usePages, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { useApiMutation, usePages, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { useAddressValue } from "../../parts/controls/addressFields.tsx"
 import { RowMenu } from "../../parts/controls/RowMenu.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
-import { Amount, Id, Moment } from "../../parts/texts.tsx"
+import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { keysKey, membersKey, PAGE } from "./accessKeys.ts"
 import { EnableDialog, EnabledBadge } from "./EnabledBadge.tsx"
 import { KeyCreation } from "./KeyCreation.tsx"
@@ -23,8 +23,8 @@ interface Props {
   readonly currency: string
 }
 
-type Opened = {
-  readonly what: "change" | "enable" | "key"
+type OpenDialog = {
+  readonly kind: "change" | "enable" | "key"
   readonly member: Member
 }
 
@@ -32,7 +32,7 @@ export const MemberList = ({ organizationId, currency }: Props) => {
   const { t } = useTranslation("access")
   const { session } = useSession()
   const [, filterKeys] = useAddressValue("member")
-  const [opened, setOpened] = useState<Opened | "create" | null>(null)
+  const [openDialog, setOpenDialog] = useState<OpenDialog | "create" | null>(null)
   const members = usePages(
     [...membersKey, organizationId],
     (after) => (gateway) =>
@@ -40,7 +40,7 @@ export const MemberList = ({ organizationId, currency }: Props) => {
         query: { limit: PAGE, totals: "false", organization_id: organizationId, ...after }
       })
   )
-  const create = useDo(
+  const create = useApiMutation(
     ({ name, cap }: NameForm) =>
       (gateway) =>
         gateway.admin.createMember({
@@ -49,35 +49,35 @@ export const MemberList = ({ organizationId, currency }: Props) => {
         }),
     [membersKey]
   )
-  const change = useDo(
+  const change = useApiMutation(
     ({ id, ...payload }: Change & { readonly id: string }) =>
       (gateway) =>
         gateway.accounts.changeMember({ params: { id }, payload }),
     [membersKey, keysKey]
   )
-  const open = (what: typeof opened) => {
+  const open = (dialog: typeof openDialog) => {
     create.reset()
     change.reset()
-    setOpened(what)
+    setOpenDialog(dialog)
   }
-  const close = () => setOpened(null)
-  const done = (message: string) => ({
+  const close = () => setOpenDialog(null)
+  const notifyOnSuccess = (message: string) => ({
     onSuccess: () => {
       notifications.show({ message })
       close()
     }
   })
-  const mayChange = mayAct(session, "operator", "finance")
-  const mayMakeKeys = mayAct(session, "operator")
+  const mayChange = hasRole(session, "operator", "finance")
+  const mayMakeKeys = hasRole(session, "operator")
   const actionsOf = (member: Member) => [
-    ...(mayMakeKeys ? [{ label: t("newKey"), onPick: () => open({ what: "key", member }) }] : []),
+    ...(mayMakeKeys ? [{ label: t("newKey"), onPick: () => open({ kind: "key", member }) }] : []),
     ...(mayChange
       ? [
-          { label: t("change"), onPick: () => open({ what: "change", member }) },
+          { label: t("change"), onPick: () => open({ kind: "change", member }) },
           {
             label: t(member.enabled ? "disable" : "enable"),
             isDangerous: member.enabled,
-            onPick: () => open({ what: "enable", member })
+            onPick: () => open({ kind: "enable", member })
           }
         ]
       : [])
@@ -119,7 +119,7 @@ export const MemberList = ({ organizationId, currency }: Props) => {
     {
       name: "created",
       label: t("created"),
-      cell: (row) => <Moment at={row.created_at} />,
+      cell: (row) => <Timestamp at={row.created_at} />,
       isHidden: true
     },
     { name: "id", label: "id", cell: (row) => <Id id={row.id} />, isHidden: true },
@@ -140,46 +140,46 @@ export const MemberList = ({ organizationId, currency }: Props) => {
         ) : null}
       </Group>
       <DataTable label={t("members")} columns={columns} query={members} empty={t("noMembers")} />
-      {opened === "create" ? (
+      {openDialog === "create" ? (
         <NameDialog
           title={t("newMember")}
           action={t("create")}
           cap=""
-          doing={create}
-          onDo={(form) => create.mutate(form, done(t("memberMade")))}
+          mutation={create}
+          onSubmit={(form) => create.mutate(form, notifyOnSuccess(t("memberMade")))}
           onClose={close}
         />
       ) : null}
-      {opened === null || opened === "create" ? null : opened.what === "change" ? (
+      {openDialog === null || openDialog === "create" ? null : openDialog.kind === "change" ? (
         <NameDialog
           title={t("changeMember")}
           action={t("save")}
-          name={opened.member.name}
-          cap={opened.member.monthly_cap ?? ""}
-          doing={change}
-          onDo={({ name, cap }) =>
+          name={openDialog.member.name}
+          cap={openDialog.member.monthly_cap ?? ""}
+          mutation={change}
+          onSubmit={({ name, cap }) =>
             change.mutate(
-              { id: opened.member.id, name, monthly_cap: cap },
-              done(t("memberChanged"))
+              { id: openDialog.member.id, name, monthly_cap: cap },
+              notifyOnSuccess(t("memberChanged"))
             )
           }
           onClose={close}
         />
-      ) : opened.what === "enable" ? (
+      ) : openDialog.kind === "enable" ? (
         <EnableDialog
-          name={opened.member.name}
-          isEnabled={opened.member.enabled}
-          doing={change}
-          onDo={() =>
+          name={openDialog.member.name}
+          isEnabled={openDialog.member.enabled}
+          mutation={change}
+          onConfirm={() =>
             change.mutate(
-              { id: opened.member.id, enabled: !opened.member.enabled },
-              done(t(opened.member.enabled ? "nowDisabled" : "nowEnabled"))
+              { id: openDialog.member.id, enabled: !openDialog.member.enabled },
+              notifyOnSuccess(t(openDialog.member.enabled ? "nowDisabled" : "nowEnabled"))
             )
           }
           onClose={close}
         />
       ) : (
-        <KeyCreation member={opened.member} onClose={close} />
+        <KeyCreation member={openDialog.member} onClose={close} />
       )}
     </Stack>
   )

@@ -18,14 +18,22 @@ interface Props {
   readonly name?: string
   /** The initial cap, empty for none. Without this property the form has no field for a cap. */
   readonly cap?: string
-  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
-  readonly onDo: (form: NameForm) => void
+  readonly mutation: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onSubmit: (form: NameForm) => void
   readonly onClose: () => void
 }
 
 const amountOf = Schema.decodeUnknownOption(Amount)
 
-export const NameDialog = ({ title, action, name = "", cap, doing, onDo, onClose }: Props) => {
+export const NameDialog = ({
+  title,
+  action,
+  name = "",
+  cap,
+  mutation,
+  onSubmit,
+  onClose
+}: Props) => {
   const { t } = useTranslation("access")
   const form = useForm({
     initialValues: { name, cap: cap ?? "" },
@@ -36,10 +44,16 @@ export const NameDialog = ({ title, action, name = "", cap, doing, onDo, onClose
     }
   })
   const submit = form.onSubmit((values) =>
-    onDo({ name: values.name.trim(), cap: Option.getOrNull(amountOf(values.cap.trim())) })
+    onSubmit({ name: values.name.trim(), cap: Option.getOrNull(amountOf(values.cap.trim())) })
   )
   return (
-    <ActionDialog title={title} action={action} doing={doing} onDo={submit} onClose={onClose}>
+    <ActionDialog
+      title={title}
+      action={action}
+      mutation={mutation}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <TextInput label={t("name")} data-autofocus {...form.getInputProps("name")} />
       {cap === undefined ? null : (
         <TextInput

@@ -6,15 +6,15 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { OperatorView } from "../../../features/accounts/OperatorsApi.ts"
 import { Role } from "../../../services/operators/Operators.ts"
-import { useDo, usePages, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { useApiMutation, usePages, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
-import { oneOfWords } from "../../parts/controls/addressFields.tsx"
+import { matchOption } from "../../parts/controls/addressFields.tsx"
 import { RowMenu } from "../../parts/controls/RowMenu.tsx"
-import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"
+import { SecretDialog } from "../../parts/controls/SecretDialog.tsx"
 import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
-import { Id, Moment } from "../../parts/texts.tsx"
+import { Id, Timestamp } from "../../parts/texts.tsx"
 import { operatorsKey, PAGE } from "./accessKeys.ts"
 
 type Operator = typeof OperatorView.Type
@@ -26,25 +26,38 @@ interface OperatorForm {
 interface DialogProps {
   readonly title: string
   readonly action: string
-  readonly known?: Operator
-  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
-  readonly onDo: (form: OperatorForm) => void
+  readonly editedOperator?: Operator
+  readonly mutation: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onSubmit: (form: OperatorForm) => void
   readonly onClose: () => void
 }
 
-const OperatorDialog = ({ title, action, known, doing, onDo, onClose }: DialogProps) => {
+const OperatorDialog = ({
+  title,
+  action,
+  editedOperator,
+  mutation,
+  onSubmit,
+  onClose
+}: DialogProps) => {
   const { t } = useTranslation("access")
   const { t: shell } = useTranslation()
   const form = useForm<{ name: string; role: string }>({
-    initialValues: { name: known?.name ?? "", role: known?.role ?? "viewer" },
+    initialValues: { name: editedOperator?.name ?? "", role: editedOperator?.role ?? "viewer" },
     validate: { name: (text) => (text.trim() === "" ? t("nameNeeded") : null) }
   })
   const submit = form.onSubmit(({ name, role }) =>
-    onDo({ name: name.trim(), role: oneOfWords(role, Role.literals) ?? "viewer" })
+    onSubmit({ name: name.trim(), role: matchOption(role, Role.literals) ?? "viewer" })
   )
-  const role = oneOfWords(form.values.role, Role.literals)
+  const role = matchOption(form.values.role, Role.literals)
   return (
-    <ActionDialog title={title} action={action} doing={doing} onDo={submit} onClose={onClose}>
+    <ActionDialog
+      title={title}
+      action={action}
+      mutation={mutation}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <TextInput
         label={t("name")}
         description={t("operatorNameHint")}
@@ -62,44 +75,44 @@ const OperatorDialog = ({ title, action, known, doing, onDo, onClose }: DialogPr
   )
 }
 
-type Opened = { readonly what: "change" | "revoke"; readonly operator: Operator }
+type OpenDialog = { readonly kind: "change" | "revoke"; readonly operator: Operator }
 
 export const OperatorList = () => {
   const { t } = useTranslation("access")
   const { t: shell } = useTranslation()
   const { session } = useSession()
-  const [opened, setOpened] = useState<Opened | "create" | null>(null)
+  const [openDialog, setOpenDialog] = useState<OpenDialog | "create" | null>(null)
   const [token, setToken] = useState<string | null>(null)
   const operators = usePages(
     operatorsKey,
     (after) => (gateway) => gateway.operators.listOperators({ query: { limit: PAGE, ...after } })
   )
-  const create = useDo(
+  const create = useApiMutation(
     (payload: OperatorForm) => (gateway) => gateway.operators.createOperator({ payload }),
     [operatorsKey]
   )
-  const change = useDo(
+  const change = useApiMutation(
     ({ id, ...payload }: OperatorForm & { readonly id: string }) =>
       (gateway) =>
         gateway.operators.changeOperator({ params: { id }, payload }),
     [operatorsKey]
   )
-  const revoke = useDo(
+  const revoke = useApiMutation(
     (id: string) => (gateway) => gateway.operators.revokeOperator({ params: { id } }),
     [operatorsKey]
   )
-  const open = (what: typeof opened) => {
-    for (const each of [create, change, revoke]) each.reset()
-    setOpened(what)
+  const open = (dialog: typeof openDialog) => {
+    for (const mutation of [create, change, revoke]) mutation.reset()
+    setOpenDialog(dialog)
   }
-  const close = () => setOpened(null)
-  const done = (message: string) => ({
+  const close = () => setOpenDialog(null)
+  const notifyOnSuccess = (message: string) => ({
     onSuccess: () => {
       notifications.show({ message })
       close()
     }
   })
-  const isOwner = mayAct(session)
+  const isOwner = hasRole(session)
   const columns: ReadonlyArray<Column<Operator>> = [
     { name: "name", label: t("name"), cell: (row) => row.name },
     { name: "role", label: t("role"), cell: (row) => shell(`roles.${row.role}`) },
@@ -112,11 +125,11 @@ export const OperatorList = () => {
         </StateBadge>
       )
     },
-    { name: "created", label: t("created"), cell: (row) => <Moment at={row.created_at} /> },
+    { name: "created", label: t("created"), cell: (row) => <Timestamp at={row.created_at} /> },
     {
       name: "revoked",
       label: t("revokedSince"),
-      cell: (row) => <Moment at={row.revoked_at} />,
+      cell: (row) => <Timestamp at={row.revoked_at} />,
       isHidden: true
     },
     { name: "id", label: "id", cell: (row) => <Id id={row.id} />, isHidden: true },
@@ -130,11 +143,11 @@ export const OperatorList = () => {
                 <RowMenu
                   of={operator.name}
                   actions={[
-                    { label: t("change"), onPick: () => open({ what: "change", operator }) },
+                    { label: t("change"), onPick: () => open({ kind: "change", operator }) },
                     {
                       label: t("revoke"),
                       isDangerous: true,
-                      onPick: () => open({ what: "revoke", operator })
+                      onPick: () => open({ kind: "revoke", operator })
                     }
                   ]}
                 />
@@ -159,55 +172,58 @@ export const OperatorList = () => {
         query={operators}
         empty={t("noOperators")}
       />
-      {opened === "create" ? (
+      {openDialog === "create" ? (
         <OperatorDialog
           title={t("newOperator")}
           action={t("create")}
-          doing={create}
-          onDo={(form) =>
+          mutation={create}
+          onSubmit={(form) =>
             create.mutate(form, {
-              onSuccess: (made) => {
+              onSuccess: (created) => {
                 close()
-                setToken(made.token)
+                setToken(created.token)
               }
             })
           }
           onClose={close}
         />
-      ) : opened?.what === "change" ? (
+      ) : openDialog?.kind === "change" ? (
         <OperatorDialog
           title={t("changeOperator")}
           action={t("save")}
-          known={opened.operator}
-          doing={change}
-          onDo={(form) =>
-            change.mutate({ ...form, id: opened.operator.id }, done(t("operatorChanged")))
+          editedOperator={openDialog.operator}
+          mutation={change}
+          onSubmit={(form) =>
+            change.mutate(
+              { ...form, id: openDialog.operator.id },
+              notifyOnSuccess(t("operatorChanged"))
+            )
           }
           onClose={close}
         />
-      ) : opened?.what === "revoke" ? (
+      ) : openDialog?.kind === "revoke" ? (
         <ActionDialog
           title={t("revoke")}
           action={t("revoke")}
           isDangerous
-          doing={revoke}
-          onDo={() =>
+          mutation={revoke}
+          onSubmit={() =>
             revoke.mutate(
-              opened.operator.id,
-              done(t("operatorRevoked", { name: opened.operator.name }))
+              openDialog.operator.id,
+              notifyOnSuccess(t("operatorRevoked", { name: openDialog.operator.name }))
             )
           }
           onClose={close}
         >
-          <Text size="sm">{t("revokeOperatorHint", { name: opened.operator.name })}</Text>
+          <Text size="sm">{t("revokeOperatorHint", { name: openDialog.operator.name })}</Text>
         </ActionDialog>
       ) : null}
       {token === null ? null : (
-        <SecretOnce
+        <SecretDialog
           title={t("operatorMade")}
           label={t("token")}
           secret={token}
-          onKept={() => setToken(null)}
+          onConfirm={() => setToken(null)}
         />
       )}
     </Stack>

@@ -4,17 +4,17 @@ import { useDisclosure } from "@mantine/hooks"
 import { useTranslation } from "react-i18next"
 import { Link, useLocation } from "wouter"
 import type { OrganizationView } from "../../../features/accounts/AccountsApi.ts"
-import { useDo, usePages, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { useApiMutation, usePages, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import {
   ChoiceFilter,
+  matchOption,
   omitEmpty,
-  oneOfWords,
   TextFilter,
   useAddressValue
 } from "../../parts/controls/addressFields.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
-import { Amount, Id, Moment } from "../../parts/texts.tsx"
+import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { enabledStates, organizationsKey, PAGE } from "./accessKeys.ts"
 import { EnabledBadge } from "./EnabledBadge.tsx"
 import { NameDialog, type NameForm } from "./NameDialog.tsx"
@@ -24,10 +24,10 @@ type Organization = typeof OrganizationView.Type
 export const OrganizationList = () => {
   const { t } = useTranslation("access")
   const { session } = useSession()
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
   const [name] = useAddressValue("name")
-  const [standing] = useAddressValue("state")
-  const state = oneOfWords(standing, enabledStates)
+  const [stateFilter] = useAddressValue("state")
+  const state = matchOption(stateFilter, enabledStates)
   const [isOpen, { open, close }] = useDisclosure(false)
   const organizations = usePages(
     [...organizationsKey, "list", { name, state }],
@@ -39,7 +39,7 @@ export const OrganizationList = () => {
         }
       })
   )
-  const create = useDo(
+  const create = useApiMutation(
     (form: NameForm) => (gateway) =>
       gateway.admin.createOrganization({ payload: { name: form.name } }),
     [organizationsKey]
@@ -67,7 +67,7 @@ export const OrganizationList = () => {
       cell: (row) => <Amount value={row.held} currency={row.currency} />
     },
     { name: "state", label: t("state"), cell: (row) => <EnabledBadge isEnabled={row.enabled} /> },
-    { name: "created", label: t("created"), cell: (row) => <Moment at={row.created_at} /> },
+    { name: "created", label: t("created"), cell: (row) => <Timestamp at={row.created_at} /> },
     { name: "id", label: "id", cell: (row) => <Id id={row.id} />, isHidden: true }
   ]
   const totals = organizations.data?.pages[0]?.totals
@@ -80,7 +80,7 @@ export const OrganizationList = () => {
           label={t("state")}
           choices={enabledStates.map((value) => ({ value, label: t(value) }))}
         />
-        {mayAct(session, "operator", "finance") ? (
+        {hasRole(session, "operator", "finance") ? (
           <Button
             onClick={() => {
               create.reset()
@@ -102,9 +102,9 @@ export const OrganizationList = () => {
         <NameDialog
           title={t("newOrganization")}
           action={t("create")}
-          doing={create}
-          onDo={(form) =>
-            create.mutate(form, { onSuccess: ({ id }) => go(`/organizations/${id}`) })
+          mutation={create}
+          onSubmit={(form) =>
+            create.mutate(form, { onSuccess: ({ id }) => navigate(`/organizations/${id}`) })
           }
           onClose={close}
         />

@@ -8,11 +8,11 @@ import type {
   OrganizationChangeBody,
   OrganizationView
 } from "../../../features/accounts/AccountsApi.ts"
-import { useAsk, useDo, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
-import { Asked } from "../../parts/Asked.tsx"
+import { useApiMutation, useApiQuery, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { Facts } from "../../parts/controls/Facts.tsx"
-import { Amount, Id, Moment } from "../../parts/texts.tsx"
+import { QueryView } from "../../parts/QueryView.tsx"
+import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { keysKey, membersKey, organizationsKey } from "./accessKeys.ts"
 import { CreditDialog } from "./CreditDialog.tsx"
 import { EnableDialog, EnabledBadge } from "./EnabledBadge.tsx"
@@ -26,19 +26,21 @@ type Change = typeof OrganizationChangeBody.Type
 
 const Actions = ({ organization }: { readonly organization: Organization }) => {
   const { t } = useTranslation("access")
-  const [opened, setOpened] = useState<"rename" | "credit" | "watermark" | "enable" | null>(null)
+  const [openDialog, setOpenDialog] = useState<"rename" | "credit" | "watermark" | "enable" | null>(
+    null
+  )
   const { id, name, enabled } = organization
-  const change = useDo(
+  const change = useApiMutation(
     (payload: Change) => (gateway) =>
       gateway.accounts.changeOrganization({ params: { id }, payload }),
     [organizationsKey, membersKey, keysKey]
   )
-  const open = (what: typeof opened) => {
+  const open = (dialog: typeof openDialog) => {
     change.reset()
-    setOpened(what)
+    setOpenDialog(dialog)
   }
-  const close = () => setOpened(null)
-  const done = (message: string) => ({
+  const close = () => setOpenDialog(null)
+  const notifyOnSuccess = (message: string) => ({
     onSuccess: () => {
       notifications.show({ message })
       close()
@@ -58,39 +60,42 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
       <Button variant="default" onClick={() => open("enable")}>
         {t(enabled ? "disable" : "enable")}
       </Button>
-      {opened === "rename" ? (
+      {openDialog === "rename" ? (
         <NameDialog
           title={t("rename")}
           action={t("save")}
           name={name}
-          doing={change}
-          onDo={(form) => change.mutate({ name: form.name }, done(t("renamed")))}
+          mutation={change}
+          onSubmit={(form) => change.mutate({ name: form.name }, notifyOnSuccess(t("renamed")))}
           onClose={close}
         />
       ) : null}
-      {opened === "credit" ? (
+      {openDialog === "credit" ? (
         <CreditDialog
           credit={organization.credit}
-          doing={change}
-          onDo={(credit) => change.mutate({ credit }, done(t("creditSet")))}
+          mutation={change}
+          onSubmit={(credit) => change.mutate({ credit }, notifyOnSuccess(t("creditSet")))}
           onClose={close}
         />
       ) : null}
-      {opened === "watermark" ? (
+      {openDialog === "watermark" ? (
         <WatermarkDialog
           watermark={organization.watermark}
-          doing={change}
-          onDo={(watermark) => change.mutate({ watermark }, done(t("watermarkSet")))}
+          mutation={change}
+          onSubmit={(watermark) => change.mutate({ watermark }, notifyOnSuccess(t("watermarkSet")))}
           onClose={close}
         />
       ) : null}
-      {opened === "enable" ? (
+      {openDialog === "enable" ? (
         <EnableDialog
           name={name}
           isEnabled={enabled}
-          doing={change}
-          onDo={() =>
-            change.mutate({ enabled: !enabled }, done(t(enabled ? "nowDisabled" : "nowEnabled")))
+          mutation={change}
+          onConfirm={() =>
+            change.mutate(
+              { enabled: !enabled },
+              notifyOnSuccess(t(enabled ? "nowDisabled" : "nowEnabled"))
+            )
           }
           onClose={close}
         />
@@ -102,7 +107,7 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
 export const OrganizationPage = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("access")
   const { session } = useSession()
-  const organization = useAsk([...organizationsKey, "one", id], (gateway) =>
+  const organization = useApiQuery([...organizationsKey, "one", id], (gateway) =>
     gateway.accounts.readOrganization({ params: { id } })
   )
   return (
@@ -110,14 +115,14 @@ export const OrganizationPage = ({ id }: { readonly id: string }) => {
       <Anchor component={Link} href="/" size="sm">
         {t("toOrganizations")}
       </Anchor>
-      <Asked query={organization}>
-        {(one) => (
+      <QueryView query={organization}>
+        {(details) => (
           <Stack gap="lg">
             <Group gap="sm">
-              <Title order={2}>{one.name}</Title>
-              <EnabledBadge isEnabled={one.enabled} />
+              <Title order={2}>{details.name}</Title>
+              <EnabledBadge isEnabled={details.enabled} />
             </Group>
-            {one.stopped_reason === null ? null : (
+            {details.stopped_reason === null ? null : (
               <Alert
                 color="red"
                 role="alert"
@@ -128,42 +133,48 @@ export const OrganizationPage = ({ id }: { readonly id: string }) => {
                 }
               >
                 <Text size="sm" className="said">
-                  {one.stopped_reason}
+                  {details.stopped_reason}
                 </Text>
               </Alert>
             )}
-            {mayAct(session, "operator", "finance") ? <Actions organization={one} /> : null}
+            {hasRole(session, "operator", "finance") ? <Actions organization={details} /> : null}
             <Facts
               facts={[
                 {
                   name: t("balance"),
-                  value: <Amount value={one.balance} currency={one.currency} />
+                  value: <Amount value={details.balance} currency={details.currency} />
                 },
-                { name: t("held"), value: <Amount value={one.held} currency={one.currency} /> },
+                {
+                  name: t("held"),
+                  value: <Amount value={details.held} currency={details.currency} />
+                },
                 {
                   name: t("available"),
-                  value: <Amount value={one.available} currency={one.currency} />
+                  value: <Amount value={details.available} currency={details.currency} />
                 },
                 {
                   name: t("exposure"),
-                  value: <Amount value={one.exposure} currency={one.currency} />
+                  value: <Amount value={details.exposure} currency={details.currency} />
                 },
-                { name: t("credit"), value: <Amount value={one.credit} currency={one.currency} /> },
+                {
+                  name: t("credit"),
+                  value: <Amount value={details.credit} currency={details.currency} />
+                },
                 {
                   name: t("lowBalance"),
                   value:
-                    one.low_balance === null ? (
+                    details.low_balance === null ? (
                       t("never")
                     ) : (
-                      <Amount value={one.low_balance} currency={one.currency} />
+                      <Amount value={details.low_balance} currency={details.currency} />
                     )
                 },
-                { name: t("watermark"), value: t(`watermarks.${choiceOf(one.watermark)}`) },
-                { name: t("created"), value: <Moment at={one.created_at} /> },
-                ...(one.disabled_at === null
+                { name: t("watermark"), value: t(`watermarks.${choiceOf(details.watermark)}`) },
+                { name: t("created"), value: <Timestamp at={details.created_at} /> },
+                ...(details.disabled_at === null
                   ? []
-                  : [{ name: t("disabledSince"), value: <Moment at={one.disabled_at} /> }]),
-                { name: "id", value: <Id id={one.id} /> },
+                  : [{ name: t("disabledSince"), value: <Timestamp at={details.disabled_at} /> }]),
+                { name: "id", value: <Id id={details.id} /> },
                 {
                   name: t("more"),
                   value: (
@@ -183,11 +194,11 @@ export const OrganizationPage = ({ id }: { readonly id: string }) => {
                 }
               ]}
             />
-            <MemberList organizationId={id} currency={one.currency} />
+            <MemberList organizationId={id} currency={details.currency} />
             <KeyList organizationId={id} />
           </Stack>
         )}
-      </Asked>
+      </QueryView>
     </Stack>
   )
 }

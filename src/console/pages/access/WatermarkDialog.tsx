@@ -16,20 +16,20 @@ export const choiceOf = (watermark: boolean | null): Choice => {
 
 interface Props {
   readonly watermark: boolean | null
-  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
-  readonly onDo: (watermark: boolean | null) => void
+  readonly mutation: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onSubmit: (watermark: boolean | null) => void
   readonly onClose: () => void
 }
 
-export const WatermarkDialog = ({ watermark, doing, onDo, onClose }: Props) => {
+export const WatermarkDialog = ({ watermark, mutation, onSubmit, onClose }: Props) => {
   const { t } = useTranslation("access")
   const [choice, setChoice] = useState(choiceOf(watermark))
   return (
     <ActionDialog
       title={t("setWatermark")}
       action={t("save")}
-      doing={doing}
-      onDo={() => onDo(settings[choice])}
+      mutation={mutation}
+      onSubmit={() => onSubmit(settings[choice])}
       onClose={onClose}
     >
       <Select
@@ -38,9 +38,9 @@ export const WatermarkDialog = ({ watermark, doing, onDo, onClose }: Props) => {
         data={choices.map((value) => ({ value, label: t(`watermarks.${value}`) }))}
         value={choice}
         allowDeselect={false}
-        onChange={(picked) => {
-          const next = choices.find((one) => one === picked)
-          if (next !== undefined) setChoice(next)
+        onChange={(text) => {
+          const match = choices.find((one) => one === text)
+          if (match !== undefined) setChoice(match)
         }}
       />
     </ActionDialog>

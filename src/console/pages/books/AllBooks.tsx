@@ -9,7 +9,7 @@ import { useAddressFilters } from "../../parts/addressFilters.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Figures } from "../../parts/money/Figures.tsx"
 import { SpendSeries } from "../../parts/money/SpendSeries.tsx"
-import { Amount, Id, Moment } from "../../parts/texts.tsx"
+import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { useNames } from "./names.ts"
 
 type Organization = typeof OrganizationView.Type
@@ -53,7 +53,7 @@ const useColumns = (): ReadonlyArray<Column<Organization>> => {
     {
       name: "created",
       label: t("organizations.created"),
-      cell: (row) => <Moment at={row.created_at} />,
+      cell: (row) => <Timestamp at={row.created_at} />,
       isHidden: true
     }
   ]
@@ -71,7 +71,7 @@ const Organizations = () => {
       gateway.accounts.listOrganizations({
         query: { ...after, ...name, ...state, limit: 20, totals: "true" }
       }),
-    { every: REFRESH_MILLIS }
+    { intervalMillis: REFRESH_MILLIS }
   )
   const totals = organizations.data?.pages[0]?.totals
   return (
@@ -124,7 +124,7 @@ export const AllBooks = () => {
       <SpendSeries
         area={["books", "all"]}
         groups={["model", "modality", "organization", "member", "key", "channel", "tag"]}
-        ask={(query) => (gateway) => gateway.usageSums.readSeries({ query })}
+        call={(query) => (gateway) => gateway.usageSums.readSeries({ query })}
         nameOf={(_, name) => names.get(name) ?? name}
       />
       <Text size="sm" c="dimmed">

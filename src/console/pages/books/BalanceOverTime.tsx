@@ -6,10 +6,10 @@ import { Alert, Button, Group, SegmentedControl, Stack, Text, Title } from "@man
 import { useEffect, useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { formatNano } from "../../../domain/money/Money.ts"
-import { useAddressFilters, wordOf } from "../../parts/addressFilters.ts"
+import { optionOf, useAddressFilters } from "../../parts/addressFilters.ts"
 import { type Column, DataTable, RowTable } from "../../parts/DataTable.tsx"
 import { TimePlot } from "../../parts/TimePlot.tsx"
-import { Amount, Id, Moment } from "../../parts/texts.tsx"
+import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { type HistoryPoint, historyOf, type JournalLine } from "./balanceHistory.ts"
 import { useJournal } from "./journalPages.ts"
 
@@ -19,7 +19,7 @@ const useJournalColumns = (): ReadonlyArray<Column<JournalLine>> => {
   const { t } = useTranslation("books")
   const { t: money } = useTranslation("money")
   return [
-    { name: "at", label: t("journal.at"), cell: (row) => <Moment at={row.created_at} /> },
+    { name: "at", label: t("journal.at"), cell: (row) => <Timestamp at={row.created_at} /> },
     { name: "kind", label: t("journal.kind"), cell: ({ kind }) => money(`kinds.${kind}`) },
     {
       name: "accounts",
@@ -66,7 +66,7 @@ const PointTable = ({ points }: { readonly points: ReadonlyArray<HistoryPoint> }
       label={t("history.title")}
       rows={points.toReversed()}
       columns={[
-        { name: "at", label: t("journal.at"), cell: ({ at }) => <Moment at={at} /> },
+        { name: "at", label: t("journal.at"), cell: ({ at }) => <Timestamp at={at} /> },
         {
           name: "balance",
           label: t("pool.balance"),
@@ -100,7 +100,7 @@ export const BalanceOverTime = ({ id }: { readonly id: string }) => {
     const lines = data.pages.flatMap((page) => page.data)
     return historyOf(lines, present, !hasNextPage)
   }, [data, present, hasNextPage])
-  const plotted = useMemo(
+  const plotLines = useMemo(
     () => ({
       times: history?.points.map(({ at }) => Date.parse(at) / 1000) ?? [],
       lines: (["balance", "held"] as const).map((name) => ({
@@ -119,7 +119,7 @@ export const BalanceOverTime = ({ id }: { readonly id: string }) => {
         </Title>
         <SegmentedControl
           aria-label={t("history.as")}
-          value={wordOf(get("as"), ["plot", "table"])}
+          value={optionOf(get("as"), ["plot", "table"])}
           data={[
             { value: "plot", label: t("history.plot") },
             { value: "table", label: t("history.table") }
@@ -134,19 +134,19 @@ export const BalanceOverTime = ({ id }: { readonly id: string }) => {
           ) : (
             <TimePlot
               label={`${t("history.title")}, ${present.currency}`}
-              times={plotted.times}
-              lines={plotted.lines}
+              times={plotLines.times}
+              lines={plotLines.lines}
               kind="steps"
             />
           )}
           <Text size="sm" c="dimmed">
-            {history.rest === null ? t("history.part") : t("history.whole")}{" "}
-            <Moment at={first.at} />. {t("history.note")}{" "}
-            {history.rest === null ? t("history.partNote") : ""}
+            {history.remainder === null ? t("history.part") : t("history.whole")}{" "}
+            <Timestamp at={first.at} />. {t("history.note")}{" "}
+            {history.remainder === null ? t("history.partNote") : ""}
           </Text>
-          {history.rest === null || history.rest === 0n ? null : (
+          {history.remainder === null || history.remainder === 0n ? null : (
             <Alert color="orange" role="status">
-              {t("history.moved", { rest: formatNano(history.rest) })}{" "}
+              {t("history.moved", { rest: formatNano(history.remainder) })}{" "}
               <Button
                 size="compact-xs"
                 variant="default"

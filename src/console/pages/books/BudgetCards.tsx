@@ -4,12 +4,12 @@ import type { Effect } from "effect"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { BudgetView } from "../../../features/budgets/BudgetsApi.ts"
-import { useDo, usePages, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { useApiMutation, usePages, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { FailureNote } from "../../parts/FailureNote.tsx"
-import { AskFirst } from "../../parts/money/AskFirst.tsx"
+import { ConfirmDialog } from "../../parts/money/ConfirmDialog.tsx"
 import { SpendBar } from "../../parts/money/SpendBar.tsx"
-import { Amount, Id, Moment } from "../../parts/texts.tsx"
+import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { BudgetModal } from "./BudgetForm.tsx"
 import { useNames } from "./names.ts"
 
@@ -53,9 +53,9 @@ const BudgetCard = ({
 }) => {
   const { t } = useTranslation("books")
   const { session } = useSession()
-  const may = budget.is_member_cap
-    ? mayAct(session, "operator", "finance")
-    : mayAct(session, "finance")
+  const isAllowed = budget.is_member_cap
+    ? hasRole(session, "operator", "finance")
+    : hasRole(session, "finance")
   return (
     <Card withBorder p="sm" component="section" aria-label={title}>
       <Stack gap={6}>
@@ -83,15 +83,15 @@ const BudgetCard = ({
           {budget.thresholds.length === 0
             ? t("budgets.untold")
             : t("budgets.told", {
-                percents: budget.thresholds.map((one) => `${one} %`).join(", ")
+                percents: budget.thresholds.map((threshold) => `${threshold} %`).join(", ")
               })}
         </Text>
         {budget.resets_at === null ? null : (
           <Text size="sm" c="dimmed">
-            {t("budgets.resets")} <Moment at={budget.resets_at} />
+            {t("budgets.resets")} <Timestamp at={budget.resets_at} />
           </Text>
         )}
-        {may ? (
+        {isAllowed ? (
           <Group gap="xs">
             <Button
               size="xs"
@@ -119,7 +119,7 @@ const BudgetCard = ({
 type Dialog = { readonly kind: "form" | "remove"; readonly budget: BudgetView | null } | null
 
 const useRemoval = (id: string) =>
-  useDo(
+  useApiMutation(
     (budget: BudgetView) =>
       (gateway): Effect.Effect<unknown, unknown> =>
         budget.is_member_cap
@@ -144,26 +144,26 @@ export const Budgets = ({ id, currency }: Props) => {
     ["books", id, "budgets"],
     (after) => (gateway) =>
       gateway.budgets.listBudgets({ params: { id }, query: { ...after, limit: 50 } }),
-    { every: REFRESH_MILLIS }
+    { intervalMillis: REFRESH_MILLIS }
   )
   const all = budgets.data?.pages.flatMap(({ data }) => data) ?? []
   const close = () => {
     setDialog(null)
     removal.reset()
   }
-  const removed = dialog?.kind === "remove" ? dialog.budget : null
+  const budgetToRemove = dialog?.kind === "remove" ? dialog.budget : null
   return (
     <Stack>
       <Group justify="space-between">
         <Text c="dimmed">{t("budgets.lead")}</Text>
-        {mayAct(session, "operator", "finance") ? (
+        {hasRole(session, "operator", "finance") ? (
           <Button onClick={() => setDialog({ kind: "form", budget: null })}>
             {t("budgets.create")}
           </Button>
         ) : null}
       </Group>
       {budgets.isError ? (
-        <FailureNote error={budgets.error} onAgain={() => void budgets.refetch()} />
+        <FailureNote error={budgets.error} onRetry={() => void budgets.refetch()} />
       ) : null}
       {budgets.isPending ? <Text role="status">{shell("loading")}</Text> : null}
       {budgets.isSuccess && all.length === 0 ? (
@@ -204,15 +204,15 @@ export const Budgets = ({ id, currency }: Props) => {
         budget={dialog?.budget ?? null}
         onClose={close}
       />
-      <AskFirst
-        isOpen={removed !== null}
-        title={removed === null ? "" : titleOf(removed)}
+      <ConfirmDialog
+        isOpen={budgetToRemove !== null}
+        title={budgetToRemove === null ? "" : titleOf(budgetToRemove)}
         text={t("budgets.removeText")}
         action={t("budgets.remove")}
         isBusy={removal.isPending}
         error={removal.error}
-        onDo={() => {
-          if (removed !== null) removal.mutate(removed, { onSuccess: close })
+        onConfirm={() => {
+          if (budgetToRemove !== null) removal.mutate(budgetToRemove, { onSuccess: close })
         }}
         onClose={close}
       />

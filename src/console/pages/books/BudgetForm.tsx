@@ -7,9 +7,9 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { budgetPeriods, usualThresholds } from "../../../domain/money/budgets.ts"
 import type { BudgetView } from "../../../features/budgets/BudgetsApi.ts"
-import type { Ask } from "../../gateway/client.ts"
-import { useAsk, useDo, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import type { ApiCall } from "../../gateway/client.ts"
+import { useApiMutation, useApiQuery, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { typedNano } from "../../parts/money/amountFields.ts"
 
@@ -18,14 +18,16 @@ type Scope = (typeof scopes)[number]
 type Period = (typeof budgetPeriods)[number]
 
 const TYPING_MILLIS = 300
-const MOST_FOUND = 50
+const MAX_MATCHES = 50
 const MOST_PERCENT = 1000
 
 /** Whole percentages, with any separators; null where the text contains anything else. */
 const percentsOf = (text: string): ReadonlyArray<number> | null => {
   const parts = text.split(/[\s,;%，、]+/).filter((part) => part !== "")
   const numbers = parts.map(Number)
-  return numbers.every((one) => Number.isInteger(one) && one >= 1 && one <= MOST_PERCENT)
+  return numbers.every(
+    (percent) => Number.isInteger(percent) && percent >= 1 && percent <= MOST_PERCENT
+  )
     ? numbers
     : null
 }
@@ -46,15 +48,15 @@ const SubjectSelect = ({
 }) => {
   const { t } = useTranslation("books")
   const { t: money } = useTranslation("money")
-  const [typed, setTyped] = useState("")
-  const [name] = useDebouncedValue(typed.replace(/ \(.*\)$/, ""), TYPING_MILLIS)
+  const [input, setInput] = useState("")
+  const [name] = useDebouncedValue(input.replace(/ \(.*\)$/, ""), TYPING_MILLIS)
   const query = {
     organization_id: organizationId,
     totals: "false" as const,
-    limit: MOST_FOUND,
+    limit: MAX_MATCHES,
     ...(name.trim() === "" ? {} : { name: name.trim() })
   }
-  const found = useAsk(["books", organizationId, of, "found", name], (gateway) =>
+  const matches = useApiQuery(["books", organizationId, of, "found", name], (gateway) =>
     of === "member"
       ? Effect.map(gateway.accounts.listMembers({ query }), ({ data }) =>
           data.map((member) => ({ value: member.id, label: `${member.name} (${member.id})` }))
@@ -67,12 +69,12 @@ const SubjectSelect = ({
     <Select
       label={money(`spend.groups.${of}`)}
       searchable
-      data={found.data ?? []}
+      data={matches.data ?? []}
       value={value === "" ? null : value}
       error={error}
-      onSearchChange={setTyped}
+      onSearchChange={setInput}
       onChange={(id) => onChange(id ?? "")}
-      nothingFoundMessage={found.isFetching ? "…" : t("budgets.noSubject")}
+      nothingFoundMessage={matches.isFetching ? "…" : t("budgets.noSubject")}
       filter={({ options }) => options}
     />
   )
@@ -107,7 +109,7 @@ const valuesOf = (budget: BudgetView | null, scope: Scope): Values =>
       }
 
 const saveBudget =
-  (id: string, budget: BudgetView | null, values: Values): Ask<unknown> =>
+  (id: string, budget: BudgetView | null, values: Values): ApiCall<unknown> =>
   (gateway) => {
     const { scope, subject, period } = values
     const amount = typedNano(values.amount) ?? 0n
@@ -139,7 +141,7 @@ const saveBudget =
 /** The fields that cannot be changed later: the subject of the budget, and its period. */
 const NewBudgetFields = ({
   organizationId,
-  scopes: offered,
+  scopes: offeredScopes,
   form
 }: {
   readonly organizationId: string
@@ -153,7 +155,7 @@ const NewBudgetFields = ({
       <Select<Scope>
         label={t("budgets.scope")}
         allowDeselect={false}
-        data={offered.map((value) => ({ value, label: t(`budgets.scopes.${value}`) }))}
+        data={offeredScopes.map((value) => ({ value, label: t(`budgets.scopes.${value}`) }))}
         {...form.getInputProps("scope")}
         onChange={(value) => {
           if (value !== null) form.setValues({ scope: value, subject: "" })
@@ -185,11 +187,11 @@ const Form = ({ organizationId, currency, budget, onClose }: Props) => {
   const { t } = useTranslation("books")
   const { t: shell } = useTranslation()
   const { session } = useSession()
-  const offered = scopes.filter((scope) =>
-    scope === "cap" ? mayAct(session, "operator", "finance") : mayAct(session, "finance")
+  const offeredScopes = scopes.filter((scope) =>
+    scope === "cap" ? hasRole(session, "operator", "finance") : hasRole(session, "finance")
   )
   const form = useForm({
-    initialValues: valuesOf(budget, offered[0] ?? "cap"),
+    initialValues: valuesOf(budget, offeredScopes[0] ?? "cap"),
     validate: {
       amount: (text) => (typedNano(text) === null ? t("form.noAmountOrZero") : null),
       subject: (text, { scope }) =>
@@ -198,7 +200,7 @@ const Form = ({ organizationId, currency, budget, onClose }: Props) => {
         scope === "cap" || percentsOf(text) !== null ? null : t("budgets.noPercents")
     }
   })
-  const save = useDo(
+  const save = useApiMutation(
     (values: Values) => saveBudget(organizationId, budget, values),
     [["books", organizationId], ["members"], ["budgets"]]
   )
@@ -210,7 +212,7 @@ const Form = ({ organizationId, currency, budget, onClose }: Props) => {
     >
       <Stack>
         {budget === null ? (
-          <NewBudgetFields organizationId={organizationId} scopes={offered} form={form} />
+          <NewBudgetFields organizationId={organizationId} scopes={offeredScopes} form={form} />
         ) : null}
         <TextInput
           label={t("form.amount", { currency })}

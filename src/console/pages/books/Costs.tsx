@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { useTranslation } from "react-i18next"
 import type { CostView } from "../../../features/usage/UsageSumsApi.ts"
 import { usePages } from "../../gateway/hooks.tsx"
-import { useAddressFilters, wordOf } from "../../parts/addressFilters.ts"
+import { optionOf, useAddressFilters } from "../../parts/addressFilters.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Amount } from "../../parts/texts.tsx"
 import { useNames } from "./names.ts"
@@ -34,9 +34,9 @@ export const Costs = () => {
   const { t: money } = useTranslation("money")
   const { get, set } = useAddressFilters()
   const names = useNames(null)
-  const by = wordOf(get("by"), groups)
+  const group = optionOf(get("by"), groups)
   const query = {
-    by,
+    by: group,
     from: dayOr(get("from"), dayBefore(USUAL_DAYS)),
     to: dayOr(get("to"), dayBefore(0))
   }
@@ -47,7 +47,7 @@ export const Costs = () => {
         gateway.usageSums.readCosts({ query: { ...query, ...after, limit: 100 } }),
         (page) => ({
           ...page,
-          data: page.data.map((line): CostRow => ({ ...line, id: line[by] ?? "" }))
+          data: page.data.map((line): CostRow => ({ ...line, id: line[group] ?? "" }))
         })
       )
   )
@@ -61,7 +61,7 @@ export const Costs = () => {
   const columns: ReadonlyArray<Column<CostRow>> = [
     {
       name: "name",
-      label: by === "day" ? t("costs.day") : money(`spend.groups.${by}`),
+      label: group === "day" ? t("costs.day") : money(`spend.groups.${group}`),
       cell: ({ id }) => names.get(id) ?? id
     },
     { name: "count", label: money("spend.count"), cell: ({ count }) => count, isNumber: true },
@@ -87,7 +87,7 @@ export const Costs = () => {
         <Select
           label={money("spend.by")}
           allowDeselect={false}
-          value={by}
+          value={group}
           data={groups.map((value) => ({
             value,
             label: value === "day" ? t("costs.day") : money(`spend.groups.${value}`)

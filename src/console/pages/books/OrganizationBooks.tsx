@@ -5,15 +5,15 @@ import { notifications } from "@mantine/notifications"
 import { useTranslation } from "react-i18next"
 import { Route, Switch, useParams } from "wouter"
 import type { OrganizationView } from "../../../features/accounts/AccountsApi.ts"
-import { useAsk, useDo, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
-import { Asked } from "../../parts/Asked.tsx"
+import { useApiMutation, useApiQuery, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { PageTabs } from "../../parts/controls/PageTabs.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { typedNano } from "../../parts/money/amountFields.ts"
 import { Figures } from "../../parts/money/Figures.tsx"
 import { SpendSeries } from "../../parts/money/SpendSeries.tsx"
 import { type StatementSource, Statements } from "../../parts/money/StatementMonths.tsx"
+import { QueryView } from "../../parts/QueryView.tsx"
 import { Amount, Id } from "../../parts/texts.tsx"
 import { BalanceOverTime } from "./BalanceOverTime.tsx"
 import { Budgets } from "./BudgetCards.tsx"
@@ -34,7 +34,7 @@ const LowBalance = ({ organization }: { readonly organization: Organization }) =
         text.trim() === "" || typedNano(text) !== null ? null : t("form.noAmountOrZero")
     }
   })
-  const save = useDo(
+  const save = useApiMutation(
     ({ threshold }: typeof form.values) =>
       (gateway) =>
         gateway.admin.setLowBalance({
@@ -109,7 +109,7 @@ const sourceOf = (id: string): StatementSource => ({
       params: { id },
       query: { ...after, limit: 24 }
     }),
-  read: (month) => (gateway) =>
+  readMonth: (month) => (gateway) =>
     gateway.operatorStatements.readOrganizationStatement({ params: { id, month } })
 })
 
@@ -119,7 +119,7 @@ const Spend = ({ id }: { readonly id: string }) => {
     <SpendSeries
       area={["books", id]}
       groups={["model", "modality", "member", "key", "channel", "tag"]}
-      ask={(query) => (gateway) =>
+      call={(query) => (gateway) =>
         gateway.usageSums.readSeries({ query: { ...query, organization_id: id } })
       }
       nameOf={(_, name) => names.get(name) ?? name}
@@ -131,13 +131,13 @@ export const OrganizationBooks = () => {
   const { t } = useTranslation("books")
   const { session } = useSession()
   const { id = "" } = useParams<{ id: string }>()
-  const organization = useAsk(
+  const organization = useApiQuery(
     ["books", id, "organization"],
     (gateway) => gateway.accounts.readOrganization({ params: { id } }),
-    { every: REFRESH_MILLIS }
+    { intervalMillis: REFRESH_MILLIS }
   )
   return (
-    <Asked query={organization} lines={6}>
+    <QueryView query={organization} lines={6}>
       {(answer) => (
         <Stack>
           <Head organization={answer} />
@@ -166,7 +166,7 @@ export const OrganizationBooks = () => {
             <Route path="/budgets">
               <Stack>
                 <Budgets id={id} currency={answer.currency} />
-                {mayAct(session, "finance") ? <LowBalance organization={answer} /> : null}
+                {hasRole(session, "finance") ? <LowBalance organization={answer} /> : null}
               </Stack>
             </Route>
             <Route path="/statements" nest>
@@ -178,6 +178,6 @@ export const OrganizationBooks = () => {
           </Switch>
         </Stack>
       )}
-    </Asked>
+    </QueryView>
   )
 }

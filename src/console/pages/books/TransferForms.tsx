@@ -5,12 +5,12 @@ import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { type AdjustmentKind, adjustmentKinds } from "../../../domain/money/transfers.ts"
-import { useDo } from "../../gateway/hooks.tsx"
+import { useApiMutation } from "../../gateway/hooks.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { isPositive, newReference, typedNano } from "../../parts/money/amountFields.ts"
-import { grouped } from "../../parts/texts.tsx"
+import { groupDigits } from "../../parts/texts.tsx"
 
-interface Opened {
+interface DialogProps {
   readonly organizationId: string
   readonly currency: string
   readonly onClose: () => void
@@ -19,7 +19,7 @@ interface Opened {
 /**
  * The cache keys of everything that depends on the organisation's money, which is fetched again.
  */
-const aboutMoney = (organizationId: string) => [
+const moneyKeys = (organizationId: string) => [
   ["books", organizationId],
   ["organizations"],
   ["books", "all"]
@@ -55,25 +55,25 @@ const useProblems = () => {
   }
 }
 
-const DepositForm = ({ organizationId, currency, onClose }: Opened) => {
+const DepositForm = ({ organizationId, currency, onClose }: DialogProps) => {
   const { t } = useTranslation("books")
   const { amount, needed } = useProblems()
   const form = useForm({
     initialValues: { amount: "", reference: newReference() },
     validate: { amount, reference: needed }
   })
-  const deposit = useDo(
+  const deposit = useApiMutation(
     (values: typeof form.values) => (gateway) =>
       gateway.admin.deposit({
         params: { id: organizationId },
         payload: { amount: typedNano(values.amount) ?? 0n, reference: values.reference.trim() }
       }),
-    aboutMoney(organizationId)
+    moneyKeys(organizationId)
   )
   const send = (values: typeof form.values) =>
     deposit.mutate(values, {
       onSuccess: ({ applied, balance }) => {
-        const sums = { balance: grouped(balance), currency }
+        const sums = { balance: groupDigits(balance), currency }
         notifications.show({ message: applied ? t("deposit.done", sums) : t("form.before", sums) })
         onClose()
       }
@@ -99,7 +99,7 @@ const DepositForm = ({ organizationId, currency, onClose }: Opened) => {
   )
 }
 
-interface AdjustmentProps extends Opened {
+interface AdjustmentProps extends DialogProps {
   /** The charge that is corrected, where the form is opened from a charge. */
   readonly usageId?: string | undefined
 }
@@ -130,7 +130,7 @@ const AdjustmentForm = ({ organizationId, currency, onClose, usageId = "" }: Adj
       usageId: (text, { kind }) => (kind === "correction" ? needed(text) : null)
     }
   })
-  const adjust = useDo(
+  const adjust = useApiMutation(
     (values: typeof initial) => (gateway) =>
       gateway.money.adjust({
         params: { id: organizationId },
@@ -142,12 +142,12 @@ const AdjustmentForm = ({ organizationId, currency, onClose, usageId = "" }: Adj
           ...(values.kind === "correction" ? { usage_id: values.usageId.trim() } : {})
         }
       }),
-    aboutMoney(organizationId)
+    moneyKeys(organizationId)
   )
   const send = (values: typeof initial) =>
     adjust.mutate(values, {
       onSuccess: ({ applied, balance }) => {
-        const sums = { balance: grouped(balance), currency }
+        const sums = { balance: groupDigits(balance), currency }
         notifications.show({ message: applied ? t("adjust.done", sums) : t("form.before", sums) })
         onClose()
       }

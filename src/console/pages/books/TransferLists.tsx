@@ -3,13 +3,13 @@ import { Button, Group, Stack, Text, Title } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import type { AdjustmentView } from "../../../features/transfers/MoneyApi.ts"
-import { useAsk, usePages, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { useApiQuery, usePages, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { useAddressFilters } from "../../parts/addressFilters.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { ReceiptModal } from "../../parts/money/Receipt.tsx"
 import { type UsageRow, useUsageColumns } from "../../parts/money/usageColumns.tsx"
-import { Amount, grouped, Id, Moment } from "../../parts/texts.tsx"
+import { Amount, groupDigits, Id, Timestamp } from "../../parts/texts.tsx"
 import { AdjustmentButton, DepositButton } from "./TransferForms.tsx"
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
 }
 
 const totals = { totals: "true" as const }
-const said = (text: string): ReactNode => <span className="said">{text}</span>
+const renderText = (text: string): ReactNode => <span className="said">{text}</span>
 
 export const Transfers = ({ id, currency }: Props) => {
   const { t } = useTranslation("books")
@@ -36,10 +36,10 @@ export const Transfers = ({ id, currency }: Props) => {
     (after) => (gateway) =>
       gateway.money.listAdjustments({ params, query: { ...after, ...totals, limit: 20 } })
   )
-  const given = deposits.data?.pages[0]?.totals
-  const moved = adjustments.data?.pages[0]?.totals ?? []
+  const depositTotals = deposits.data?.pages[0]?.totals
+  const adjustmentTotals = adjustments.data?.pages[0]?.totals ?? []
   const adjustmentColumns: ReadonlyArray<Column<typeof AdjustmentView.Type>> = [
-    { name: "at", label: t("journal.at"), cell: (row) => <Moment at={row.created_at} /> },
+    { name: "at", label: t("journal.at"), cell: (row) => <Timestamp at={row.created_at} /> },
     { name: "kind", label: t("journal.kind"), cell: ({ kind }) => money(`kinds.${kind}`) },
     {
       name: "amount",
@@ -47,9 +47,13 @@ export const Transfers = ({ id, currency }: Props) => {
       cell: ({ amount }) => <Amount value={amount} />,
       isNumber: true
     },
-    { name: "reason", label: t("journal.reason"), cell: ({ reason }) => said(reason) },
-    { name: "author", label: t("journal.author"), cell: ({ author }) => said(author) },
-    { name: "reference", label: t("journal.reference"), cell: ({ reference }) => said(reference) },
+    { name: "reason", label: t("journal.reason"), cell: ({ reason }) => renderText(reason) },
+    { name: "author", label: t("journal.author"), cell: ({ author }) => renderText(author) },
+    {
+      name: "reference",
+      label: t("journal.reference"),
+      cell: ({ reference }) => renderText(reference)
+    },
     {
       name: "usage",
       label: t("adjust.usage"),
@@ -58,7 +62,7 @@ export const Transfers = ({ id, currency }: Props) => {
   ]
   return (
     <Stack>
-      {mayAct(session, "finance") ? (
+      {hasRole(session, "finance") ? (
         <Group gap="xs">
           <DepositButton organizationId={id} currency={currency} />
           <AdjustmentButton organizationId={id} currency={currency} label={t("adjust.open")} />
@@ -71,11 +75,11 @@ export const Transfers = ({ id, currency }: Props) => {
       <Title order={3} size="h4">
         {t("adjust.title")}
       </Title>
-      {moved.length === 0 ? null : (
+      {adjustmentTotals.length === 0 ? null : (
         <Text size="sm">
-          {moved
+          {adjustmentTotals
             .map(({ kind, count, amount }) =>
-              t("adjust.sum", { kind: money(`kinds.${kind}`), count, amount: grouped(amount) })
+              t("adjust.sum", { kind: money(`kinds.${kind}`), count, amount: groupDigits(amount) })
             )
             .join(" · ")}{" "}
           {currency}
@@ -85,17 +89,17 @@ export const Transfers = ({ id, currency }: Props) => {
       <Title order={3} size="h4">
         {t("deposit.title")}
       </Title>
-      {given === undefined ? null : (
+      {depositTotals === undefined ? null : (
         <Text size="sm">
-          {t("deposit.sum", { count: given.count })}{" "}
-          <Amount value={given.amount} currency={currency} />
+          {t("deposit.sum", { count: depositTotals.count })}{" "}
+          <Amount value={depositTotals.amount} currency={currency} />
         </Text>
       )}
       <DataTable
         label={t("deposit.title")}
         query={deposits}
         columns={[
-          { name: "at", label: t("journal.at"), cell: (row) => <Moment at={row.created_at} /> },
+          { name: "at", label: t("journal.at"), cell: (row) => <Timestamp at={row.created_at} /> },
           {
             name: "amount",
             label: t("journal.amount"),
@@ -105,7 +109,7 @@ export const Transfers = ({ id, currency }: Props) => {
           {
             name: "reference",
             label: t("journal.reference"),
-            cell: ({ reference }) => said(reference)
+            cell: ({ reference }) => renderText(reference)
           }
         ]}
       />
@@ -126,10 +130,10 @@ export const Charges = ({ id, currency }: Props) => {
     (after) => (gateway) =>
       gateway.admin.readUsage({ params: { id }, query: { ...after, limit: 50 } })
   )
-  const receipt = useAsk(
+  const receipt = useApiQuery(
     ["books", id, "receipt", receiptId],
     (gateway) => gateway.admin.readReceipt({ params: { id, usage_id: receiptId } }),
-    { when: receiptId !== "" }
+    { isEnabled: receiptId !== "" }
   )
   const columns: ReadonlyArray<Column<ChargeRow>> = [
     ...useUsageColumns(),
@@ -167,19 +171,19 @@ export const Charges = ({ id, currency }: Props) => {
         query={receipt}
         isOpen={receiptId !== ""}
         onClose={() => set({ receipt: null })}
-        more={({ cost, attempts }) => [
+        extraFacts={({ cost, attempts }) => [
           [
             money("spend.measures.cost"),
             cost === null ? "–" : <Amount value={cost} currency={currency} key="cost" />
           ],
           [money("spend.groups.channel"), attempts.map(({ channel }) => channel).join(" → ")]
         ]}
-        actions={(shown) =>
-          mayAct(session, "finance") ? (
+        actions={(deposit) =>
+          hasRole(session, "finance") ? (
             <AdjustmentButton
               organizationId={id}
               currency={currency}
-              usageId={shown.id}
+              usageId={deposit.id}
               label={t("adjust.correct")}
             />
           ) : null

@@ -3,16 +3,16 @@ import { Alert, Button, Group, Stack, Text } from "@mantine/core"
 import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react"
 import { Duration, Effect } from "effect"
 import { useTranslation } from "react-i18next"
-import { useAsk } from "../../gateway/hooks.tsx"
+import { useApiQuery } from "../../gateway/hooks.tsx"
 import { RowTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
-import { Id, Moment } from "../../parts/texts.tsx"
+import { Id, Timestamp } from "../../parts/texts.tsx"
 
 export const Verify = () => {
   const { t } = useTranslation("books")
   // The audit runs only on request, because it reads all rows. Its last result in this tab stays
   // visible.
-  const verified = useAsk(
+  const verification = useApiQuery(
     ["books", "verified"],
     (gateway) =>
       Effect.map(Effect.timed(gateway.admin.verifyLedger({})), ([took, answer]) => ({
@@ -20,18 +20,18 @@ export const Verify = () => {
         millis: Math.round(Duration.toMillis(took)),
         at: new Date().toISOString()
       })),
-    { when: false }
+    { isEnabled: false }
   )
-  const { data } = verified
+  const { data } = verification
   return (
     <Stack>
       <Text>{t("verify.lead")}</Text>
       <Group>
-        <Button loading={verified.isFetching} onClick={() => void verified.refetch()}>
+        <Button loading={verification.isFetching} onClick={() => void verification.refetch()}>
           {t("verify.go")}
         </Button>
       </Group>
-      {verified.isError ? <FailureNote error={verified.error} /> : null}
+      {verification.isError ? <FailureNote error={verification.error} /> : null}
       {data === undefined ? null : (
         <>
           <Alert
@@ -40,7 +40,7 @@ export const Verify = () => {
             title={data.ok ? t("verify.ok") : t("verify.broken", { count: data.violations.length })}
             role="status"
           >
-            {t("verify.took", { millis: data.millis })} <Moment at={data.at} />
+            {t("verify.took", { millis: data.millis })} <Timestamp at={data.at} />
           </Alert>
           {data.violations.length === 0 ? null : (
             <RowTable

@@ -22,22 +22,22 @@ export interface BalanceHistory {
    * The balance before the first journal entry, which must be zero; null until the whole journal is
    * loaded.
    */
-  readonly rest: bigint | null
+  readonly remainder: bigint | null
 }
 
-interface Place {
+interface Moment {
   readonly at: string
-  readonly moved: bigint
+  readonly change: bigint
   readonly hold: bigint
   /** The time at which the hold was released; null while it is open. */
-  readonly closed: string | null
+  readonly releasedAt: string | null
 }
 
 /**
  * The change of the balance by a journal line. Holds do not change it, since the balance includes
  * held money.
  */
-const movedBy = ({ kind, amount, credit }: JournalLine): bigint => {
+const changeOf = ({ kind, amount, credit }: JournalLine): bigint => {
   if (kind === "hold" || kind === "release") return 0n
   return credit === "pool" ? nanoOf(amount) : -nanoOf(amount)
 }
@@ -45,51 +45,51 @@ const movedBy = ({ kind, amount, credit }: JournalLine): bigint => {
 /**
  * The lines of one order are adjacent, with the hold last; null where the hold is on a later page.
  */
-const placeOf = (lines: ReadonlyArray<JournalLine>): Place | null => {
+const momentOf = (lines: ReadonlyArray<JournalLine>): Moment | null => {
   const hold = lines.find(({ kind }) => kind === "hold")
   const [first] = lines
   if (first === undefined || (first.hold_id !== null && hold === undefined)) return null
   return {
     at: (hold ?? first).created_at,
-    moved: lines.reduce((sum, line) => sum + movedBy(line), 0n),
+    change: lines.reduce((sum, line) => sum + changeOf(line), 0n),
     hold: hold === undefined ? 0n : nanoOf(hold.amount),
-    closed: lines.find(({ kind }) => kind === "release")?.created_at ?? null
+    releasedAt: lines.find(({ kind }) => kind === "release")?.created_at ?? null
   }
 }
 
-const placesOf = (lines: ReadonlyArray<JournalLine>): ReadonlyArray<Place> => {
+const momentsOf = (lines: ReadonlyArray<JournalLine>): ReadonlyArray<Moment> => {
   const groups: Array<Array<JournalLine>> = []
   for (const line of lines) {
     const last = groups.at(-1)
     if (line.hold_id !== null && last?.[0]?.hold_id === line.hold_id) last.push(line)
     else groups.push([line])
   }
-  return groups.map(placeOf).filter((place) => place !== null)
+  return groups.map(momentOf).filter((moment) => moment !== null)
 }
 
 export const historyOf = (
   lines: ReadonlyArray<JournalLine>,
   present: { readonly at: string; readonly balance: string; readonly held: string },
-  isWhole: boolean
+  isComplete: boolean
 ): BalanceHistory => {
-  const places = placesOf(lines)
+  const moments = momentsOf(lines)
   const balances = new Map<string, bigint>()
   let balance = nanoOf(present.balance)
   let newer = present.at
   // Of several entries at the same time the newest counts. Where clocks differ, the order of the
   // journal is kept.
-  for (const { at, moved } of places) {
+  for (const { at, change } of moments) {
     newer = at < newer ? at : newer
     if (!balances.has(newer)) balances.set(newer, balance)
-    balance -= moved
+    balance -= change
   }
   const start = balance
   const holds = new Map<string, bigint>()
   let base = nanoOf(present.held)
-  for (const { at, hold, closed } of places) {
+  for (const { at, hold, releasedAt } of moments) {
     holds.set(at, (holds.get(at) ?? 0n) + hold)
-    if (closed === null) base -= hold
-    else holds.set(closed, (holds.get(closed) ?? 0n) - hold)
+    if (releasedAt === null) base -= hold
+    else holds.set(releasedAt, (holds.get(releasedAt) ?? 0n) - hold)
   }
   let held = base
   balance = start
@@ -100,5 +100,5 @@ export const historyOf = (
     points.push({ at, balance, held })
   }
   points.push({ at: present.at, balance: nanoOf(present.balance), held: nanoOf(present.held) })
-  return { points, rest: isWhole ? start : null }
+  return { points, remainder: isComplete ? start : null }
 }

@@ -31,10 +31,10 @@ export const useJournal = (id: string) =>
       const pool = gateway.accounts.readOrganization({ params })
       let before = yield* pool
       for (let times = 1; ; times++) {
-        const read = yield* page
+        const result = yield* page
         const { balance, held, currency } = yield* pool
         if ((balance === before.balance && held === before.held) || times === TIMES) {
-          return { ...read, present: { at: new Date().toISOString(), balance, held, currency } }
+          return { ...result, present: { at: new Date().toISOString(), balance, held, currency } }
         }
         before = { ...before, balance, held }
       }

@@ -3,17 +3,17 @@
  * them.
  */
 import { Effect } from "effect"
-import { useAsk } from "../../gateway/hooks.tsx"
+import { useApiQuery } from "../../gateway/hooks.tsx"
 
-const MOST = 100
-const page = { totals: "false" as const, limit: MOST }
-type Named = { readonly data: ReadonlyArray<{ readonly id: string; readonly name: string }> }
+const MAX_NAMES = 100
+const page = { totals: "false" as const, limit: MAX_NAMES }
+type NamedList = { readonly data: ReadonlyArray<{ readonly id: string; readonly name: string }> }
 
-const pairsOf = ({ data }: Named) => data.map(({ id, name }) => [id, name] as const)
+const pairsOf = ({ data }: NamedList) => data.map(({ id, name }) => [id, name] as const)
 
 /** Names by id: of an organisation's members and keys, or of organisations. */
 export const useNames = (organizationId: string | null): ReadonlyMap<string, string> => {
-  const names = useAsk(["books", organizationId ?? "all", "names"], (gateway) =>
+  const names = useApiQuery(["books", organizationId ?? "all", "names"], (gateway) =>
     organizationId === null
       ? Effect.map(gateway.accounts.listOrganizations({ query: page }), pairsOf)
       : Effect.map(

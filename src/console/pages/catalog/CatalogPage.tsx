@@ -7,17 +7,17 @@ import { notifications } from "@mantine/notifications"
 import { IconPlus } from "@tabler/icons-react"
 import { lazy, Suspense } from "react"
 import { useTranslation } from "react-i18next"
-import { useAsk, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
-import { Asked } from "../../parts/Asked.tsx"
+import { useApiQuery, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { useAddressFilters } from "../../parts/addressFilters.ts"
+import { QueryView } from "../../parts/QueryView.tsx"
 import { DraftBar } from "./DraftBar.tsx"
-import { DraftQuestions } from "./DraftQuestions.tsx"
+import { DraftDialogs } from "./DraftDialogs.tsx"
 import { readCatalog } from "./draft/catalogCalls.ts"
 import { differences } from "./draft/catalogDifference.ts"
 import { type CatalogText, keyOf, type ListName, listNames } from "./draft/catalogEntries.ts"
-import { type CatalogRead, useDraft } from "./draft/keptDraft.ts"
-import { useQuestion } from "./draftQuestion.ts"
+import { type CatalogVersion, useDraft } from "./draft/storedDraft.ts"
+import { useDraftDialog } from "./draftDialog.ts"
 import { emptyEntry } from "./EntryDialog.tsx"
 import { EntryTable } from "./EntryTable.tsx"
 
@@ -32,25 +32,25 @@ const useView = () => {
   return {
     view: [...listNames, "json" as const].find((one) => one === get("list")) ?? "channels",
     find: get("find"),
-    look: (name: "list" | "find", value: string | null) => set({ [name]: value })
+    setView: (name: "list" | "find", value: string | null) => set({ [name]: value })
   }
 }
 
-const Lists = ({ current }: { readonly current: CatalogRead }) => {
+const Lists = ({ current }: { readonly current: CatalogVersion }) => {
   const { t } = useTranslation("catalog")
   const { t: shell } = useTranslation()
   const { session } = useSession()
-  const { view, find, look } = useView()
+  const { view, find, setView } = useView()
   const { draft, setDraft } = useDraft()
-  const { question, ask } = useQuestion()
-  const mayEdit = mayAct(session, "operator")
+  const { dialog, openDialog } = useDraftDialog()
+  const mayEdit = hasRole(session, "operator")
   const base = draft?.base ?? current
-  const document = draft?.mine ?? current.document
-  const changed = differences(base.document, document)
+  const document = draft?.document ?? current.document
+  const catalogDifferences = differences(base.document, document)
 
-  const keep = (next: CatalogText): void => {
-    setDraft(base, next)
-    ask(null)
+  const storeDraft = (nextValue: CatalogText): void => {
+    setDraft(base, nextValue)
+    openDialog(null)
   }
   const panel = (list: ListName) => (
     <Stack>
@@ -58,25 +58,25 @@ const Lists = ({ current }: { readonly current: CatalogRead }) => {
         <TextInput
           label={t("find")}
           value={find}
-          onChange={(event) => look("find", event.currentTarget.value)}
+          onChange={(event) => setView("find", event.currentTarget.value)}
           w={260}
         />
         {mayEdit ? (
           <Button
             leftSection={<IconPlus size={16} />}
-            onClick={() => ask({ kind: "edit", entry: emptyEntry(list), replaced: null })}
+            onClick={() => openDialog({ kind: "edit", entry: emptyEntry(list), replacedKey: null })}
           >
             {t(`add.${list}`)}
           </Button>
         ) : null}
       </Group>
       <EntryTable
-        {...{ document, list, changed, find }}
+        {...{ document, list, differences: catalogDifferences, find }}
         edit={
           mayEdit
             ? {
-                onEdit: (entry) => ask({ kind: "edit", entry, replaced: keyOf(entry) }),
-                onRemove: (entry) => ask({ kind: "remove", entry })
+                onEdit: (entry) => openDialog({ kind: "edit", entry, replacedKey: keyOf(entry) }),
+                onRemove: (entry) => openDialog({ kind: "remove", entry })
               }
             : null
         }
@@ -91,8 +91,8 @@ const Lists = ({ current }: { readonly current: CatalogRead }) => {
         </Text>
         {mayEdit ? null : <Text size="sm">{shell("noRight")}</Text>}
       </Group>
-      <DraftBar {...{ draft, current, changed, ask }} />
-      <Tabs value={view} onChange={(next) => look("list", next)} keepMounted={false}>
+      <DraftBar {...{ draft, current, differences: catalogDifferences, openDialog }} />
+      <Tabs value={view} onChange={(nextValue) => setView("list", nextValue)} keepMounted={false}>
         <Tabs.List>
           {[...listNames, "json" as const].map((name) => (
             <Tabs.Tab key={name} value={name}>
@@ -117,28 +117,28 @@ const Lists = ({ current }: { readonly current: CatalogRead }) => {
               document={document}
               revision={`${base.version} ${draft?.revision ?? ""}`}
               mayEdit={mayEdit}
-              onTake={keep}
+              onTake={storeDraft}
             />
           </Suspense>
         </Tabs.Panel>
       </Tabs>
-      <DraftQuestions
-        {...{ question, draft, document, ask }}
-        onKeep={keep}
-        onApplied={(version) => {
+      <DraftDialogs
+        {...{ dialog, draft, document, openDialog }}
+        onKeep={storeDraft}
+        onApply={(version) => {
           // The applied draft counts as the catalog until the catalog is read again.
           setDraft(base, base.document)
-          ask(null)
+          openDialog(null)
           notifications.show({ message: t("review.applied", { version }), color: "green" })
         }}
         onDrop={() => {
           setDraft(base, base.document)
-          ask(null)
+          openDialog(null)
         }}
-        onMerged={(onto, mine) => {
-          setDraft(onto, mine)
-          ask({ kind: "review" })
-          notifications.show({ message: t("merge.done", { version: onto.version }) })
+        onMerge={(mergeBase, mergedDocument) => {
+          setDraft(mergeBase, mergedDocument)
+          openDialog({ kind: "review" })
+          notifications.show({ message: t("merge.done", { version: mergeBase.version }) })
         }}
       />
     </Stack>
@@ -148,16 +148,16 @@ const Lists = ({ current }: { readonly current: CatalogRead }) => {
 const CatalogPage = () => {
   const { t } = useTranslation()
   const { t: texts } = useTranslation("catalog")
-  const catalog = useAsk(["catalog"], readCatalog, { every: EVERY_MILLIS })
+  const catalog = useApiQuery(["catalog"], readCatalog, { intervalMillis: EVERY_MILLIS })
   return (
     <Stack>
       <div>
         <Title order={1}>{t("pages.catalog")}</Title>
         <Text c="dimmed">{texts("lead")}</Text>
       </div>
-      <Asked query={catalog} lines={8}>
+      <QueryView query={catalog} lines={8}>
         {(current) => <Lists current={current} />}
-      </Asked>
+      </QueryView>
     </Stack>
   )
 }

@@ -5,19 +5,19 @@
 import { Alert, Button, Group, Paper, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { EntryDifference } from "./draft/catalogDifference.ts"
-import type { CatalogRead, Draft } from "./draft/keptDraft.ts"
-import type { Question } from "./draftQuestion.ts"
+import type { CatalogVersion, Draft } from "./draft/storedDraft.ts"
+import type { DraftDialog } from "./draftDialog.ts"
 
 interface Props {
   readonly draft: Draft | null
-  readonly current: CatalogRead
-  readonly changed: ReadonlyArray<EntryDifference>
-  readonly ask: (question: Question) => void
+  readonly current: CatalogVersion
+  readonly differences: ReadonlyArray<EntryDifference>
+  readonly openDialog: (question: DraftDialog) => void
 }
 
-export const DraftBar = ({ draft, current, changed, ask }: Props) => {
+export const DraftBar = ({ draft, current, differences, openDialog }: Props) => {
   const { t } = useTranslation("catalog")
-  const count = changed.length
+  const count = differences.length
   return (
     <Paper withBorder={draft !== null} p={draft === null ? 0 : "sm"}>
       <Stack gap="xs">
@@ -28,10 +28,10 @@ export const DraftBar = ({ draft, current, changed, ask }: Props) => {
           </Text>
           {draft === null ? null : (
             <Group gap="xs">
-              <Button variant="default" onClick={() => ask({ kind: "drop" })}>
+              <Button variant="default" onClick={() => openDialog({ kind: "drop" })}>
                 {t("draft.drop")}
               </Button>
-              <Button onClick={() => ask({ kind: "review" })}>{t("draft.review")}</Button>
+              <Button onClick={() => openDialog({ kind: "review" })}>{t("draft.review")}</Button>
             </Group>
           )}
         </Group>
@@ -47,7 +47,7 @@ export const DraftBar = ({ draft, current, changed, ask }: Props) => {
               <Button
                 size="xs"
                 variant="default"
-                onClick={() => ask({ kind: "merge", meanwhile: null })}
+                onClick={() => openDialog({ kind: "merge", newerVersions: null })}
               >
                 {t("draft.seeNewer")}
               </Button>

@@ -5,7 +5,7 @@
 import { Alert, Button, Group, List, Modal, Stack } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { useDo, useSession } from "../../gateway/hooks.tsx"
+import { useApiMutation, useSession } from "../../gateway/hooks.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { type CatalogFault, faultsAt, faultsOf, previewCatalog } from "./draft/catalogCalls.ts"
 import {
@@ -59,29 +59,29 @@ interface FieldsProps {
   readonly faultAt: (path: string) => string | undefined
 }
 
-const Fields = ({ document, entry: one, onChange, isNew, faultAt }: FieldsProps) => {
-  switch (one.list) {
+const Fields = ({ document, entry: value, onChange, isNew, faultAt }: FieldsProps) => {
+  switch (value.list) {
     case "channels":
       return (
         <ChannelFields
-          value={one.entry}
-          onChange={(entry) => onChange({ list: one.list, entry })}
+          value={value.entry}
+          onChange={(entry) => onChange({ list: value.list, entry })}
           {...{ isNew, faultAt }}
         />
       )
     case "models":
       return (
         <ModelFields
-          value={one.entry}
-          onChange={(entry) => onChange({ list: one.list, entry })}
+          value={value.entry}
+          onChange={(entry) => onChange({ list: value.list, entry })}
           {...{ isNew, faultAt }}
         />
       )
     case "mounts":
       return (
         <MountFields
-          value={one.entry}
-          onChange={(entry) => onChange({ list: one.list, entry })}
+          value={value.entry}
+          onChange={(entry) => onChange({ list: value.list, entry })}
           {...{ document, isNew, faultAt }}
         />
       )
@@ -107,37 +107,41 @@ const Faults = ({ faults }: { readonly faults: ReadonlyArray<CatalogFault> }) =>
 
 interface Props {
   readonly document: CatalogText
-  readonly opened: Entry
+  readonly initialEntry: Entry
   /** The key of the replaced entry in the document; null for a new entry. */
-  readonly replaced: string | null
+  readonly replacedKey: string | null
   readonly onKeep: (document: CatalogText) => void
   readonly onClose: () => void
 }
 
-export const EntryDialog = ({ document, opened, replaced, onKeep, onClose }: Props) => {
+export const EntryDialog = ({ document, initialEntry, replacedKey, onKeep, onClose }: Props) => {
   const { t } = useTranslation("catalog")
   const { t: shell } = useTranslation()
   const { session } = useSession()
-  const [entry, setEntry] = useState(opened)
-  const check = useDo((next: CatalogText) => () => previewCatalog(session, next))
+  const [entry, setEntry] = useState(initialEntry)
+  const check = useApiMutation(
+    (nextDocument: CatalogText) => () => previewCatalog(session, nextDocument)
+  )
   const [faults, setFaults] = useState<ReadonlyArray<CatalogFault>>([])
-  const isNew = replaced === null
+  const isNew = replacedKey === null
   const isOthers = check.isError && faultsOf(check.error) === null
 
-  const keep = (): void => {
+  const submit = (): void => {
     if (check.isPending) return
-    const next = withEntry(document, entry, replaced)
-    const inList = entriesOf(next, entry.list)
-    const index = isNew ? inList.length - 1 : inList.findIndex((one) => keyOf(one) === keyOf(entry))
-    check.mutate(next, {
-      onSuccess: () => onKeep(next),
+    const nextDocument = withEntry(document, entry, replacedKey)
+    const entries = entriesOf(nextDocument, entry.list)
+    const index = isNew
+      ? entries.length - 1
+      : entries.findIndex((candidate) => keyOf(candidate) === keyOf(entry))
+    check.mutate(nextDocument, {
+      onSuccess: () => onKeep(nextDocument),
       onError: (error) => {
         const all = faultsOf(error)
         if (all === null) return
-        const own = faultsAt(all, entry.list, index)
-        setFaults(own)
+        const entryFaults = faultsAt(all, entry.list, index)
+        setFaults(entryFaults)
         // Faults in other entries are shown in the review of the draft.
-        if (own.length === 0) onKeep(next)
+        if (entryFaults.length === 0) onKeep(nextDocument)
       }
     })
   }
@@ -153,7 +157,7 @@ export const EntryDialog = ({ document, opened, replaced, onKeep, onClose }: Pro
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          keep()
+          submit()
         }}
       >
         <Stack>

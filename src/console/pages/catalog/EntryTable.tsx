@@ -88,17 +88,17 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
   const enabled: Column<Entry> = {
     name: "enabled",
     label: t("fields.enabled"),
-    cell: (one) =>
-      one.list === "models" ? null : shell((one.entry.enabled ?? true) ? "yes" : "no")
+    cell: (item) =>
+      item.list === "models" ? null : shell((item.entry.enabled ?? true) ? "yes" : "no")
   }
-  const mounted = (one: Entry): string =>
+  const mountsText = (item: Entry): string =>
     document.mounts
       .filter(({ model, channel }) =>
-        one.list === "channels"
-          ? channel === one.entry.id
-          : one.list === "models" && model === one.entry.id
+        item.list === "channels"
+          ? channel === item.entry.id
+          : item.list === "models" && model === item.entry.id
       )
-      .map(({ model, channel }) => (one.list === "channels" ? model : channel))
+      .map(({ model, channel }) => (item.list === "channels" ? model : channel))
       .join(", ")
   switch (list) {
     case "channels":
@@ -106,20 +106,20 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
         {
           name: "id",
           label: t("fields.id"),
-          cell: (one) => (one.list === list ? <Id id={one.entry.id} whole /> : null)
+          cell: (item) => (item.list === list ? <Id id={item.entry.id} isFull /> : null)
         },
         {
           name: "name",
           label: t("fields.name"),
-          cell: (one) => (one.list === list ? one.entry.name : null)
+          cell: (item) => (item.list === list ? item.entry.name : null)
         },
         {
           name: "address",
           label: t("fields.base_url"),
-          cell: (one) =>
-            one.list === list ? <span className="id">{one.entry.base_url}</span> : null
+          cell: (item) =>
+            item.list === list ? <span className="id">{item.entry.base_url}</span> : null
         },
-        { name: "mounts", label: t("fields.mounts"), cell: mounted },
+        { name: "mounts", label: t("fields.mounts"), cell: mountsText },
         enabled
       ]
     case "models":
@@ -127,43 +127,43 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
         {
           name: "id",
           label: t("fields.id"),
-          cell: (one) => (one.list === list ? <Id id={one.entry.id} whole /> : null)
+          cell: (item) => (item.list === list ? <Id id={item.entry.id} isFull /> : null)
         },
         {
           name: "aliases",
           label: t("fields.aliases"),
-          cell: (one) => (one.list === list ? one.entry.aliases?.join(", ") : null)
+          cell: (item) => (item.list === list ? item.entry.aliases?.join(", ") : null)
         },
         {
           name: "modality",
           label: t("fields.modality"),
-          cell: (one) => (one.list === list ? one.entry.modality : null)
+          cell: (item) => (item.list === list ? item.entry.modality : null)
         },
         {
           name: "protocol",
           label: t("fields.protocol"),
-          cell: (one) => (one.list === list ? one.entry.protocol : null)
+          cell: (item) => (item.list === list ? item.entry.protocol : null)
         },
         {
           name: "prices",
           label: t("fields.prices"),
-          cell: (one) =>
-            one.list === list ? (
-              <PricesCell prices={one.entry.prices} none={t("prices.none")} />
+          cell: (item) =>
+            item.list === list ? (
+              <PricesCell prices={item.entry.prices} none={t("prices.none")} />
             ) : null
         },
-        { name: "mounts", label: t("fields.mountedOn"), cell: mounted },
+        { name: "mounts", label: t("fields.mountedOn"), cell: mountsText },
         {
           name: "owned_by",
           label: t("fields.owned_by"),
           isHidden: true,
-          cell: (one) => (one.list === list ? one.entry.owned_by : null)
+          cell: (item) => (item.list === list ? item.entry.owned_by : null)
         },
         {
           name: "input_forms",
           label: t("fields.input_forms"),
           isHidden: true,
-          cell: (one) => (one.list === list ? one.entry.input_forms?.join(", ") : null)
+          cell: (item) => (item.list === list ? item.entry.input_forms?.join(", ") : null)
         }
       ]
     case "mounts":
@@ -171,45 +171,45 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
         {
           name: "model",
           label: t("fields.model"),
-          cell: (one) => (one.list === list ? <Id id={one.entry.model} whole /> : null)
+          cell: (item) => (item.list === list ? <Id id={item.entry.model} isFull /> : null)
         },
         {
           name: "channel",
           label: t("fields.channel"),
-          cell: (one) => (one.list === list ? <Id id={one.entry.channel} whole /> : null)
+          cell: (item) => (item.list === list ? <Id id={item.entry.channel} isFull /> : null)
         },
         {
           name: "upstream_model",
           label: t("fields.upstream_model"),
-          cell: (one) =>
-            one.list === list ? (
-              <span className="id">{one.entry.upstream_model ?? one.entry.model}</span>
+          cell: (item) =>
+            item.list === list ? (
+              <span className="id">{item.entry.upstream_model ?? item.entry.model}</span>
             ) : null
         },
         {
           name: "protocol",
           label: t("fields.overProtocol"),
           isHidden: true,
-          cell: (one) => (one.list === list ? (one.entry.protocol ?? shell("none")) : null)
+          cell: (item) => (item.list === list ? (item.entry.protocol ?? shell("none")) : null)
         },
         {
           name: "priority",
           label: t("fields.priority"),
           isNumber: true,
-          cell: (one) => (one.list === list ? (one.entry.priority ?? 0) : null)
+          cell: (item) => (item.list === list ? (item.entry.priority ?? 0) : null)
         },
         {
           name: "weight",
           label: t("fields.weight"),
           isNumber: true,
-          cell: (one) => (one.list === list ? (one.entry.weight ?? 1) : null)
+          cell: (item) => (item.list === list ? (item.entry.weight ?? 1) : null)
         },
         {
           name: "cost",
           label: t("fields.cost"),
-          cell: (one) =>
-            one.list === list ? (
-              <PricesCell prices={one.entry.cost} none={t("prices.noCost")} />
+          cell: (item) =>
+            item.list === list ? (
+              <PricesCell prices={item.entry.cost} none={t("prices.noCost")} />
             ) : null
         },
         enabled
@@ -220,7 +220,7 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
 interface Props {
   readonly document: CatalogText
   readonly list: ListName
-  readonly changed: ReadonlyArray<EntryDifference>
+  readonly differences: ReadonlyArray<EntryDifference>
   /** A text that the id or another name of an entry must contain. */
   readonly find: string
   /** The handlers of changes; null for operators who may only read. */
@@ -231,56 +231,56 @@ interface Props {
 }
 
 /** The other texts by which an entry is found: the name of a channel, the aliases of a model. */
-const otherNamesOf = (one: Entry): string => {
-  if (one.list === "channels") return one.entry.name
-  return one.list === "models" ? (one.entry.aliases ?? []).join(" ") : ""
+const searchTextOf = (item: Entry): string => {
+  if (item.list === "channels") return item.entry.name
+  return item.list === "models" ? (item.entry.aliases ?? []).join(" ") : ""
 }
 
-const says = (one: Entry, text: string): boolean =>
-  `${keyOf(one)} ${otherNamesOf(one)}`.toLowerCase().includes(text.trim().toLowerCase())
+const matchesText = (item: Entry, text: string): boolean =>
+  `${keyOf(item)} ${searchTextOf(item)}`.toLowerCase().includes(text.trim().toLowerCase())
 
-export const EntryTable = ({ document, list, changed, find, edit }: Props) => {
+export const EntryTable = ({ document, list, differences, find, edit }: Props) => {
   const { t } = useTranslation("catalog")
   const { t: shell } = useTranslation()
   const columns = useColumns(document, list)
   const kinds = new Map(
-    changed.filter((one) => one.list === list).map(({ key, kind }) => [key, kind])
+    differences.filter((item) => item.list === list).map(({ key, kind }) => [key, kind])
   )
-  const [first, ...others] = columns
-  if (first === undefined) return null
+  const [firstColumn, ...otherColumns] = columns
+  if (firstColumn === undefined) return null
   const all: ReadonlyArray<Column<Entry>> = [
     {
-      ...first,
-      cell: (one) => {
-        const kind = kinds.get(keyOf(one))
+      ...firstColumn,
+      cell: (item) => {
+        const kind = kinds.get(keyOf(item))
         return (
           <Group gap="xs" wrap="nowrap">
-            {first.cell(one)}
+            {firstColumn.cell(item)}
             {kind === undefined ? null : <KindBadge kind={kind} />}
           </Group>
         )
       }
     },
-    ...others,
+    ...otherColumns,
     ...(edit === null
       ? []
       : [
           {
             name: "actions",
             label: shell("actions"),
-            cell: (one: Entry) => (
+            cell: (item: Entry) => (
               <Group gap={4} wrap="nowrap">
                 <ActionIcon
                   variant="default"
-                  aria-label={t("edit", { key: keyOf(one) })}
-                  onClick={() => edit.onEdit(one)}
+                  aria-label={t("edit", { key: keyOf(item) })}
+                  onClick={() => edit.onEdit(item)}
                 >
                   <IconPencil size={16} />
                 </ActionIcon>
                 <ActionIcon
                   variant="default"
-                  aria-label={t("remove", { key: keyOf(one) })}
-                  onClick={() => edit.onRemove(one)}
+                  aria-label={t("remove", { key: keyOf(item) })}
+                  onClick={() => edit.onRemove(item)}
                 >
                   <IconTrash size={16} />
                 </ActionIcon>
@@ -293,7 +293,7 @@ export const EntryTable = ({ document, list, changed, find, edit }: Props) => {
     <RowTable
       label={t(`tabs.${list}`)}
       columns={all}
-      rows={entriesOf(document, list).filter((one) => says(one, find))}
+      rows={entriesOf(document, list).filter((item) => matchesText(item, find))}
       empty={t(`none.${list}`)}
     />
   )

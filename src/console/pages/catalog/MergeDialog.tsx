@@ -5,15 +5,15 @@
 import { Alert, Button, Fieldset, Group, List, Modal, Radio, Stack, Text } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { useAsk } from "../../gateway/hooks.tsx"
-import { Asked } from "../../parts/Asked.tsx"
-import { Moment } from "../../parts/texts.tsx"
+import { useApiQuery } from "../../gateway/hooks.tsx"
+import { QueryView } from "../../parts/QueryView.tsx"
+import { Timestamp } from "../../parts/texts.tsx"
 import { DifferenceTable } from "./DifferenceTable.tsx"
-import { type Meanwhile, readCatalog } from "./draft/catalogCalls.ts"
+import { type NewerVersions, readCatalog } from "./draft/catalogCalls.ts"
 import { differenceOf, differences } from "./draft/catalogDifference.ts"
 import { type CatalogText, keyOf } from "./draft/catalogEntries.ts"
 import { type Conflict, mergeOf, type Side } from "./draft/catalogMerge.ts"
-import type { CatalogRead, Draft } from "./draft/keptDraft.ts"
+import type { CatalogVersion, Draft } from "./draft/storedDraft.ts"
 
 const sides: ReadonlyArray<Side> = ["mine", "theirs"]
 
@@ -27,9 +27,9 @@ const ConflictChoice = ({
   readonly onChoose: (side: Side) => void
 }) => {
   const { t } = useTranslation("catalog")
-  const one = conflict.theirs ?? conflict.mine ?? conflict.base
-  if (one === undefined) return null
-  const said = (side: Side): string => {
+  const entry = conflict.theirs ?? conflict.mine ?? conflict.base
+  if (entry === undefined) return null
+  const describeSide = (side: Side): string => {
     const difference = differenceOf(conflict.base, conflict[side])
     if (difference === null || difference.kind === "removed") return t("merge.removed")
     return difference.fields
@@ -40,14 +40,14 @@ const ConflictChoice = ({
       )
       .join("; ")
   }
-  const name = t(`editTitle.${one.list}`, { key: keyOf(one) })
+  const name = t(`editTitle.${entry.list}`, { key: keyOf(entry) })
   return (
     <Fieldset legend={name}>
       <Radio.Group
         aria-label={name}
         value={choice ?? null}
-        onChange={(picked) => {
-          const side = sides.find((known) => known === picked)
+        onChange={(text) => {
+          const side = sides.find((candidate) => candidate === text)
           if (side !== undefined) onChoose(side)
         }}
       >
@@ -57,7 +57,7 @@ const ConflictChoice = ({
               key={side}
               value={side}
               label={t(side === "mine" ? "merge.mine" : "merge.other")}
-              description={<span className="said">{said(side)}</span>}
+              description={<span className="said">{describeSide(side)}</span>}
             />
           ))}
         </Stack>
@@ -68,23 +68,23 @@ const ConflictChoice = ({
 
 interface PartProps {
   readonly draft: Draft
-  readonly theirs: CatalogRead
-  readonly onMerged: (base: CatalogRead, mine: CatalogText) => void
+  readonly theirs: CatalogVersion
+  readonly onMerge: (base: CatalogVersion, document: CatalogText) => void
   readonly onDrop: () => void
 }
 
-const Merging = ({ draft, theirs, onMerged, onDrop }: PartProps) => {
+const MergeForm = ({ draft, theirs, onMerge, onDrop }: PartProps) => {
   const { t } = useTranslation("catalog")
   const [choices, setChoices] = useState<ReadonlyMap<string, Side>>(new Map())
-  const merge = mergeOf(draft.base.document, draft.mine, theirs.document)
-  const changed = differences(draft.base.document, theirs.document)
+  const merge = mergeOf(draft.base.document, draft.document, theirs.document)
+  const catalogDifferences = differences(draft.base.document, theirs.document)
   return (
     <Stack>
       <Text fw={600}>{t("merge.theirs")}</Text>
-      {changed.length === 0 ? (
+      {catalogDifferences.length === 0 ? (
         <Text size="sm">{t("merge.unchanged")}</Text>
       ) : (
-        <DifferenceTable differences={changed} />
+        <DifferenceTable differences={catalogDifferences} />
       )}
       <Text fw={600}>{t(merge.conflicts.length === 0 ? "merge.clean" : "merge.conflicts")}</Text>
       {merge.conflicts.map((conflict) => (
@@ -101,7 +101,7 @@ const Merging = ({ draft, theirs, onMerged, onDrop }: PartProps) => {
         </Button>
         <Button
           disabled={merge.conflicts.some(({ name }) => !choices.has(name))}
-          onClick={() => onMerged(theirs, merge.document(choices))}
+          onClick={() => onMerge(theirs, merge.document(choices))}
         >
           {t("merge.onto", { version: theirs.version })}
         </Button>
@@ -115,15 +115,15 @@ interface Props extends Omit<PartProps, "theirs"> {
    * The versions since the draft began, with their authors; null where the gateway has not reported
    * them, because the draft was not sent to it yet.
    */
-  readonly meanwhile: Meanwhile | null
+  readonly newerVersions: NewerVersions | null
   readonly onClose: () => void
 }
 
-export const MergeDialog = ({ meanwhile, onClose, ...part }: Props) => {
+export const MergeDialog = ({ newerVersions, onClose, ...part }: Props) => {
   const { t } = useTranslation("catalog")
   const { t: shell } = useTranslation()
-  const current = useAsk(
-    ["catalog", "meanwhile", part.draft.base.version, meanwhile?.version ?? null],
+  const current = useApiQuery(
+    ["catalog", "meanwhile", part.draft.base.version, newerVersions?.version ?? null],
     readCatalog
   )
   return (
@@ -134,30 +134,30 @@ export const MergeDialog = ({ meanwhile, onClose, ...part }: Props) => {
       title={t("merge.title")}
       closeButtonProps={{ "aria-label": shell("close") }}
     >
-      <Asked query={current}>
+      <QueryView query={current}>
         {(theirs) => (
           <Stack>
             <Alert color="orange" role="alert">
               <Text size="sm">
                 {t("merge.lead", { base: part.draft.base.version, version: theirs.version })}
               </Text>
-              {meanwhile === null ? null : (
+              {newerVersions === null ? null : (
                 <List size="sm" mt="xs">
-                  {meanwhile.changed.map(({ version, by, at }) => (
+                  {newerVersions.changed.map(({ version, by, at }) => (
                     <List.Item key={version}>
                       {by === null
                         ? t("merge.byNobody", { version })
                         : t("merge.by", { name: by, version })}{" "}
-                      <Moment at={at} />
+                      <Timestamp at={at} />
                     </List.Item>
                   ))}
                 </List>
               )}
             </Alert>
-            <Merging {...part} theirs={theirs} />
+            <MergeForm {...part} theirs={theirs} />
           </Stack>
         )}
-      </Asked>
+      </QueryView>
     </Modal>
   )
 }

@@ -2,7 +2,7 @@
 import { Button, Group, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { useDo, useSession } from "../../gateway/hooks.tsx"
+import { useApiMutation, useSession } from "../../gateway/hooks.tsx"
 import { type Column, RowTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { Amount } from "../../parts/texts.tsx"
@@ -14,7 +14,7 @@ type Row = Replay["totals"] & { readonly name: string }
 
 const MONTH_LENGTH = "2026-10".length
 
-const Replayed = ({ replay }: { readonly replay: Replay }) => {
+const ReplayResult = ({ replay }: { readonly replay: Replay }) => {
   const { t } = useTranslation("catalog")
   const { currency, data, totals } = replay
   const amount = (
@@ -57,7 +57,9 @@ export const ReplayPart = ({ document }: { readonly document: CatalogText }) => 
   const { t } = useTranslation("catalog")
   const { session } = useSession()
   const [month, setMonth] = useState(() => new Date().toISOString().slice(0, MONTH_LENGTH))
-  const replay = useDo((asked: string) => () => previewCatalog(session, document, asked))
+  const replay = useApiMutation(
+    (replayMonth: string) => () => previewCatalog(session, document, replayMonth)
+  )
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">
@@ -83,7 +85,7 @@ export const ReplayPart = ({ document }: { readonly document: CatalogText }) => 
         </Button>
       </Group>
       {replay.isError ? <FailureNote error={replay.error} /> : null}
-      {replay.data?.replay === undefined ? null : <Replayed replay={replay.data.replay} />}
+      {replay.data?.replay === undefined ? null : <ReplayResult replay={replay.data.replay} />}
     </Stack>
   )
 }

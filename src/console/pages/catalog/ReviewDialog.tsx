@@ -4,28 +4,30 @@
  */
 import { Alert, Button, Group, List, Modal, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { useAsk, useDo, useSession } from "../../gateway/hooks.tsx"
+import { useApiMutation, useApiQuery, useSession } from "../../gateway/hooks.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { DifferenceTable } from "./DifferenceTable.tsx"
 import {
   applyCatalog,
   type CatalogFault,
   faultsOf,
-  type Meanwhile,
-  meanwhileOf,
+  type NewerVersions,
+  newerVersionsOf,
   previewCatalog
 } from "./draft/catalogCalls.ts"
 import { differences } from "./draft/catalogDifference.ts"
 import { type CatalogText, entriesOf, keyOf, listNames } from "./draft/catalogEntries.ts"
-import type { Draft } from "./draft/keptDraft.ts"
+import type { Draft } from "./draft/storedDraft.ts"
 import { ReplayPart } from "./ReplayPart.tsx"
 
 /** The path of a fault with the name of its entry instead of its index. */
-const placed = (document: CatalogText, path: string): string => {
-  const [, name = "", index = "", rest = ""] = /^(\w+)\[(\d+)\]\.?(.*)$/.exec(path) ?? []
-  const list = listNames.find((one) => one === name)
+const describePath = (document: CatalogText, path: string): string => {
+  const [, name = "", index = "", fieldPath = ""] = /^(\w+)\[(\d+)\]\.?(.*)$/.exec(path) ?? []
+  const list = listNames.find((candidate) => candidate === name)
   const entry = list === undefined ? undefined : entriesOf(document, list)[Number(index)]
-  return entry === undefined ? path : `${name} ${keyOf(entry)}${rest === "" ? "" : `: ${rest}`}`
+  return entry === undefined
+    ? path
+    : `${name} ${keyOf(entry)}${fieldPath === "" ? "" : `: ${fieldPath}`}`
 }
 
 const FaultList = ({
@@ -38,7 +40,7 @@ const FaultList = ({
   <List size="sm">
     {faults.map(({ path, message }) => (
       <List.Item key={`${path} ${message}`}>
-        <span className="id">{placed(document, path)}</span> {message}
+        <span className="id">{describePath(document, path)}</span> {message}
       </List.Item>
     ))}
   </List>
@@ -48,8 +50,8 @@ const FaultList = ({
 const Verdict = ({ draft }: { readonly draft: Draft }) => {
   const { t } = useTranslation("catalog")
   const { session } = useSession()
-  const preview = useAsk(["catalogPreview", draft.revision], () =>
-    previewCatalog(session, draft.mine)
+  const preview = useApiQuery(["catalogPreview", draft.revision], () =>
+    previewCatalog(session, draft.document)
   )
   const faults = preview.isError ? faultsOf(preview.error) : null
   if (preview.isPending) {
@@ -62,12 +64,12 @@ const Verdict = ({ draft }: { readonly draft: Draft }) => {
   if (faults !== null) {
     return (
       <Alert color="red" role="alert" title={t("faults.document")}>
-        <FaultList document={draft.mine} faults={faults} />
+        <FaultList document={draft.document} faults={faults} />
       </Alert>
     )
   }
   if (preview.isError) {
-    return <FailureNote error={preview.error} onAgain={() => void preview.refetch()} />
+    return <FailureNote error={preview.error} onRetry={() => void preview.refetch()} />
   }
   const { warnings } = preview.data
   return warnings.length === 0 ? (
@@ -76,27 +78,27 @@ const Verdict = ({ draft }: { readonly draft: Draft }) => {
     </Text>
   ) : (
     <Alert color="orange" title={t("faults.warnings")}>
-      <FaultList document={draft.mine} faults={warnings} />
+      <FaultList document={draft.document} faults={warnings} />
     </Alert>
   )
 }
 
 interface Props {
   readonly draft: Draft
-  readonly onApplied: (version: number) => void
+  readonly onApply: (version: number) => void
   /** Called when another operator has changed the catalog first. */
-  readonly onOvertaken: (meanwhile: Meanwhile) => void
+  readonly onConflict: (newerVersions: NewerVersions) => void
   readonly onClose: () => void
 }
 
-export const ReviewDialog = ({ draft, onApplied, onOvertaken, onClose }: Props) => {
+export const ReviewDialog = ({ draft, onApply, onConflict, onClose }: Props) => {
   const { t } = useTranslation("catalog")
   const { t: shell } = useTranslation()
   const { session } = useSession()
-  const apply = useDo(
-    ({ mine, base }: Draft) =>
+  const apply = useApiMutation(
+    ({ document, base }: Draft) =>
       () =>
-        applyCatalog(session, mine, base.version),
+        applyCatalog(session, document, base.version),
     [["catalog"], ["channels"]]
   )
   return (
@@ -108,10 +110,10 @@ export const ReviewDialog = ({ draft, onApplied, onOvertaken, onClose }: Props) 
       closeButtonProps={{ "aria-label": shell("close") }}
     >
       <Stack>
-        <DifferenceTable differences={differences(draft.base.document, draft.mine)} />
+        <DifferenceTable differences={differences(draft.base.document, draft.document)} />
         <Verdict draft={draft} />
-        <ReplayPart document={draft.mine} />
-        {apply.isError && meanwhileOf(apply.error) === undefined ? (
+        <ReplayPart document={draft.document} />
+        {apply.isError && newerVersionsOf(apply.error) === undefined ? (
           <FailureNote error={apply.error} />
         ) : null}
         <Group justify="flex-end">
@@ -123,10 +125,10 @@ export const ReviewDialog = ({ draft, onApplied, onOvertaken, onClose }: Props) 
             onClick={() => {
               if (apply.isPending) return
               apply.mutate(draft, {
-                onSuccess: ({ version }) => onApplied(version),
+                onSuccess: ({ version }) => onApply(version),
                 onError: (error) => {
-                  const meanwhile = meanwhileOf(error)
-                  if (meanwhile !== undefined) onOvertaken(meanwhile)
+                  const newerVersions = newerVersionsOf(error)
+                  if (newerVersions !== undefined) onConflict(newerVersions)
                 }
               })
             }}

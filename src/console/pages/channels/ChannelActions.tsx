@@ -4,8 +4,8 @@ import { notifications } from "@mantine/notifications"
 import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { ChannelCheckView, ChannelView } from "../../../features/catalog/ChannelsApi.ts"
-import { useDo, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { useApiMutation, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 
 const verdictOf = (value: boolean | null) => (value === null ? "untold" : value ? "yes" : "no")
@@ -43,28 +43,28 @@ const Check = ({ check }: { readonly check: ChannelCheckView }) => {
 
 const TestDialog = ({
   id,
-  opened,
+  isOpen,
   onClose
 }: {
   readonly id: string
-  readonly opened: boolean
+  readonly isOpen: boolean
   readonly onClose: () => void
 }) => {
   const { t } = useTranslation("channels")
   const { t: shell } = useTranslation()
-  const test = useDo(
+  const test = useApiMutation(
     (channel: string) => (gateway) => gateway.channels.testChannel({ params: { id: channel } }),
     [["channels"]]
   )
   const isAsked = useRef(false)
   useEffect(() => {
     // In development, effects of a mounted component run twice.
-    if (opened && !isAsked.current) test.mutate(id)
-    isAsked.current = opened
-  }, [opened, id, test.mutate])
+    if (isOpen && !isAsked.current) test.mutate(id)
+    isAsked.current = isOpen
+  }, [isOpen, id, test.mutate])
   return (
     <Modal
-      opened={opened}
+      opened={isOpen}
       onClose={onClose}
       title={t("testTitle", { id })}
       closeButtonProps={{ "aria-label": shell("close") }}
@@ -93,22 +93,22 @@ const TestDialog = ({
 
 const DrainDialog = ({
   id,
-  opened,
+  isOpen,
   onClose
 }: {
   readonly id: string
-  readonly opened: boolean
+  readonly isOpen: boolean
   readonly onClose: () => void
 }) => {
   const { t } = useTranslation("channels")
   const { t: shell } = useTranslation()
-  const drain = useDo(
+  const drain = useApiMutation(
     (channel: string) => (gateway) => gateway.channels.drainChannel({ params: { id: channel } }),
     [["channels"], ["catalog"]]
   )
   return (
     <Modal
-      opened={opened}
+      opened={isOpen}
       onClose={onClose}
       title={t("drainTitle", { id })}
       closeButtonProps={{ "aria-label": shell("close") }}
@@ -146,13 +146,13 @@ export const ChannelActions = ({ channel }: { readonly channel: ChannelView }) =
   // The row may show another channel after the list was refreshed, so the open dialog keeps the
   // channel's id.
   const [open, setOpen] = useState({ is: "none", id: channel.id })
-  const enable = useDo(
+  const enable = useApiMutation(
     (id: string) => (gateway) => gateway.channels.enableChannel({ params: { id } }),
     [["channels"], ["catalog"]]
   )
   const { id, name, state, keys, model_rests, slowed_organizations } = channel
   // A channel that was removed from the catalog has no actions: only its open tasks remain.
-  if (!mayAct(session, "operator") || name === null) return null
+  if (!hasRole(session, "operator") || name === null) return null
   const isServing =
     state === "closed" &&
     model_rests.length + slowed_organizations.length === 0 &&
@@ -196,8 +196,8 @@ export const ChannelActions = ({ channel }: { readonly channel: ChannelView }) =
         )}
       </Group>
       {enable.isError ? <FailureNote error={enable.error} /> : null}
-      <TestDialog id={open.id} opened={open.is === "test"} onClose={close} />
-      <DrainDialog id={open.id} opened={open.is === "drain"} onClose={close} />
+      <TestDialog id={open.id} isOpen={open.is === "test"} onClose={close} />
+      <DrainDialog id={open.id} isOpen={open.is === "drain"} onClose={close} />
     </Stack>
   )
 }

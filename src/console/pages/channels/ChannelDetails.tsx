@@ -6,9 +6,9 @@ import { Link } from "wouter"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
 import { usePages } from "../../gateway/hooks.tsx"
 import { DataTable, RowTable } from "../../parts/DataTable.tsx"
-import { Amount, Id, Moment } from "../../parts/texts.tsx"
+import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { ChannelActions } from "./ChannelActions.tsx"
-import { StandingSentence, useReason } from "./ChannelStanding.tsx"
+import { ChannelStateText, useReason } from "./ChannelState.tsx"
 import {
   COST_DAYS,
   Durations,
@@ -111,7 +111,7 @@ const Keys = ({ channel }: { readonly channel: ChannelView }) => {
         {
           name: "until",
           label: t("restUntil"),
-          cell: ({ rest }) => (rest === null ? "–" : <Moment at={rest.until} />)
+          cell: ({ rest }) => (rest === null ? "–" : <Timestamp at={rest.until} />)
         }
       ]}
     />
@@ -149,7 +149,7 @@ const Rests = ({ channel }: { readonly channel: ChannelView }) => {
             label: t("restReason"),
             cell: (rest) => reason(rest.reason, rest.status)
           },
-          { name: "until", label: t("restUntil"), cell: ({ until }) => <Moment at={until} /> }
+          { name: "until", label: t("restUntil"), cell: ({ until }) => <Timestamp at={until} /> }
         ]}
       />
     </Part>
@@ -164,7 +164,7 @@ const RecentOrders = ({ id }: { readonly id: string }) => {
       gateway.orderLists.listOrders({
         query: { channel: id, limit: RECENT, totals: "false", ...after }
       }),
-    { every: EVERY_MILLIS }
+    { intervalMillis: EVERY_MILLIS }
   )
   return (
     <DataTable
@@ -180,7 +180,7 @@ const RecentOrders = ({ id }: { readonly id: string }) => {
           isNumber: true,
           cell: ({ charge, currency }) => <Amount value={charge} currency={currency} />
         },
-        { name: "at", label: t("placed"), cell: (order) => <Moment at={order.created_at} /> }
+        { name: "at", label: t("placed"), cell: (order) => <Timestamp at={order.created_at} /> }
       ]}
     />
   )
@@ -201,10 +201,10 @@ export const ChannelDetails = ({ channel }: { readonly channel: ChannelView }) =
           <Title order={1}>{name ?? id}</Title>
           <ChannelActions channel={channel} />
         </Group>
-        <Id id={id} whole />
+        <Id id={id} isFull />
       </div>
       {name === null ? <Alert color="orange">{t("left")}</Alert> : null}
-      <StandingSentence channel={channel} />
+      <ChannelStateText channel={channel} />
       <Rests channel={channel} />
       <Figures channel={channel} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
@@ -232,7 +232,7 @@ export const ChannelDetails = ({ channel }: { readonly channel: ChannelView }) =
           ) : (
             <Stack gap={4}>
               <Text size="sm">
-                <Moment at={last.at} /> · {reason(last.reason, last.status)}
+                <Timestamp at={last.at} /> · {reason(last.reason, last.status)}
               </Text>
               <Text size="sm" className="said">
                 {last.message}

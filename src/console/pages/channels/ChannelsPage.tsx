@@ -5,13 +5,13 @@ import { useTranslation } from "react-i18next"
 import { Link, Route, Switch } from "wouter"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
 import { usePages, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { hasRole } from "../../gateway/session.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
-import { Amount, grouped } from "../../parts/texts.tsx"
+import { Amount, groupDigits } from "../../parts/texts.tsx"
 import { ChannelActions } from "./ChannelActions.tsx"
 import { ChannelDetails } from "./ChannelDetails.tsx"
-import { KeysAtRest, StandingBadge } from "./ChannelStanding.tsx"
+import { ChannelStateBadge, KeyCooldowns } from "./ChannelState.tsx"
 import {
   type ChannelCost,
   Durations,
@@ -27,7 +27,7 @@ const useChannels = () =>
   usePages(
     ["channels", "list"],
     (after) => (gateway) => gateway.channels.listChannels({ query: { limit: PAGE, ...after } }),
-    { every: EVERY_MILLIS }
+    { intervalMillis: EVERY_MILLIS }
   )
 
 const useColumns = (): ReadonlyArray<Column<ChannelView>> => {
@@ -54,7 +54,7 @@ const useColumns = (): ReadonlyArray<Column<ChannelView>> => {
           {amount}
           <Text size="xs" c="dimmed" className="amount">
             {cost.without_cost === 0
-              ? t("costs", { cost: grouped(cost.cost) })
+              ? t("costs", { cost: groupDigits(cost.cost) })
               : t("withoutCost", { count: cost.without_cost })}
           </Text>
         </>
@@ -78,7 +78,11 @@ const useColumns = (): ReadonlyArray<Column<ChannelView>> => {
         </>
       )
     },
-    { name: "state", label: t("state"), cell: (channel) => <StandingBadge channel={channel} /> },
+    {
+      name: "state",
+      label: t("state"),
+      cell: (channel) => <ChannelStateBadge channel={channel} />
+    },
     {
       name: "failures",
       label: t("failures"),
@@ -104,7 +108,7 @@ const useColumns = (): ReadonlyArray<Column<ChannelView>> => {
     {
       name: "keys",
       label: t("keysAtRest"),
-      cell: (channel) => <KeysAtRest channel={channel} />
+      cell: (channel) => <KeyCooldowns channel={channel} />
     },
     {
       name: "models",
@@ -115,7 +119,7 @@ const useColumns = (): ReadonlyArray<Column<ChannelView>> => {
     money("charge", t("charged"), true),
     money("cost", t("cost"), true),
     money("margin", t("margin"), false),
-    ...(mayAct(session, "operator")
+    ...(hasRole(session, "operator")
       ? [
           {
             name: "actions",
@@ -136,7 +140,7 @@ const List = () => {
       <div>
         <Title order={1}>{shell("pages.channels")}</Title>
         <Text c="dimmed">{t("lead")}</Text>
-        {mayAct(session, "operator") ? null : <Text size="sm">{shell("noRight")}</Text>}
+        {hasRole(session, "operator") ? null : <Text size="sm">{shell("noRight")}</Text>}
       </div>
       <DataTable
         label={t("label")}
@@ -148,19 +152,21 @@ const List = () => {
   )
 }
 
-const One = ({ id }: { readonly id: string }) => {
+const ChannelPage = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("channels")
   const { t: shell } = useTranslation()
   const channels = useChannels()
-  const found = channels.data?.pages.flatMap(({ data }) => data).find((one) => one.id === id)
+  const openChannel = channels.data?.pages
+    .flatMap(({ data }) => data)
+    .find((candidate) => candidate.id === id)
   const { hasNextPage, isFetching, fetchNextPage } = channels
-  const isLookedFor = found === undefined && hasNextPage
+  const isLookedFor = openChannel === undefined && hasNextPage
   useEffect(() => {
     if (isLookedFor && !isFetching) void fetchNextPage()
   }, [isLookedFor, isFetching, fetchNextPage])
-  if (found !== undefined) return <ChannelDetails channel={found} />
+  if (openChannel !== undefined) return <ChannelDetails channel={openChannel} />
   if (channels.isError) {
-    return <FailureNote error={channels.error} onAgain={() => void channels.refetch()} />
+    return <FailureNote error={channels.error} onRetry={() => void channels.refetch()} />
   }
   return (
     <Stack align="flex-start">
@@ -180,7 +186,7 @@ const ChannelsPage = () => (
     <Route path="/">
       <List />
     </Route>
-    <Route path="/:id">{({ id }) => <One id={decodeURIComponent(id)} />}</Route>
+    <Route path="/:id">{({ id }) => <ChannelPage id={decodeURIComponent(id)} />}</Route>
   </Switch>
 )
 export default ChannelsPage

@@ -3,7 +3,7 @@ import { Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
 import type { CostView } from "../../../features/usage/UsageSumsApi.ts"
-import { useAsk } from "../../gateway/hooks.tsx"
+import { useApiQuery } from "../../gateway/hooks.tsx"
 
 /** The polling interval, short enough to see a circuit breaker open. */
 export const EVERY_MILLIS = 5_000
@@ -20,7 +20,7 @@ const dayBefore = (days: number): string =>
 
 /** The charges and costs of each channel in the last days. */
 export const useChannelCosts = () => {
-  const costs = useAsk(
+  const costs = useApiQuery(
     ["channels", "costs"],
     (gateway) =>
       gateway.usageSums.readCosts({
@@ -32,14 +32,14 @@ export const useChannelCosts = () => {
           limit: MOST_COSTS
         }
       }),
-    { every: COSTS_EVERY_MILLIS }
+    { intervalMillis: COSTS_EVERY_MILLIS }
   )
   return new Map((costs.data?.data ?? []).map((cost) => [cost.channel ?? "", cost]))
 }
 
 /** The enabled mounts of each channel. */
 export const useMountedModels = () => {
-  const catalog = useAsk(["channels", "catalog"], (gateway) => gateway.admin.readCatalog({}))
+  const catalog = useApiQuery(["channels", "catalog"], (gateway) => gateway.admin.readCatalog({}))
   return Map.groupBy(
     (catalog.data?.mounts ?? []).filter(({ enabled }) => enabled),
     ({ channel }) => channel
@@ -52,7 +52,7 @@ export const FailureShare = ({ channel }: { readonly channel: ChannelView }) => 
   const { t } = useTranslation("channels")
   const { calls, failures } = channel
   if (calls === 0) return "–"
-  const count = Object.values(failures).reduce((sum, one) => sum + one, 0)
+  const count = Object.values(failures).reduce((sum, failureCount) => sum + failureCount, 0)
   return (
     <span className="amount">
       {t("failed", { count, calls, share: Math.round((count / calls) * PERCENT) })}
@@ -62,14 +62,16 @@ export const FailureShare = ({ channel }: { readonly channel: ChannelView }) => 
 
 const SECOND = 1000
 
-const shown = (millis: number | null): string =>
+const formatMillis = (millis: number | null): string =>
   millis === null ? "–" : millis < SECOND ? `${millis} ms` : `${(millis / SECOND).toFixed(1)} s`
 
 export const Durations = ({ of: { p50, p95 } }: { readonly of: ChannelView["latency_ms"] }) => {
   const { t } = useTranslation("channels")
   return (
     <Text size="sm" component="span" className="amount">
-      {p50 === null && p95 === null ? "–" : t("halfAndMost", { p50: shown(p50), p95: shown(p95) })}
+      {p50 === null && p95 === null
+        ? "–"
+        : t("halfAndMost", { p50: formatMillis(p50), p95: formatMillis(p95) })}
     </Text>
   )
 }

@@ -5,10 +5,10 @@ import { Schema } from "effect"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
 import { ReadinessReport } from "../../../http/api/OperationsApi.ts"
-import { Asked } from "../../parts/Asked.tsx"
 import { Facts } from "../../parts/controls/Facts.tsx"
 import { StateBadge, type Tone } from "../../parts/controls/StateBadge.tsx"
-import { Moment } from "../../parts/texts.tsx"
+import { QueryView } from "../../parts/QueryView.tsx"
+import { Timestamp } from "../../parts/texts.tsx"
 import { type Scrapes, sumOf } from "./scrapes.ts"
 
 type Report = typeof ReadinessReport.Type
@@ -100,22 +100,22 @@ export const HealthOverview = ({ scrapes }: Scrapes) => {
   const { t: shell } = useTranslation()
   const readiness = useReadiness()
   const last = scrapes.at(-1)
-  const shown = (value: number | null, text: (written: string) => string = String) =>
+  const formatValue = (value: number | null, text: (valueText: string) => string = String) =>
     value === null
       ? t("noValue")
       : text(value.toLocaleString(i18n.language, { maximumFractionDigits: 3 }))
-  const seconds = (written: string) => t("units.seconds", { value: written })
+  const seconds = (valueText: string) => t("units.seconds", { value: valueText })
   const lag = "gateway_task_completion_lag_seconds"
-  const audited = sumOf(last, "gateway_ledger_audit_timestamp_seconds") ?? 0
+  const auditSeconds = sumOf(last, "gateway_ledger_audit_timestamp_seconds") ?? 0
   const violations = sumOf(last, "gateway_ledger_violations")
   const poller = readiness.data?.checks.poller.status
   return (
     <Stack gap="lg">
       <Stack gap="xs">
         <Title order={2}>{t("readiness")}</Title>
-        <Asked query={readiness} lines={6}>
+        <QueryView query={readiness} lines={6}>
           {(report) => <Checks report={report} />}
-        </Asked>
+        </QueryView>
       </Stack>
       <Stack gap="xs">
         <Title order={2}>{t("poller")}</Title>
@@ -125,19 +125,22 @@ export const HealthOverview = ({ scrapes }: Scrapes) => {
               name: t("pulse"),
               value: poller === undefined ? t("noValue") : t(`pulses.${poller}`)
             },
-            { name: t("metrics.openTasks"), value: shown(sumOf(last, "gateway_open_tasks")) },
+            { name: t("metrics.openTasks"), value: formatValue(sumOf(last, "gateway_open_tasks")) },
             {
               name: t("meanLag"),
-              value: shown(meanOf(sumOf(last, `${lag}_sum`), sumOf(last, `${lag}_count`)), seconds)
+              value: formatValue(
+                meanOf(sumOf(last, `${lag}_sum`), sumOf(last, `${lag}_count`)),
+                seconds
+              )
             },
-            { name: t("metrics.lateHolds"), value: shown(sumOf(last, "gateway_late_holds")) },
+            { name: t("metrics.lateHolds"), value: formatValue(sumOf(last, "gateway_late_holds")) },
             {
               name: t("oldestLate"),
-              value: shown(sumOf(last, "gateway_oldest_late_hold_seconds"), seconds)
+              value: formatValue(sumOf(last, "gateway_oldest_late_hold_seconds"), seconds)
             },
             {
               name: t("strangeWords"),
-              value: shown(sumOf(last, "gateway_vendor_strange_status_total") ?? 0)
+              value: formatValue(sumOf(last, "gateway_vendor_strange_status_total") ?? 0)
             }
           ]}
         />
@@ -149,12 +152,16 @@ export const HealthOverview = ({ scrapes }: Scrapes) => {
             {
               name: t("lastAudit"),
               value:
-                audited === 0 ? t("notYet") : <Moment at={new Date(audited * 1000).toISOString()} />
+                auditSeconds === 0 ? (
+                  t("notYet")
+                ) : (
+                  <Timestamp at={new Date(auditSeconds * 1000).toISOString()} />
+                )
             },
             {
               name: t("auditResult"),
               value:
-                audited === 0
+                auditSeconds === 0
                   ? t("notYet")
                   : violations === 0
                     ? t("sound")
@@ -162,7 +169,7 @@ export const HealthOverview = ({ scrapes }: Scrapes) => {
             },
             {
               name: t("stoppedOrganizations"),
-              value: shown(sumOf(last, "gateway_stopped_organizations"))
+              value: formatValue(sumOf(last, "gateway_stopped_organizations"))
             }
           ]}
         />

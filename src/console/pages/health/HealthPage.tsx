@@ -11,7 +11,7 @@ import { useScrapes } from "./scrapes.ts"
 
 const HealthPage = () => {
   const { t } = useTranslation()
-  const { t: words } = useTranslation("health")
+  const { t: health } = useTranslation("health")
   const scrapes = useScrapes()
   return (
     <Stack>
@@ -19,10 +19,10 @@ const HealthPage = () => {
       <PageTabs
         label={t("pages.health")}
         tabs={[
-          { path: "/", label: words("tabs.overview") },
-          { path: "/orphans", label: words("tabs.orphans") },
-          { path: "/holds", label: words("tabs.holds") },
-          { path: "/metrics", label: words("tabs.metrics") }
+          { path: "/", label: health("tabs.overview") },
+          { path: "/orphans", label: health("tabs.orphans") },
+          { path: "/holds", label: health("tabs.holds") },
+          { path: "/metrics", label: health("tabs.metrics") }
         ]}
       />
       <Switch>

@@ -4,7 +4,7 @@ import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { TimePlot } from "../../parts/TimePlot.tsx"
-import { type PlottedMetric, plottedOf } from "./chosenMetrics.ts"
+import { type PlottedMetric, plotMetrics } from "./metricReaders.ts"
 import type { Scrapes } from "./scrapes.ts"
 
 const HEIGHT = 150
@@ -26,7 +26,7 @@ const Metric = ({
           value: value.toLocaleString(i18n.language, { maximumFractionDigits: DIGITS })
         })
   const title = t(`metrics.${name}`)
-  const named = useMemo(
+  const match = useMemo(
     () => lines.map(({ label, values }) => ({ label: label === "" ? title : label, values })),
     [lines, title]
   )
@@ -50,8 +50,8 @@ const Metric = ({
             </Text>
           ))}
         </Group>
-        <div className={named.length < 2 ? "plain" : ""}>
-          <TimePlot label={title} times={times} lines={named} height={HEIGHT} />
+        <div className={match.length < 2 ? "plain" : ""}>
+          <TimePlot label={title} times={times} lines={match} height={HEIGHT} />
         </div>
       </Stack>
     </Card>
@@ -60,7 +60,7 @@ const Metric = ({
 
 export const MetricPlots = ({ query, scrapes }: Scrapes) => {
   const { t } = useTranslation("health")
-  const plotted = useMemo(() => plottedOf(scrapes), [scrapes])
+  const metricPlots = useMemo(() => plotMetrics(scrapes), [scrapes])
   const times = useMemo(() => scrapes.map(({ at }) => at), [scrapes])
   return (
     <Stack>
@@ -69,11 +69,11 @@ export const MetricPlots = ({ query, scrapes }: Scrapes) => {
         {t("metricsLead")}
       </Text>
       {query.isError ? (
-        <FailureNote error={query.error} onAgain={() => void query.refetch()} />
+        <FailureNote error={query.error} onRetry={() => void query.refetch()} />
       ) : null}
       {query.isPending ? <Skeleton height={HEIGHT} /> : null}
       <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
-        {plotted.map((metric) => (
+        {metricPlots.map((metric) => (
           <Metric key={metric.name} metric={metric} times={times} />
         ))}
       </SimpleGrid>

@@ -7,7 +7,7 @@ import type { OrderView } from "../../../features/usage/OrderListsApi.ts"
 import { usePages } from "../../gateway/hooks.tsx"
 import { type Column, RowTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
-import { Amount, Moment } from "../../parts/texts.tsx"
+import { Amount, Timestamp } from "../../parts/texts.tsx"
 import { type AgeLine, agesOf } from "./holdAges.ts"
 import { type Scrapes, sumOf } from "./scrapes.ts"
 
@@ -33,7 +33,7 @@ export const OpenHolds = ({ scrapes }: Scrapes) => {
   useEffect(() => {
     if (hasNextPage && !isFetching && pages.length < PAGES) void fetchNextPage()
   }, [hasNextPage, isFetching, pages.length, fetchNextPage])
-  const read: ReadonlyArray<Order> = pages.flatMap((page) => page.data)
+  const loadedOrders: ReadonlyArray<Order> = pages.flatMap((page) => page.data)
   const totals = pages[0]?.totals
   const currency = totals?.currency
   const gauge = sumOf(scrapes.at(-1), "gateway_open_holds")
@@ -45,7 +45,7 @@ export const OpenHolds = ({ scrapes }: Scrapes) => {
       label: t("share"),
       cell: ({ name, count }) => (
         <Progress
-          value={read.length === 0 ? 0 : (count / read.length) * 100}
+          value={loadedOrders.length === 0 ? 0 : (count / loadedOrders.length) * 100}
           aria-label={`${t("share")}: ${t(`ages.${name}`)}`}
         />
       )
@@ -67,7 +67,7 @@ export const OpenHolds = ({ scrapes }: Scrapes) => {
         </Anchor>
       )
     },
-    { name: "at", label: t("at"), cell: (row) => <Moment at={row.created_at} /> },
+    { name: "at", label: t("at"), cell: (row) => <Timestamp at={row.created_at} /> },
     { name: "model", label: t("model"), cell: (row) => row.model },
     { name: "channel", label: t("channel"), cell: (row) => row.channel },
     {
@@ -81,12 +81,12 @@ export const OpenHolds = ({ scrapes }: Scrapes) => {
     <Stack>
       <Title order={2}>{t("tabs.holds")}</Title>
       {orders.isError ? (
-        <FailureNote error={orders.error} onAgain={() => void orders.refetch()} />
+        <FailureNote error={orders.error} onRetry={() => void orders.refetch()} />
       ) : null}
       <Text size="sm">
         {orders.isPending
           ? shell("loading")
-          : t(hasNextPage ? "lookedAtSome" : "lookedAtAll", { count: read.length })}{" "}
+          : t(hasNextPage ? "lookedAtSome" : "lookedAtAll", { count: loadedOrders.length })}{" "}
         {gauge === null ? null : t("gaugeSays", { count: gauge })}
       </Text>
       <Group>
@@ -99,12 +99,16 @@ export const OpenHolds = ({ scrapes }: Scrapes) => {
           </Button>
         ) : null}
       </Group>
-      <RowTable label={t("byAge")} columns={ages} rows={agesOf(read, orders.dataUpdatedAt)} />
+      <RowTable
+        label={t("byAge")}
+        columns={ages}
+        rows={agesOf(loadedOrders, orders.dataUpdatedAt)}
+      />
       <Title order={3}>{t("oldest")}</Title>
       <RowTable
         label={t("oldest")}
         columns={oldest}
-        rows={read.slice(-OLDEST).toReversed()}
+        rows={loadedOrders.slice(-OLDEST).toReversed()}
         isBusy={orders.isPending}
         empty={t("nothingOpen")}
       />

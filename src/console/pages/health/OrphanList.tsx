@@ -9,8 +9,8 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
 import type { OrphanView } from "../../../features/history/HistoryApi.ts"
-import { useDo, usePages, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { useApiMutation, usePages, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 import {
   ChoiceFilter,
@@ -20,7 +20,7 @@ import {
 } from "../../parts/controls/addressFields.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { OrphanReason } from "../../parts/OrphanReason.tsx"
-import { Amount, Id, Moment } from "../../parts/texts.tsx"
+import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 
 type Orphan = typeof OrphanView.Type
 
@@ -36,7 +36,7 @@ const Resolution = ({
   readonly onClose: () => void
 }) => {
   const { t } = useTranslation("health")
-  const resolve = useDo(
+  const resolve = useApiMutation(
     (note: string) => (gateway) =>
       gateway.history.resolveOrphan({ params: { id: orphan.id }, payload: { note } }),
     [area, ["orders"]]
@@ -49,8 +49,8 @@ const Resolution = ({
     <ActionDialog
       title={t("resolve")}
       action={t("resolveNow")}
-      doing={resolve}
-      onDo={form.onSubmit(({ note }) =>
+      mutation={resolve}
+      onSubmit={form.onSubmit(({ note }) =>
         resolve.mutate(note.trim(), {
           onSuccess: () => {
             notifications.show({ message: t("resolved") })
@@ -61,7 +61,7 @@ const Resolution = ({
       onClose={onClose}
     >
       <Text size="sm">{t("resolveHint")}</Text>
-      <Id id={orphan.id} whole />
+      <Id id={orphan.id} isFull />
       <Textarea
         label={t("note")}
         autosize
@@ -89,12 +89,12 @@ export const OrphanList = () => {
   const { t } = useTranslation("health")
   const { t: shell } = useTranslation()
   const { session } = useSession()
-  const [settled] = useAddressValue("resolved")
+  const [resolvedFilter] = useAddressValue("resolved")
   const [organization] = useAddressValue("organization")
   const [channel] = useAddressValue("channel")
   const [reason] = useAddressValue("reason")
-  const [shown, show] = useState<Orphan | null>(null)
-  const isResolved = settled === "true"
+  const [openOrphan, setOpenOrphan] = useState<Orphan | null>(null)
+  const isResolved = resolvedFilter === "true"
   const orphans = usePages(
     [...area, { isResolved, organization, channel, reason }],
     (after) => (gateway) =>
@@ -127,7 +127,7 @@ export const OrphanList = () => {
         </Anchor>
       )
     },
-    { name: "at", label: t("at"), cell: (row) => <Moment at={row.created_at} /> },
+    { name: "at", label: t("at"), cell: (row) => <Timestamp at={row.created_at} /> },
     { name: "channel", label: t("channel"), cell: (row) => row.channel },
     { name: "reason", label: t("reason"), cell: (row) => <OrphanReason reason={row.reason} /> },
     {
@@ -165,7 +165,7 @@ export const OrphanList = () => {
           {
             name: "resolved",
             label: t("resolvedAt"),
-            cell: (row: Orphan) => <Moment at={row.resolved_at} />
+            cell: (row: Orphan) => <Timestamp at={row.resolved_at} />
           },
           {
             name: "note",
@@ -177,13 +177,13 @@ export const OrphanList = () => {
             )
           }
         ]
-      : mayAct(session, "operator", "finance")
+      : hasRole(session, "operator", "finance")
         ? [
             {
               name: "resolve",
               label: shell("actions"),
               cell: (row: Orphan) => (
-                <Button variant="default" size="compact-sm" onClick={() => show(row)}>
+                <Button variant="default" size="compact-sm" onClick={() => setOpenOrphan(row)}>
                   {t("resolve")}
                 </Button>
               )
@@ -215,7 +215,9 @@ export const OrphanList = () => {
         query={orphans}
         empty={t("noOrphans")}
       />
-      {shown === null ? null : <Resolution orphan={shown} onClose={() => show(null)} />}
+      {openOrphan === null ? null : (
+        <Resolution orphan={openOrphan} onClose={() => setOpenOrphan(null)} />
+      )}
     </Stack>
   )
 }

@@ -35,11 +35,11 @@ export const agesOf = (orders: ReadonlyArray<OpenOrder>, now: number): ReadonlyA
   }))
   return ageSpans.map(({ name, until }, at) => {
     const from = ageSpans[at - 1]?.until ?? Number.NEGATIVE_INFINITY
-    const those = ages.filter(({ age }) => age >= from && age < until)
+    const matches = ages.filter(({ age }) => age >= from && age < until)
     return {
       name,
-      count: those.length,
-      held: formatNano(those.reduce((sum, { nano }) => sum + nano, 0n))
+      count: matches.length,
+      held: formatNano(matches.reduce((sum, { nano }) => sum + nano, 0n))
     }
   })
 }

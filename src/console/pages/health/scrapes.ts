@@ -1,6 +1,6 @@
 /** The metrics of the last minutes, polled while the page is open and kept in memory. */
 import { useEffect, useState } from "react"
-import { useAsk } from "../../gateway/hooks.tsx"
+import { useApiQuery } from "../../gateway/hooks.tsx"
 import { type Sample, samplesOf } from "./prometheusText.ts"
 
 export interface Scrape {
@@ -11,21 +11,21 @@ export interface Scrape {
 
 const EVERY_MILLIS = 3_000
 /** The maximum number of scrapes in memory, about ten minutes. */
-const KEPT = 200
+const MAX_SCRAPES = 200
 
 /** Whether a sample is kept: histogram buckets are not needed, only sums and counts. */
-const isKept = ({ name }: Sample): boolean => !name.endsWith("_bucket")
+const isNeeded = ({ name }: Sample): boolean => !name.endsWith("_bucket")
 
 export const useScrapes = () => {
-  const query = useAsk(["metrics"], (gateway) => gateway.operations.metrics({}), {
-    every: EVERY_MILLIS
+  const query = useApiQuery(["metrics"], (gateway) => gateway.operations.metrics({}), {
+    intervalMillis: EVERY_MILLIS
   })
-  const [scrapes, keep] = useState<ReadonlyArray<Scrape>>([])
+  const [scrapes, setScrapes] = useState<ReadonlyArray<Scrape>>([])
   const { data, dataUpdatedAt } = query
   useEffect(() => {
     if (data === undefined) return
-    const scrape = { at: dataUpdatedAt / 1000, samples: samplesOf(data).filter(isKept) }
-    keep((before) => [...before.slice(1 - KEPT), scrape])
+    const scrape = { at: dataUpdatedAt / 1000, samples: samplesOf(data).filter(isNeeded) }
+    setScrapes((before) => [...before.slice(1 - MAX_SCRAPES), scrape])
   }, [data, dataUpdatedAt])
   return { query, scrapes }
 }
@@ -38,12 +38,12 @@ export type Scrapes = ReturnType<typeof useScrapes>
 export const sumsOf = (
   scrape: Scrape,
   name: string,
-  by: string | null = null
+  label: string | null = null
 ): ReadonlyMap<string, number> => {
   const sums = new Map<string, number>()
   for (const sample of scrape.samples) {
     if (sample.name !== name) continue
-    const key = by === null ? "" : (sample.labels[by] ?? "")
+    const key = label === null ? "" : (sample.labels[label] ?? "")
     sums.set(key, (sums.get(key) ?? 0) + sample.value)
   }
   return sums

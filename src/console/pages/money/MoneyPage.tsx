@@ -4,13 +4,13 @@
 import { Card, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"
-import { useAsk } from "../../gateway/hooks.tsx"
-import { Asked } from "../../parts/Asked.tsx"
+import { useApiQuery } from "../../gateway/hooks.tsx"
 import { PageTabs } from "../../parts/controls/PageTabs.tsx"
 import { Figures } from "../../parts/money/Figures.tsx"
 import { SpendBar } from "../../parts/money/SpendBar.tsx"
 import { SpendSeries } from "../../parts/money/SpendSeries.tsx"
 import { type StatementSource, Statements } from "../../parts/money/StatementMonths.tsx"
+import { QueryView } from "../../parts/QueryView.tsx"
 import { Amount } from "../../parts/texts.tsx"
 import { UsageList } from "./UsageList.tsx"
 
@@ -18,11 +18,11 @@ const REFRESH_MILLIS = 15_000
 
 const Pool = () => {
   const { t } = useTranslation("money")
-  const balance = useAsk(["money", "balance"], (gateway) => gateway.account.balance({}), {
-    every: REFRESH_MILLIS
+  const balance = useApiQuery(["money", "balance"], (gateway) => gateway.account.balance({}), {
+    intervalMillis: REFRESH_MILLIS
   })
   return (
-    <Asked query={balance}>
+    <QueryView query={balance}>
       {({ currency, month, ...pool }) => (
         <Stack gap="sm">
           <Figures
@@ -46,7 +46,7 @@ const Pool = () => {
           </Card>
         </Stack>
       )}
-    </Asked>
+    </QueryView>
   )
 }
 
@@ -61,7 +61,7 @@ const Spend = () => {
       <SpendSeries
         area={["money"]}
         groups={["model", "modality", "key", "tag"]}
-        ask={(query) => (gateway) => gateway.account.series({ query })}
+        call={(query) => (gateway) => gateway.account.series({ query })}
       />
       <Text size="sm" c="dimmed">
         {t("spend.note")}
@@ -75,7 +75,7 @@ const source: StatementSource = {
   path: "/v1/statements",
   list: (after) => (gateway) =>
     gateway.statements.listStatements({ query: { ...after, limit: 24 } }),
-  read: (month) => (gateway) => gateway.statements.readStatement({ params: { month } })
+  readMonth: (month) => (gateway) => gateway.statements.readStatement({ params: { month } })
 }
 
 const MoneyPage = () => {

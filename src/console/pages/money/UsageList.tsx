@@ -3,7 +3,7 @@ import { Button, Group, Stack, TextInput } from "@mantine/core"
 import { useDebouncedCallback } from "@mantine/hooks"
 import { IconDownload } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
-import { useAsk, usePages } from "../../gateway/hooks.tsx"
+import { useApiQuery, usePages } from "../../gateway/hooks.tsx"
 import { useAddressFilters } from "../../parts/addressFilters.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
@@ -28,10 +28,10 @@ export const UsageList = () => {
     ["money", "usage", tag],
     (after) => (gateway) => gateway.account.usage({ query: { ...after, ...tag, limit: LIMIT } })
   )
-  const receipt = useAsk(
+  const receipt = useApiQuery(
     ["money", "receipt", receiptId],
     (gateway) => gateway.account.receipt({ params: { id: receiptId } }),
-    { when: receiptId !== "" }
+    { isEnabled: receiptId !== "" }
   )
   const type = useDebouncedCallback((text: string) => set({ tag: text.trim() }), TYPING_MILLIS)
   const columns: ReadonlyArray<Column<UsageRow>> = [

@@ -5,10 +5,10 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { OrderTotalsView, OrderView } from "../../../features/usage/OrderListsApi.ts"
-import { type ListPage, useAsk, usePages } from "../../gateway/hooks.tsx"
+import { type ListPage, useApiQuery, usePages } from "../../gateway/hooks.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
-import { Amount, grouped, Id } from "../../parts/texts.tsx"
-import { ChoiceField, DayField, FieldGrid, WordField } from "./FilterFields.tsx"
+import { Amount, groupDigits, Id } from "../../parts/texts.tsx"
+import { ChoiceField, DayField, FieldGrid, TextField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
 import { EVERY_MILLIS, LiveSwitch, useChoices } from "./OwnOrderList.tsx"
 import { useOrderColumns } from "./orderColumns.tsx"
@@ -26,7 +26,7 @@ const PAGE = 50
 const Totals = ({ totals }: { readonly totals: Sums }) => {
   const { t } = useTranslation("orders")
   const { currency } = totals
-  const count = (value: number) => grouped(String(value))
+  const count = (value: number) => groupDigits(String(value))
   const figures: ReadonlyArray<readonly [string, ReactNode]> = [
     [t("totals.count"), count(totals.count)],
     [t("totals.processing"), count(totals.processing)],
@@ -72,7 +72,7 @@ const Filters = () => {
   const choices = useChoices()
   // The rare filters are shown when one of them is set.
   const [isOpen, { toggle }] = useDisclosure(rare.some((name) => filters.value(name) !== ""))
-  const catalog = useAsk(["catalog", "names"], (gateway) => gateway.admin.readCatalog({}))
+  const catalog = useApiQuery(["catalog", "names"], (gateway) => gateway.admin.readCatalog({}))
   const idsOf = (entries: ReadonlyArray<{ readonly id: string }> | undefined) =>
     entries?.map(({ id }) => id) ?? []
   return (
@@ -85,17 +85,17 @@ const Filters = () => {
           label={t("filters.state")}
           data={choices.states}
         />
-        <WordField
+        <TextField
           filters={filters}
           name="model"
           label={t("filters.model")}
-          known={idsOf(catalog.data?.models)}
+          suggestions={idsOf(catalog.data?.models)}
         />
-        <WordField
+        <TextField
           filters={filters}
           name="channel"
           label={t("filters.channel")}
-          known={idsOf(catalog.data?.channels)}
+          suggestions={idsOf(catalog.data?.channels)}
         />
         <DayField filters={filters} name="from" label={t("filters.from")} />
         <DayField filters={filters} name="to" label={t("filters.to")} />
@@ -110,7 +110,7 @@ const Filters = () => {
             label={t("filters.modality")}
             data={choices.modalities}
           />
-          <WordField
+          <TextField
             filters={filters}
             name="tag"
             label={t("filters.tag")}
@@ -118,8 +118,8 @@ const Filters = () => {
             pattern={TAG}
             hint={t("filters.tagHint")}
           />
-          <WordField filters={filters} name="upstream_id" label={t("filters.upstreamId")} />
-          <WordField
+          <TextField filters={filters} name="upstream_id" label={t("filters.upstreamId")} />
+          <TextField
             filters={filters}
             name="prompt_digest"
             label={t("filters.digest")}
@@ -134,7 +134,7 @@ const Filters = () => {
           {t(isOpen ? "filters.less" : "filters.more")}
         </Button>
         {filters.isAny ? (
-          <Button variant="subtle" size="compact-sm" onClick={() => filters.only({})}>
+          <Button variant="subtle" size="compact-sm" onClick={() => filters.replaceAll({})}>
             {t("filters.clear")}
           </Button>
         ) : null}
@@ -228,7 +228,7 @@ export const AllOrderList = () => {
           totals: isSummed && after.after === undefined ? "true" : "false"
         }
       }),
-    { every: isLive ? EVERY_MILLIS : undefined }
+    { intervalMillis: isLive ? EVERY_MILLIS : undefined }
   )
   const totals = orders.data?.pages[0]?.totals
   return (
@@ -238,7 +238,7 @@ export const AllOrderList = () => {
         <LiveSwitch isLive={isLive} onChange={setLive} at={orders.dataUpdatedAt} />
       </Group>
       <Text c="dimmed">{t("allLead")}</Text>
-      <OrderSearch filters={filters} label={t("search.all")} takesVendorIds />
+      <OrderSearch filters={filters} label={t("search.all")} acceptsVendorIds />
       <Filters />
       {totals === undefined ? (
         isSummed ? null : (

@@ -1,6 +1,6 @@
 import { Route, Switch } from "wouter"
 import { AllOrderList } from "./AllOrderList.tsx"
-import { OrderTimeline } from "./one/OrderTimeline.tsx"
+import { OrderTimeline } from "./details/OrderTimeline.tsx"
 
 const AllOrdersPage = () => (
   <Switch>

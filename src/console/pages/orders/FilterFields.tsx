@@ -49,49 +49,53 @@ export const DayField = ({ filters, name, label }: FieldProps) => (
 )
 
 /** A text field whose value is applied with the enter key or when the field loses the focus. */
-export const WordField = ({
+export const TextField = ({
   filters,
   name,
   label,
   placeholder,
   pattern,
   hint,
-  known = []
+  suggestions = []
 }: FieldProps & {
   readonly placeholder?: string
   /** The pattern that the text must match; `hint` describes it. */
   readonly pattern?: RegExp
   readonly hint?: string
   /** Known values, offered as choices. */
-  readonly known?: ReadonlyArray<string>
+  readonly suggestions?: ReadonlyArray<string>
 }) => {
   const { t } = useTranslation("orders")
-  const kept = filters.value(name)
-  const [typed, setTyped] = useState<{ readonly of: string; readonly text: string }>({
-    of: kept,
-    text: kept
+  const filterValue = filters.value(name)
+  const [input, setInput] = useState<{ readonly of: string; readonly text: string }>({
+    of: filterValue,
+    text: filterValue
   })
   // The address has changed since the text was typed, for example by a button or by going back.
-  const text = typed.of === kept ? typed.text : kept
+  const text = input.of === filterValue ? input.text : filterValue
   const isWrong = text !== "" && pattern !== undefined && !pattern.test(text)
-  const take = (value: string) => {
-    const next = value.trim()
-    if (next === kept || (next !== "" && pattern !== undefined && !pattern.test(next))) return
-    filters.change({ [name]: next })
+  const applyFilter = (value: string) => {
+    const trimmed = value.trim()
+    if (
+      trimmed === filterValue ||
+      (trimmed !== "" && pattern !== undefined && !pattern.test(trimmed))
+    )
+      return
+    filters.change({ [name]: trimmed })
   }
   return (
     <Autocomplete
       label={label}
       placeholder={placeholder ?? t("filters.any")}
-      data={[...known]}
+      data={[...suggestions]}
       value={text}
-      onChange={(value) => setTyped({ of: kept, text: value })}
-      onOptionSubmit={take}
-      onBlur={() => take(text)}
+      onChange={(value) => setInput({ of: filterValue, text: value })}
+      onOptionSubmit={applyFilter}
+      onBlur={() => applyFilter(text)}
       onKeyDown={(event) => {
-        if (event.key === "Enter") take(text)
+        if (event.key === "Enter") applyFilter(text)
       }}
-      error={isWrong && typed.of === kept && typed.text !== kept ? hint : undefined}
+      error={isWrong && input.of === filterValue && input.text !== filterValue ? hint : undefined}
       size="sm"
     />
   )

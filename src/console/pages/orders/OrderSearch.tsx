@@ -18,22 +18,22 @@ interface Props {
   readonly filters: OrderFilters
   readonly label: string
   /** Whether a text of any other form is searched as a vendor's id. */
-  readonly takesVendorIds: boolean
+  readonly acceptsVendorIds: boolean
 }
 
-export const OrderSearch = ({ filters, label, takesVendorIds }: Props) => {
+export const OrderSearch = ({ filters, label, acceptsVendorIds }: Props) => {
   const { t } = useTranslation("orders")
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
   const [text, setText] = useState("")
-  const [isRefused, setRefused] = useState(false)
-  const find = () => {
-    const wanted = text.trim()
-    const id = wanted.replace(RECEIPT, "")
-    if (wanted === "") return
-    if (isOrderId(id)) return go(`/${id}`)
-    const isTag = TAG.test(wanted)
-    if (!isTag && !takesVendorIds) return setRefused(true)
-    filters.only(isTag ? { tag: wanted } : { upstream_id: wanted })
+  const [isInvalid, setIsInvalid] = useState(false)
+  const submit = () => {
+    const searchText = text.trim()
+    const id = searchText.replace(RECEIPT, "")
+    if (searchText === "") return
+    if (isOrderId(id)) return navigate(`/${id}`)
+    const isTag = TAG.test(searchText)
+    if (!isTag && !acceptsVendorIds) return setIsInvalid(true)
+    filters.replaceAll(isTag ? { tag: searchText } : { upstream_id: searchText })
     setText("")
   }
   return (
@@ -41,7 +41,7 @@ export const OrderSearch = ({ filters, label, takesVendorIds }: Props) => {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          find()
+          submit()
         }}
       >
         <TextInput
@@ -50,9 +50,9 @@ export const OrderSearch = ({ filters, label, takesVendorIds }: Props) => {
           value={text}
           onChange={(event) => {
             setText(event.currentTarget.value)
-            setRefused(false)
+            setIsInvalid(false)
           }}
-          error={isRefused ? t("search.neither") : undefined}
+          error={isInvalid ? t("search.neither") : undefined}
           rightSection={
             <ActionIcon type="submit" variant="subtle" aria-label={t("search.go")}>
               <IconSearch size={18} />

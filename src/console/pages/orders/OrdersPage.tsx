@@ -1,6 +1,6 @@
 import { Route, Switch } from "wouter"
+import { OwnOrder } from "./details/OwnOrder.tsx"
 import { OwnOrderList } from "./OwnOrderList.tsx"
-import { OwnOrder } from "./one/OwnOrder.tsx"
 
 const OrdersPage = () => (
   <Switch>

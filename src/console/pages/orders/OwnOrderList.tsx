@@ -4,10 +4,10 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { modalities } from "../../../domain/catalog/Modality.ts"
 import { publicStates } from "../../../domain/taskStates.ts"
-import { useAsk, usePages } from "../../gateway/hooks.tsx"
+import { useApiQuery, usePages } from "../../gateway/hooks.tsx"
 import { DataTable } from "../../parts/DataTable.tsx"
-import { Moment } from "../../parts/texts.tsx"
-import { ChoiceField, DayField, FieldGrid, WordField } from "./FilterFields.tsx"
+import { Timestamp } from "../../parts/texts.tsx"
+import { ChoiceField, DayField, FieldGrid, TextField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
 import { useOrderColumns } from "./orderColumns.tsx"
 import { OwnFilters, TAG, useFilters, useOrderFilters } from "./orderFilters.ts"
@@ -31,7 +31,7 @@ export const LiveSwitch = ({
     <Group gap="sm">
       {at === 0 || isLive ? null : (
         <Text size="sm" c="dimmed">
-          <Moment at={new Date(at).toISOString()} />
+          <Timestamp at={new Date(at).toISOString()} />
         </Text>
       )}
       <Switch
@@ -62,9 +62,9 @@ export const OwnOrderList = () => {
   const orders = usePages(
     ["orders", "own", query],
     (after) => (gateway) => gateway.orders.list({ query: { ...query, ...after, limit: PAGE } }),
-    { every: isLive ? EVERY_MILLIS : undefined }
+    { intervalMillis: isLive ? EVERY_MILLIS : undefined }
   )
-  const models = useAsk(["models", "names"], (gateway) => gateway.models.list({ query: {} }))
+  const models = useApiQuery(["models", "names"], (gateway) => gateway.models.list({ query: {} }))
   const choices = useChoices()
   const columns = useOrderColumns({ filters, currency: orders.data?.pages[0]?.data[0]?.currency })
   return (
@@ -74,7 +74,7 @@ export const OwnOrderList = () => {
         <LiveSwitch isLive={isLive} onChange={setLive} at={orders.dataUpdatedAt} />
       </Group>
       <Text c="dimmed">{t("lead")}</Text>
-      <OrderSearch filters={filters} label={t("search.own")} takesVendorIds={false} />
+      <OrderSearch filters={filters} label={t("search.own")} acceptsVendorIds={false} />
       <Stack gap="xs" role="group" aria-label={t("filters.label")}>
         <FieldGrid>
           <ChoiceField
@@ -83,11 +83,11 @@ export const OwnOrderList = () => {
             label={t("filters.state")}
             data={choices.states}
           />
-          <WordField
+          <TextField
             filters={filters}
             name="model"
             label={t("filters.model")}
-            known={models.data?.data.map(({ id }) => id) ?? []}
+            suggestions={models.data?.data.map(({ id }) => id) ?? []}
           />
           <ChoiceField
             filters={filters}
@@ -95,7 +95,7 @@ export const OwnOrderList = () => {
             label={t("filters.modality")}
             data={choices.modalities}
           />
-          <WordField
+          <TextField
             filters={filters}
             name="tag"
             label={t("filters.tag")}
@@ -111,7 +111,7 @@ export const OwnOrderList = () => {
             variant="subtle"
             size="compact-sm"
             style={{ alignSelf: "flex-start" }}
-            onClick={() => filters.only({})}
+            onClick={() => filters.replaceAll({})}
           >
             {t("filters.clear")}
           </Button>

@@ -3,12 +3,12 @@ import { Anchor, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Link, useSearch } from "wouter"
 import type { Column } from "../../parts/DataTable.tsx"
-import { Amount, Moment } from "../../parts/texts.tsx"
+import { Amount, Timestamp } from "../../parts/texts.tsx"
 import type { OrderFilters } from "./orderFilters.ts"
 import {
-  between,
   type Kind,
   KindMark,
+  millisBetween,
   type State,
   StateMark,
   Tags,
@@ -81,7 +81,7 @@ export const useOrderColumns = <Order extends ListedOrder>({
     {
       name: "ordered",
       label: t("columns.ordered"),
-      cell: ({ created_at }) => <Moment at={created_at} />
+      cell: ({ created_at }) => <Timestamp at={created_at} />
     },
     {
       name: "took",
@@ -89,7 +89,7 @@ export const useOrderColumns = <Order extends ListedOrder>({
       isNumber: true,
       cell: ({ created_at, closed_at }) => (
         <span className="amount">
-          {closed_at === null ? "" : length(between(created_at, closed_at))}
+          {closed_at === null ? "" : length(millisBetween(created_at, closed_at))}
         </span>
       )
     },

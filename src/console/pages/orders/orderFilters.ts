@@ -13,7 +13,7 @@ const day = Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{4}-\d\d
 export const TAG = /^[^=]+=/
 export const DIGEST = /^[0-9a-f]{12}$/
 
-const own = {
+const ownFilters = {
   state: Schema.optionalKey(Schema.Literals(publicStates)),
   model: text,
   modality: Schema.optionalKey(Modality),
@@ -21,9 +21,9 @@ const own = {
   from: day,
   to: day
 }
-export const OwnFilters = Schema.Struct(own)
+export const OwnFilters = Schema.Struct(ownFilters)
 export const AllFilters = Schema.Struct({
-  ...own,
+  ...ownFilters,
   organization_id: text,
   member_id: text,
   key_id: text,
@@ -41,13 +41,13 @@ export interface OrderFilters {
   readonly value: (name: FilterName) => string
   readonly change: (changes: FilterChange) => void
   /** Sets these filters and removes all others. */
-  readonly only: (changes: FilterChange) => void
+  readonly replaceAll: (changes: FilterChange) => void
   readonly isAny: boolean
 }
 
 export const useOrderFilters = (): OrderFilters => {
-  const { get, set, only, isAny } = useAddressFilters()
-  return { value: get, change: set, only, isAny }
+  const { get, set, replaceAll, isAny } = useAddressFilters()
+  return { value: get, change: set, replaceAll, isAny }
 }
 
 /** The filters in the address; none where the address contains an invalid value. */

@@ -105,10 +105,10 @@ export const useLength = (): ((millis: number) => string) => {
   }
 }
 
-export const between = (from: string, to: string): number => Date.parse(to) - Date.parse(from)
+export const millisBetween = (from: string, to: string): number => Date.parse(to) - Date.parse(from)
 
 /** The current time, updated once a second while something is running. */
-export const useNow = (isRunning: boolean): number => {
+export const useCurrentTime = (isRunning: boolean): number => {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
     if (!isRunning) return

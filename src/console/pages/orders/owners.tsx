@@ -6,19 +6,19 @@ import { Group, Select, Text } from "@mantine/core"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import type { Ask } from "../../gateway/client.ts"
-import { useAsk } from "../../gateway/hooks.tsx"
+import type { ApiCall } from "../../gateway/client.ts"
+import { useApiQuery } from "../../gateway/hooks.tsx"
 import { Id } from "../../parts/texts.tsx"
 import type { FilterChange, OrderFilters } from "./orderFilters.ts"
 
-interface Named {
+interface NamedEntry {
   readonly id: string
   readonly name: string
 }
 interface Page {
-  readonly data: ReadonlyArray<Named>
+  readonly data: ReadonlyArray<NamedEntry>
 }
-interface Wanted {
+interface ListQuery {
   readonly limit: number
   readonly totals: "false"
   readonly name?: string
@@ -26,21 +26,23 @@ interface Wanted {
 
 const readers = {
   organization:
-    (id: string): Ask<Named> =>
+    (id: string): ApiCall<NamedEntry> =>
     (gateway) =>
       gateway.accounts.readOrganization({ params: { id } }),
   member:
-    (id: string): Ask<Named> =>
+    (id: string): ApiCall<NamedEntry> =>
     (gateway) =>
       gateway.accounts.readMember({ params: { id } }),
   key:
-    (id: string): Ask<Named> =>
+    (id: string): ApiCall<NamedEntry> =>
     (gateway) =>
       gateway.accounts.readKey({ params: { id } })
 }
 export type Owner = keyof typeof readers
 
-const lists: Readonly<Record<Owner, (wanted: Wanted, filters: OrderFilters) => Ask<Page>>> = {
+const lists: Readonly<
+  Record<Owner, (listQuery: ListQuery, filters: OrderFilters) => ApiCall<Page>>
+> = {
   organization: (query) => (gateway) => gateway.accounts.listOrganizations({ query }),
   member: (query, filters) => (gateway) => {
     const organization_id = filters.value("organization_id")
@@ -64,7 +66,8 @@ const lists: Readonly<Record<Owner, (wanted: Wanted, filters: OrderFilters) => A
 }
 
 const useName = (owner: Owner, id: string) =>
-  useAsk(["names", owner, id], readers[owner](id), { isKept: true, when: id !== "" }).data?.name
+  useApiQuery(["names", owner, id], readers[owner](id), { isImmutable: true, isEnabled: id !== "" })
+    .data?.name
 
 /** The name of an owner; its id while the name is loading or unknown. */
 export const OwnerName = ({
@@ -92,10 +95,10 @@ export const OwnerName = ({
   )
 }
 
-const SHOWN = 20
+const MAX_OPTIONS = 20
 const PAUSE_MILLIS = 250
 /** The filters that are cleared when their parent changes. */
-const within: Readonly<Record<Owner, FilterChange>> = {
+const dependentFilters: Readonly<Record<Owner, FilterChange>> = {
   organization: { member_id: null, key_id: null },
   member: { key_id: null },
   key: {}
@@ -111,29 +114,33 @@ export const OwnerField = ({
   readonly label: string
 }) => {
   const { t } = useTranslation("orders")
-  const chosen = filters.value(`${owner}_id`)
+  const ownerId = filters.value(`${owner}_id`)
   const [search, setSearch] = useState("")
-  const [asked] = useDebouncedValue(search.trim(), PAUSE_MILLIS)
-  const chosenName = useName(owner, chosen)
+  const [debouncedSearch] = useDebouncedValue(search.trim(), PAUSE_MILLIS)
+  const chosenName = useName(owner, ownerId)
   // The field writes the name of the selected entry into the search text.
-  const name = asked === chosenName ? "" : asked
-  const wanted: Wanted = { limit: SHOWN, totals: "false", ...(name === "" ? {} : { name }) }
+  const name = debouncedSearch === chosenName ? "" : debouncedSearch
+  const listQuery: ListQuery = {
+    limit: MAX_OPTIONS,
+    totals: "false",
+    ...(name === "" ? {} : { name })
+  }
   const scope = [filters.value("organization_id"), filters.value("member_id")]
-  const found = useAsk(
+  const matches = useApiQuery(
     ["names", owner, "list", name, owner === "organization" ? [] : scope],
-    lists[owner](wanted, filters)
+    lists[owner](listQuery, filters)
   )
-  const options = (found.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
-  const isListed = chosen === "" || options.some(({ value }) => value === chosen)
+  const options = (matches.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  const isListed = ownerId === "" || options.some(({ value }) => value === ownerId)
   return (
     <Select
       label={label}
       placeholder={t("filters.any")}
-      data={isListed ? options : [{ value: chosen, label: chosenName ?? chosen }, ...options]}
+      data={isListed ? options : [{ value: ownerId, label: chosenName ?? ownerId }, ...options]}
       // The gateway has filtered the choices already.
       filter={({ options: all }) => all}
-      value={chosen === "" ? null : chosen}
-      onChange={(id) => filters.change({ [`${owner}_id`]: id, ...within[owner] })}
+      value={ownerId === "" ? null : ownerId}
+      onChange={(id) => filters.change({ [`${owner}_id`]: id, ...dependentFilters[owner] })}
       searchable
       onSearchChange={setSearch}
       nothingFoundMessage={t("filters.nobody")}

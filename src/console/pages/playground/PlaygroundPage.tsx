@@ -9,35 +9,43 @@ import { useTranslation } from "react-i18next"
 import { useSearchParams } from "wouter"
 import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
 import { failureOf } from "../../gateway/failures.ts"
-import { useAsk } from "../../gateway/hooks.tsx"
-import { Asked } from "../../parts/Asked.tsx"
+import { useApiQuery } from "../../gateway/hooks.tsx"
+import { QueryView } from "../../parts/QueryView.tsx"
 import { CodeCard } from "./code/CodeCard.tsx"
-import { type Draft, emptyDraft, fitted, kindOfModel, newId, orderOf, says } from "./form/draft.ts"
-import { type Field, faultsIn } from "./form/faults.ts"
+import {
+  adaptDraft,
+  type Draft,
+  emptyDraft,
+  generateId,
+  kindOfModel,
+  newMessage,
+  orderOf
+} from "./form/draft.ts"
+import { type Field, formFaultsOf } from "./form/faults.ts"
 import { ModelChoice } from "./form/ModelChoice.tsx"
 import { OrderForm } from "./form/OrderForm.tsx"
 import { QuoteCard, useQuote } from "./form/QuoteCard.tsx"
 import { RefusalNote } from "./form/RefusalNote.tsx"
 import { TaskResult } from "./result/TaskResult.tsx"
 import { TextResult } from "./result/TextResult.tsx"
-import { useOrdering } from "./result/useOrdering.ts"
+import { usePlaceOrder } from "./result/usePlaceOrder.ts"
 
 const TASK = /^(?:vt|im)_[0-9a-f-]{36}$/
 
 /** The selected model and the followed order, both stored in the address. */
-const usePlace = () => {
+const useAddress = () => {
   const [search, setSearch] = useSearchParams()
   const task = search.get("task")
   const usual = Number(search.get("usual") ?? Number.NaN)
-  const put = (entries: Readonly<Record<string, string | null>>, replace: boolean) =>
+  const update = (entries: Readonly<Record<string, string | null>>, replace: boolean) =>
     setSearch(
-      (before) => {
-        const next = new URLSearchParams(before)
+      (previous) => {
+        const nextModel = new URLSearchParams(previous)
         for (const [name, value] of Object.entries(entries)) {
-          if (value === null) next.delete(name)
-          else next.set(name, value)
+          if (value === null) nextModel.delete(name)
+          else nextModel.set(name, value)
         }
-        return next
+        return nextModel
       },
       { replace }
     )
@@ -45,7 +53,7 @@ const usePlace = () => {
     model: search.get("model"),
     task: task !== null && TASK.test(task) ? task : null,
     usual: Number.isFinite(usual) ? usual : null,
-    put
+    put: update
   }
 }
 
@@ -54,7 +62,7 @@ interface Props {
   readonly first: ModelEntry
 }
 
-const TaskOrNothing = ({
+const TaskView = ({
   task,
   usual
 }: {
@@ -78,17 +86,17 @@ const isUnreachable = (error: unknown): boolean =>
  * The message of a field's fault where there are several faults. A single fault is explained below
  * the form.
  */
-const errorAt = (field: Field, faults: ReturnType<typeof faultsIn>): string | boolean => {
-  const fault = faults.find((one) => one.field === field)
+const fieldError = (field: Field, faults: ReturnType<typeof formFaultsOf>): string | boolean => {
+  const fault = faults.find((candidate) => candidate.field === field)
   return faults.length > 1 && fault !== undefined ? fault.message : fault !== undefined
 }
 
 const Playground = ({ models, first }: Props) => {
   const { t } = useTranslation("playground")
-  const place = usePlace()
-  const model = models.find(({ id }) => id === place.model) ?? first
+  const address = useAddress()
+  const model = models.find(({ id }) => id === address.model) ?? first
   const kind = kindOfModel(model)
-  const [draft, setDraft] = useState(() => fitted(emptyDraft(), model))
+  const [draft, setDraft] = useState(() => adaptDraft(emptyDraft(), model))
   const order = useMemo(
     () => (kind === null ? null : orderOf(kind, model.id, draft)),
     [kind, model.id, draft]
@@ -97,8 +105,8 @@ const Playground = ({ models, first }: Props) => {
   const quote = useQuote(model.id, order)
   const usual = quote.query.data
   const usualSeconds = usual !== undefined && "usual_seconds" in usual ? usual.usual_seconds : null
-  const { placing, answer, stop } = useOrdering((id) =>
-    place.put(
+  const { placing, answer, stop } = usePlaceOrder((id) =>
+    address.put(
       { model: model.id, task: id, usual: usualSeconds === null ? null : String(usualSeconds) },
       false
     )
@@ -108,38 +116,38 @@ const Playground = ({ models, first }: Props) => {
     form.current?.querySelector<HTMLElement>(`[data-field="${field}"]`)?.focus()
 
   const change = (patch: Partial<Draft>) => {
-    setDraft((before) => ({ ...before, ...patch }))
+    setDraft((previous) => ({ ...previous, ...patch }))
     if (placing.isError) placing.reset()
   }
   const choose = (id: string) => {
-    const next = models.find((one) => one.id === id)
-    if (next === undefined) return
-    place.put({ model: id }, true)
-    setDraft((before) => fitted(before, next))
+    const nextModel = models.find((candidate) => candidate.id === id)
+    if (nextModel === undefined) return
+    address.put({ model: id }, true)
+    setDraft((previous) => adaptDraft(previous, nextModel))
     placing.reset()
   }
   const reply = (text: string) => {
-    change({ messages: [...draft.messages, says("assistant", text), says("user", "")] })
+    change({ messages: [...draft.messages, newMessage("assistant", text), newMessage("user", "")] })
     // The field of the new message exists only after the next rendering.
     requestAnimationFrame(() => show("messages"))
   }
   const refusal = placing.error ?? quote.query.error
-  const faults = refusal === null ? [] : faultsIn(refusal)
+  const faults = refusal === null ? [] : formFaultsOf(refusal)
   const submit = () => {
     if (order === null || placing.isPending) return
     // The result of a text model can be read only once, so it has no address.
-    if (isText) place.put({ task: null, usual: null }, true)
+    if (isText) address.put({ task: null, usual: null }, true)
     placing.mutate(
-      { order, model: model.id, key: newId() },
+      { order, model: model.id, key: generateId() },
       {
         onError: (error) => {
-          const [fault] = faultsIn(error)
+          const [fault] = formFaultsOf(error)
           if (fault !== undefined) show(fault.field)
         }
       }
     )
   }
-  const lost = isUnreachable(placing.error) ? placing.variables : undefined
+  const failedOrder = isUnreachable(placing.error) ? placing.variables : undefined
   return (
     <Grid gap="lg" align="flex-start">
       <Grid.Col span={{ base: 12, md: 6, xl: 5 }}>
@@ -163,14 +171,16 @@ const Playground = ({ models, first }: Props) => {
                     model={model}
                     draft={draft}
                     change={change}
-                    errorOf={(field) => errorAt(field, faults)}
+                    errorOf={(field) => fieldError(field, faults)}
                   />
                   {refusal === null ? null : (
                     <RefusalNote
                       error={refusal}
                       change={change}
                       onShow={show}
-                      onAgain={lost === undefined ? undefined : () => placing.mutate(lost)}
+                      onRetry={
+                        failedOrder === undefined ? undefined : () => placing.mutate(failedOrder)
+                      }
                     />
                   )}
                   <QuoteCard quote={quote} />
@@ -192,7 +202,7 @@ const Playground = ({ models, first }: Props) => {
           {answer !== null ? (
             <TextResult answer={answer} onStop={stop} onReply={reply} />
           ) : (
-            <TaskOrNothing task={place.task} usual={place.usual} />
+            <TaskView task={address.task} usual={address.usual} />
           )}
           {order === null ? null : <CodeCard order={order} />}
         </Stack>
@@ -204,11 +214,11 @@ const Playground = ({ models, first }: Props) => {
 const PlaygroundPage = () => {
   const { t } = useTranslation("playground")
   const { t: shell } = useTranslation()
-  const models = useAsk(["models"], (gateway) => gateway.models.list({ query: {} }))
+  const models = useApiQuery(["models"], (gateway) => gateway.models.list({ query: {} }))
   return (
     <Stack>
       <Title order={1}>{shell("pages.playground")}</Title>
-      <Asked query={models} lines={8}>
+      <QueryView query={models} lines={8}>
         {({ data }) => {
           const first = data.find((model) => kindOfModel(model) !== null) ?? data[0]
           return first === undefined ? (
@@ -217,7 +227,7 @@ const PlaygroundPage = () => {
             <Playground models={data} first={first} />
           )
         }}
-      </Asked>
+      </QueryView>
     </Stack>
   )
 }

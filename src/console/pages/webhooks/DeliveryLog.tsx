@@ -6,19 +6,19 @@ import { useDisclosure } from "@mantine/hooks"
 import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { useDo, usePages } from "../../gateway/hooks.tsx"
-import { ActionDialog, useFocusBack } from "../../parts/controls/ActionDialog.tsx"
-import { ChoiceFilter, oneOfWords, useAddressValue } from "../../parts/controls/addressFields.tsx"
+import { useApiMutation, usePages } from "../../gateway/hooks.tsx"
+import { ActionDialog, useRestoreFocus } from "../../parts/controls/ActionDialog.tsx"
+import { ChoiceFilter, matchOption, useAddressValue } from "../../parts/controls/addressFields.tsx"
 import { StateBadge, type Tone } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
-import { Id, Moment } from "../../parts/texts.tsx"
+import { Id, Timestamp } from "../../parts/texts.tsx"
 import {
-  type Again,
   type Delivery,
   type DeliveryState,
   deliveryStates,
-  type HookCalls
+  type HookCalls,
+  type Redelivery
 } from "./hookCalls.ts"
 
 /** The polling interval, so that new messages appear automatically. */
@@ -33,7 +33,7 @@ const tones: Readonly<Record<DeliveryState, Tone>> = {
 const Attempts = ({ delivery, onClose }: { delivery: Delivery; onClose: () => void }) => {
   const { t } = useTranslation("webhooks")
   const { t: shell } = useTranslation()
-  useFocusBack()
+  useRestoreFocus()
   return (
     <Modal
       opened
@@ -45,13 +45,13 @@ const Attempts = ({ delivery, onClose }: { delivery: Delivery; onClose: () => vo
     >
       <Stack>
         <Group gap="xs">
-          <Id id={delivery.id} whole />
+          <Id id={delivery.id} isFull />
         </Group>
         {delivery.attempts.length === 0 ? <Text size="sm">{t("noAttempt")}</Text> : null}
         {delivery.attempts.map((attempt) => (
           <Stack key={attempt.at} gap={4}>
             <Group gap="sm">
-              <Moment at={attempt.at} />
+              <Timestamp at={attempt.at} />
               <Text size="sm" fw={600}>
                 {attempt.status === null
                   ? t("noAnswer")
@@ -81,29 +81,29 @@ const Attempts = ({ delivery, onClose }: { delivery: Delivery; onClose: () => vo
 export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly id: string }) => {
   const { t } = useTranslation("webhooks")
   const [status] = useAddressValue("status")
-  const state = oneOfWords(status, deliveryStates)
+  const state = matchOption(status, deliveryStates)
   const key = [...calls.area, "deliveries", id]
   const log = usePages([...key, state], (after) => calls.deliveries(id, state, after), {
-    every: EVERY_MILLIS
+    intervalMillis: EVERY_MILLIS
   })
-  const [shown, setShown] = useState<Delivery | null>(null)
+  const [openDelivery, setOpenDelivery] = useState<Delivery | null>(null)
   const [isOpen, { open, close }] = useDisclosure(false)
   const [since, setSince] = useState("")
-  const again = useDo((what: Again) => calls.redeliver(id, what), [key])
-  const send = (what: Again) =>
-    again.mutate(what, {
+  const redelivery = useApiMutation((request: Redelivery) => calls.redeliver(id, request), [key])
+  const send = (request: Redelivery) =>
+    redelivery.mutate(request, {
       onSuccess: ({ redelivered }) => {
         notifications.show({ message: t("redelivered", { count: redelivered }) })
         close()
       }
     })
   const isSending = (delivery: Delivery) =>
-    again.isPending &&
-    again.variables !== undefined &&
-    "delivery_id" in again.variables &&
-    again.variables.delivery_id === delivery.id
+    redelivery.isPending &&
+    redelivery.variables !== undefined &&
+    "delivery_id" in redelivery.variables &&
+    redelivery.variables.delivery_id === delivery.id
   const columns: ReadonlyArray<Column<Delivery>> = [
-    { name: "at", label: t("at"), cell: ({ created_at }) => <Moment at={created_at} /> },
+    { name: "at", label: t("at"), cell: ({ created_at }) => <Timestamp at={created_at} /> },
     { name: "type", label: t("event"), cell: ({ type }) => type },
     {
       name: "state",
@@ -119,7 +119,7 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
       label: t("attempts"),
       cell: (delivery) => {
         const last = delivery.attempts.at(-1)
-        const said =
+        const attemptsText =
           last === undefined
             ? t("noAttempt")
             : `${delivery.attempts.length} · ${last.status ?? t("noAnswer")}`
@@ -127,10 +127,10 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
           <Button
             variant="subtle"
             size="compact-sm"
-            aria-label={`${t("attempts")}: ${said}`}
-            onClick={() => setShown(delivery)}
+            aria-label={`${t("attempts")}: ${attemptsText}`}
+            onClick={() => setOpenDelivery(delivery)}
           >
-            {said}
+            {attemptsText}
           </Button>
         )
       }
@@ -138,7 +138,7 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
     {
       name: "next",
       label: t("nextAttempt"),
-      cell: ({ next_attempt_at }) => <Moment at={next_attempt_at} />
+      cell: ({ next_attempt_at }) => <Timestamp at={next_attempt_at} />
     },
     {
       name: "task",
@@ -161,7 +161,7 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
                 variant="default"
                 size="compact-sm"
                 loading={isSending(delivery)}
-                disabled={again.isPending}
+                disabled={redelivery.isPending}
                 onClick={() => send({ delivery_id: delivery.id })}
               >
                 {t("again")}
@@ -187,7 +187,7 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
           <Button
             variant="default"
             onClick={() => {
-              again.reset()
+              redelivery.reset()
               open()
             }}
           >
@@ -195,15 +195,17 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
           </Button>
         ) : null}
       </Group>
-      {again.error === null || isOpen ? null : <FailureNote error={again.error} />}
+      {redelivery.error === null || isOpen ? null : <FailureNote error={redelivery.error} />}
       <DataTable label={t("log")} columns={columns} query={log} empty={t("noDelivery")} />
-      {shown === null ? null : <Attempts delivery={shown} onClose={() => setShown(null)} />}
+      {openDelivery === null ? null : (
+        <Attempts delivery={openDelivery} onClose={() => setOpenDelivery(null)} />
+      )}
       {isOpen ? (
         <ActionDialog
           title={t("againSince")}
           action={t("againNow")}
-          doing={again}
-          onDo={() => {
+          mutation={redelivery}
+          onSubmit={() => {
             const time = new Date(since)
             if (!Number.isNaN(time.getTime())) send({ since: time.toISOString() })
           }}

@@ -4,7 +4,7 @@ import { useForm } from "@mantine/form"
 import { useTranslation } from "react-i18next"
 import type { EventType } from "../../../domain/webhookEvents.ts"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
-import { oneOfWords } from "../../parts/controls/addressFields.tsx"
+import { matchOption } from "../../parts/controls/addressFields.tsx"
 import type { Endpoint, EndpointForm } from "./hookCalls.ts"
 
 /** The keys of the events in the texts; event names themselves contain dots. */
@@ -28,13 +28,13 @@ interface Props {
   readonly events: ReadonlyArray<EventType>
   /** The endpoint before the change; left out for a new one. */
   readonly endpoint?: Endpoint
-  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
-  readonly onDo: (form: EndpointForm) => void
+  readonly mutation: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onSubmit: (form: EndpointForm) => void
   readonly onClose: () => void
 }
 
 export const EndpointDialog = (props: Props) => {
-  const { title, action, events, endpoint, doing, onDo, onClose } = props
+  const { title, action, events, endpoint, mutation, onSubmit, onClose } = props
   const { t } = useTranslation("webhooks")
   const form = useForm<{ name: string; url: string; types: Array<string> }>({
     initialValues: {
@@ -49,14 +49,20 @@ export const EndpointDialog = (props: Props) => {
     }
   })
   const submit = form.onSubmit(({ name, url, types }) =>
-    onDo({
+    onSubmit({
       name: name.trim(),
       url: url.trim(),
-      event_types: types.flatMap((type) => oneOfWords(type, events) ?? [])
+      event_types: types.flatMap((type) => matchOption(type, events) ?? [])
     })
   )
   return (
-    <ActionDialog title={title} action={action} doing={doing} onDo={submit} onClose={onClose}>
+    <ActionDialog
+      title={title}
+      action={action}
+      mutation={mutation}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <TextInput label={t("name")} data-autofocus {...form.getInputProps("name")} />
       <TextInput
         label={t("url")}

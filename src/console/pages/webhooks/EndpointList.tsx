@@ -4,11 +4,11 @@ import { useDisclosure } from "@mantine/hooks"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
-import { useDo, usePages } from "../../gateway/hooks.tsx"
-import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"
+import { useApiMutation, usePages } from "../../gateway/hooks.tsx"
+import { SecretDialog } from "../../parts/controls/SecretDialog.tsx"
 import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
-import { Moment } from "../../parts/texts.tsx"
+import { Timestamp } from "../../parts/texts.tsx"
 import { EndpointDialog } from "./EndpointDialog.tsx"
 import type { Endpoint, EndpointForm, HookCalls } from "./hookCalls.ts"
 
@@ -35,7 +35,7 @@ export const EndpointList = ({ calls, addressOf }: Props) => {
   const endpoints = usePages([...calls.area, "list"], calls.list)
   const [isOpen, { open, close }] = useDisclosure(false)
   const [secret, setSecret] = useState<string | null>(null)
-  const create = useDo((form: EndpointForm) => calls.create(form), [calls.area])
+  const create = useApiMutation((form: EndpointForm) => calls.create(form), [calls.area])
   const columns: ReadonlyArray<Column<Endpoint>> = [
     {
       name: "name",
@@ -68,7 +68,7 @@ export const EndpointList = ({ calls, addressOf }: Props) => {
     {
       name: "created",
       label: t("created"),
-      cell: ({ created_at }) => <Moment at={timeOf(created_at)} />,
+      cell: ({ created_at }) => <Timestamp at={timeOf(created_at)} />,
       isHidden: true
     }
   ]
@@ -85,12 +85,12 @@ export const EndpointList = ({ calls, addressOf }: Props) => {
           title={t("create")}
           action={t("createNow")}
           events={calls.events}
-          doing={create}
-          onDo={(form) =>
+          mutation={create}
+          onSubmit={(form) =>
             create.mutate(form, {
-              onSuccess: (made) => {
+              onSuccess: (created) => {
                 close()
-                setSecret(made.signing_secret)
+                setSecret(created.signing_secret)
               }
             })
           }
@@ -101,11 +101,11 @@ export const EndpointList = ({ calls, addressOf }: Props) => {
         />
       ) : null}
       {secret === null ? null : (
-        <SecretOnce
+        <SecretDialog
           title={t("secretTitle")}
           label={t("secret")}
           secret={secret}
-          onKept={() => setSecret(null)}
+          onConfirm={() => setSecret(null)}
         />
       )}
     </Stack>

@@ -5,14 +5,14 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, useLocation } from "wouter"
 import type { EventType } from "../../../domain/webhookEvents.ts"
-import { useAsk, useDo } from "../../gateway/hooks.tsx"
-import { Asked } from "../../parts/Asked.tsx"
+import { useApiMutation, useApiQuery } from "../../gateway/hooks.tsx"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
-import { oneOfWords } from "../../parts/controls/addressFields.tsx"
+import { matchOption } from "../../parts/controls/addressFields.tsx"
 import { Facts } from "../../parts/controls/Facts.tsx"
-import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"
+import { SecretDialog } from "../../parts/controls/SecretDialog.tsx"
 import { inks } from "../../parts/controls/StateBadge.tsx"
-import { Id, Moment } from "../../parts/texts.tsx"
+import { QueryView } from "../../parts/QueryView.tsx"
+import { Id, Timestamp } from "../../parts/texts.tsx"
 import { DeliveryLog } from "./DeliveryLog.tsx"
 import { EndpointDialog } from "./EndpointDialog.tsx"
 import { EndpointState } from "./EndpointList.tsx"
@@ -28,28 +28,28 @@ interface Props {
 const timeOf = (seconds: number | null): string | null =>
   seconds === null ? null : new Date(seconds * 1000).toISOString()
 
-type Opened = "change" | "disable" | "delete" | "rotate" | "test" | null
+type DialogKind = "change" | "disable" | "delete" | "rotate" | "test" | null
 
 const Actions = ({ calls, endpoint, listAddress }: Omit<Props, "id"> & { endpoint: Endpoint }) => {
   const { t } = useTranslation("webhooks")
-  const [, go] = useLocation()
-  const [opened, setOpened] = useState<Opened>(null)
+  const [, navigate] = useLocation()
+  const [openDialog, setOpenDialog] = useState<DialogKind>(null)
   const [secret, setSecret] = useState<string | null>(null)
-  const [keepsOld, setKeepsOld] = useState(true)
+  const [keepsOldSecret, setKeepsOldSecret] = useState(true)
   const [type, setType] = useState<EventType | undefined>(calls.events[0])
   const { id } = endpoint
-  const about = [calls.area]
-  const change = useDo((input: EndpointChange) => calls.change(id, input), about)
-  const rotate = useDo((keeps: boolean) => calls.rotate(id, keeps), about)
-  const test = useDo((event: EventType) => calls.test(id, event), about)
-  const remove = useDo(() => calls.remove(id))
-  const close = () => setOpened(null)
-  const open = (what: Opened) => {
-    for (const each of [change, rotate, test, remove]) each.reset()
-    setOpened(what)
+  const staleKeys = [calls.area]
+  const change = useApiMutation((input: EndpointChange) => calls.change(id, input), staleKeys)
+  const rotate = useApiMutation((keepsSecret: boolean) => calls.rotate(id, keepsSecret), staleKeys)
+  const test = useApiMutation((event: EventType) => calls.test(id, event), staleKeys)
+  const remove = useApiMutation(() => calls.remove(id))
+  const close = () => setOpenDialog(null)
+  const open = (dialog: DialogKind) => {
+    for (const mutation of [change, rotate, test, remove]) mutation.reset()
+    setOpenDialog(dialog)
   }
   const isEnabled = endpoint.status === "enabled"
-  const said = (message: string) => {
+  const notifyAndClose = (message: string) => {
     notifications.show({ message })
     close()
   }
@@ -70,7 +70,9 @@ const Actions = ({ calls, endpoint, listAddress }: Omit<Props, "id"> & { endpoin
         <Button
           variant="default"
           loading={change.isPending}
-          onClick={() => change.mutate({ enabled: true }, { onSuccess: () => said(t("enabled")) })}
+          onClick={() =>
+            change.mutate({ enabled: true }, { onSuccess: () => notifyAndClose(t("enabled")) })
+          }
         >
           {t("enable")}
         </Button>
@@ -78,16 +80,17 @@ const Actions = ({ calls, endpoint, listAddress }: Omit<Props, "id"> & { endpoin
       <Button variant="default" c={inks.bad} onClick={() => open("delete")}>
         {t("delete")}
       </Button>
-      {opened === "test" ? (
+      {openDialog === "test" ? (
         <ActionDialog
           title={t("test")}
           action={t("testNow")}
-          doing={test}
-          onDo={() =>
+          mutation={test}
+          onSubmit={() =>
             type === undefined
               ? undefined
               : test.mutate(type, {
-                  onSuccess: ({ status_code }) => said(t("tested", { status: status_code }))
+                  onSuccess: ({ status_code }) =>
+                    notifyAndClose(t("tested", { status: status_code }))
                 })
           }
           onClose={close}
@@ -98,28 +101,30 @@ const Actions = ({ calls, endpoint, listAddress }: Omit<Props, "id"> & { endpoin
             data={[...calls.events]}
             value={type ?? null}
             allowDeselect={false}
-            onChange={(value) => setType(oneOfWords(value ?? "", calls.events))}
+            onChange={(value) => setType(matchOption(value ?? "", calls.events))}
           />
         </ActionDialog>
       ) : null}
-      {opened === "change" ? (
+      {openDialog === "change" ? (
         <EndpointDialog
           title={t("change")}
           action={t("saveNow")}
           events={calls.events}
           endpoint={endpoint}
-          doing={change}
-          onDo={(form) => change.mutate(form, { onSuccess: () => said(t("changed")) })}
+          mutation={change}
+          onSubmit={(form) =>
+            change.mutate(form, { onSuccess: () => notifyAndClose(t("changed")) })
+          }
           onClose={close}
         />
       ) : null}
-      {opened === "rotate" ? (
+      {openDialog === "rotate" ? (
         <ActionDialog
           title={t("rotate")}
           action={t("rotateNow")}
-          doing={rotate}
-          onDo={() =>
-            rotate.mutate(keepsOld, {
+          mutation={rotate}
+          onSubmit={() =>
+            rotate.mutate(keepsOldSecret, {
               onSuccess: ({ signing_secret }) => {
                 close()
                 setSecret(signing_secret)
@@ -131,34 +136,36 @@ const Actions = ({ calls, endpoint, listAddress }: Omit<Props, "id"> & { endpoin
           <Text size="sm">{t("rotateHint")}</Text>
           <Checkbox
             label={t("keepOld")}
-            checked={keepsOld}
-            onChange={(event) => setKeepsOld(event.currentTarget.checked)}
+            checked={keepsOldSecret}
+            onChange={(event) => setKeepsOldSecret(event.currentTarget.checked)}
           />
         </ActionDialog>
       ) : null}
-      {opened === "disable" ? (
+      {openDialog === "disable" ? (
         <ActionDialog
           title={t("disable")}
           action={t("disable")}
           isDangerous
-          doing={change}
-          onDo={() => change.mutate({ enabled: false }, { onSuccess: () => said(t("disabled")) })}
+          mutation={change}
+          onSubmit={() =>
+            change.mutate({ enabled: false }, { onSuccess: () => notifyAndClose(t("disabled")) })
+          }
           onClose={close}
         >
           <Text size="sm">{t("disableHint", { name: endpoint.name })}</Text>
         </ActionDialog>
       ) : null}
-      {opened === "delete" ? (
+      {openDialog === "delete" ? (
         <ActionDialog
           title={t("delete")}
           action={t("delete")}
           isDangerous
-          doing={remove}
-          onDo={() =>
+          mutation={remove}
+          onSubmit={() =>
             remove.mutate(undefined, {
               onSuccess: () => {
-                said(t("deleted"))
-                go(listAddress)
+                notifyAndClose(t("deleted"))
+                navigate(listAddress)
               }
             })
           }
@@ -168,11 +175,11 @@ const Actions = ({ calls, endpoint, listAddress }: Omit<Props, "id"> & { endpoin
         </ActionDialog>
       ) : null}
       {secret === null ? null : (
-        <SecretOnce
+        <SecretDialog
           title={t("secretTitle")}
           label={t("secret")}
           secret={secret}
-          onKept={() => setSecret(null)}
+          onConfirm={() => setSecret(null)}
         />
       )}
     </Group>
@@ -181,20 +188,20 @@ const Actions = ({ calls, endpoint, listAddress }: Omit<Props, "id"> & { endpoin
 
 export const EndpointPage = ({ calls, id, listAddress }: Props) => {
   const { t } = useTranslation("webhooks")
-  const endpoint = useAsk([...calls.area, "one", id], calls.read(id))
+  const endpoint = useApiQuery([...calls.area, "one", id], calls.readEndpoint(id))
   return (
     <Stack gap="lg">
       <Anchor component={Link} href={listAddress} size="sm">
         {t("toList")}
       </Anchor>
-      <Asked query={endpoint}>
-        {(one) => (
+      <QueryView query={endpoint}>
+        {(details) => (
           <Stack>
             <Group gap="sm">
-              <Title order={2}>{one.name}</Title>
-              <EndpointState endpoint={one} />
+              <Title order={2}>{details.name}</Title>
+              <EndpointState endpoint={details} />
             </Group>
-            {one.disabled_reason === null ? null : (
+            {details.disabled_reason === null ? null : (
               <Alert
                 color="orange"
                 role="status"
@@ -205,29 +212,34 @@ export const EndpointPage = ({ calls, id, listAddress }: Props) => {
                 }
               >
                 <Text size="sm" className="said">
-                  {one.disabled_reason}
+                  {details.disabled_reason}
                 </Text>
               </Alert>
             )}
             {calls.mayChange ? (
-              <Actions calls={calls} endpoint={one} listAddress={listAddress} />
+              <Actions calls={calls} endpoint={details} listAddress={listAddress} />
             ) : null}
             <Facts
               facts={[
                 {
                   name: t("url"),
-                  value: <span className="said">{one.url === "" ? t("ofOrders") : one.url}</span>
+                  value: (
+                    <span className="said">{details.url === "" ? t("ofOrders") : details.url}</span>
+                  )
                 },
-                { name: t("events"), value: one.event_types.join(", ") },
-                { name: t("hint"), value: one.signing_secret_hint ?? t("noSecret") },
-                { name: t("failingSince"), value: <Moment at={timeOf(one.failing_since)} /> },
-                { name: t("created"), value: <Moment at={timeOf(one.created_at)} /> },
-                { name: "id", value: <Id id={one.id} /> }
+                { name: t("events"), value: details.event_types.join(", ") },
+                { name: t("hint"), value: details.signing_secret_hint ?? t("noSecret") },
+                {
+                  name: t("failingSince"),
+                  value: <Timestamp at={timeOf(details.failing_since)} />
+                },
+                { name: t("created"), value: <Timestamp at={timeOf(details.created_at)} /> },
+                { name: "id", value: <Id id={details.id} /> }
               ]}
             />
           </Stack>
         )}
-      </Asked>
+      </QueryView>
       <DeliveryLog calls={calls} id={id} />
     </Stack>
   )

@@ -8,7 +8,7 @@ import { callsOfKey } from "./hookCalls.ts"
 
 const WebhooksPage = () => {
   const { t } = useTranslation()
-  const { t: words } = useTranslation("webhooks")
+  const { t: webhooks } = useTranslation("webhooks")
   return (
     <Stack>
       <Title order={1}>{t("pages.webhooks")}</Title>
@@ -17,7 +17,7 @@ const WebhooksPage = () => {
           {({ id }) => <EndpointPage calls={callsOfKey} id={id} listAddress="/" />}
         </Route>
         <Route>
-          <Text c="dimmed">{words("lead")}</Text>
+          <Text c="dimmed">{webhooks("lead")}</Text>
           <EndpointList calls={callsOfKey} addressOf={(id) => `/${id}`} />
         </Route>
       </Switch>

@@ -13,8 +13,8 @@ import type {
   EndpointView,
   EndpointWithSecretView
 } from "../../../features/webhooks/WebhooksApi.ts"
-import type { Ask } from "../../gateway/client.ts"
-import type { After, ListPage } from "../../gateway/hooks.tsx"
+import type { ApiCall } from "../../gateway/client.ts"
+import type { ListPage, PageCursor } from "../../gateway/hooks.tsx"
 
 export type Endpoint = typeof EndpointView.Type
 type EndpointWithSecret = typeof EndpointWithSecretView.Type
@@ -28,7 +28,7 @@ export interface EndpointForm {
   readonly event_types: ReadonlyArray<EventType>
 }
 export type EndpointChange = Partial<EndpointForm> & { readonly enabled?: boolean }
-export type Again = { readonly delivery_id: string } | { readonly since: string }
+export type Redelivery = { readonly delivery_id: string } | { readonly since: string }
 
 export interface HookCalls {
   /** The prefix of the cache keys. */
@@ -36,30 +36,33 @@ export interface HookCalls {
   /** The event types that these endpoints can receive. */
   readonly events: ReadonlyArray<EventType>
   readonly mayChange: boolean
-  readonly list: (after: After) => Ask<ListPage<Endpoint>>
-  readonly read: (id: string) => Ask<Endpoint>
-  readonly create: (form: EndpointForm) => Ask<EndpointWithSecret>
-  readonly change: (id: string, change: EndpointChange) => Ask<Endpoint>
-  readonly remove: (id: string) => Ask<unknown>
-  readonly rotate: (id: string, keepsOld: boolean) => Ask<EndpointWithSecret>
-  readonly test: (id: string, type: EventType) => Ask<{ readonly status_code: number }>
+  readonly list: (after: PageCursor) => ApiCall<ListPage<Endpoint>>
+  readonly readEndpoint: (id: string) => ApiCall<Endpoint>
+  readonly create: (form: EndpointForm) => ApiCall<EndpointWithSecret>
+  readonly change: (id: string, change: EndpointChange) => ApiCall<Endpoint>
+  readonly remove: (id: string) => ApiCall<unknown>
+  readonly rotate: (id: string, keepsOldSecret: boolean) => ApiCall<EndpointWithSecret>
+  readonly test: (id: string, type: EventType) => ApiCall<{ readonly status_code: number }>
   readonly deliveries: (
     id: string,
     status: DeliveryState | undefined,
-    after: After
-  ) => Ask<ListPage<Delivery>>
-  readonly redeliver: (id: string, again: Again) => Ask<{ readonly redelivered: number }>
+    after: PageCursor
+  ) => ApiCall<ListPage<Delivery>>
+  readonly redeliver: (
+    id: string,
+    redelivery: Redelivery
+  ) => ApiCall<{ readonly redelivered: number }>
 }
 
 const PAGE = 20
 
 type OrganizationEvent = (typeof organizationEvents)[number]
 const isOrganizations = (type: EventType): type is OrganizationEvent =>
-  organizationEvents.some((one) => one === type)
+  organizationEvents.some((event) => event === type)
 
-const optional = (status: DeliveryState | undefined) => (status === undefined ? {} : { status })
+const statusQuery = (status: DeliveryState | undefined) => (status === undefined ? {} : { status })
 
-const chosen = ({ event_types, ...change }: EndpointChange) => ({
+const encodeChange = ({ event_types, ...change }: EndpointChange) => ({
   ...change,
   ...(event_types === undefined ? {} : { event_types: event_types.filter(isOrganizations) })
 })
@@ -70,18 +73,18 @@ export const callsOfKey: HookCalls = {
   mayChange: true,
   list: (after) => (gateway) =>
     gateway.webhooks.listEndpoints({ query: { limit: PAGE, ...after } }),
-  read: (id) => (gateway) => gateway.webhooks.readEndpoint({ params: { id } }),
+  readEndpoint: (id) => (gateway) => gateway.webhooks.readEndpoint({ params: { id } }),
   create: (form) => (gateway) =>
     gateway.webhooks.createEndpoint({
       payload: { ...form, event_types: form.event_types.filter(isOrganizations) }
     }),
   change: (id, change) => (gateway) =>
-    gateway.webhooks.changeEndpoint({ params: { id }, payload: chosen(change) }),
+    gateway.webhooks.changeEndpoint({ params: { id }, payload: encodeChange(change) }),
   remove: (id) => (gateway) => gateway.webhooks.deleteEndpoint({ params: { id } }),
-  rotate: (id, keepsOld) => (gateway) =>
+  rotate: (id, keepsOldSecret) => (gateway) =>
     gateway.webhooks.rotateSecret({
       params: { id },
-      payload: { keep_old_secret_active_for_24_hours: keepsOld }
+      payload: { keep_old_secret_active_for_24_hours: keepsOldSecret }
     }),
   test: (id, type) => (gateway) =>
     gateway.webhooks.testEndpoint({
@@ -91,10 +94,10 @@ export const callsOfKey: HookCalls = {
   deliveries: (id, status, after) => (gateway) =>
     gateway.webhooks.listDeliveries({
       params: { id },
-      query: { limit: PAGE, ...optional(status), ...after }
+      query: { limit: PAGE, ...statusQuery(status), ...after }
     }),
-  redeliver: (id, again) => (gateway) =>
-    gateway.webhooks.redeliver({ params: { id }, payload: again })
+  redeliver: (id, redelivery) => (gateway) =>
+    gateway.webhooks.redeliver({ params: { id }, payload: redelivery })
 }
 
 /** The calls for the endpoints of an organisation, or of the operators where it is null. */
@@ -106,23 +109,23 @@ export const callsOfOperator = (organizationId: string | null, mayChange: boolea
     mayChange,
     list: (after) => (gateway) =>
       gateway.operatorWebhooks.listEndpointsOf({ query: { limit: PAGE, ...owner, ...after } }),
-    read: (id) => (gateway) => gateway.operatorWebhooks.readAnyEndpoint({ params: { id } }),
+    readEndpoint: (id) => (gateway) => gateway.operatorWebhooks.readAnyEndpoint({ params: { id } }),
     create: (form) => (gateway) =>
       gateway.operatorWebhooks.createEndpointFor({ payload: { ...form, ...owner } }),
     change: (id, payload) => (gateway) =>
       gateway.operatorWebhooks.changeAnyEndpoint({ params: { id }, payload }),
     remove: (id) => (gateway) => gateway.operatorWebhooks.deleteAnyEndpoint({ params: { id } }),
-    rotate: (id, keepsOld) => (gateway) =>
+    rotate: (id, keepsOldSecret) => (gateway) =>
       gateway.operatorWebhooks.rotateAnySecret({
         params: { id },
-        payload: { keep_old_secret_active_for_24_hours: keepsOld }
+        payload: { keep_old_secret_active_for_24_hours: keepsOldSecret }
       }),
     test: (id, event_type) => (gateway) =>
       gateway.operatorWebhooks.testAnyEndpoint({ params: { id }, payload: { event_type } }),
     deliveries: (id, status, after) => (gateway) =>
       gateway.operatorWebhooks.listAnyDeliveries({
         params: { id },
-        query: { limit: PAGE, ...optional(status), ...after }
+        query: { limit: PAGE, ...statusQuery(status), ...after }
       }),
     redeliver: (id, payload) => (gateway) =>
       gateway.operatorWebhooks.redeliverAny({ params: { id }, payload })

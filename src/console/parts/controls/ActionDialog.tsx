@@ -11,8 +11,8 @@ interface Props {
   readonly children: ReactNode
   /** Whether the action cannot be undone; it is then highlighted. */
   readonly isDangerous?: boolean
-  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
-  readonly onDo: (event: FormEvent<HTMLFormElement>) => void
+  readonly mutation: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void
   readonly onClose: () => void
   readonly size?: string
 }
@@ -23,7 +23,7 @@ interface Props {
  */
 let opener: Element | null = null
 
-const noteOpener = (): Element | null => {
+const activeElement = (): Element | null => {
   if (document.querySelector('[role="dialog"]') === null) opener = document.activeElement
   return opener
 }
@@ -32,25 +32,27 @@ const noteOpener = (): Element | null => {
  * Returns the focus to the element that had it before the dialog, or to the page where that element
  * is gone.
  */
-export const useFocusBack = (): void => {
-  const [before] = useState(noteOpener)
+export const useRestoreFocus = (): void => {
+  const [openerElement] = useState(activeElement)
   useEffect(
     () => () => {
-      const back =
-        before instanceof HTMLElement && before.isConnected && before !== document.body
-          ? before
+      const target =
+        openerElement instanceof HTMLElement &&
+        openerElement.isConnected &&
+        openerElement !== document.body
+          ? openerElement
           : document.querySelector<HTMLElement>("#content")
-      back?.focus({ preventScroll: true })
+      target?.focus({ preventScroll: true })
     },
-    [before]
+    [openerElement]
   )
 }
 
 /** The dialog component. It must be mounted only while the dialog is open. */
 export const ActionDialog = (props: Props) => {
   const { t } = useTranslation()
-  const { title, action, children, isDangerous = false, doing, onDo, onClose, size } = props
-  useFocusBack()
+  const { title, action, children, isDangerous = false, mutation, onSubmit, onClose, size } = props
+  useRestoreFocus()
   return (
     <Modal
       opened
@@ -64,19 +66,19 @@ export const ActionDialog = (props: Props) => {
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          if (!doing.isPending) onDo(event)
+          if (!mutation.isPending) onSubmit(event)
         }}
       >
         <Stack>
           {children}
-          {doing.error === null ? null : <FailureNote error={doing.error} />}
+          {mutation.error === null ? null : <FailureNote error={mutation.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               {t("cancel")}
             </Button>
             <Button
               type="submit"
-              loading={doing.isPending}
+              loading={mutation.isPending}
               {...(isDangerous ? { color: "red.8" } : {})}
             >
               {action}

@@ -15,8 +15,8 @@ interface Props {
 }
 
 export const PageTabs = ({ label, tabs, isInner = false }: Props) => {
-  const [place] = useLocation()
-  const open = tabs.find(({ path }, at) => at > 0 && isAt(place, path)) ?? tabs[0]
+  const [location] = useLocation()
+  const open = tabs.find(({ path }, at) => at > 0 && isAt(location, path)) ?? tabs[0]
   return (
     <Group component="nav" aria-label={label} gap={4} className="unprinted">
       {tabs.map((tab) => (

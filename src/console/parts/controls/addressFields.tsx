@@ -10,8 +10,8 @@ const PAUSE_MILLIS = 300
 /** One value of the address; empty where the address does not contain it. */
 export const useAddressValue = (name: string) => {
   const { get, set } = useAddressFilters()
-  const keep = useCallback((value: string | null) => set({ [name]: value }), [name, set])
-  return [get(name), keep] as const
+  const setValue = useCallback((value: string | null) => set({ [name]: value }), [name, set])
+  return [get(name), setValue] as const
 }
 
 /**
@@ -22,9 +22,9 @@ export const omitEmpty = <Name extends string>(
   name: Name,
   value: string
 ): { readonly [Key in Name]?: string } => {
-  const some: { [Key in Name]?: string } = {}
-  if (value !== "") some[name] = value
-  return some
+  const fields: { [Key in Name]?: string } = {}
+  if (value !== "") fields[name] = value
+  return fields
 }
 
 interface FieldProps {
@@ -33,11 +33,11 @@ interface FieldProps {
 }
 
 export const TextFilter = ({ name, label, type }: FieldProps & { readonly type?: "date" }) => {
-  const [kept, keep] = useAddressValue(name)
-  const [text, setText] = useState(kept)
-  const keepSoon = useDebouncedCallback(keep, PAUSE_MILLIS)
+  const [addressValue, setValue] = useAddressValue(name)
+  const [text, setText] = useState(addressValue)
+  const setValueDebounced = useDebouncedCallback(setValue, PAUSE_MILLIS)
   // The address can also be changed by a link.
-  useEffect(() => setText(kept), [kept])
+  useEffect(() => setText(addressValue), [addressValue])
   return (
     <TextInput
       label={label}
@@ -46,9 +46,9 @@ export const TextFilter = ({ name, label, type }: FieldProps & { readonly type?:
       {...(type === undefined ? {} : { type })}
       onChange={(event) => {
         setText(event.currentTarget.value)
-        keepSoon(event.currentTarget.value.trim())
+        setValueDebounced(event.currentTarget.value.trim())
       }}
-      onBlur={() => keepSoon.flush()}
+      onBlur={() => setValueDebounced.flush()}
     />
   )
 }
@@ -61,21 +61,21 @@ interface ChoiceProps extends FieldProps {
 
 export const ChoiceFilter = ({ name, label, choices, anyLabel }: ChoiceProps) => {
   const { t } = useTranslation()
-  const [kept, keep] = useAddressValue(name)
+  const [addressValue, setValue] = useAddressValue(name)
   return (
     <Select
       label={label}
       size="sm"
       data={[{ value: "", label: anyLabel ?? t("any") }, ...choices]}
-      value={kept}
-      onChange={keep}
+      value={addressValue}
+      onChange={setValue}
       allowDeselect={false}
     />
   )
 }
 
 /** Returns the option that equals the text; undefined if none does. */
-export const oneOfWords = <Word extends string>(
+export const matchOption = <Option extends string>(
   text: string,
-  words: ReadonlyArray<Word>
-): Word | undefined => words.find((word) => word === text)
+  options: ReadonlyArray<Option>
+): Option | undefined => options.find((option) => option === text)

@@ -4,9 +4,9 @@ import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import type { ReceiptView } from "../../../http/api/receipts.ts"
-import { Asked } from "../Asked.tsx"
 import { RowTable } from "../DataTable.tsx"
-import { Amount, Id, Moment } from "../texts.tsx"
+import { QueryView } from "../QueryView.tsx"
+import { Amount, Id, Timestamp } from "../texts.tsx"
 import { Figures } from "./Figures.tsx"
 
 const Facts = ({
@@ -34,11 +34,11 @@ type Fact = readonly [string, ReactNode]
 
 export const Receipt = ({
   receipt,
-  more = []
+  extraFacts = []
 }: {
   readonly receipt: ReceiptView
   /** Additional facts about the charge. */
-  readonly more?: ReadonlyArray<Fact>
+  readonly extraFacts?: ReadonlyArray<Fact>
 }) => {
   const { t } = useTranslation("money")
   const { currency } = receipt
@@ -84,8 +84,8 @@ export const Receipt = ({
             ? []
             : ([[t("receipt.resolution"), receipt.resolution]] as const)),
           ...Object.entries(receipt.metadata).map(([name, value]) => [`# ${name}`, value] as const),
-          ...more,
-          [t("usage.at"), <Moment at={receipt.created_at} key="at" />],
+          ...extraFacts,
+          [t("usage.at"), <Timestamp at={receipt.created_at} key="at" />],
           [t("receipt.id"), <Id id={receipt.id} key="id" />]
         ]}
       />
@@ -96,7 +96,7 @@ export const Receipt = ({
         label={t("receipt.entries")}
         rows={receipt.entries}
         columns={[
-          { name: "at", label: t("usage.at"), cell: ({ at }) => <Moment at={at} /> },
+          { name: "at", label: t("usage.at"), cell: ({ at }) => <Timestamp at={at} /> },
           {
             name: "kind",
             label: t("statements.moved.kind"),
@@ -124,7 +124,7 @@ export const Receipt = ({
             label={t("receipt.corrections")}
             rows={receipt.corrections}
             columns={[
-              { name: "at", label: t("usage.at"), cell: ({ at }) => <Moment at={at} /> },
+              { name: "at", label: t("usage.at"), cell: ({ at }) => <Timestamp at={at} /> },
               {
                 name: "reason",
                 label: t("statements.moved.reason"),
@@ -154,7 +154,7 @@ interface ModalProps<R extends ReceiptView> {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly actions?: (receipt: R) => ReactNode
-  readonly more?: (receipt: R) => ReadonlyArray<Fact>
+  readonly extraFacts?: (receipt: R) => ReadonlyArray<Fact>
 }
 
 export const ReceiptModal = <R extends ReceiptView>({
@@ -162,7 +162,7 @@ export const ReceiptModal = <R extends ReceiptView>({
   isOpen,
   onClose,
   actions,
-  more = () => []
+  extraFacts = () => []
 }: ModalProps<R>) => {
   const { t } = useTranslation("money")
   const { t: shell } = useTranslation()
@@ -174,14 +174,14 @@ export const ReceiptModal = <R extends ReceiptView>({
       size="xl"
       closeButtonProps={{ "aria-label": shell("close") }}
     >
-      <Asked query={query} lines={8}>
+      <QueryView query={query} lines={8}>
         {(receipt) => (
           <Stack>
-            <Receipt receipt={receipt} more={more(receipt)} />
+            <Receipt receipt={receipt} extraFacts={extraFacts(receipt)} />
             {actions === undefined ? null : <Group>{actions(receipt)}</Group>}
           </Stack>
         )}
-      </Asked>
+      </QueryView>
     </Modal>
   )
 }

@@ -1,7 +1,7 @@
 /** The charged and held parts of an amount, as a bar and as text. */
 import { Progress, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { grouped } from "../texts.tsx"
+import { groupDigits } from "../texts.tsx"
 import { percentOf } from "./decimals.ts"
 
 interface Props {
@@ -16,9 +16,11 @@ interface Props {
 
 export const SpendBar = ({ label, amount, charged, held, currency = "" }: Props) => {
   const { t } = useTranslation("money")
-  const sums = { charged: grouped(charged), held: grouped(held), currency }
-  const said =
-    amount === null ? t("bar.endless", sums) : t("bar.said", { ...sums, amount: grouped(amount) })
+  const sums = { charged: groupDigits(charged), held: groupDigits(held), currency }
+  const description =
+    amount === null
+      ? t("bar.endless", sums)
+      : t("bar.said", { ...sums, amount: groupDigits(amount) })
   return (
     <Stack gap={4}>
       {amount === null ? null : (
@@ -26,7 +28,7 @@ export const SpendBar = ({ label, amount, charged, held, currency = "" }: Props)
           <Progress.Section
             value={percentOf(charged, amount)}
             color="indigo"
-            aria-label={`${label}: ${said}`}
+            aria-label={`${label}: ${description}`}
           />
           <Progress.Section
             value={Math.min(percentOf(held, amount), 100 - percentOf(charged, amount))}
@@ -36,7 +38,7 @@ export const SpendBar = ({ label, amount, charged, held, currency = "" }: Props)
           />
         </Progress.Root>
       )}
-      <Text size="sm">{said}</Text>
+      <Text size="sm">{description}</Text>
     </Stack>
   )
 }

@@ -1,11 +1,11 @@
 /** The time range of a series, and its interval. */
 import { Group, Select, TextInput } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { type AddressFilters, wordOf } from "../addressFilters.ts"
+import { type AddressFilters, optionOf } from "../addressFilters.ts"
 import type { Step } from "./spendSlots.ts"
 
 const ranges = ["31d", "48h", "12m", "own"] as const
-const steps = ["day", "hour", "month"] as const
+const intervals = ["day", "hour", "month"] as const
 const usualSteps = { "48h": "hour", "31d": "day", "12m": "month" } as const
 const usualDays = { "48h": 2, "31d": 31, "12m": 366 } as const
 const DAY = 86_400_000
@@ -19,11 +19,11 @@ export interface AskedRange {
 
 /** The time range in the address. A missing first or last day means the gateway's default. */
 export const rangeOf = ({ get }: Pick<AddressFilters, "get">): AskedRange => {
-  const range = wordOf(get("range"), ranges)
+  const range = optionOf(get("range"), ranges)
   if (range !== "own") return { interval: usualSteps[range] }
   const [from, to] = [get("from"), get("to")]
   return {
-    interval: wordOf(get("interval"), steps),
+    interval: optionOf(get("interval"), intervals),
     ...(isDay(from) ? { from } : {}),
     ...(isDay(to) ? { to } : {})
   }
@@ -33,7 +33,7 @@ export const rangeOf = ({ get }: Pick<AddressFilters, "get">): AskedRange => {
 export const spanOf = ({
   get
 }: Pick<AddressFilters, "get">): { readonly from: number; readonly to: number } => {
-  const range = wordOf(get("range"), ranges)
+  const range = optionOf(get("range"), ranges)
   const { from, to, interval } = rangeOf({ get })
   const end = to === undefined ? Date.now() : Math.min(Date.now(), Date.parse(to) + DAY)
   const days = range === "own" ? { hour: 2, day: 31, month: 366 }[interval] : usualDays[range]
@@ -43,7 +43,7 @@ export const spanOf = ({
 export const SpendRange = ({ filters }: { readonly filters: AddressFilters }) => {
   const { t } = useTranslation("money")
   const { get, set } = filters
-  const range = wordOf(get("range"), ranges)
+  const range = optionOf(get("range"), ranges)
   return (
     <Group gap="sm" align="flex-end">
       <Select
@@ -70,9 +70,9 @@ export const SpendRange = ({ filters }: { readonly filters: AddressFilters }) =>
           />
           <Select
             label={t("spend.interval")}
-            value={wordOf(get("interval"), steps)}
+            value={optionOf(get("interval"), intervals)}
             allowDeselect={false}
-            data={steps.map((value) => ({ value, label: t(`spend.steps.${value}`) }))}
+            data={intervals.map((value) => ({ value, label: t(`spend.steps.${value}`) }))}
             onChange={(value) => set({ interval: value })}
             w={120}
           />

@@ -3,14 +3,14 @@ import { Group, SegmentedControl, Select, Stack, Text, TextInput } from "@mantin
 import { useDebouncedCallback } from "@mantine/hooks"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
-import type { Ask } from "../../gateway/client.ts"
-import { useAsk } from "../../gateway/hooks.tsx"
-import { Asked } from "../Asked.tsx"
-import { useAddressFilters, wordOf } from "../addressFilters.ts"
+import type { ApiCall } from "../../gateway/client.ts"
+import { useApiQuery } from "../../gateway/hooks.tsx"
+import { optionOf, useAddressFilters } from "../addressFilters.ts"
 import type { Column } from "../DataTable.tsx"
 import { RowTable } from "../DataTable.tsx"
+import { QueryView } from "../QueryView.tsx"
 import { TimePlot } from "../TimePlot.tsx"
-import { Amount, Moment } from "../texts.tsx"
+import { Amount, Timestamp } from "../texts.tsx"
 import { sumOf } from "./decimals.ts"
 import { Figures } from "./Figures.tsx"
 import { type AskedRange, rangeOf, SpendRange, spanOf } from "./SpendRange.tsx"
@@ -42,9 +42,9 @@ interface Props<Group extends SpendGroup> {
   /** The prefix of the cache keys. */
   readonly area: ReadonlyArray<string>
   readonly groups: ReadonlyArray<Group>
-  readonly ask: (
+  readonly call: (
     query: SpendQuery<Group>
-  ) => Ask<{ readonly data: ReadonlyArray<SpendLine> }, unknown>
+  ) => ApiCall<{ readonly data: ReadonlyArray<SpendLine> }, unknown>
   /** The text for a name; the name itself where no other text is known. */
   readonly nameOf?: (group: Group, name: string) => string
   readonly children?: ReactNode
@@ -58,7 +58,7 @@ const TYPING_MILLIS = 400
 
 const StartCell = ({ start, step }: { readonly start: string; readonly step: Step }) =>
   step === "hour" ? (
-    <Moment at={start} />
+    <Timestamp at={start} />
   ) : (
     <time dateTime={start} title={start} className="amount">
       {dayBeginning(start).slice(0, step === "day" ? 10 : 7)}
@@ -79,37 +79,37 @@ const linesOf = (
   }
   const total = (line: ReadonlyMap<number, number>) => [...line.values()].reduce((a, b) => a + b, 0)
   return [...sums]
-    .toSorted(([, one], [, other]) => total(other) - total(one))
+    .toSorted(([, candidate], [, other]) => total(other) - total(candidate))
     .slice(0, MOST_LINES)
     .map(([label, line]) => ({ label, values: slots.map((slot) => line.get(slot) ?? 0) }))
 }
 
 export const SpendSeries = <Group extends SpendGroup>({
   area,
-  groups: offered,
-  ask,
+  groups: offeredGroups,
+  call,
   nameOf = (_, name) => name,
   children
 }: Props<Group>) => {
   const { t } = useTranslation("money")
   const filters = useAddressFilters()
   const { get, set } = filters
-  const by = offered.find((group) => group === get("by"))
+  const group = offeredGroups.find((group) => group === get("by"))
   // The texts cover all groups, so the type is widened here.
-  const named: SpendGroup | undefined = by
+  const groupName: SpendGroup | undefined = group
   const tag = get("tag")
   const range = rangeOf(filters)
-  const isTagless = by === "tag" && tag === ""
+  const isTagless = group === "tag" && tag === ""
   const query: SpendQuery<Group> = {
     ...range,
-    ...(by === undefined ? {} : { by }),
+    ...(group === undefined ? {} : { by: group }),
     ...(tag === "" ? {} : { tag })
   }
-  const series = useAsk([...area, "series", query], ask(query), { when: !isTagless })
+  const series = useApiQuery([...area, "series", query], call(query), { isEnabled: !isTagless })
   const typeTag = useDebouncedCallback((text: string) => set({ tag: text.trim() }), TYPING_MILLIS)
-  const nameIn = (row: SpendLine): string => {
-    const name = by === undefined ? undefined : row[by]
-    return name === undefined || by === undefined ? t("spend.all") : nameOf(by, name)
+  const groupNameOf = (row: SpendLine): string => {
+    const name = group === undefined ? undefined : row[group]
+    return name === undefined || group === undefined ? t("spend.all") : nameOf(group, name)
   }
 
   const columns = (rows: ReadonlyArray<SpendLine>): ReadonlyArray<Column<SpendLine>> => [
@@ -118,10 +118,14 @@ export const SpendSeries = <Group extends SpendGroup>({
       label: t("spend.start"),
       cell: ({ start }) => <StartCell start={start} step={range.interval} />
     },
-    ...(named === undefined
+    ...(groupName === undefined
       ? []
       : [
-          { name: "name", label: t(`spend.groups.${named}`), cell: (row: SpendLine) => nameIn(row) }
+          {
+            name: "name",
+            label: t(`spend.groups.${groupName}`),
+            cell: (row: SpendLine) => groupNameOf(row)
+          }
         ]),
     { name: "count", label: t("spend.count"), cell: ({ count }) => count, isNumber: true },
     { name: "failed", label: t("spend.failed"), cell: ({ failed }) => failed, isNumber: true },
@@ -145,7 +149,7 @@ export const SpendSeries = <Group extends SpendGroup>({
 
   const plot = (
     rows: ReadonlyArray<SpendLine>,
-    known: ReadonlyArray<Measure>,
+    available: ReadonlyArray<Measure>,
     measure: Measure
   ): ReactNode => {
     const slots = slotsOf(
@@ -154,15 +158,18 @@ export const SpendSeries = <Group extends SpendGroup>({
       spanOf(filters)
     )
     /** One line for each measure, where the series is not grouped. */
-    const linesOfAll = () =>
-      known
-        .filter((one) => one !== "margin")
-        .flatMap((one) =>
-          linesOf(rows, slots, { nameOf: () => t(`spend.measures.${one}`), measure: one })
+    const measureLines = () =>
+      available
+        .filter((candidate) => candidate !== "margin")
+        .flatMap((candidate) =>
+          linesOf(rows, slots, {
+            nameOf: () => t(`spend.measures.${candidate}`),
+            measure: candidate
+          })
         )
-    if (by === undefined) {
+    if (group === undefined) {
       const times = slots.map((slot) => slot / 1000)
-      return <TimePlot label={t("spend.title")} times={times} lines={linesOfAll()} kind="bars" />
+      return <TimePlot label={t("spend.title")} times={times} lines={measureLines()} kind="bars" />
     }
     return (
       <>
@@ -170,17 +177,17 @@ export const SpendSeries = <Group extends SpendGroup>({
           label={t("spend.measure")}
           value={measure}
           allowDeselect={false}
-          data={known.map((value) => ({ value, label: t(`spend.measures.${value}`) }))}
+          data={available.map((value) => ({ value, label: t(`spend.measures.${value}`) }))}
           onChange={(value) => set({ measure: value })}
           w={190}
         />
         <TimePlot
           label={t("spend.title")}
           times={slots.map((slot) => slot / 1000)}
-          lines={linesOf(rows, slots, { nameOf: nameIn, measure })}
+          lines={linesOf(rows, slots, { nameOf: groupNameOf, measure })}
           kind="lines"
         />
-        {new Set(rows.map(nameIn)).size > MOST_LINES ? (
+        {new Set(rows.map(groupNameOf)).size > MOST_LINES ? (
           <Text size="sm" c="dimmed">
             {t("spend.most", { count: MOST_LINES })}
           </Text>
@@ -189,9 +196,9 @@ export const SpendSeries = <Group extends SpendGroup>({
     )
   }
 
-  const shown = (rows: ReadonlyArray<SpendLine>) => {
-    const known = measures.filter((measure) => rows.some((row) => row[measure] !== undefined))
-    const measure = known.find((one) => one === get("measure")) ?? "charge"
+  const renderRows = (rows: ReadonlyArray<SpendLine>) => {
+    const available = measures.filter((measure) => rows.some((row) => row[measure] !== undefined))
+    const measure = available.find((candidate) => candidate === get("measure")) ?? "charge"
     const currency = rows[0]?.currency
     if (rows.length === 0) {
       return (
@@ -203,15 +210,17 @@ export const SpendSeries = <Group extends SpendGroup>({
     return (
       <Stack gap="sm">
         <Figures
-          figures={known.map((one) => ({
-            label: t(`spend.measures.${one}`),
-            value: <Amount value={sumOf(rows.map((row) => row[one] ?? "0"))} currency={currency} />
+          figures={available.map((candidate) => ({
+            label: t(`spend.measures.${candidate}`),
+            value: (
+              <Amount value={sumOf(rows.map((row) => row[candidate] ?? "0"))} currency={currency} />
+            )
           }))}
         />
         {get("as") === "table" ? (
           <RowTable label={t("spend.title")} columns={columns(rows)} rows={rows} />
         ) : (
-          plot(rows, known, measure)
+          plot(rows, available, measure)
         )}
       </Stack>
     )
@@ -224,11 +233,11 @@ export const SpendSeries = <Group extends SpendGroup>({
         <SpendRange filters={filters} />
         <Select<string>
           label={t("spend.by")}
-          value={by ?? "all"}
+          value={group ?? "all"}
           allowDeselect={false}
           data={[
             { value: "all", label: t("spend.all") },
-            ...offered.map((group: SpendGroup) => ({
+            ...offeredGroups.map((group: SpendGroup) => ({
               value: group,
               label: t(`spend.groups.${group}`)
             }))
@@ -238,14 +247,14 @@ export const SpendSeries = <Group extends SpendGroup>({
         />
         <TextInput
           label={t("spend.tag")}
-          placeholder={by === "tag" ? "project" : "project=lighthouse"}
+          placeholder={group === "tag" ? "project" : "project=lighthouse"}
           defaultValue={tag}
           onChange={(event) => typeTag(event.currentTarget.value)}
           onBlur={() => typeTag.flush()}
         />
         <SegmentedControl
           aria-label={t("spend.as")}
-          value={wordOf(get("as"), ["plot", "table"])}
+          value={optionOf(get("as"), ["plot", "table"])}
           data={[
             { value: "plot", label: t("spend.plot") },
             { value: "table", label: t("spend.table") }
@@ -256,9 +265,9 @@ export const SpendSeries = <Group extends SpendGroup>({
       {isTagless ? (
         <Text c="dimmed">{t("spend.needsTag")}</Text>
       ) : (
-        <Asked query={series} lines={8}>
-          {({ data }) => shown(data)}
-        </Asked>
+        <QueryView query={series} lines={8}>
+          {({ data }) => renderRows(data)}
+        </QueryView>
       )}
     </Stack>
   )

@@ -5,10 +5,10 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, Route, Switch, useLocation, useParams } from "wouter"
 import type { SealedMonthView, StatementView } from "../../../features/statements/StatementsApi.ts"
-import type { Ask } from "../../gateway/client.ts"
-import { type After, type ListPage, useAsk, usePages } from "../../gateway/hooks.tsx"
-import { Asked } from "../Asked.tsx"
+import type { ApiCall } from "../../gateway/client.ts"
+import { type ListPage, type PageCursor, useApiQuery, usePages } from "../../gateway/hooks.tsx"
 import { type Column, DataTable, RowTable } from "../DataTable.tsx"
+import { QueryView } from "../QueryView.tsx"
 import { Amount, Id } from "../texts.tsx"
 import { StatementSheet } from "./StatementSheet.tsx"
 
@@ -20,8 +20,8 @@ export interface StatementSource {
   readonly area: ReadonlyArray<string>
   /** The path of the statements; the files of a month are below it. */
   readonly path: string
-  readonly list: (after: After) => Ask<ListPage<SealedMonth>>
-  readonly read: (month: string) => Ask<StatementView>
+  readonly list: (after: PageCursor) => ApiCall<ListPage<SealedMonth>>
+  readonly readMonth: (month: string) => ApiCall<StatementView>
 }
 
 const isMonth = (text: string): boolean => /^[12]\d{3}-(?:0[1-9]|1[0-2])$/.test(text)
@@ -47,15 +47,15 @@ const openMonths = (sealed: ReadonlyArray<MonthRow>): ReadonlyArray<string> => {
   return months
 }
 
-const AnyMonth = () => {
+const MonthField = () => {
   const { t } = useTranslation("money")
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
   const [month, setMonth] = useState("")
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        if (isMonth(month)) go(`/${month}`)
+        if (isMonth(month)) navigate(`/${month}`)
       }}
     >
       <Group align="flex-end" gap="xs">
@@ -146,15 +146,15 @@ const Months = ({ source }: { readonly source: StatementSource }) => {
         columns={columns}
         empty={t("statements.noneSealed")}
       />
-      <AnyMonth />
+      <MonthField />
     </Stack>
   )
 }
 
-const OneMonth = ({ source }: { readonly source: StatementSource }) => {
+const MonthStatement = ({ source }: { readonly source: StatementSource }) => {
   const { t } = useTranslation("money")
   const { month = "" } = useParams<{ month: string }>()
-  const statement = useAsk([...source.area, "statement", month], source.read(month))
+  const statement = useApiQuery([...source.area, "statement", month], source.readMonth(month))
   return (
     <Stack>
       <Group className="unprinted">
@@ -162,9 +162,9 @@ const OneMonth = ({ source }: { readonly source: StatementSource }) => {
           {t("statements.all")}
         </Button>
       </Group>
-      <Asked query={statement} lines={12}>
+      <QueryView query={statement} lines={12}>
         {(answer) => <StatementSheet statement={answer} path={`${source.path}/${month}`} />}
-      </Asked>
+      </QueryView>
     </Stack>
   )
 }
@@ -173,7 +173,7 @@ const OneMonth = ({ source }: { readonly source: StatementSource }) => {
 export const Statements = ({ source }: { readonly source: StatementSource }) => (
   <Switch>
     <Route path="/:month">
-      <OneMonth source={source} />
+      <MonthStatement source={source} />
     </Route>
     <Route>
       <Months source={source} />

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next"
 import type { StatementView } from "../../../features/statements/StatementsApi.ts"
 import { type Column, RowTable } from "../DataTable.tsx"
 import { FailureNote } from "../FailureNote.tsx"
-import { Amount, Moment } from "../texts.tsx"
+import { Amount, Timestamp } from "../texts.tsx"
 import { useDownload } from "./downloads.ts"
 
 const ICON = 16
@@ -54,7 +54,7 @@ const Files = ({
   )
 }
 
-interface Charged {
+interface ChargeTotals {
   readonly count: number
   readonly gross: string
   readonly returned: string
@@ -62,9 +62,9 @@ interface Charged {
 }
 
 /** The time without seconds, which the limits of a month never have. */
-const shortly = (time: string): string => time.replace(/:00\.000Z$/, "Z")
+const withoutSeconds = (time: string): string => time.replace(/:00\.000Z$/, "Z")
 
-const taken = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
+const negate = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
 
 const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <Stack gap={4} component="section">
@@ -75,14 +75,14 @@ const Section = ({ title, children }: { readonly title: string; readonly childre
   </Stack>
 )
 
-const useChargeColumns = (): ReadonlyArray<Column<Charged>> => {
+const useChargeColumns = (): ReadonlyArray<Column<ChargeTotals>> => {
   const { t } = useTranslation("money")
   return [
     { name: "count", label: t("statements.count"), cell: ({ count }) => count, isNumber: true },
     ...(["gross", "returned", "net"] as const).map((name) => ({
       name,
       label: t(`statements.charged.${name}`),
-      cell: (row: Charged) => <Amount value={row[name]} />,
+      cell: (row: ChargeTotals) => <Amount value={row[name]} />,
       isNumber: true
     }))
   ]
@@ -94,10 +94,10 @@ const Balance = ({ statement }: { readonly statement: StatementView }) => {
   const lines = [
     ["opening", null, statement.opening_balance],
     ["deposits", deposits.count, deposits.amount],
-    ["charges", charges.count, taken(charges.gross)],
+    ["charges", charges.count, negate(charges.gross)],
     ["corrections", adjustments.corrections.count, charges.returned],
     ["credits", adjustments.credits.count, adjustments.credits.amount],
-    ["withdrawals", adjustments.withdrawals.count, taken(adjustments.withdrawals.amount)],
+    ["withdrawals", adjustments.withdrawals.count, negate(adjustments.withdrawals.amount)],
     ["closing", null, statement.closing_balance]
   ] as const
   return (
@@ -130,7 +130,7 @@ const Balance = ({ statement }: { readonly statement: StatementView }) => {
   )
 }
 
-interface Moved {
+interface MovementTotals {
   readonly id: string
   readonly at: string
   readonly kind: "deposit" | "credit" | "withdrawal" | "correction"
@@ -140,7 +140,7 @@ interface Moved {
   readonly amount: string
 }
 
-const movedOf = ({ deposits, adjustments }: StatementView): ReadonlyArray<Moved> =>
+const movementsOf = ({ deposits, adjustments }: StatementView): ReadonlyArray<MovementTotals> =>
   [
     ...deposits.data.map((deposit) => ({
       ...deposit,
@@ -151,15 +151,15 @@ const movedOf = ({ deposits, adjustments }: StatementView): ReadonlyArray<Moved>
     ...adjustments.data
   ].toSorted((one, other) => (one.at < other.at ? -1 : 1))
 
-const useMovedColumns = (): ReadonlyArray<Column<Moved>> => {
+const useMovedColumns = (): ReadonlyArray<Column<MovementTotals>> => {
   const { t } = useTranslation("money")
   const text = (name: "reference" | "reason" | "author") => ({
     name,
     label: t(`statements.moved.${name}`),
-    cell: (row: Moved) => <span className="said">{row[name]}</span>
+    cell: (row: MovementTotals) => <span className="said">{row[name]}</span>
   })
   return [
-    { name: "at", label: t("statements.moved.at"), cell: ({ at }) => <Moment at={at} /> },
+    { name: "at", label: t("statements.moved.at"), cell: ({ at }) => <Timestamp at={at} /> },
     { name: "kind", label: t("statements.moved.kind"), cell: ({ kind }) => t(`kinds.${kind}`) },
     text("reference"),
     text("reason"),
@@ -167,7 +167,9 @@ const useMovedColumns = (): ReadonlyArray<Column<Moved>> => {
     {
       name: "amount",
       label: t("statements.moved.amount"),
-      cell: ({ kind, amount }) => <Amount value={kind === "withdrawal" ? taken(amount) : amount} />,
+      cell: ({ kind, amount }) => (
+        <Amount value={kind === "withdrawal" ? negate(amount) : amount} />
+      ),
       isNumber: true
     }
   ]
@@ -187,7 +189,7 @@ const Seal = ({ statement }: { readonly statement: StatementView }) => {
   }
   return (
     <Text size="sm" component="div">
-      {t("statements.sealedAt", { count: sealed.entries })} <Moment at={sealed.at} />
+      {t("statements.sealedAt", { count: sealed.entries })} <Timestamp at={sealed.at} />
       <br />
       SHA-256: <Code style={{ overflowWrap: "anywhere" }}>{sealed.sha256}</Code>
     </Text>
@@ -202,8 +204,8 @@ export const StatementSheet = ({
   readonly path: string
 }) => {
   const { t } = useTranslation("money")
-  const charged = useChargeColumns()
-  const moved = useMovedColumns()
+  const chargeColumns = useChargeColumns()
+  const movementColumns = useMovedColumns()
   const { charges } = statement
   const tables = [
     {
@@ -227,8 +229,8 @@ export const StatementSheet = ({
         <Text>{statement.organization_name}</Text>
         <Text size="sm" c="dimmed">
           {t("statements.period", {
-            from: shortly(statement.from),
-            to: shortly(statement.to),
+            from: withoutSeconds(statement.from),
+            to: withoutSeconds(statement.to),
             zone: statement.time_zone,
             currency: statement.currency
           })}
@@ -240,15 +242,15 @@ export const StatementSheet = ({
       <Section title={t("statements.movements")}>
         <RowTable
           label={t("statements.movements")}
-          rows={movedOf(statement)}
-          columns={moved}
+          rows={movementsOf(statement)}
+          columns={movementColumns}
           empty={t("statements.nothing")}
           isFixed
         />
       </Section>
       {tables.map(({ name, rows }) => (
         <Section key={name} title={t(`statements.${name}`)}>
-          <RowTable<Charged & { readonly title: string }>
+          <RowTable<ChargeTotals & { readonly title: string }>
             label={t(`statements.${name}`)}
             rows={rows}
             columns={[
@@ -257,7 +259,7 @@ export const StatementSheet = ({
                 label: t(`statements.names.${name}`),
                 cell: ({ title }) => <span className="said">{title}</span>
               },
-              ...charged
+              ...chargeColumns
             ]}
             empty={t("statements.nothing")}
             isFixed

@@ -11,23 +11,23 @@ interface Download {
 }
 
 /** The address of the next page, from the `link` header of a CSV list. */
-const nextOf = (response: Response): string | null =>
+const nextUrlOf = (response: Response): string | null =>
   /<([^>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1] ?? null
 
-const closed = (text: string): string => (text.endsWith("\n") ? text : `${text}\r\n`)
+const endLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\r\n`)
 const withoutFirstLine = (text: string): string => text.slice(text.indexOf("\n") + 1)
 
 /** The whole file. A file of one page is saved unchanged, byte by byte. */
-const wholeOf = async (session: Session, { path, accept }: Download): Promise<Blob> => {
+const downloadPages = async (session: Session, { path, accept }: Download): Promise<Blob> => {
   const init = { headers: { accept } }
   const first = await request(session, path, init)
-  let next = nextOf(first)
-  if (next === null) return first.blob()
-  const parts = [closed(await first.text())]
-  while (next !== null) {
-    const response: Response = await request(session, next, init)
-    parts.push(closed(withoutFirstLine(await response.text())))
-    next = nextOf(response)
+  let nextUrl = nextUrlOf(first)
+  if (nextUrl === null) return first.blob()
+  const parts = [endLine(await first.text())]
+  while (nextUrl !== null) {
+    const response: Response = await request(session, nextUrl, init)
+    parts.push(endLine(withoutFirstLine(await response.text())))
+    nextUrl = nextUrlOf(response)
   }
   return new Blob(parts, { type: accept })
 }
@@ -35,6 +35,7 @@ const wholeOf = async (session: Session, { path, accept }: Download): Promise<Bl
 export const useDownload = () => {
   const { session } = useSession()
   return useMutation({
-    mutationFn: async (download: Download) => save(await wholeOf(session, download), download.name)
+    mutationFn: async (download: Download) =>
+      save(await downloadPages(session, download), download.name)
   })
 }

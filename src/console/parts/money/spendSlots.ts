@@ -16,12 +16,12 @@ const TOLERANCE = 0.7
  * between and around them.
  */
 export const slotsOf = (
-  known: ReadonlyArray<number>,
+  knownSlots: ReadonlyArray<number>,
   step: Step,
   range: { readonly from: number; readonly to: number }
 ): ReadonlyArray<number> => {
   const length = lengths[step]
-  const starts = [...new Set(known)].toSorted((a, b) => a - b)
+  const starts = [...new Set(knownSlots)].toSorted((a, b) => a - b)
   const [first] = starts
   if (first === undefined) return []
   const slots: Array<number> = []

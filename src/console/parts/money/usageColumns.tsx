@@ -2,14 +2,14 @@
 import { useTranslation } from "react-i18next"
 import type { UsageEntry } from "../../../http/api/shared.ts"
 import type { Column } from "../DataTable.tsx"
-import { Amount, Id, Moment } from "../texts.tsx"
+import { Amount, Id, Timestamp } from "../texts.tsx"
 
 export type UsageRow = typeof UsageEntry.Type
 
 export const useUsageColumns = (): ReadonlyArray<Column<UsageRow>> => {
   const { t } = useTranslation("money")
   return [
-    { name: "at", label: t("usage.at"), cell: (row) => <Moment at={row.created_at} /> },
+    { name: "at", label: t("usage.at"), cell: (row) => <Timestamp at={row.created_at} /> },
     { name: "month", label: t("usage.month"), cell: ({ month }) => month, isHidden: true },
     { name: "model", label: t("usage.model"), cell: ({ model }) => model },
     {

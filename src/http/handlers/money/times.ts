@@ -13,7 +13,7 @@ export const parseTime = Effect.fnUntraced(function* (
   options: { readonly timeZone: string; readonly laterDays: number }
 ) {
   const { timeZone, laterDays } = options
-  const parsed = isDay(text)
+  const dateTime = isDay(text)
     ? DateTime.makeZoned(text, { timeZone, adjustForTimeZone: true }).pipe(
         Option.filter((day) => DateTime.formatIsoDate(day) === text),
         Option.map((day) => DateTime.toDateUtc(DateTime.add(day, { days: laterDays })))
@@ -21,8 +21,8 @@ export const parseTime = Effect.fnUntraced(function* (
     : isTime(text)
       ? Option.map(DateTime.make(text), DateTime.toDateUtc)
       : Option.none()
-  return Option.isSome(parsed)
-    ? parsed.value
+  return Option.isSome(dateTime)
+    ? dateTime.value
     : yield* new InvalidRequest({
         message: `${param}: Expected a day such as 2027-01-31 or an ISO 8601 time such as 2027-01-31T12:00:00Z`,
         param

@@ -130,13 +130,13 @@ export const makeFileResponses = Effect.gen(function* () {
   ) {
     // While the bucket cannot be reached, the file is loaded from the vendor, which may still have
     // it.
-    const archived = yield* Effect.catch(archivedFile(task, n, headers), ({ message }) =>
+    const archiveResponse = yield* Effect.catch(archivedFile(task, n, headers), ({ message }) =>
       Effect.logWarning("archive: reading a file failed").pipe(
         Effect.annotateLogs({ order_id: task.id, cause: message }),
         Effect.as(null)
       )
     )
-    if (archived !== null) return archived
+    if (archiveResponse !== null) return archiveResponse
     return address === null || address === undefined
       ? yield* fileNotFound("The task has no such file")
       : yield* loadFromVendor(address, headers)

@@ -63,9 +63,9 @@ const dataUrlOf = Effect.fnUntraced(function* ({ field, contentType, bytes }: Fo
 
 const misplacedFile = (field: string) => {
   const name = field.slice(0, 100).toWellFormed()
-  const near = pictureField(fieldKey(name))
-  const question = near === undefined ? "" : `; did you mean ${near}?`
-  return invalidField(name, `Expected a text, not a file${question}`)
+  const nearestField = pictureField(fieldKey(name))
+  const suggestion = nearestField === undefined ? "" : `; did you mean ${nearestField}?`
+  return invalidField(name, `Expected a text, not a file${suggestion}`)
 }
 
 /**

@@ -35,8 +35,8 @@ const REFERENCE = "input_reference"
  * declare no type; the declared type is used only where the bytes show no known type.
  */
 const imageTypeOf = ({ bytes, contentType }: FormFile): string | null => {
-  const detected = mediaTypeOf(bytes)
-  if (detected !== null) return detected.startsWith("image/") ? detected : null
+  const mediaType = mediaTypeOf(bytes)
+  if (mediaType !== null) return mediaType.startsWith("image/") ? mediaType : null
   return bytes.length > 0 && /^image\/[\w.+-]{1,60}$/.test(contentType) ? contentType : null
 }
 
@@ -113,8 +113,8 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
             : yield* Effect.flatMap(form, bodyOfForm)
         const body = yield* decodeVideoBody(json)
         yield* responses.checkCallbackUrl(body.callback_url)
-        const accepted = yield* placeOrder(request, openaiOrder(body), orders.openaiVideo)
-        const task = yield* answerOf(accepted)
+        const acceptedVideo = yield* placeOrder(request, openaiOrder(body), orders.openaiVideo)
+        const task = yield* answerOf(acceptedVideo)
         const video = openaiVideo(task, { id: task.id, task_status: "processing" })
         return HttpServerResponse.jsonUnsafe(video, {
           headers: {

@@ -55,9 +55,9 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
         const caller = yield* CurrentCaller
         const payload = yield* quoteBody
         const modality = yield* quotes.modality(caller, payload.model)
-        const quoted = yield* quoteBy[modality](caller, payload)
-        const usualSeconds = usualSecondsOf(quoted)
-        return quoteView({ model: quoted.modelId, modality, currency }, quoted, usualSeconds)
+        const result = yield* quoteBy[modality](caller, payload)
+        const usualSeconds = usualSecondsOf(result)
+        return quoteView({ model: result.modelId, modality, currency }, result, usualSeconds)
       })
     )
   })

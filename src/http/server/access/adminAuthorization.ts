@@ -50,10 +50,10 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
           Effect.matchEffect(authenticate(credential), {
             onFailure: (error) => Effect.succeed(errorResponse(error)),
             onSuccess: (operator) => {
-              const authorized = Effect.provideService(handler, CurrentOperator, operator)
+              const authorizedHandler = Effect.provideService(handler, CurrentOperator, operator)
               return Effect.matchEffect(admitAnswer(OPERATORS), {
                 onFailure: (error) => Effect.succeed(errorResponse(error)),
-                onSuccess: () => reads.inTurn(endpoint, OPERATORS, authorized)
+                onSuccess: () => reads.inTurn(endpoint, OPERATORS, authorizedHandler)
               })
             }
           })
@@ -67,11 +67,11 @@ export const layerAdminRoles = Layer.succeed(
     Effect.gen(function* () {
       const { role } = yield* CurrentOperator
       if (role === "owner" || endpoint.method === "GET") return yield* handler
-      const allowed = Context.getOrUndefined(endpoint.annotations, AllowedRoles) ?? []
-      if (allowed.includes(role)) return yield* handler
+      const allowedRoles = Context.getOrUndefined(endpoint.annotations, AllowedRoles) ?? []
+      if (allowedRoles.includes(role)) return yield* handler
       return errorResponse(
         new PermissionDenied({
-          message: `This needs the role ${["owner", ...allowed].join(" or ")}; this token has the role ${role}`
+          message: `This needs the role ${["owner", ...allowedRoles].join(" or ")}; this token has the role ${role}`
         })
       )
     })

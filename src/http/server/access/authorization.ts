@@ -37,13 +37,13 @@ import { byEndpoint, ReadLanes } from "./readLanes.ts"
  */
 const makeRequestPermits = (limit: number, kind: string) => {
   const permits = makeShares({ perOwner: limit })
-  const exhausted = new RateLimited({
+  const rateLimited = new RateLimited({
     message: `This organisation may have ${limit} ${kind} at a time; send this one again when another is answered`,
     retryAfterSeconds: 1
   })
   return ({ organizationId }: Caller) =>
     Effect.flatMap(permits.reserve(organizationId), (isReserved) =>
-      isReserved ? Effect.void : Effect.fail(exhausted)
+      isReserved ? Effect.void : Effect.fail(rateLimited)
     )
 }
 
@@ -132,8 +132,8 @@ export const layerAuthorization = Layer.effect(
       const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
       const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
       const caller = yield* failAsOverloaded(access.authenticate(credential, guard))
-      const { disabled = null } = caller
-      if (disabled !== null) return yield* disabledCaller(disabled)
+      const { disabledOwner = null } = caller
+      if (disabledOwner !== null) return yield* disabledCaller(disabledOwner)
       yield* Effect.tapError(rates.within(policies, caller), () =>
         reads.beforeRefusal(caller.organizationId)
       )
@@ -157,11 +157,11 @@ export const layerAuthorization = Layer.effect(
       const owners = yield* links.verify(token, { id, n: Number(n) })
       if (owners === null) return yield* invalidLink
       const { organizationId, members } = owners
-      const standings = yield* failAsOverloaded(
-        Effect.forEach(members, (memberId) => access.standing(organizationId, memberId))
+      const ownerStates = yield* failAsOverloaded(
+        Effect.forEach(members, (memberId) => access.ownerState(organizationId, memberId))
       )
       // The answer does not distinguish a disabled owner from an invalid link.
-      if (standings.some((disabled) => disabled != null)) return yield* invalidLink
+      if (ownerStates.some((disabled) => disabled != null)) return yield* invalidLink
       const caller = {
         organizationId,
         memberId: "",
@@ -189,12 +189,12 @@ export const layerAuthorization = Layer.effect(
         return Effect.matchEffect(admit(credential, conditions), {
           onFailure: (error) => Effect.succeed(errorResponse(error)),
           onSuccess: (caller) => {
-            const authorized = Effect.provideService(handler, CurrentCaller, caller)
+            const authorizedHandler = Effect.provideService(handler, CurrentCaller, caller)
             return conditions.hasBody
-              ? Effect.onExit(authorized, (exit) =>
+              ? Effect.onExit(authorizedHandler, (exit) =>
                   isClientFault(exit) ? rates.countRefusal(caller) : Effect.void
                 )
-              : reads.inTurn(endpoint, caller.organizationId, authorized)
+              : reads.inTurn(endpoint, caller.organizationId, authorizedHandler)
           }
         })
       }

@@ -39,7 +39,7 @@ export const makeKeyLookUps = Effect.gen(function* () {
       yield* Scope.provide(concurrent.takeScoped(1), concurrentScope)
       // Look-ups that ran while this one waited may have used up the limit.
       const rate = yield* unknownKeyRates.peek(client, perMinute)
-      if (!rate.allowed) {
+      if (!rate.isAllowed) {
         yield* Scope.close(concurrentScope, Exit.void)
         const permit = yield* sequentialQueue.withPermitsIfAvailable(1)(sequential.takeScoped(1))
         if (Option.isNone(permit)) {

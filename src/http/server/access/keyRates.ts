@@ -82,9 +82,9 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
     within: Effect.fnUntraced(function* (policies: ReadonlyArray<Policy>, caller: Caller) {
       for (const policy of policies) {
         const rate = yield* rateOf(policy === "refusals" ? "peek" : "consume", policy, caller)
-        if (rate === null || (rate.allowed && policy !== "default")) continue
+        if (rate === null || (rate.isAllowed && policy !== "default")) continue
         yield* withHeaders(rateHeaders(rate, policy))
-        if (!rate.allowed) return yield* tooMany(rate, countedRequests[policy])
+        if (!rate.isAllowed) return yield* tooMany(rate, countedRequests[policy])
       }
     }),
     countRefusal: (caller: Caller) => Effect.asVoid(rateOf("consume", "refusals", caller))

@@ -13,11 +13,11 @@ import { HeldOpen, LookUp, TakesLinks } from "../../api/middlewares.ts"
 import { errorResponse } from "../errorResponse.ts"
 
 /** Remembers what follows from the annotations of an endpoint, which every request needs. */
-export const byEndpoint = <A>(of: (endpoint: HttpApiEndpoint.Top) => A) => {
-  const known = new WeakMap<HttpApiEndpoint.Top, { readonly value: A }>()
+export const byEndpoint = <A>(read: (endpoint: HttpApiEndpoint.Top) => A) => {
+  const cache = new WeakMap<HttpApiEndpoint.Top, { readonly value: A }>()
   return (endpoint: HttpApiEndpoint.Top): A => {
-    const entry = known.get(endpoint) ?? { value: of(endpoint) }
-    known.set(endpoint, entry)
+    const entry = cache.get(endpoint) ?? { value: read(endpoint) }
+    cache.set(endpoint, entry)
     return entry.value
   }
 }

@@ -26,8 +26,8 @@ const formValue = (name: string, value: unknown): unknown => {
 }
 
 const formEdit = Effect.fnUntraced(function* (form: Readonly<Record<string, unknown>>) {
-  const { image, "image[]": listed, mask, ...fields } = form
-  const pictures = [image ?? [], listed ?? []].flat()
+  const { image, "image[]": imageList, mask, ...fields } = form
+  const pictures = [image ?? [], imageList ?? []].flat()
   if (!pictures.every(isPicture)) return yield* invalid("image", "image must be png, jpeg or webp")
   if (mask !== undefined && !isMask(mask)) return yield* invalid("mask", "mask must be a png file")
   return {

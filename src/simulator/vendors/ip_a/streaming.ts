@@ -4,7 +4,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AcceptedEntry } from "../../Book.ts"
 import { pictureSeed, type Size } from "../../Media.ts"
 import { drawPicture } from "../../media/picture.ts"
-import { hangUp } from "../../placing.ts"
+import { hangUp } from "../../placeOrder.ts"
 import { countOf, isOn } from "../../switches.ts"
 
 /** The kind of request, with which the names of its events begin. */
@@ -21,7 +21,7 @@ interface Streaming {
 const eventOf = (name: string, data: object): Uint8Array =>
   new TextEncoder().encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 
-const failed = eventOf("error", {
+const errorEvent = eventOf("error", {
   type: "error",
   error: {
     message: "The server had an error",
@@ -42,14 +42,14 @@ const brokenConnection = Effect.sleep("50 millis").pipe(
  * stream breaks, stalls or sends an error after N events.
  */
 export const streamImages = Effect.fnUntraced(function* (
-  accepted: AcceptedEntry,
+  acceptedEntry: AcceptedEntry,
   size: Size,
   { work, imageCount, partial }: Streaming
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const { switches } = accepted
+  const { switches } = acceptedEntry
   const optionalFields = {
-    created_at: Math.floor(Date.parse(accepted.at) / 1000),
+    created_at: Math.floor(Date.parse(acceptedEntry.at) / 1000),
     size: `${size.width}x${size.height}`,
     quality: "auto",
     background: "auto",
@@ -60,7 +60,7 @@ export const streamImages = Effect.fnUntraced(function* (
     { image, index: null }
   ]).flat()
   const event = Effect.fnUntraced(function* ({ image, index }: (typeof names)[number]) {
-    const png = yield* drawPicture(pictureSeed(accepted, image), size)
+    const png = yield* drawPicture(pictureSeed(acceptedEntry, image), size)
     const type = `${work}.${index === null ? "completed" : "partial_image"}`
     return eventOf(type, {
       type,
@@ -75,7 +75,7 @@ export const streamImages = Effect.fnUntraced(function* (
   const eventCount = Math.min(after("breaks"), after("stalls"), after("errors"))
   const pause = (countOf(switches, "takes", 0) * 1000) / names.length
   const ending = isOn(switches, "errors")
-    ? Stream.succeed(failed)
+    ? Stream.succeed(errorEvent)
     : Stream.fromEffect(isOn(switches, "breaks") ? brokenConnection : Effect.never)
   const eventStream = Stream.fromIterable(names.slice(0, eventCount)).pipe(
     Stream.rechunk(1),

@@ -15,7 +15,7 @@ export interface Family {
   /** Whether images have the field `type: "image"` and the output has `finished: true`. */
   readonly labels: boolean
   /** Whether each image is followed by the rewritten prompt. */
-  readonly explains: boolean
+  readonly explainsFaults: boolean
 }
 
 const tiers: Readonly<Record<string, Size>> = {
@@ -39,13 +39,13 @@ const oneOf = (...sizes: ReadonlyArray<string>) => {
  * Accepts sizes by their number of pixels. Each limit is given as the side of the square that has
  * this number of pixels.
  */
-const withinPixels = (least: number, most: number, maxRatio: number) => (text: string) => {
+const withinPixels = (min: number, max: number, maxRatio: number) => (text: string) => {
   const size = pixels(text)
   if (size === undefined) return undefined
   const { width, height } = size
   const count = width * height
   const ratio = Math.max(width / height, height / width)
-  return count >= least ** 2 && count <= most ** 2 && ratio <= maxRatio ? size : undefined
+  return count >= min ** 2 && count <= max ** 2 && ratio <= maxRatio ? size : undefined
 }
 
 const tierOrPixels = (text: string) => tiers[text] ?? pixels(text)
@@ -54,19 +54,19 @@ const tierOrPixels = (text: string) => tiers[text] ?? pixels(text)
  * The recommended sizes. Four of them have slightly fewer pixels than the minimum that the same
  * page of the vendor's documentation states.
  */
-const recommended = oneOf("1280*1280", "1104*1472", "1472*1104", "960*1696", "1696*960")
-const ranged = withinPixels(1280, 1440, 4)
+const recommendedSizes = oneOf("1280*1280", "1104*1472", "1472*1104", "960*1696", "1696*960")
+const rangedSizes = withinPixels(1280, 1440, 4)
 const moderate = withinPixels(512, 2048, Number.POSITIVE_INFINITY)
 
 const text26: Family = {
-  sizeOf: (text) => recommended(text) ?? ranged(text),
+  sizeOf: (text) => recommendedSizes(text) ?? rangedSizes(text),
   defaultSize: "1280*1280",
   maxImages: 4,
   defaultImages: 4,
   references: [0, 0],
   rewrites: true,
   labels: true,
-  explains: false
+  explainsFaults: false
 }
 
 const image27: Family = {
@@ -77,7 +77,7 @@ const image27: Family = {
   references: [0, 9],
   rewrites: false,
   labels: true,
-  explains: false
+  explainsFaults: false
 }
 
 const version2: Family = {
@@ -88,7 +88,7 @@ const version2: Family = {
   references: [0, 3],
   rewrites: true,
   labels: false,
-  explains: false
+  explainsFaults: false
 }
 
 const families: ReadonlyArray<readonly [start: RegExp, family: Family]> = [
@@ -122,7 +122,7 @@ const families: ReadonlyArray<readonly [start: RegExp, family: Family]> = [
       defaultSize: "1024*1536",
       maxImages: 1,
       references: [0, 0],
-      explains: true
+      explainsFaults: true
     }
   ]
 ]

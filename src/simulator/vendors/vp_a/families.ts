@@ -32,12 +32,12 @@ const common = [
 
 const text = {}
 const firstFrame = { first_frame: 1 }
-const bothFrames = { first_frame: 1, last_frame: 1 }
+const frameCounts = { first_frame: 1, last_frame: 1 }
 
 const pro10: ContentFamily = {
   name: "seedance 1.0",
   ids: /seedance-1[-.]0/,
-  modes: { t2v: text, i2v: firstFrame, flf2v: bothFrames },
+  modes: { t2v: text, i2v: firstFrame, flf2v: frameCounts },
   seconds: [2, 12],
   choosesSeconds: false,
   resolutions: ["480p", "720p", "1080p"],
@@ -66,7 +66,7 @@ const standard20: ContentFamily = {
   modes: {
     t2v: text,
     i2v: firstFrame,
-    flf2v: bothFrames,
+    flf2v: frameCounts,
     r2v: { reference_image: 9, reference_video: 3, reference_audio: 3 }
   },
   seconds: [4, 15],

@@ -1,7 +1,7 @@
 import { Effect, Option, Schema } from "effect"
 import type { Call, Desk, Refusal, VendorRoute } from "../../Vendor.ts"
 import { Content } from "../contentBlocks.ts"
-import { invalid, missing, sensitiveInput } from "../contentTasks.ts"
+import { invalidParameter, missingParameter, sensitiveInput } from "../contentTasks.ts"
 import { callsAt } from "../vp_aVendor.ts"
 
 const Texts = Schema.Struct({ content: Content, prompt: Schema.optionalKey(Schema.Unknown) })
@@ -11,16 +11,16 @@ const Texts = Schema.Struct({ content: Content, prompt: Schema.optionalKey(Schem
  * `content` has several texts, `prompt` must contain each of them, joined in any way.
  */
 const checkPrompt = (body: unknown): Effect.Effect<void, Refusal> => {
-  const read = Option.getOrUndefined(Schema.decodeUnknownOption(Texts)(body))
-  const texts = (read?.content ?? []).flatMap((block) =>
+  const textFields = Option.getOrUndefined(Schema.decodeUnknownOption(Texts)(body))
+  const texts = (textFields?.content ?? []).flatMap((block) =>
     block.type === "text" ? [block.text] : []
   )
   if (texts.length === 0) return Effect.void
-  const prompt = read?.prompt
-  if (prompt === undefined) return Effect.fail(missing("prompt"))
+  const prompt = textFields?.prompt
+  if (prompt === undefined) return Effect.fail(missingParameter("prompt"))
   return typeof prompt === "string" && texts.every((text) => prompt.includes(text))
     ? Effect.void
-    : Effect.fail(invalid("prompt", "is not the text of `content`."))
+    : Effect.fail(invalidParameter("prompt", "is not the text of `content`."))
 }
 
 /** The content block family: the vendor's requests and responses at the paths of the relay. */

@@ -3,8 +3,8 @@ import { HttpServerResponse } from "effect/http"
 import { type AcceptedEntry, type EndedEntry, millisOf } from "../../Book.ts"
 import { randomText } from "../../digest.ts"
 import { MediaLinks } from "../../Media.ts"
-import { placeOrder } from "../../placing.ts"
-import { type Sighting, Tasks } from "../../Tasks.ts"
+import { placeOrder } from "../../placeOrder.ts"
+import { type PollResult, Tasks } from "../../Tasks.ts"
 import {
   type Call,
   type Desk,
@@ -46,7 +46,7 @@ const ImageSubmit = Schema.Struct({
 })
 
 /** A request of any mode. */
-type Ask = Omit<typeof TextSubmit.Type, "prompt" | "image"> &
+type Submission = Omit<typeof TextSubmit.Type, "prompt" | "image"> &
   Partial<Omit<typeof ImageSubmit.Type, "aspect_ratio">>
 
 const lenient = { unknownFields: "ignored", refuse: ofFault } as const
@@ -55,44 +55,44 @@ const decodeImage = decodeBody(ImageSubmit, lenient)
 
 const noTask = (id: string) => refusal(404, 1203, `The requested task does not exist: ${id}`)
 
-const row = (accepted: AcceptedEntry, status: string, updatedAtMillis: number) => ({
-  task_id: accepted.upstream_id,
+const row = (acceptedEntry: AcceptedEntry, status: string, updatedAtMillis: number) => ({
+  task_id: acceptedEntry.upstream_id,
   task_status: status,
-  created_at: millisOf(accepted),
+  created_at: millisOf(acceptedEntry),
   updated_at: updatedAtMillis
 })
 
-const ending = Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: EndedEntry) {
-  if (ended.reason !== null) {
-    const failed = row(accepted, "failed", millisOf(ended))
-    return { ...failed, task_status_msg: failures[ended.reason] }
+const endOf = Effect.fnUntraced(function* (acceptedEntry: AcceptedEntry, endedEntry: EndedEntry) {
+  if (endedEntry.reason !== null) {
+    const failedRow = row(acceptedEntry, "failed", millisOf(endedEntry))
+    return { ...failedRow, task_status_msg: failures[endedEntry.reason] }
   }
-  const url = (yield* MediaLinks).video(ended)
-  const id = `${accepted.upstream_id}-1`
+  const url = (yield* MediaLinks).video(endedEntry)
+  const id = `${acceptedEntry.upstream_id}-1`
   return {
-    ...row(accepted, "succeed", millisOf(ended)),
+    ...row(acceptedEntry, "succeed", millisOf(endedEntry)),
     task_status_msg: "",
-    task_result: { videos: [{ id, url, duration: `${ended.produced.seconds}.041` }] }
+    task_result: { videos: [{ id, url, duration: `${endedEntry.produced.seconds}.041` }] }
   }
 })
 
-const pollAnswer = Effect.fnUntraced(function* (desk: Desk, id: string, sighting: Sighting) {
-  switch (sighting._tag) {
+const pollAnswer = Effect.fnUntraced(function* (desk: Desk, id: string, pollResult: PollResult) {
+  switch (pollResult._tag) {
     case "Broken":
       return yield* desk.refuse(500)
     case "Forgotten":
       return yield* noTask(id)
     case "Between": {
-      const { accepted, status } = sighting
-      return { ...row(accepted, status, millisOf(accepted)), task_status_msg: "" }
+      const { acceptedEntry, status } = pollResult
+      return { ...row(acceptedEntry, status, millisOf(acceptedEntry)), task_status_msg: "" }
     }
     case "Ended":
-      return yield* ending(sighting.accepted, sighting.ended)
+      return yield* endOf(pollResult.acceptedEntry, pollResult.endedEntry)
   }
 })
 
 /** Whether the model makes the length: 3 to 15 seconds, and more only for models newer than the families. */
-const isOffered = ({ duration = "5", model_name }: Ask): boolean => {
+const isOffered = ({ duration = "5", model_name }: Submission): boolean => {
   const isNew = familyOf(model_name).accepts !== undefined
   return Number(duration) >= 3 && Number(duration) <= (isNew ? longestNewSeconds : 15)
 }
@@ -110,37 +110,39 @@ const routesOfMode = (
 ): ReadonlyArray<VendorRoute> => {
   // A task is only known under the path at which it was ordered.
   const desk: Desk = { ...relay, family: `d/${mode}`, moderatedInput }
-  const decode: (body: unknown) => Effect.Effect<Ask, ReturnType<typeof ofFault>> = modes[mode]
+  const decode: (body: unknown) => Effect.Effect<Submission, ReturnType<typeof ofFault>> =
+    modes[mode]
   const path = `/v1/videos/${mode}` as const
   return [
     {
       method: "POST",
       path,
       handle: Effect.fnUntraced(function* (call: Call) {
-        const ask = yield* decode(call.body)
-        if (!isOffered(ask)) return yield* ofFault({ path: "duration", problem: "invalid" })
-        if (isMissingModel(ask.model_name)) return yield* noModel(ask.model_name)
+        const submission = yield* decode(call.body)
+        if (!isOffered(submission)) return yield* ofFault({ path: "duration", problem: "invalid" })
+        if (isMissingModel(submission.model_name)) return yield* noModel(submission.model_name)
         return yield* placeOrder(
           desk,
           call,
           {
             kind: "video",
-            model: ask.model_name,
-            prompt: ask.prompt ?? "",
+            model: submission.model_name,
+            prompt: submission.prompt ?? "",
             order: {
-              seconds: Number(ask.duration ?? "5"),
-              resolution: resolutions[ask.mode ?? "std"],
-              ratio: mode === "text2video" ? (ask.aspect_ratio ?? "16:9") : null,
+              seconds: Number(submission.duration ?? "5"),
+              resolution: resolutions[submission.mode ?? "std"],
+              ratio: mode === "text2video" ? (submission.aspect_ratio ?? "16:9") : null,
               n: null,
               size: null,
-              inputs: { images: ask.image === undefined ? 0 : 1, videos: 0, audios: 0 },
-              generate_audio: ask.sound === "on"
+              inputs: { images: submission.image === undefined ? 0 : 1, videos: 0, audios: 0 },
+              generate_audio: submission.sound === "on"
             },
             clientToken: null,
             echo: {},
             newId
           },
-          (accepted) => Effect.succeed(success(row(accepted, "submitted", millisOf(accepted))))
+          (acceptedEntry) =>
+            Effect.succeed(success(row(acceptedEntry, "submitted", millisOf(acceptedEntry))))
         )
       })
     },
@@ -149,8 +151,8 @@ const routesOfMode = (
       path: `${path}/:id`,
       handle: Effect.fnUntraced(function* (call: Call) {
         const id = call.params.id ?? ""
-        const sighting = yield* (yield* Tasks).poll(desk, id, lifecycle)
-        return HttpServerResponse.jsonUnsafe(success(yield* pollAnswer(desk, id, sighting)))
+        const pollResult = yield* (yield* Tasks).poll(desk, id, lifecycle)
+        return HttpServerResponse.jsonUnsafe(success(yield* pollAnswer(desk, id, pollResult)))
       })
     }
   ]

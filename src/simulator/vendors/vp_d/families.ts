@@ -13,17 +13,17 @@ export interface ClipFamily extends ModelFamily.ModelFamily<Mode> {
   readonly switchesSound: boolean
   readonly ratios: ReadonlyArray<string>
   /** Whether the video always has sound, on models where sound cannot be switched. */
-  readonly alwaysSounds?: boolean
+  readonly hasAlwaysSound?: boolean
 }
 
 const text = {}
 const firstFrame = { first_frame: 1 }
-const bothFrames = { first_frame: 1, last_frame: 1 }
+const frameCounts = { first_frame: 1, last_frame: 1 }
 /**
  * The limits of references. The real vendor enforces these numbers; the simulator refuses no order
  * because of them.
  */
-const references = { ...bothFrames, reference_image: 7, reference_video: 1 }
+const references = { ...frameCounts, reference_image: 7, reference_video: 1 }
 
 const common = ["aspect_ratio", "callback_url", "external_task_id", "watermark_info"]
 const upTo1080p = ["720p", "1080p"]
@@ -31,7 +31,7 @@ const upTo1080p = ["720p", "1080p"]
 const standard: ClipFamily = {
   name: "3.0",
   ids: /^kling-v?3(?:[.-]0)?(?:-cn|-glb)?$/,
-  modes: { "text-to-video": text, "image-to-video": bothFrames },
+  modes: { "text-to-video": text, "image-to-video": frameCounts },
   seconds: [3, 15],
   choosesSeconds: false,
   resolutions: [...upTo1080p, "4k"],
@@ -75,7 +75,7 @@ const families: ReadonlyArray<ClipFamily> = [
     multiShot: "only with a reference video"
   },
   { ...turbo, name: "2.5 turbo", ids: /2[.-]5-turbo/, seconds: [5, 10], onlySeconds: [5, 10] },
-  { ...turbo, alwaysSounds: true },
+  { ...turbo, hasAlwaysSound: true },
   {
     ...standard,
     name: "2.6",

@@ -61,13 +61,13 @@ const OmniSubmit = Schema.Struct({
 })
 
 /** A request of any mode. */
-export type Ask = typeof OmniSubmit.Type
+export type Submission = typeof OmniSubmit.Type
 
 /** An error response in the vendor's form. */
 export const refusal = (status: number, code: number, message: string) =>
   new Refusal({ status, body: { code, message, request_id: requestId() } })
 
-const invalid = (what: string) => refusal(400, 1201, `Invalid value: ${what}`)
+const invalid = (value: string) => refusal(400, 1201, `Invalid value: ${value}`)
 
 export const ofFault = ({ path, problem }: BodyFault) => {
   if (path === "") return refusal(400, 1200, "Invalid request parameters: not a JSON object")
@@ -81,27 +81,32 @@ const decodeText = decodeBody(TextSubmit, lenient)
 const decodeImage = decodeBody(ImageSubmit, lenient)
 const decodeOmni = decodeBody(OmniSubmit, lenient)
 
-export const countOf = (ask: Ask, ...types: ReadonlyArray<string>) =>
-  ask.contents.filter(({ type }) => types.includes(type)).length
+export const countOf = (submission: Submission, ...types: ReadonlyArray<string>) =>
+  submission.contents.filter(({ type }) => types.includes(type)).length
 
-const contentsFault = (mode: Mode, { modes }: ClipFamily, ask: Ask): Refusal | undefined => {
-  if (countOf(ask, "prompt") !== 1) return refusal(400, 1200, "Exactly one prompt is required")
+const contentsFault = (
+  mode: Mode,
+  { modes }: ClipFamily,
+  submission: Submission
+): Refusal | undefined => {
+  if (countOf(submission, "prompt") !== 1)
+    return refusal(400, 1200, "Exactly one prompt is required")
   for (const type of ["first_frame", "last_frame", "feature_video", "base_video"]) {
-    if (countOf(ask, type) > 1) return invalid(`contents has more than one ${type}`)
+    if (countOf(submission, type) > 1) return invalid(`contents has more than one ${type}`)
   }
-  if (countOf(ask, "last_frame") > 0 && modes[mode]?.last_frame === undefined) {
+  if (countOf(submission, "last_frame") > 0 && modes[mode]?.last_frame === undefined) {
     return invalid("last_frame is not supported here")
   }
-  if (mode === "image-to-video" && countOf(ask, "first_frame") === 0) {
+  if (mode === "image-to-video" && countOf(submission, "first_frame") === 0) {
     return refusal(400, 1200, "Invalid request parameters: first_frame is required")
   }
-  return countOf(ask, "last_frame") > countOf(ask, "first_frame")
+  return countOf(submission, "last_frame") > countOf(submission, "first_frame")
     ? invalid("last_frame needs a first_frame")
     : undefined
 }
 
-const settingsFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
-  const { resolution, duration, audio, multi_shot, aspect_ratio } = ask.settings
+const settingsFault = (family: ClipFamily, submission: Submission): Refusal | undefined => {
+  const { resolution, duration, audio, multi_shot, aspect_ratio } = submission.settings
   if (duration !== undefined && !makesSeconds(family, duration)) return invalid("settings.duration")
   if (resolution !== undefined && !family.resolutions.includes(resolution)) {
     return invalid(`settings.resolution ${resolution} on this model`)
@@ -119,18 +124,18 @@ const settingsFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
 }
 
 /** Checks settings that the model supports but refuses in combination with these contents. */
-const combinationFault = (family: ClipFamily, ask: Ask): Refusal | undefined => {
-  const { audio, multi_shot, aspect_ratio } = ask.settings
-  const videos = countOf(ask, "feature_video", "base_video")
+const combinationFault = (family: ClipFamily, submission: Submission): Refusal | undefined => {
+  const { audio, multi_shot, aspect_ratio } = submission.settings
+  const videos = countOf(submission, "feature_video", "base_video")
   if (videos > 0 && audio === "native") return invalid("settings.audio native with a video")
-  if (countOf(ask, "base_video") > 0 && multi_shot !== false) {
+  if (countOf(submission, "base_video") > 0 && multi_shot !== false) {
     return invalid("settings.multi_shot must be false with base_video")
   }
   const isAlone = family.multiShot === "only with a reference video" && videos === 0
   if (multi_shot === true && isAlone) {
     return invalid("settings.multi_shot true without a reference video")
   }
-  const hasFrame = videos + countOf(ask, "first_frame") > 0
+  const hasFrame = videos + countOf(submission, "first_frame") > 0
   if (aspect_ratio !== undefined && hasFrame) {
     return invalid("settings.aspect_ratio with a frame or a video")
   }
@@ -140,17 +145,17 @@ const combinationFault = (family: ClipFamily, ask: Ask): Refusal | undefined => 
 }
 
 /** The turbo models accept a shorter prompt where there is an image. */
-const promptFault = (mode: Mode, model: string, ask: Ask): Refusal | undefined =>
+const promptFault = (mode: Mode, model: string, submission: Submission): Refusal | undefined =>
   mode === "image-to-video" &&
   model.includes("turbo") &&
-  promptOf(ask).length > maxTurboImagePromptCharacters
+  promptOf(submission).length > maxTurboImagePromptCharacters
     ? invalid("prompt is too long")
     : undefined
 
-export const promptOf = (ask: Ask): string =>
-  ask.contents.flatMap((item) => (item.type === "prompt" ? [item.text] : [])).join("\n")
+export const promptOf = (submission: Submission): string =>
+  submission.contents.flatMap((item) => (item.type === "prompt" ? [item.text] : [])).join("\n")
 
-const readers: Record<Mode, (body: unknown) => Effect.Effect<Ask, Refusal>> = {
+const readers: Record<Mode, (body: unknown) => Effect.Effect<Submission, Refusal>> = {
   "text-to-video": (body) =>
     Effect.map(decodeText(body), ({ prompt, ...fields }) => ({
       contents: [{ type: "prompt", text: prompt }],
@@ -161,13 +166,17 @@ const readers: Record<Mode, (body: unknown) => Effect.Effect<Ask, Refusal>> = {
 }
 
 /** Reads the order from a request, or fails with its fault. */
-export const readAsk = Effect.fnUntraced(function* (mode: Mode, model: string, body: unknown) {
-  const ask = yield* readers[mode](body)
+export const readSubmission = Effect.fnUntraced(function* (
+  mode: Mode,
+  model: string,
+  body: unknown
+) {
+  const submission = yield* readers[mode](body)
   const family = familyOf(model)
   const fault =
-    contentsFault(mode, family, ask) ??
-    settingsFault(family, ask) ??
-    combinationFault(family, ask) ??
-    promptFault(mode, model, ask)
-  return fault === undefined ? ask : yield* fault
+    contentsFault(mode, family, submission) ??
+    settingsFault(family, submission) ??
+    combinationFault(family, submission) ??
+    promptFault(mode, model, submission)
+  return fault === undefined ? submission : yield* fault
 })

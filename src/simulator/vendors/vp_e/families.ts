@@ -6,7 +6,7 @@ export type Mode = (typeof modes)[number]
 
 const text = {}
 const firstFrame = { first_frame: 1 }
-const bothFrames = { first_frame: 1, last_frame: 1 }
+const frameCounts = { first_frame: 1, last_frame: 1 }
 const references = { reference_image: 7 }
 
 /**
@@ -19,7 +19,7 @@ const turbo: ModelFamily.ModelFamily<Mode> = {
   modes: {
     text2video: text,
     img2video: firstFrame,
-    "start-end2video": bothFrames,
+    "start-end2video": frameCounts,
     reference2video: references
   },
   seconds: [1, 16],
@@ -60,7 +60,7 @@ const families: ReadonlyArray<ModelFamily.ModelFamily<Mode>> = [
     ...turbo,
     name: "pro",
     ids: /^viduq3-pro(?:-cn|-glb)?$/,
-    modes: { text2video: text, img2video: firstFrame, "start-end2video": bothFrames }
+    modes: { text2video: text, img2video: firstFrame, "start-end2video": frameCounts }
   },
   turbo
 ]

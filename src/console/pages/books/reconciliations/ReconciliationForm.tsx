@@ -26,7 +26,7 @@ import {
 } from "../../../../features/reconciliations/vendorLists.ts"
 import { decodeDetails, failureOf } from "../../../gateway/failures.ts"
 import { request } from "../../../gateway/files.ts"
-import { useAsk, useSession } from "../../../gateway/hooks.tsx"
+import { useApiQuery, useSession } from "../../../gateway/hooks.tsx"
 import { RowTable } from "../../../parts/DataTable.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { columnsOf } from "./listColumns.ts"
@@ -107,26 +107,26 @@ const initialValues: {
 type Values = typeof initialValues
 
 /** Values that mean a default, which are left out of the address. */
-const leftOut = new Set(["", "own", "none", "auto"])
+const defaultValues = new Set(["", "own", "none", "auto"])
 
 const addressOf = ({ file: _, ...values }: Values): string =>
   `/admin/v1/reconciliations?${new URLSearchParams(
     Object.entries(values)
       .map(([name, value]) => [name, value.trim()] as const)
-      .filter(([, value]) => !leftOut.has(value))
+      .filter(([, value]) => !defaultValues.has(value))
       .map(([name, value]) => [name, value])
   )}`
 
 const useProblems = () => {
   const { t } = useTranslation("books")
-  const needed = (text: string) => (text.trim() === "" ? t("form.needed") : null)
+  const requireText = (text: string) => (text.trim() === "" ? t("form.needed") : null)
   const isOwn = ({ format }: Values) => format === "own"
   return {
     file: (file: File | null) => (file === null ? t("form.needed") : null),
-    channel: needed,
-    from: needed,
-    to: (to: string, { from }: Values) => (to < from ? t("reconcile.wrongDays") : needed(to)),
-    id: (text: string, values: Values) => (isOwn(values) ? needed(text) : null),
+    channel: requireText,
+    from: requireText,
+    to: (to: string, { from }: Values) => (to < from ? t("reconcile.wrongDays") : requireText(to)),
+    id: (text: string, values: Values) => (isOwn(values) ? requireText(text) : null),
     amount: (text: string, values: Values) =>
       isOwn(values) && text.trim() === "" && values.units.trim() === ""
         ? t("reconcile.amountOrUnits")
@@ -137,10 +137,10 @@ const useProblems = () => {
 const decode = Schema.decodeUnknownPromise(ReconciliationView)
 
 const ListForm = ({
-  onMade,
+  onCreate,
   onClose
 }: {
-  readonly onMade: (id: string) => void
+  readonly onCreate: (id: string) => void
   readonly onClose: () => void
 }) => {
   const { t } = useTranslation("books")
@@ -148,7 +148,7 @@ const ListForm = ({
   const { session } = useSession()
   const cache = useQueryClient()
   const [columns, setColumns] = useState<ReadonlyArray<string>>([])
-  const channels = useAsk(["catalog", "document"], (gateway) => gateway.admin.readCatalog({}))
+  const channels = useApiQuery(["catalog", "document"], (gateway) => gateway.admin.readCatalog({}))
   const form = useForm({ initialValues, validate: useProblems() })
   const reconcile = useMutation({
     mutationFn: async (values: Values) => {
@@ -162,7 +162,7 @@ const ListForm = ({
     },
     onSuccess: async ({ id }) => {
       await cache.invalidateQueries({ queryKey: ["books", "reconciliations"] })
-      onMade(id)
+      onCreate(id)
     }
   })
   const take = async (file: File | null, encoding: string) => {
@@ -271,7 +271,7 @@ const ListForm = ({
   )
 }
 
-export const ReconcileButton = ({ onMade }: { readonly onMade: (id: string) => void }) => {
+export const ReconcileButton = ({ onCreate }: { readonly onCreate: (id: string) => void }) => {
   const { t } = useTranslation("books")
   const { t: shell } = useTranslation()
   const [isOpen, setIsOpen] = useState(false)
@@ -286,7 +286,7 @@ export const ReconcileButton = ({ onMade }: { readonly onMade: (id: string) => v
         size="lg"
         closeButtonProps={{ "aria-label": shell("close") }}
       >
-        <ListForm onMade={onMade} onClose={close} />
+        <ListForm onCreate={onCreate} onClose={close} />
       </Modal>
     </>
   )

@@ -9,15 +9,15 @@ import type {
   ReconciliationView
 } from "../../../../features/reconciliations/ReconciliationsApi.ts"
 import { type EntryKind, entryKinds } from "../../../../features/reconciliations/reconciliation.ts"
-import { useAsk, useDo, usePages, useSession } from "../../../gateway/hooks.tsx"
-import { mayAct } from "../../../gateway/session.ts"
-import { Asked } from "../../../parts/Asked.tsx"
+import { useApiMutation, useApiQuery, usePages, useSession } from "../../../gateway/hooks.tsx"
+import { hasRole } from "../../../gateway/session.ts"
 import { useAddressFilters } from "../../../parts/addressFilters.ts"
 import { type Column, DataTable, RowTable } from "../../../parts/DataTable.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
-import { AskFirst } from "../../../parts/money/AskFirst.tsx"
+import { ConfirmDialog } from "../../../parts/money/ConfirmDialog.tsx"
 import { useDownload } from "../../../parts/money/downloads.ts"
-import { Amount, Id, Moment } from "../../../parts/texts.tsx"
+import { QueryView } from "../../../parts/QueryView.tsx"
+import { Amount, Id, Timestamp } from "../../../parts/texts.tsx"
 import { ReconcileButton } from "./ReconciliationForm.tsx"
 
 const orDash = (amount: string | null) => (amount === null ? "–" : <Amount value={amount} />)
@@ -58,7 +58,7 @@ const Totals = ({ reconciliation }: { readonly reconciliation: ReconciliationVie
 const Entries = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("books")
   const { get, set } = useAddressFilters()
-  const kind = entryKinds.find((one) => one === get("kind"))
+  const kind = entryKinds.find((reconciliation) => reconciliation === get("kind"))
   const query = kind === undefined ? {} : { kind }
   const entries = usePages(
     ["books", "reconciliations", id, "entries", query],
@@ -95,7 +95,7 @@ const Entries = ({ id }: { readonly id: string }) => {
     {
       name: "closed",
       label: t("reconcile.closed"),
-      cell: (row) => <Moment at={row.closed_at} />,
+      cell: (row) => <Timestamp at={row.closed_at} />,
       isHidden: true
     }
   ]
@@ -125,10 +125,10 @@ const Entries = ({ id }: { readonly id: string }) => {
 const Actions = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("books")
   const { session } = useSession()
-  const [, go] = useLocation()
-  const [isAsked, setIsAsked] = useState(false)
+  const [, navigate] = useLocation()
+  const [isDialogOpen, setIsDialogOpen] = useState(false)
   const download = useDownload()
-  const removal = useDo(
+  const removal = useApiMutation(
     () => (gateway) => gateway.reconciliations.removeReconciliation({ params: { id } }),
     [["books", "reconciliations", "list"]]
   )
@@ -149,31 +149,31 @@ const Actions = ({ id }: { readonly id: string }) => {
         >
           {t("reconcile.download")}
         </Button>
-        {mayAct(session, "finance") ? (
-          <Button variant="default" onClick={() => setIsAsked(true)}>
+        {hasRole(session, "finance") ? (
+          <Button variant="default" onClick={() => setIsDialogOpen(true)}>
             {t("reconcile.remove")}
           </Button>
         ) : null}
       </Group>
       {download.error === null ? null : <FailureNote error={download.error} />}
-      <AskFirst
-        isOpen={isAsked}
+      <ConfirmDialog
+        isOpen={isDialogOpen}
         title={t("reconcile.remove")}
         text={t("reconcile.removeText")}
         action={t("reconcile.remove")}
         isBusy={removal.isPending}
         error={removal.error}
-        onDo={() => removal.mutate(undefined, { onSuccess: () => go("/") })}
-        onClose={() => setIsAsked(false)}
+        onConfirm={() => removal.mutate(undefined, { onSuccess: () => navigate("/") })}
+        onClose={() => setIsDialogOpen(false)}
       />
     </>
   )
 }
 
-const OneReconciliation = () => {
+const ReconciliationDetails = () => {
   const { t } = useTranslation("books")
   const { id = "" } = useParams<{ id: string }>()
-  const one = useAsk(["books", "reconciliations", id], (gateway) =>
+  const reconciliation = useApiQuery(["books", "reconciliations", id], (gateway) =>
     gateway.reconciliations.readReconciliation({ params: { id } })
   )
   return (
@@ -183,16 +183,16 @@ const OneReconciliation = () => {
           {t("reconcile.all")}
         </Button>
       </Group>
-      <Asked query={one} lines={8}>
+      <QueryView query={reconciliation} lines={8}>
         {(reconciliation) => (
           <Stack>
             <Title order={2} size="h3">
               {t("reconcile.of", { channel: reconciliation.channel })}
             </Title>
             <Text size="sm">
-              <Moment at={reconciliation.from} /> – <Moment at={reconciliation.to} /> ·{" "}
+              <Timestamp at={reconciliation.from} /> – <Timestamp at={reconciliation.to} /> ·{" "}
               {t("reconcile.lines", { count: reconciliation.lines })} · {reconciliation.currency} ·{" "}
-              {reconciliation.created_by}, <Moment at={reconciliation.created_at} />
+              {reconciliation.created_by}, <Timestamp at={reconciliation.created_at} />
             </Text>
             <Actions id={id} />
             <Totals reconciliation={reconciliation} />
@@ -202,16 +202,16 @@ const OneReconciliation = () => {
             <Entries id={id} />
           </Stack>
         )}
-      </Asked>
+      </QueryView>
     </Stack>
   )
 }
 
-const Earlier = () => {
+const ReconciliationList = () => {
   const { t } = useTranslation("books")
   const { t: shell } = useTranslation()
   const { session } = useSession()
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
   const reconciliations = usePages(
     ["books", "reconciliations", "list"],
     (after) => (gateway) =>
@@ -226,9 +226,9 @@ const Earlier = () => {
   return (
     <Stack>
       <Text c="dimmed">{t("reconcile.lead")}</Text>
-      {mayAct(session, "finance") ? (
+      {hasRole(session, "finance") ? (
         <Group>
-          <ReconcileButton onMade={(id) => go(`/${id}`)} />
+          <ReconcileButton onCreate={(id) => navigate(`/${id}`)} />
         </Group>
       ) : (
         <Text size="sm" c="dimmed">
@@ -245,7 +245,7 @@ const Earlier = () => {
             label: t("journal.at"),
             cell: (row) => (
               <Button component={Link} href={`/${row.id}`} variant="subtle" size="compact-sm">
-                <Moment at={row.created_at} />
+                <Timestamp at={row.created_at} />
               </Button>
             )
           },
@@ -255,7 +255,7 @@ const Earlier = () => {
             label: t("reconcile.period"),
             cell: ({ from, to }) => (
               <>
-                <Moment at={from} /> – <Moment at={to} />
+                <Timestamp at={from} /> – <Timestamp at={to} />
               </>
             ),
             isHidden: true
@@ -275,10 +275,10 @@ const Earlier = () => {
 export const Reconciliations = () => (
   <Switch>
     <Route path="/:id">
-      <OneReconciliation />
+      <ReconciliationDetails />
     </Route>
     <Route>
-      <Earlier />
+      <ReconciliationList />
     </Route>
   </Switch>
 )

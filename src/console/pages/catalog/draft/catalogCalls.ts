@@ -5,18 +5,18 @@
 import { Effect, Schema } from "effect"
 import { CatalogDocument } from "../../../../domain/catalog/CatalogDocument.ts"
 import { CatalogChanges, CatalogPreview } from "../../../../features/catalog/AdminApi.ts"
-import type { Ask } from "../../../gateway/client.ts"
+import type { ApiCall } from "../../../gateway/client.ts"
 import { decodeDetails, failureOf } from "../../../gateway/failures.ts"
 import { request } from "../../../gateway/files.ts"
 import type { Session } from "../../../gateway/session.ts"
 import type { CatalogText, ListName } from "./catalogEntries.ts"
-import type { CatalogRead } from "./keptDraft.ts"
+import type { CatalogVersion } from "./storedDraft.ts"
 
 const PATH = "/admin/v1/catalog"
 const encode = Schema.encodeSync(CatalogDocument)
 const versionOf = (etag: string | undefined): number => Number(/\d+/.exec(etag ?? "")?.[0])
 
-export const readCatalog: Ask<CatalogRead> = (gateway) =>
+export const readCatalog: ApiCall<CatalogVersion> = (gateway) =>
   Effect.map(
     gateway.admin.readCatalog({ responseMode: "decoded-and-response" }),
     ([document, { headers }]) => ({
@@ -25,7 +25,7 @@ export const readCatalog: Ask<CatalogRead> = (gateway) =>
     })
   )
 
-const sent = <S extends Schema.Top & { readonly DecodingServices: never }>(
+const sendJson = <S extends Schema.Top & { readonly DecodingServices: never }>(
   session: Session,
   path: string,
   init: RequestInit,
@@ -50,7 +50,7 @@ const sent = <S extends Schema.Top & { readonly DecodingServices: never }>(
  * The changes and warnings of a document; with a month also a replay of the orders of that month.
  */
 export const previewCatalog = (session: Session, document: unknown, replay?: string) =>
-  sent(
+  sendJson(
     session,
     replay === undefined
       ? `${PATH}/preview`
@@ -62,7 +62,7 @@ export type Preview = typeof CatalogPreview.Type
 
 /** Replaces the catalog, if it still has the given version. */
 export const applyCatalog = (session: Session, document: CatalogText, onVersion: number) =>
-  sent(
+  sendJson(
     session,
     PATH,
     {
@@ -104,7 +104,7 @@ export const faultsAt = (
     .map(({ path, message }) => ({ path: path.slice(at.length + 1), message }))
 }
 
-const Meanwhile = Schema.Struct({
+const NewerVersions = Schema.Struct({
   version: Schema.Int,
   changed: Schema.Array(
     Schema.Struct({
@@ -114,12 +114,12 @@ const Meanwhile = Schema.Struct({
     })
   )
 })
-export type Meanwhile = typeof Meanwhile.Type
+export type NewerVersions = typeof NewerVersions.Type
 
 /**
  * The versions since the draft began, with their authors; undefined where the error is another one.
  */
-export const meanwhileOf = (error: unknown): Meanwhile | undefined => {
+export const newerVersionsOf = (error: unknown): NewerVersions | undefined => {
   const failure = failureOf(error)
-  return failure.code === "precondition_failed" ? decodeDetails(failure, Meanwhile) : undefined
+  return failure.code === "precondition_failed" ? decodeDetails(failure, NewerVersions) : undefined
 }

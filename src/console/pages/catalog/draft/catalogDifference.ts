@@ -31,13 +31,13 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 const hasName = (value: unknown): value is { readonly name: string } =>
   isObject(value) && "name" in value && typeof value.name === "string"
 
-const shown = (value: unknown): string =>
+const textOf = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "")
 
 type Leaves = Generator<[path: string, text: string]>
 
 const leavesOfList = function* (items: ReadonlyArray<unknown>, path: string): Leaves {
-  if (!items.some(isObject)) yield [path, items.map(shown).join(", ")]
+  if (!items.some(isObject)) yield [path, items.map(textOf).join(", ")]
   for (const [index, item] of items.entries()) {
     if (isObject(item)) yield* leaves(item, `${path}.${hasName(item) ? item.name : index}`)
   }
@@ -52,7 +52,7 @@ const leaves = function* (value: unknown, path: string): Leaves {
       if (part !== undefined) yield* leaves(part, path === "" ? name : `${path}.${name}`)
     }
   } else if (value !== null) {
-    yield [path, shown(value)]
+    yield [path, textOf(value)]
   }
 }
 
@@ -62,14 +62,14 @@ const fieldsOf = (
   before: Entry | undefined,
   after: Entry | undefined
 ): ReadonlyArray<FieldDifference> => {
-  const old = new Map(leaves(before?.entry ?? {}, ""))
-  const now = new Map(leaves(after?.entry ?? {}, ""))
-  return [...new Set([...old.keys(), ...now.keys()])]
-    .filter((path) => old.get(path) !== now.get(path))
+  const oldValues = new Map(leaves(before?.entry ?? {}, ""))
+  const newValues = new Map(leaves(after?.entry ?? {}, ""))
+  return [...new Set([...oldValues.keys(), ...newValues.keys()])]
+    .filter((path) => oldValues.get(path) !== newValues.get(path))
     .map((path) =>
       isSecret(path)
         ? { path, before: undefined, after: undefined, isSecret: true }
-        : { path, before: old.get(path), after: now.get(path), isSecret: false }
+        : { path, before: oldValues.get(path), after: newValues.get(path), isSecret: false }
     )
 }
 
@@ -77,11 +77,11 @@ export const differenceOf = (
   before: Entry | undefined,
   after: Entry | undefined
 ): EntryDifference | null => {
-  const one = after ?? before
-  if (one === undefined || isSame(before, after)) return null
+  const entry = after ?? before
+  if (entry === undefined || isSame(before, after)) return null
   return {
-    list: one.list,
-    key: keyOf(one),
+    list: entry.list,
+    key: keyOf(entry),
     kind: before === undefined ? "added" : after === undefined ? "removed" : "changed",
     fields: after === undefined ? [] : fieldsOf(before, after)
   }
@@ -92,10 +92,10 @@ export const differences = (
   before: CatalogText,
   after: CatalogText
 ): ReadonlyArray<EntryDifference> => {
-  const old = byName(before)
-  const now = byName(after)
-  return [...new Set([...now.keys(), ...old.keys()])].flatMap((name) => {
-    const found = differenceOf(old.get(name), now.get(name))
-    return found === null ? [] : [found]
+  const oldValues = byName(before)
+  const newValues = byName(after)
+  return [...new Set([...newValues.keys(), ...oldValues.keys()])].flatMap((name) => {
+    const difference = differenceOf(oldValues.get(name), newValues.get(name))
+    return difference === null ? [] : [difference]
   })
 }

@@ -29,16 +29,16 @@ export const entriesOf = (document: CatalogText, list: ListName): ReadonlyArray<
 
 /** A document of these entries, in their order. */
 export const documentOf = (entries: ReadonlyArray<Entry>): CatalogText => ({
-  channels: entries.flatMap((one) => (one.list === "channels" ? [one.entry] : [])),
-  models: entries.flatMap((one) => (one.list === "models" ? [one.entry] : [])),
-  mounts: entries.flatMap((one) => (one.list === "mounts" ? [one.entry] : []))
+  channels: entries.flatMap((entry) => (entry.list === "channels" ? [entry.entry] : [])),
+  models: entries.flatMap((entry) => (entry.list === "models" ? [entry.entry] : [])),
+  mounts: entries.flatMap((entry) => (entry.list === "mounts" ? [entry.entry] : []))
 })
 
 const allEntries = (document: CatalogText): ReadonlyArray<Entry> =>
   listNames.flatMap((list) => entriesOf(document, list))
 
-const isNamed = (one: Entry, list: ListName, key: string): boolean =>
-  one.list === list && keyOf(one) === key
+const isNamed = (entry: Entry, list: ListName, key: string): boolean =>
+  entry.list === list && keyOf(entry) === key
 
 /**
  * The document with the entry in place of the one with the key `replaced`, or at the end of its
@@ -47,46 +47,46 @@ const isNamed = (one: Entry, list: ListName, key: string): boolean =>
 export const withEntry = (
   document: CatalogText,
   entry: Entry,
-  replaced: string | null
+  replacedKey: string | null
 ): CatalogText => {
   const all = allEntries(document)
   return documentOf(
-    replaced === null
+    replacedKey === null
       ? [...all, entry]
-      : all.map((one) => (isNamed(one, entry.list, replaced) ? entry : one))
+      : all.map((other) => (isNamed(other, entry.list, replacedKey) ? entry : other))
   )
 }
 
 /** The document without the entry, and without the mounts that refer to it. */
-export const withoutEntry = (document: CatalogText, gone: Entry): CatalogText => {
-  const key = keyOf(gone)
+export const withoutEntry = (document: CatalogText, removedEntry: Entry): CatalogText => {
+  const key = keyOf(removedEntry)
   return documentOf(
-    allEntries(document).filter((one) => {
-      if (isNamed(one, gone.list, key)) return false
-      if (one.list !== "mounts") return true
-      if (gone.list === "channels") return one.entry.channel !== gone.entry.id
-      return gone.list === "models" ? one.entry.model !== gone.entry.id : true
+    allEntries(document).filter((entry) => {
+      if (isNamed(entry, removedEntry.list, key)) return false
+      if (entry.list !== "mounts") return true
+      if (removedEntry.list === "channels") return entry.entry.channel !== removedEntry.entry.id
+      return removedEntry.list === "models" ? entry.entry.model !== removedEntry.entry.id : true
     })
   )
 }
 
 /** All entries by list and key. */
 export const byName = (document: CatalogText): ReadonlyMap<string, Entry> =>
-  new Map(allEntries(document).map((one) => [`${one.list} ${keyOf(one)}`, one]))
+  new Map(allEntries(document).map((entry) => [`${entry.list} ${keyOf(entry)}`, entry]))
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 /** A JSON replacer that sorts fields, so that equal values have equal texts. */
-const inOrder = (_: string, value: unknown): unknown =>
+const sortFields = (_: string, value: unknown): unknown =>
   isObject(value) && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    ? Object.fromEntries(Object.entries(value).sort(([name], [other]) => (name < other ? -1 : 1)))
     : value
 
-export const isSame = (one: Entry | undefined, other: Entry | undefined): boolean =>
-  JSON.stringify(one?.entry, inOrder) === JSON.stringify(other?.entry, inOrder)
+export const isSame = (entry: Entry | undefined, other: Entry | undefined): boolean =>
+  JSON.stringify(entry?.entry, sortFields) === JSON.stringify(other?.entry, sortFields)
 
-export const isSameDocument = (one: CatalogText, other: CatalogText): boolean =>
-  JSON.stringify(one, inOrder) === JSON.stringify(other, inOrder)
+export const isSameDocument = (document: CatalogText, other: CatalogText): boolean =>
+  JSON.stringify(document, sortFields) === JSON.stringify(other, sortFields)
 
 /** The document without the vendors' API keys that were typed into it. */
 export const withoutSecrets = ({ channels, models, mounts }: CatalogText): CatalogText => ({
@@ -102,16 +102,16 @@ export const withoutSecrets = ({ channels, models, mounts }: CatalogText): Catal
  * The document, with the API keys of `other` where it has none for the same channel and key name.
  */
 export const withSecretsOf = (document: CatalogText, other: CatalogText): CatalogText => {
-  const typed = new Map(other.channels.map((channel) => [channel.id, channel]))
+  const channelsWithSecrets = new Map(other.channels.map((channel) => [channel.id, channel]))
   return {
     ...document,
     channels: document.channels.map((channel) => {
-      const { api_key = null, api_keys = [] } = typed.get(channel.id) ?? {}
+      const { api_key = null, api_keys = [] } = channelsWithSecrets.get(channel.id) ?? {}
       const names = new Map(api_keys.map((key) => [key.name, key.api_key ?? null]))
-      const own = channel.api_key ?? api_key
+      const apiKey = channel.api_key ?? api_key
       return {
         ...channel,
-        ...(own === null ? {} : { api_key: own }),
+        ...(apiKey === null ? {} : { api_key: apiKey }),
         ...(channel.api_keys === undefined
           ? {}
           : {

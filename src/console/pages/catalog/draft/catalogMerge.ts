@@ -18,35 +18,35 @@ export interface Merge {
 }
 
 export const mergeOf = (base: CatalogText, mine: CatalogText, theirs: CatalogText): Merge => {
-  const old = byName(base)
-  const own = byName(mine)
-  const other = byName(theirs)
+  const baseEntries = byName(base)
+  const myEntries = byName(mine)
+  const theirEntries = byName(theirs)
   // The merged lists have the order of the other side's catalog, followed by the entries that the
   // draft added.
-  const names = [...new Set([...other.keys(), ...own.keys(), ...old.keys()])]
+  const names = [...new Set([...theirEntries.keys(), ...myEntries.keys(), ...baseEntries.keys()])]
   const conflicts = names
     .map((name) => ({
       name,
-      base: old.get(name),
-      mine: own.get(name),
-      theirs: other.get(name)
+      base: baseEntries.get(name),
+      mine: myEntries.get(name),
+      theirs: theirEntries.get(name)
     }))
     .filter(
-      (one) =>
-        !isSame(one.mine, one.base) &&
-        !isSame(one.theirs, one.base) &&
-        !isSame(one.mine, one.theirs)
+      (conflict) =>
+        !isSame(conflict.mine, conflict.base) &&
+        !isSame(conflict.theirs, conflict.base) &&
+        !isSame(conflict.mine, conflict.theirs)
     )
-  const inConflict = new Set(conflicts.map(({ name }) => name))
+  const conflictNames = new Set(conflicts.map(({ name }) => name))
   return {
     conflicts,
     document: (choices) =>
       documentOf(
         names.flatMap((name) => {
-          const isMine = inConflict.has(name)
+          const isMine = conflictNames.has(name)
             ? choices.get(name) === "mine"
-            : !isSame(own.get(name), old.get(name))
-          const entry = isMine ? own.get(name) : other.get(name)
+            : !isSame(myEntries.get(name), baseEntries.get(name))
+          const entry = isMine ? myEntries.get(name) : theirEntries.get(name)
           return entry === undefined ? [] : [entry]
         })
       )

@@ -16,12 +16,12 @@ import {
 } from "@mantine/core"
 import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { useDo, useSession } from "../../../gateway/hooks.tsx"
+import { useApiMutation, useSession } from "../../../gateway/hooks.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { faultsOf, previewCatalog } from "../draft/catalogCalls.ts"
 import { type CatalogText, withoutSecrets, withSecretsOf } from "../draft/catalogEntries.ts"
 import { type PlacedFault, placeFaults, readText } from "./documentFaults.ts"
-import { goTo, openEditor, showFaults } from "./editorView.ts"
+import { openEditor, revealFault, showFaults } from "./editorView.ts"
 
 interface Props {
   readonly document: CatalogText
@@ -40,7 +40,11 @@ const textOf = (document: CatalogText): string => JSON.stringify(withoutSecrets(
  * The text that was edited but not yet taken into the draft, kept while the reader visits another
  * part of the page.
  */
-let left: { readonly by: string; readonly revision: string; readonly text: string } | null = null
+let unsavedText: {
+  readonly token: string
+  readonly revision: string
+  readonly text: string
+} | null = null
 
 const FaultList = ({
   faults,
@@ -81,78 +85,80 @@ const FaultList = ({
 const DocumentEditor = ({ document, revision, mayEdit, onTake }: Props) => {
   const { t } = useTranslation("catalog")
   const { session } = useSession()
-  const by = session.operator?.token ?? ""
-  if (left !== null && left.by !== by) left = null
+  const token = session.operator?.token ?? ""
+  if (unsavedText !== null && unsavedText.token !== token) unsavedText = null
   const isDark = useComputedColorScheme("light") === "dark"
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const [faults, setFaults] = useState<ReadonlyArray<PlacedFault>>([])
   // The text is reset when the document changes, or when the reader requests that.
   const [start, setStart] = useState({ revision, text: textOf(document), round: 0 })
-  const [lost, setLost] = useState(() => (left?.revision === revision ? null : left))
-  const check = useDo((value: unknown) => () => previewCatalog(session, value))
+  const [recoverable, setRecoverable] = useState(() =>
+    unsavedText?.revision === revision ? null : unsavedText
+  )
+  const check = useApiMutation((value: unknown) => () => previewCatalog(session, value))
   if (start.revision !== revision) {
     setStart({ revision, text: textOf(document), round: start.round + 1 })
   }
   const label = t("json.label")
   const { text, round } = start
 
-  const reportFaults = (next: ReadonlyArray<PlacedFault>): void => {
-    setFaults(next)
-    if (view.current !== null) showFaults(view.current, next)
+  const reportFaults = (nextFaults: ReadonlyArray<PlacedFault>): void => {
+    setFaults(nextFaults)
+    if (view.current !== null) showFaults(view.current, nextFaults)
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new round resets the editor's text
   useEffect(() => {
-    const parent = place.current
+    const parent = container.current
     if (parent === null) return
     let pause: ReturnType<typeof setTimeout> | undefined
-    const kept = left?.revision === revision ? left.text : text
-    const opened = openEditor({
+    const initialText = unsavedText?.revision === revision ? unsavedText.text : text
+    const editor = openEditor({
       parent,
-      text: kept,
+      text: initialText,
       label,
       mayEdit,
       isDark,
       onChange: (state) => {
-        left = { by, revision, text: state.doc.toString() }
+        unsavedText = { token, revision, text: state.doc.toString() }
         clearTimeout(pause)
         pause = setTimeout(() => {
-          const found = readText(opened.state).faults ?? []
-          setFaults(found)
-          showFaults(opened, found)
+          const textFaults = readText(editor.state).faults ?? []
+          setFaults(textFaults)
+          showFaults(editor, textFaults)
         }, PAUSE_MILLIS)
       }
     })
-    view.current = opened
+    view.current = editor
     return () => {
       clearTimeout(pause)
       view.current = null
-      opened.destroy()
+      editor.destroy()
     }
-  }, [by, text, round, revision, label, mayEdit, isDark])
+  }, [token, text, round, revision, label, mayEdit, isDark])
 
   const take = (): void => {
     const editor = view.current
     if (editor === null || check.isPending) return
-    const read = readText(editor.state)
-    if (read.document === undefined) {
-      reportFaults(read.faults)
+    const result = readText(editor.state)
+    if (result.document === undefined) {
+      reportFaults(result.faults)
       return
     }
-    const next = withSecretsOf(read.document, document)
-    check.mutate(next, {
+    const nextDocument = withSecretsOf(result.document, document)
+    check.mutate(nextDocument, {
       onSuccess: () => {
-        left = null
+        unsavedText = null
         reportFaults([])
-        onTake(next)
+        onTake(nextDocument)
       },
       onError: (error) => reportFaults(placeFaults(editor.state, faultsOf(error) ?? []))
     })
   }
-  const again = (from: string): void => {
-    left = null
+  const resetTo = (from: string): void => {
+    unsavedText = null
     reportFaults([])
-    setLost(null)
+    setRecoverable(null)
     setStart({ revision, text: from, round: round + 1 })
   }
   return (
@@ -160,29 +166,29 @@ const DocumentEditor = ({ document, revision, mayEdit, onTake }: Props) => {
       <Text size="sm" c="dimmed">
         {t("json.hint")}
       </Text>
-      {lost === null ? null : (
+      {recoverable === null ? null : (
         <Alert color="orange" role="status">
           <Group justify="space-between">
             <Text size="sm">{t("json.lost")}</Text>
-            <Button size="xs" variant="default" onClick={() => again(lost.text)}>
+            <Button size="xs" variant="default" onClick={() => resetTo(recoverable.text)}>
               {t("json.lostDo")}
             </Button>
           </Group>
         </Alert>
       )}
-      <div ref={place} />
+      <div ref={container} />
       {faults.length === 0 ? null : (
         <FaultList
           faults={faults}
           onGo={(fault) => {
-            if (view.current !== null) goTo(view.current, fault)
+            if (view.current !== null) revealFault(view.current, fault)
           }}
         />
       )}
       {check.isError && faultsOf(check.error) === null ? <FailureNote error={check.error} /> : null}
       {mayEdit ? (
         <Group justify="flex-end">
-          <Button variant="default" onClick={() => again(textOf(document))}>
+          <Button variant="default" onClick={() => resetTo(textOf(document))}>
             {t("json.restore")}
           </Button>
           <Button loading={check.isPending} onClick={take}>

@@ -41,15 +41,17 @@ const childAt = (state: EditorState, node: Node, segment: string): Node | null =
   const index = /^\[(\d+)\]$/.exec(segment)?.[1]
   if (index !== undefined) {
     let item = node.name === "Array" ? node.firstChild : null
-    let left = Number(index)
+    let remainingItems = Number(index)
     for (; item !== null; item = item.nextSibling) {
       if (!VALUES.test(item.name)) continue
-      if (left === 0) return item
-      left -= 1
+      if (remainingItems === 0) return item
+      remainingItems -= 1
     }
     return null
   }
-  const property = node.getChildren("Property").find((one) => nameOf(state, one) === segment)
+  const property = node
+    .getChildren("Property")
+    .find((candidate) => nameOf(state, candidate) === segment)
   return property === undefined ? null : writtenValue(property)
 }
 
@@ -74,7 +76,7 @@ export const placeFaults = (
   faults.map((fault) => ({ ...fault, ...rangeOf(state, fault.path) }))
 
 /** The first syntax error in the text. */
-const brokenAt = (state: EditorState): number => {
+const syntaxErrorOffset = (state: EditorState): number => {
   let at: number | null = null
   syntaxTree(state).iterate({
     enter: ({ type, from }) => {
@@ -94,12 +96,12 @@ export const readText = (state: EditorState): ReadText => {
   try {
     value = JSON.parse(state.doc.toString())
   } catch (error) {
-    const from = brokenAt(state)
+    const from = syntaxErrorOffset(state)
     const message = error instanceof Error ? error.message : String(error)
     return { faults: [{ path: "", message, from, to: Math.min(from + 1, state.doc.length) }] }
   }
-  const decoded = decode(value)
-  return Result.isSuccess(decoded)
-    ? { document: encode(decoded.success) }
-    : { faults: placeFaults(state, issueFaults(decoded.failure.issue)) }
+  const result = decode(value)
+  return Result.isSuccess(result)
+    ? { document: encode(result.success) }
+    : { faults: placeFaults(state, issueFaults(result.failure.issue)) }
 }

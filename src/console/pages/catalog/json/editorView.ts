@@ -14,11 +14,13 @@ const mark = Decoration.mark({ class: "cm-fault" })
 const faultMarks = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update: (marks, { changes, effects }) => {
-    const set = effects.find((effect) => effect.is(setFaults))
-    return set === undefined
+    const faultsEffect = effects.find((effect) => effect.is(setFaults))
+    return faultsEffect === undefined
       ? marks.map(changes)
       : Decoration.set(
-          set.value.filter(({ from, to }) => from < to).map(({ from, to }) => mark.range(from, to)),
+          faultsEffect.value
+            .filter(({ from, to }) => from < to)
+            .map(({ from, to }) => mark.range(from, to)),
           true
         )
   },
@@ -42,7 +44,7 @@ const darkStyle = HighlightStyle.define(
   { themeType: "dark" }
 )
 
-const looks = (isDark: boolean): Extension =>
+const editorTheme = (isDark: boolean): Extension =>
   EditorView.theme(
     {
       "&": {
@@ -103,7 +105,7 @@ export const openEditor = ({
       json(),
       autocompletion({ override: [completeCatalog], icons: false }),
       faultMarks,
-      looks(isDark),
+      editorTheme(isDark),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({
         "aria-label": label,
@@ -122,7 +124,7 @@ export const openEditor = ({
 export const showFaults = (view: EditorView, faults: ReadonlyArray<PlacedFault>): void =>
   view.dispatch({ effects: setFaults.of(faults) })
 
-export const goTo = (view: EditorView, { from }: PlacedFault): void => {
+export const revealFault = (view: EditorView, { from }: PlacedFault): void => {
   view.dispatch({ selection: { anchor: from }, scrollIntoView: true })
   view.focus()
 }

@@ -40,10 +40,10 @@ const Shape: Schema.Codec<Shape> = Schema.Struct({
   enum: Schema.optionalKey(Schema.Array(Schema.Unknown))
 })
 
-const written = Schema.toJsonSchemaDocument(CatalogWrite)
-const root = Schema.decodeUnknownSync(Shape)(written.schema)
+const catalogSchema = Schema.toJsonSchemaDocument(CatalogWrite)
+const root = Schema.decodeUnknownSync(Shape)(catalogSchema.schema)
 const definitions = Schema.decodeUnknownSync(Schema.Record(Schema.String, Shape))(
-  written.definitions
+  catalogSchema.definitions
 )
 
 /**
@@ -52,8 +52,8 @@ const definitions = Schema.decodeUnknownSync(Schema.Record(Schema.String, Shape)
  */
 const alternatives = (shape: Shape): ReadonlyArray<Shape> => {
   if (shape.$ref !== undefined) {
-    const named = definitions[shape.$ref.slice(shape.$ref.lastIndexOf("/") + 1)]
-    return named === undefined ? [] : alternatives(named)
+    const definition = definitions[shape.$ref.slice(shape.$ref.lastIndexOf("/") + 1)]
+    return definition === undefined ? [] : alternatives(definition)
   }
   return shape.anyOf === undefined ? [shape] : shape.anyOf.flatMap(alternatives)
 }
@@ -63,17 +63,19 @@ type Node = ReturnType<typeof syntaxTree>["topNode"]
 const KIND = "kind"
 
 /** The alternatives that match the `kind` in the text, where the object has one. */
-const ofItsKind = (
+const shapesOfKind = (
   state: EditorState,
   shapes: ReadonlyArray<Shape>,
   object: Node
 ): ReadonlyArray<Shape> => {
-  const property = object.getChildren("Property").find((one) => nameOf(state, one) === KIND)
+  const property = object
+    .getChildren("Property")
+    .find((candidate) => nameOf(state, candidate) === KIND)
   const value = property === undefined ? null : writtenValue(property)
   if (value === null) return shapes
   const kind = state.sliceDoc(value.from, value.to).replace(/^"|"$/g, "")
-  const fitting = shapes.filter(({ properties }) => properties?.[KIND]?.enum?.includes(kind))
-  return fitting.length === 0 ? shapes : fitting
+  const matches = shapes.filter(({ properties }) => properties?.[KIND]?.enum?.includes(kind))
+  return matches.length === 0 ? shapes : matches
 }
 
 /** The shapes that a value at this position may have. */
@@ -99,50 +101,51 @@ const fieldsAt = (
   object: Node
 ): ReadonlyArray<readonly [name: string, shape: Shape]> => [
   ...new Map(
-    ofItsKind(state, shapesAt(state, object), object).flatMap(({ properties = {} }) =>
+    shapesOfKind(state, shapesAt(state, object), object).flatMap(({ properties = {} }) =>
       Object.entries(properties)
     )
   )
 ]
 
 /** The initial text of a value by type; the cursor is placed inside. */
-const beginnings: Readonly<Record<string, string>> = { string: '""', object: "{}", array: "[]" }
+const initialTexts: Readonly<Record<string, string>> = { string: '""', object: "{}", array: "[]" }
 
-const place =
-  (text: string, back: number) =>
+const insertText =
+  (text: string, cursorOffset: number) =>
   (view: EditorView, _: Completion, from: number, to: number): void => {
     view.dispatch({
       changes: { from, to, insert: text },
-      selection: { anchor: from + text.length - back },
+      selection: { anchor: from + text.length - cursorOffset },
       userEvent: "input.complete"
     })
-    if (back > 0) startCompletion(view)
+    if (cursorOffset > 0) startCompletion(view)
   }
 
 const nameOptions = (
   state: EditorState,
   object: Node,
-  typed: Node | null
+  prefix: Node | null
 ): ReadonlyArray<Completion> => {
-  const own = typed?.parent ?? null
+  const ownProperty = prefix?.parent ?? null
   const present = new Set(
     object
       .getChildren("Property")
-      .filter(({ from }) => from !== own?.from)
+      .filter(({ from }) => from !== ownProperty?.from)
       .map((property) => nameOf(state, property))
   )
-  const hasValue = own !== null && own.name === "Property" && writtenValue(own) !== null
+  const hasValue =
+    ownProperty !== null && ownProperty.name === "Property" && writtenValue(ownProperty) !== null
   return fieldsAt(state, object)
     .filter(([name]) => !present.has(name))
     .map(([name, shape]) => {
       const first = alternatives(shape)[0]
-      const beginning = hasValue ? "" : (beginnings[first?.type ?? ""] ?? "")
+      const beginning = hasValue ? "" : (initialTexts[first?.type ?? ""] ?? "")
       const text = hasValue ? `"${name}"` : `"${name}": ${beginning}`
       return {
         label: name,
         type: "property",
         ...(shape.description === undefined ? {} : { info: shape.description }),
-        apply: place(text, beginning === "" ? 0 : 1)
+        apply: insertText(text, beginning === "" ? 0 : 1)
       }
     })
 }
@@ -158,7 +161,11 @@ const valueOptions = (state: EditorState, node: Node): ReadonlyArray<Completion>
             ? ["null"]
             : []
     )
-    .map((text) => ({ label: text.replace(/^"|"$/g, ""), type: "enum", apply: place(text, 0) }))
+    .map((text) => ({
+      label: text.replace(/^"|"$/g, ""),
+      type: "enum",
+      apply: insertText(text, 0)
+    }))
 
 const resultOf = (
   from: number,
@@ -167,8 +174,8 @@ const resultOf = (
 ): CompletionResult | null => (options.length === 0 ? null : { from, to, options, filter: false })
 
 /** The completions that start with the typed text. */
-const beginningWith = (options: ReadonlyArray<Completion>, typed: string) =>
-  options.filter(({ label }) => label.toLowerCase().startsWith(typed.toLowerCase()))
+const filterByPrefix = (options: ReadonlyArray<Completion>, prefix: string) =>
+  options.filter(({ label }) => label.toLowerCase().startsWith(prefix.toLowerCase()))
 
 export const completeCatalog = ({
   state,
@@ -177,22 +184,26 @@ export const completeCatalog = ({
 }: CompletionContext): CompletionResult | null => {
   const node = syntaxTree(state).resolveInner(pos, -1)
   const isInside = node.from < pos && pos < node.to
-  const typed = state.sliceDoc(node.from + 1, pos)
+  const prefix = state.sliceDoc(node.from + 1, pos)
   if (node.name === "PropertyName" && node.parent?.parent && isInside) {
     const options = nameOptions(state, node.parent.parent, node)
-    return resultOf(node.from, node.to, beginningWith(options, typed))
+    return resultOf(node.from, node.to, filterByPrefix(options, prefix))
   }
   if (node.name === "String" && isInside) {
-    return resultOf(node.from, node.to, beginningWith(valueOptions(state, node), typed))
+    return resultOf(node.from, node.to, filterByPrefix(valueOptions(state, node), prefix))
   }
   if (!explicit) return null
-  const around = node.type.isError ? (node.parent ?? node) : node
-  const object = around.name === "{" || around.name === "}" ? around.parent : around
+  const enclosing = node.type.isError ? (node.parent ?? node) : node
+  const object = enclosing.name === "{" || enclosing.name === "}" ? enclosing.parent : enclosing
   if (object?.name === "Object" && pos > object.from) {
     return resultOf(pos, pos, nameOptions(state, object, null))
   }
-  if (around.name === "Property" && writtenValue(around) === null && around.firstChild !== null) {
-    return resultOf(pos, pos, valueOptions(state, around.firstChild))
+  if (
+    enclosing.name === "Property" &&
+    writtenValue(enclosing) === null &&
+    enclosing.firstChild !== null
+  ) {
+    return resultOf(pos, pos, valueOptions(state, enclosing.firstChild))
   }
   return null
 }

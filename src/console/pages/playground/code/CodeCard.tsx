@@ -3,7 +3,7 @@ import { Button, Card, Code, CopyButton, Group, Stack, Tabs, Text, Title } from 
 import { IconCheck, IconCopy } from "@tabler/icons-react"
 import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { newId, type Order } from "../form/draft.ts"
+import { generateId, type Order } from "../form/draft.ts"
 import { languages, sampleCode } from "./sampleCode.ts"
 
 const names = {
@@ -19,7 +19,7 @@ export const CodeCard = ({ order }: { readonly order: Order }) => {
   const [language, setLanguage] = useState<(typeof languages)[number]>("curl")
   // Every order and every language gets a new idempotency key.
   const code = useMemo(
-    () => sampleCode(language, { origin: window.location.origin, order, key: newId() }),
+    () => sampleCode(language, { origin: window.location.origin, order, key: generateId() }),
     [language, order]
   )
   return (
@@ -30,12 +30,14 @@ export const CodeCard = ({ order }: { readonly order: Order }) => {
         </Title>
         <Tabs
           value={language}
-          onChange={(next) => setLanguage(languages.find((one) => one === next) ?? language)}
+          onChange={(nextValue) =>
+            setLanguage(languages.find((item) => item === nextValue) ?? language)
+          }
         >
           <Tabs.List>
-            {languages.map((one) => (
-              <Tabs.Tab key={one} value={one}>
-                {names[one]}
+            {languages.map((item) => (
+              <Tabs.Tab key={item} value={item}>
+                {names[item]}
               </Tabs.Tab>
             ))}
           </Tabs.List>

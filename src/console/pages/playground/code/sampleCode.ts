@@ -16,18 +16,20 @@ export interface Sample {
 }
 
 const LONGEST_URL = 200
-const SHOWN = 40
+const MAX_URL_PREFIX = 40
 
 /** The value with long `data:` URLs shortened, as they would fill the page. */
-const shortened = (value: unknown): unknown => {
+const shortenUrls = (value: unknown): unknown => {
   if (typeof value === "string") {
     return value.startsWith("data:") && value.length > LONGEST_URL
-      ? `${value.slice(0, SHOWN)}…`
+      ? `${value.slice(0, MAX_URL_PREFIX)}…`
       : value
   }
-  if (Array.isArray(value)) return value.map(shortened)
+  if (Array.isArray(value)) return value.map(shortenUrls)
   if (typeof value === "object" && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortened(part)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [name, shortenUrls(part)])
+    )
   }
   return value
 }
@@ -43,7 +45,7 @@ const script = (value: unknown, indent = ""): string =>
     .replace(/^( *)"([A-Za-z_]\w*)":/gm, "$1$2:")
     .replaceAll("\n", `\n${indent}`)
 
-const without = (body: Order["body"], ...names: ReadonlyArray<string>) =>
+const omitFields = (body: Order["body"], ...names: ReadonlyArray<string>) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
 
 /**
@@ -58,13 +60,13 @@ const curl = ({ origin, order: { kind, path, body }, key }: Sample): string => {
   const head = `URL='${origin}'
 AUTH="authorization: Bearer $GATEWAY_KEY"
 `
-  const ask = `curl ${options} --fail-with-body "$URL${path}" \\
+  const curlCommand = `curl ${options} --fail-with-body "$URL${path}" \\
   -H "$AUTH" -H "content-type: application/json" \\
   -H "idempotency-key: ${key}" \\
   -d ${shell(body)}`
-  if (kind !== "video") return `${head}${ask}`
+  if (kind !== "video") return `${head}${curlCommand}`
   return `${head}
-ID=$(${ask} | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+ID=$(${curlCommand} | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
 
 # held until the video ends, for 60 seconds at most
 curl -sS --fail-with-body "$URL/v1/videos/$ID?wait=60" -H "$AUTH"
@@ -142,11 +144,11 @@ const aiPart = (part: unknown): unknown =>
     ? { type: "file", mediaType: "image/png", data: part.image_url.url }
     : part
 
-const aiOptions = (more: Readonly<Record<string, unknown>>) =>
-  Object.keys(more).length === 0 ? {} : { providerOptions: { gateway: more } }
+const aiOptions = (extraOptions: Readonly<Record<string, unknown>>) =>
+  Object.keys(extraOptions).length === 0 ? {} : { providerOptions: { gateway: extraOptions } }
 
-const call = (model: string, more: Readonly<Record<string, unknown>>): string =>
-  Object.entries(more)
+const call = (model: string, extraOptions: Readonly<Record<string, unknown>>): string =>
+  Object.entries(extraOptions)
     .map(([name, value]) => `,\n  ${name}: ${script(value, "  ")}`)
     .join("")
     .replace(/^/, `{\n  model: ${model}`)
@@ -172,14 +174,17 @@ const done = await ask(\`/videos/\${task.id}?wait=60\`)
 console.log(done.task_status, done.content?.video_url)`
   }
   if (kind === "image") {
-    const more = { ...without(body, "model", "prompt", "n", "size"), response_format: "b64_json" }
+    const extraOptions = {
+      ...omitFields(body, "model", "prompt", "n", "size"),
+      response_format: "b64_json"
+    }
     const { prompt, n, size } = body
     return `${aiHead(origin, "generateImage")}
 const { images } = await generateImage(${call(`gateway.imageModel(${model})`, {
       prompt,
       ...(n === undefined ? {} : { n }),
       ...(size === undefined ? {} : { size }),
-      ...aiOptions(more)
+      ...aiOptions(extraOptions)
     })})
 console.log(images.map(({ mediaType, uint8Array }) => [mediaType, uint8Array.length]))`
   }
@@ -188,25 +193,25 @@ console.log(images.map(({ mediaType, uint8Array }) => [mediaType, uint8Array.len
     return `${aiHead(origin, "embedMany")}
 const { embeddings } = await embedMany(${call(`gateway.embeddingModel(${model})`, {
       values,
-      ...aiOptions(without(body, "model", "input"))
+      ...aiOptions(omitFields(body, "model", "input"))
     })})
 console.log(embeddings)`
   }
-  const asked = call(`gateway(${model})`, {
+  const callText = call(`gateway(${model})`, {
     ...aiMessages(body.messages),
     ...(body.max_tokens === undefined ? {} : { maxOutputTokens: body.max_tokens }),
-    ...aiOptions(without(body, "model", "messages", "max_tokens", "stream", "stream_options"))
+    ...aiOptions(omitFields(body, "model", "messages", "max_tokens", "stream", "stream_options"))
   })
   return body.stream === true
     ? `${aiHead(origin, "streamText")}
-const { textStream } = streamText(${asked})
+const { textStream } = streamText(${callText})
 for await (const piece of textStream) process.stdout.write(piece)`
     : `${aiHead(origin, "generateText")}
-const { text } = await generateText(${asked})
+const { text } = await generateText(${callText})
 console.log(text)`
 }
 
-const typedEnds = {
+const typedCalls = {
   video: (payload: string, headers: string) => `const { id } = yield* gateway.videos.create({
     payload: ${payload},
     headers: ${headers}
@@ -232,7 +237,7 @@ const typedEnds = {
   yield* Console.log(vectors)`
 } as const
 
-const typed = ({ origin, order: { kind, body }, key }: Sample): string => {
+const typedClient = ({ origin, order: { kind, body }, key }: Sample): string => {
   const headers = `{ "idempotency-key": "${key}" }`
   return `import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Config, Console, Effect, Layer${kind === "chat" ? ", Stream" : ""} } from "effect"
@@ -244,21 +249,21 @@ const layerClient = Layer.unwrap(
 
 const program = Effect.gen(function* () {
   const gateway = yield* MediaGateway
-  ${typedEnds[kind](script(body, "    "), headers)}
+  ${typedCalls[kind](script(body, "    "), headers)}
 })
 
 NodeRuntime.runMain(program.pipe(Effect.provide(layerClient)))`
 }
 
-const writers = { curl, openai, ai, typed } as const
+const writers = { curl, openai, ai, typed: typedClient } as const
 
-export const sampleCode = (language: Language, { order, ...rest }: Sample): string =>
+export const sampleCode = (language: Language, { order, ...sample }: Sample): string =>
   writers[language]({
-    ...rest,
+    ...sample,
     order: {
       ...order,
       body: Object.fromEntries(
-        Object.entries(order.body).map(([name, value]) => [name, shortened(value)])
+        Object.entries(order.body).map(([name, value]) => [name, shortenUrls(value)])
       )
     }
   })

@@ -13,8 +13,8 @@ import {
 import { IconFile, IconLink, IconTrash } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { type Medium, type MediumUse, newId, usesOf } from "./draft.ts"
-import { type FormProps, marked } from "./faults.ts"
+import { generateId, type Medium, type MediumUse, mediumUsesOf } from "./draft.ts"
+import { type FormProps, fieldAttribute } from "./faults.ts"
 
 const MEGABYTE = 1_000_000
 /**
@@ -22,7 +22,7 @@ const MEGABYTE = 1_000_000
  * gateway's default body limit.
  */
 const MOST_BYTES = 32 * MEGABYTE
-const MOST = 16
+const MAX_FILES = 16
 
 const megabytes = (bytes: number): string =>
   bytes < MEGABYTE / 10
@@ -44,7 +44,7 @@ const mediumUseOf = (type: string): MediumUse =>
       ? "reference_video"
       : "image"
 
-const accepted = (uses: ReadonlyArray<MediumUse>): string =>
+const acceptOf = (uses: ReadonlyArray<MediumUse>): string =>
   uses.includes("reference_video") ? "image/*,audio/*,video/*" : "image/*"
 
 /** The media from which the order is made, as addresses or as files of the reader. */
@@ -52,10 +52,10 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   const [trouble, setTrouble] = useState<string | null>(null)
   const { media } = draft
-  const uses = usesOf(model)
+  const uses = mediumUsesOf(model)
   const total = media.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0)
-  const put = (id: string, patch: Partial<Medium>) =>
-    change({ media: media.map((one) => (one.id === id ? { ...one, ...patch } : one)) })
+  const update = (id: string, patch: Partial<Medium>) =>
+    change({ media: media.map((item) => (item.id === id ? { ...item, ...patch } : item)) })
 
   const addFile = async (file: File | null) => {
     if (file === null) return
@@ -71,7 +71,7 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
     setTrouble(null)
     const url = await asDataUrl(file)
     change({
-      media: [...media, { id: newId(), use, url, file: { name: file.name, bytes: file.size } }]
+      media: [...media, { id: generateId(), use, url, file: { name: file.name, bytes: file.size } }]
     })
   }
 
@@ -94,7 +94,9 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
               allowDeselect={false}
               data={uses.map((value) => ({ value, label: t(`uses.${value}`) }))}
               value={use}
-              onChange={(next) => put(id, { use: uses.find((one) => one === next) ?? use })}
+              onChange={(nextValue) =>
+                update(id, { use: uses.find((item) => item === nextValue) ?? use })
+              }
             />
           )}
           {file === null ? (
@@ -103,8 +105,8 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
               aria-label={t("mediumAddress", { number: index + 1 })}
               placeholder="https://…"
               value={url}
-              onChange={(event) => put(id, { url: event.currentTarget.value.trim() })}
-              {...(index === 0 ? marked("media") : {})}
+              onChange={(event) => update(id, { url: event.currentTarget.value.trim() })}
+              {...(index === 0 ? fieldAttribute("media") : {})}
             />
           ) : (
             <Group flex={1} gap="xs" wrap="nowrap" miw={0}>
@@ -120,7 +122,7 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
             variant="subtle"
             color="gray"
             aria-label={t("removeMedium", { number: index + 1 })}
-            onClick={() => change({ media: media.filter((one) => one.id !== id) })}
+            onClick={() => change({ media: media.filter((item) => item.id !== id) })}
           >
             <IconTrash size={16} />
           </ActionIcon>
@@ -128,7 +130,7 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
       ))}
       {trouble === null ? null : <Input.Error role="alert">{trouble}</Input.Error>}
       {errorOf("media") === false ? null : <Input.Error>{errorOf("media")}</Input.Error>}
-      {media.length === MOST ? null : (
+      {media.length === MAX_FILES ? null : (
         <Group gap="xs">
           <Button
             variant="subtle"
@@ -136,13 +138,16 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
             leftSection={<IconLink size={14} />}
             onClick={() =>
               change({
-                media: [...media, { id: newId(), use: uses[0] ?? "image", url: "", file: null }]
+                media: [
+                  ...media,
+                  { id: generateId(), use: uses[0] ?? "image", url: "", file: null }
+                ]
               })
             }
           >
             {t("addAddress")}
           </Button>
-          <FileButton accept={accepted(uses)} onChange={(file) => void addFile(file)}>
+          <FileButton accept={acceptOf(uses)} onChange={(file) => void addFile(file)}>
             {(props) => (
               <Button
                 {...props}

@@ -1,8 +1,8 @@
 import { ActionIcon, Button, Group, Input, Select, Stack, Textarea } from "@mantine/core"
 import { IconPlus, IconTrash } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
-import { type Message, roles, says } from "./draft.ts"
-import { type FormProps, marked } from "./faults.ts"
+import { type Message, newMessage, roles } from "./draft.ts"
+import { type FormProps, fieldAttribute } from "./faults.ts"
 
 const MAX_ROWS = 10
 
@@ -10,8 +10,8 @@ const MAX_ROWS = 10
 export const MessageRows = ({ draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   const { messages } = draft
-  const put = (id: string, patch: Partial<Message>) =>
-    change({ messages: messages.map((one) => (one.id === id ? { ...one, ...patch } : one)) })
+  const update = (id: string, patch: Partial<Message>) =>
+    change({ messages: messages.map((item) => (item.id === id ? { ...item, ...patch } : item)) })
   return (
     <Stack gap="sm">
       {messages.map(({ id, role, text }, index) => (
@@ -24,14 +24,16 @@ export const MessageRows = ({ draft, change, errorOf }: FormProps) => {
               allowDeselect={false}
               data={roles.map((value) => ({ value, label: t(`roles.${value}`) }))}
               value={role}
-              onChange={(next) => put(id, { role: roles.find((one) => one === next) ?? role })}
+              onChange={(nextValue) =>
+                update(id, { role: roles.find((item) => item === nextValue) ?? role })
+              }
             />
             {messages.length === 1 ? null : (
               <ActionIcon
                 variant="subtle"
                 color="gray"
                 aria-label={t("removeMessage", { number: index + 1 })}
-                onClick={() => change({ messages: messages.filter((one) => one.id !== id) })}
+                onClick={() => change({ messages: messages.filter((item) => item.id !== id) })}
               >
                 <IconTrash size={16} />
               </ActionIcon>
@@ -44,8 +46,8 @@ export const MessageRows = ({ draft, change, errorOf }: FormProps) => {
             minRows={2}
             maxRows={MAX_ROWS}
             value={text}
-            onChange={(event) => put(id, { text: event.currentTarget.value })}
-            {...(index === messages.length - 1 ? marked("messages") : {})}
+            onChange={(event) => update(id, { text: event.currentTarget.value })}
+            {...(index === messages.length - 1 ? fieldAttribute("messages") : {})}
           />
         </Stack>
       ))}
@@ -55,7 +57,7 @@ export const MessageRows = ({ draft, change, errorOf }: FormProps) => {
         size="compact-sm"
         style={{ alignSelf: "flex-start" }}
         leftSection={<IconPlus size={14} />}
-        onClick={() => change({ messages: [...messages, says("user", "")] })}
+        onClick={() => change({ messages: [...messages, newMessage("user", "")] })}
       >
         {t("addMessage")}
       </Button>

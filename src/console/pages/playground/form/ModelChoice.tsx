@@ -20,7 +20,7 @@ const tableHeads = {
 } as const
 
 interface PriceRow {
-  readonly what: string
+  readonly priceName: string
   readonly amounts: ReadonlyArray<bigint | undefined>
 }
 
@@ -35,20 +35,23 @@ const usePrices = ({ prices }: ModelEntry) => {
       return table(
         [t("prices.perMillion"), t("prices.withVideo")],
         Object.entries(prices.per_million_tokens).map(([tier, price]) => ({
-          what: tier === "base" ? t("prices.base") : tier,
+          priceName: tier === "base" ? t("prices.base") : tier,
           amounts: [perMillion(price?.without_video), perMillion(price?.with_video)]
         }))
       )
     case "second_video":
       return table(
         [t("prices.perSecond")],
-        Object.entries(prices.per_second).map(([what, nano]) => ({ what, amounts: [nano] }))
+        Object.entries(prices.per_second).map(([priceName, nano]) => ({
+          priceName: priceName,
+          amounts: [nano]
+        }))
       )
     case "video_table":
       return table(
         [t(tableHeads[prices.unit])],
         prices.lines.map((line) => ({
-          what: lineInWords(line),
+          priceName: lineInWords(line),
           amounts: [prices.unit === "token" ? perMillion(line.price) : line.price]
         }))
       )
@@ -57,17 +60,17 @@ const usePrices = ({ prices }: ModelEntry) => {
         [t("prices.perImage")],
         typeof prices.per_image === "object"
           ? imageAmounts(prices.per_image).map(({ quality, size, amount }) => ({
-              what: `${quality} · ${size}`,
+              priceName: `${quality} · ${size}`,
               amounts: [amount]
             }))
-          : [{ what: t("prices.image"), amounts: [prices.per_image] }]
+          : [{ priceName: t("prices.image"), amounts: [prices.per_image] }]
       )
     case "tokens":
       return table(
         [t("prices.perMillion")],
         [
-          { what: t("prices.input"), amounts: [perMillion(prices.per_million_input)] },
-          { what: t("prices.output"), amounts: [perMillion(prices.per_million_output)] }
+          { priceName: t("prices.input"), amounts: [perMillion(prices.per_million_input)] },
+          { priceName: t("prices.output"), amounts: [perMillion(prices.per_million_output)] }
         ].filter(({ amounts: [amount] }) => amount !== undefined)
       )
   }
@@ -97,9 +100,9 @@ const Prices = ({ model }: { readonly model: ModelEntry }) => {
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {table.rows.map(({ what, amounts }) => (
-          <Table.Tr key={what}>
-            <Table.Td>{what}</Table.Td>
+        {table.rows.map(({ priceName, amounts }) => (
+          <Table.Tr key={priceName}>
+            <Table.Td>{priceName}</Table.Td>
             {table.heads.map((head, index) => {
               const nano = amounts[index]
               return (

@@ -1,10 +1,10 @@
 import { ActionIcon, Button, Group, Input, Stack, TextInput } from "@mantine/core"
 import { IconPlus, IconTrash } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
-import { type Note, newId } from "./draft.ts"
-import { type FormProps, marked } from "./faults.ts"
+import { generateId, type Note } from "./draft.ts"
+import { type FormProps, fieldAttribute } from "./faults.ts"
 
-const MOST = 16
+const MAX_NOTES = 16
 const MAX_NAME = 64
 const MAX_TEXT = 512
 
@@ -12,8 +12,8 @@ const MAX_TEXT = 512
 export const NoteRows = ({ draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   const { notes } = draft
-  const put = (id: string, patch: Partial<Note>) =>
-    change({ notes: notes.map((one) => (one.id === id ? { ...one, ...patch } : one)) })
+  const update = (id: string, patch: Partial<Note>) =>
+    change({ notes: notes.map((item) => (item.id === id ? { ...item, ...patch } : item)) })
   return (
     <Stack gap="xs">
       {notes.length === 0 ? null : <Input.Label labelElement="div">{t("notes")}</Input.Label>}
@@ -25,8 +25,8 @@ export const NoteRows = ({ draft, change, errorOf }: FormProps) => {
             flex={1}
             maxLength={MAX_NAME}
             value={name}
-            onChange={(event) => put(id, { name: event.currentTarget.value })}
-            {...(index === 0 ? marked("metadata") : {})}
+            onChange={(event) => update(id, { name: event.currentTarget.value })}
+            {...(index === 0 ? fieldAttribute("metadata") : {})}
           />
           <TextInput
             aria-label={t("noteText", { number: index + 1 })}
@@ -34,26 +34,26 @@ export const NoteRows = ({ draft, change, errorOf }: FormProps) => {
             flex={2}
             maxLength={MAX_TEXT}
             value={text}
-            onChange={(event) => put(id, { text: event.currentTarget.value })}
+            onChange={(event) => update(id, { text: event.currentTarget.value })}
           />
           <ActionIcon
             variant="subtle"
             color="gray"
             aria-label={t("removeNote", { number: index + 1 })}
-            onClick={() => change({ notes: notes.filter((one) => one.id !== id) })}
+            onClick={() => change({ notes: notes.filter((item) => item.id !== id) })}
           >
             <IconTrash size={16} />
           </ActionIcon>
         </Group>
       ))}
       {errorOf("metadata") === false ? null : <Input.Error>{errorOf("metadata")}</Input.Error>}
-      {notes.length === MOST ? null : (
+      {notes.length === MAX_NOTES ? null : (
         <Button
           variant="subtle"
           size="compact-sm"
           style={{ alignSelf: "flex-start" }}
           leftSection={<IconPlus size={14} />}
-          onClick={() => change({ notes: [...notes, { id: newId(), name: "", text: "" }] })}
+          onClick={() => change({ notes: [...notes, { id: generateId(), name: "", text: "" }] })}
         >
           {t("addNote")}
         </Button>

@@ -14,8 +14,8 @@ import {
 import { useId } from "react"
 import { useTranslation } from "react-i18next"
 import { Ratio } from "../../../../domain/video/sizes.ts"
-import { kindOfModel, soundsOf, usesOf } from "./draft.ts"
-import { type FormProps, marked } from "./faults.ts"
+import { kindOfModel, mediumUsesOf, soundsOf } from "./draft.ts"
+import { type FormProps, fieldAttribute } from "./faults.ts"
 import { MediaRows } from "./MediaRows.tsx"
 import { MessageRows } from "./MessageRows.tsx"
 import { NoteRows } from "./NoteRows.tsx"
@@ -42,7 +42,7 @@ const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
       value={draft.prompt}
       error={errorOf("prompt")}
       onChange={(event) => change({ prompt: event.currentTarget.value })}
-      {...marked("prompt")}
+      {...fieldAttribute("prompt")}
     />
   )
 }
@@ -71,7 +71,7 @@ const Duration = ({ model, draft, change, errorOf }: FormProps) => {
         placeholder={isSmart ? t("smart") : t("default")}
         error={errorOf("duration")}
         onChange={(duration) => change({ duration })}
-        {...marked("duration")}
+        {...fieldAttribute("duration")}
       />
       {durations?.smart ? (
         <Switch
@@ -122,7 +122,7 @@ const VideoFields = (props: FormProps) => {
           value={draft.resolution}
           error={errorOf("resolution")}
           onChange={(resolution) => change({ resolution })}
-          {...marked("resolution")}
+          {...fieldAttribute("resolution")}
         />
         <Autocomplete
           label={t("ratio")}
@@ -132,7 +132,7 @@ const VideoFields = (props: FormProps) => {
           value={draft.ratio}
           error={errorOf("ratio")}
           onChange={(ratio) => change({ ratio })}
-          {...marked("ratio")}
+          {...fieldAttribute("ratio")}
         />
       </SimpleGrid>
       <Sound {...props} />
@@ -156,7 +156,7 @@ const ImageFields = ({ model, draft, change, errorOf }: FormProps) => {
         value={draft.n}
         error={errorOf("n")}
         onChange={(n) => change({ n })}
-        {...marked("n")}
+        {...fieldAttribute("n")}
       />
       <Autocomplete
         label={t("size")}
@@ -166,7 +166,7 @@ const ImageFields = ({ model, draft, change, errorOf }: FormProps) => {
         value={draft.size}
         error={errorOf("size")}
         onChange={(size) => change({ size })}
-        {...marked("size")}
+        {...fieldAttribute("size")}
       />
     </SimpleGrid>
   )
@@ -188,7 +188,7 @@ const ChatFields = (props: FormProps) => {
           value={draft.maxTokens}
           error={errorOf("max_tokens")}
           onChange={(maxTokens) => change({ maxTokens })}
-          {...marked("max_tokens")}
+          {...fieldAttribute("max_tokens")}
         />
         <Switch
           pb={8}
@@ -208,7 +208,7 @@ export const OrderForm = (props: FormProps) => {
       {kind === "chat" ? <ChatFields {...props} /> : <Prompt {...props} />}
       {kind === "video" ? <VideoFields {...props} /> : null}
       {kind === "image" ? <ImageFields {...props} /> : null}
-      {usesOf(props.model).length === 0 ? null : <MediaRows {...props} />}
+      {mediumUsesOf(props.model).length === 0 ? null : <MediaRows {...props} />}
       <NoteRows {...props} />
     </Stack>
   )

@@ -2,18 +2,18 @@
 import { Input, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { VendorParameter } from "../../../../domain/catalog/vendorParameters.ts"
-import { type FormProps, marked } from "./faults.ts"
+import { type FormProps, fieldAttribute } from "./faults.ts"
 
 /**
  * The parameters for which the console has its own texts. For others, the gateway's descriptions
  * are shown.
  */
-const worded = [
+const translatedNames = [
   ...(["seed", "watermark", "camera_fixed", "prompt_extend"] as const),
   ...(["multi_shot", "shot_type", "negative_prompt"] as const)
 ]
-const isWorded = (name: string): name is (typeof worded)[number] =>
-  worded.some((one) => one === name)
+const isWorded = (name: string): name is (typeof translatedNames)[number] =>
+  translatedNames.some((translatedName) => translatedName === name)
 
 type Value = FormProps["draft"]["parameters"][string]
 
@@ -23,10 +23,10 @@ interface FieldProps {
   readonly parameter: VendorParameter
   readonly value: Value | undefined
   /** Sets the value; undefined leaves it to the vendor. */
-  readonly say: (value: Value | undefined) => void
+  readonly setValue: (value: Value | undefined) => void
 }
 
-const ParameterField = ({ label, hint, parameter, value, say }: FieldProps) => {
+const ParameterField = ({ label, hint, parameter, value, setValue }: FieldProps) => {
   const { t } = useTranslation("playground")
   switch (parameter.type) {
     case "boolean":
@@ -35,7 +35,7 @@ const ParameterField = ({ label, hint, parameter, value, say }: FieldProps) => {
           label={label}
           description={hint}
           checked={(value ?? parameter.default) === true}
-          onChange={(event) => say(event.currentTarget.checked)}
+          onChange={(event) => setValue(event.currentTarget.checked)}
         />
       )
     case "integer":
@@ -49,7 +49,7 @@ const ParameterField = ({ label, hint, parameter, value, say }: FieldProps) => {
           allowDecimal={parameter.type === "number"}
           placeholder={t("default")}
           value={typeof value === "boolean" ? "" : (value ?? "")}
-          onChange={(typed) => say(typed === "" ? undefined : typed)}
+          onChange={(input) => setValue(input === "" ? undefined : input)}
         />
       )
     case "text":
@@ -61,7 +61,7 @@ const ParameterField = ({ label, hint, parameter, value, say }: FieldProps) => {
           maxLength={parameter.max_length}
           value={typeof value === "string" ? value : ""}
           onChange={({ currentTarget }) =>
-            say(currentTarget.value === "" ? undefined : currentTarget.value)
+            setValue(currentTarget.value === "" ? undefined : currentTarget.value)
           }
         />
       )
@@ -74,7 +74,7 @@ const ParameterField = ({ label, hint, parameter, value, say }: FieldProps) => {
           data={[...parameter.values]}
           clearable
           value={typeof value === "string" ? value : null}
-          onChange={(chosen) => say(chosen ?? undefined)}
+          onChange={(choice) => setValue(choice ?? undefined)}
         />
       )
   }
@@ -85,12 +85,14 @@ export const ParameterFields = ({ model, draft, change, errorOf }: FormProps) =>
   const fields = Object.entries(model.parameters ?? {})
   if (fields.length === 0) return null
   const error = errorOf("parameters")
-  const say = (name: string, value: Value | undefined) => {
-    const { [name]: _, ...others } = draft.parameters
-    change({ parameters: value === undefined ? others : { ...others, [name]: value } })
+  const setValue = (name: string, value: Value | undefined) => {
+    const { [name]: _, ...otherParameters } = draft.parameters
+    change({
+      parameters: value === undefined ? otherParameters : { ...otherParameters, [name]: value }
+    })
   }
   return (
-    <Stack gap={6} {...marked("parameters")}>
+    <Stack gap={6} {...fieldAttribute("parameters")}>
       <Input.Label labelElement="div">{t("parameters.title")}</Input.Label>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         {fields.map(([name, parameter]) => (
@@ -100,7 +102,7 @@ export const ParameterFields = ({ model, draft, change, errorOf }: FormProps) =>
             hint={isWorded(name) ? t(`parameters.hints.${name}`) : parameter.description}
             parameter={parameter}
             value={draft.parameters[name]}
-            say={(value) => say(name, value)}
+            setValue={(value) => setValue(name, value)}
           />
         ))}
       </SimpleGrid>

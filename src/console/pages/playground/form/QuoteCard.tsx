@@ -9,26 +9,29 @@ import { useSession } from "../../../gateway/hooks.tsx"
 import { Amount } from "../../../parts/texts.tsx"
 import { MoneyLine } from "../MoneyLine.tsx"
 import type { Order } from "./draft.ts"
-import { quotable } from "./quotable.ts"
+import { quotableOrder } from "./quotableOrder.ts"
 
 const PAUSE_MILLIS = 350
 
 export const useQuote = (model: string, order: Order | null) => {
   const { connection } = useSession()
-  const [asked] = useDebouncedValue(order, PAUSE_MILLIS)
-  const quoted = useMemo(() => (asked === null ? null : quotable(model, asked)), [model, asked])
+  const [debouncedOrder] = useDebouncedValue(order, PAUSE_MILLIS)
+  const quoteOrder = useMemo(
+    () => (debouncedOrder === null ? null : quotableOrder(model, debouncedOrder)),
+    [model, debouncedOrder]
+  )
   const query = useQuery({
-    queryKey: ["quote", quoted?.body],
+    queryKey: ["quote", quoteOrder?.body],
     queryFn: ({ signal }) =>
-      connection.ask(
-        (gateway) => gateway.quotes.quote({ payload: quoted?.body ?? { model } }),
+      connection.send(
+        (gateway) => gateway.quotes.quote({ payload: quoteOrder?.body ?? { model } }),
         signal
       ),
     // Until the typing pause is over, the debounced order differs from the one in the form.
-    enabled: quoted !== null && asked === order,
+    enabled: quoteOrder !== null && debouncedOrder === order,
     placeholderData: keepPreviousData
   })
-  return { query, isRough: quoted?.isRough ?? false, isCurrent: asked === order }
+  return { query, isRough: quoteOrder?.isRough ?? false, isCurrent: debouncedOrder === order }
 }
 
 /** The available amounts, and which of them are too small for the order. */

@@ -3,23 +3,24 @@ import { Button } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import type { Draft } from "./draft.ts"
-import { type Field, faultsIn, mendsOf } from "./faults.ts"
+import { correctionsOf, type Field, formFaultsOf } from "./faults.ts"
 
 interface Props {
   readonly error: unknown
   readonly change: (patch: Partial<Draft>) => void
   readonly onShow: (field: Field) => void
-  readonly onAgain?: (() => void) | undefined
+  readonly onRetry?: (() => void) | undefined
 }
 
-export const RefusalNote = ({ error, change, onShow, onAgain }: Props) => {
+export const RefusalNote = ({ error, change, onShow, onRetry }: Props) => {
   const { t } = useTranslation("playground")
   const { t: failures } = useTranslation("failures")
-  const mends = mendsOf(error)
-  const fields = mends.length > 0 ? [] : [...new Set(faultsIn(error).map(({ field }) => field))]
+  const corrections = correctionsOf(error)
+  const fields =
+    corrections.length > 0 ? [] : [...new Set(formFaultsOf(error).map(({ field }) => field))]
   return (
-    <FailureNote error={error} {...(onAgain === undefined ? {} : { onAgain })}>
-      {mends.map(({ value, patch }) => (
+    <FailureNote error={error} {...(onRetry === undefined ? {} : { onRetry })}>
+      {corrections.map(({ value, patch }) => (
         <Button key={value} size="xs" onClick={() => change(patch)}>
           {failures("use", { value })}
         </Button>

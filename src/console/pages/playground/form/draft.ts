@@ -56,13 +56,17 @@ export interface Draft {
   readonly notes: ReadonlyArray<Note>
 }
 
-export const newId = (): string => crypto.randomUUID()
+export const generateId = (): string => crypto.randomUUID()
 
-export const says = (role: Message["role"], text: string): Message => ({ id: newId(), role, text })
+export const newMessage = (role: Message["role"], text: string): Message => ({
+  id: generateId(),
+  role,
+  text
+})
 
 export const emptyDraft = (): Draft => ({
   prompt: "",
-  messages: [says("user", "")],
+  messages: [newMessage("user", "")],
   media: [],
   duration: "",
   resolution: null,
@@ -77,7 +81,7 @@ export const emptyDraft = (): Draft => ({
 })
 
 /** The draft for another model: values that the new model does not support become its defaults. */
-export const fitted = (draft: Draft, model: ModelEntry): Draft => {
+export const adaptDraft = (draft: Draft, model: ModelEntry): Draft => {
   const { durations, resolutions = [] } = model
   const { duration, resolution } = draft
   const isOffered =
@@ -86,7 +90,7 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
     ((durations.only?.includes(duration) ??
       (duration >= durations.min && duration <= durations.max)) ||
       (duration === -1 && durations.smart))
-  const uses = usesOf(model)
+  const uses = mediumUsesOf(model)
   const { parameters = {}, ratios } = model
   return {
     ...draft,
@@ -94,7 +98,7 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
     resolution:
       resolution !== null && resolutions.includes(resolution)
         ? resolution
-        : (resolutions.find((offered) => offered === "720p") ?? resolutions[0] ?? null),
+        : (resolutions.find((candidate) => candidate === "720p") ?? resolutions[0] ?? null),
     ratio: ratios === undefined || ratios.includes(draft.ratio) ? draft.ratio : "",
     sound: soundsOf(model).includes(draft.sound) ? draft.sound : "unsaid",
     media: draft.media.filter(({ use }) => uses.includes(use)),
@@ -105,13 +109,13 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
 }
 
 /** The roles of media that an order of the model can have. */
-export const usesOf = ({ modality, limits }: ModelEntry): ReadonlyArray<MediumUse> => {
+export const mediumUsesOf = ({ modality, limits }: ModelEntry): ReadonlyArray<MediumUse> => {
   if (modality === "image" || modality === "vlm") return ["image"]
   if (modality !== "video") return []
   const inputs = limits?.inputs
   if (inputs === undefined) return mediumUses
-  const takesImage = (inputs.first_frame ?? 0) + (inputs.reference_image ?? 0) > 0
-  return mediumUses.filter((use) => (use === "image" ? takesImage : (inputs[use] ?? 0) > 0))
+  const allowsImage = (inputs.first_frame ?? 0) + (inputs.reference_image ?? 0) > 0
+  return mediumUses.filter((use) => (use === "image" ? allowsImage : (inputs[use] ?? 0) > 0))
 }
 
 /** The choices of sound that an order of the model can have. */
@@ -129,13 +133,13 @@ export interface Order {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-const numberIn = (name: string, typed: number | string) =>
-  typeof typed === "number" ? { [name]: typed } : {}
+const numberField = (name: string, input: number | string) =>
+  typeof input === "number" ? { [name]: input } : {}
 
-const textIn = (name: string, text: string | null) =>
+const textField = (name: string, text: string | null) =>
   text === null || text.trim() === "" ? {} : { [name]: text.trim() }
 
-const notesIn = (notes: ReadonlyArray<Note>) => {
+const metadataField = (notes: ReadonlyArray<Note>) => {
   const pairs = notes.filter(({ name }) => name !== "").map(({ name, text }) => [name, text])
   return pairs.length === 0 ? {} : { metadata: Object.fromEntries(pairs) }
 }
@@ -148,24 +152,24 @@ const blockOf = ({ use, url }: Medium) => {
 
 const videoBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   ...(media.length === 0
-    ? textIn("prompt", draft.prompt)
+    ? textField("prompt", draft.prompt)
     : {
         content: [
           ...(draft.prompt.trim() === "" ? [] : [{ type: "text", text: draft.prompt }]),
           ...media.map(blockOf)
         ]
       }),
-  ...numberIn("duration", draft.duration),
-  ...textIn("resolution", draft.resolution),
-  ...textIn("ratio", draft.ratio),
+  ...numberField("duration", draft.duration),
+  ...textField("resolution", draft.resolution),
+  ...textField("ratio", draft.ratio),
   ...(draft.sound === "unsaid" ? {} : { generate_audio: draft.sound === "yes" }),
   ...Object.fromEntries(Object.entries(draft.parameters).filter(([, value]) => value !== ""))
 })
 
 const imageBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   prompt: draft.prompt,
-  ...numberIn("n", draft.n),
-  ...textIn("size", draft.size),
+  ...numberField("n", draft.n),
+  ...textField("size", draft.size),
   ...(media.length === 0 ? {} : { image: media.map(({ url }) => url) })
 })
 
@@ -181,7 +185,7 @@ const chatBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
             ...media.map(({ url }) => ({ type: "image_url", image_url: { url } }))
           ]
   })),
-  ...numberIn("max_tokens", draft.maxTokens),
+  ...numberField("max_tokens", draft.maxTokens),
   ...(draft.streams ? { stream: true, stream_options: { include_usage: true } } : {})
 })
 
@@ -224,6 +228,6 @@ export const orderOf = (kind: OrderedKind, model: string, draft: Draft): Order =
       draft,
       draft.media.filter(({ url }) => url !== "")
     ),
-    ...notesIn(draft.notes)
+    ...metadataField(draft.notes)
   }
 })

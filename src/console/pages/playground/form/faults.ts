@@ -34,10 +34,10 @@ export interface FormProps {
 }
 
 /** An attribute by which the field of an error is found in the page. */
-export const marked = (field: Field) => ({ "data-field": field })
+export const fieldAttribute = (field: Field) => ({ "data-field": field })
 
 /** Names of API fields that belong to a form field of another name. */
-const meant: Readonly<Record<string, Field>> = {
+const formFields: Readonly<Record<string, Field>> = {
   input: "prompt",
   content: "media",
   image: "media",
@@ -56,14 +56,14 @@ const isField = (name: string): name is Field => fields.some((field) => field ==
 
 const fieldOf = (path: string): Field | null => {
   const name = path.split(/[.[]/)[0] ?? ""
-  return isField(name) ? name : (meant[name] ?? null)
+  return isField(name) ? name : (formFields[name] ?? null)
 }
 
 const Faults = Schema.Struct({
   faults: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 })
 const Nearest = Schema.Struct({ nearest: Schema.Union([Schema.Int, Schema.String]) })
-const Priced = Schema.Struct({ priced: Schema.Array(Schema.String) })
+const PricedValues = Schema.Struct({ priced: Schema.Array(Schema.String) })
 
 export interface Fault {
   readonly field: Field
@@ -71,18 +71,18 @@ export interface Fault {
 }
 
 /** The faults that belong to a field of the form. */
-export const faultsIn = (error: unknown): ReadonlyArray<Fault> => {
+export const formFaultsOf = (error: unknown): ReadonlyArray<Fault> => {
   const failure = failureOf(error)
   const { param, message } = failure
-  const said =
+  const faults =
     decodeDetails(failure, Faults)?.faults ?? (param === null ? [] : [{ path: param, message }])
-  return said.flatMap(({ path, message }) => {
+  return faults.flatMap(({ path, message }) => {
     const field = fieldOf(path)
     return field === null ? [] : [{ field, message }]
   })
 }
 
-export interface Mend {
+export interface Correction {
   readonly value: string
   readonly patch: Partial<Draft>
 }
@@ -91,10 +91,10 @@ export interface Mend {
  * Replacement values that the gateway's error names: the nearest allowed duration or resolution, or
  * all that are priced; empty if the error names none.
  */
-export const mendsOf = (error: unknown): ReadonlyArray<Mend> => {
+export const correctionsOf = (error: unknown): ReadonlyArray<Correction> => {
   const failure = failureOf(error)
   const nearest = decodeDetails(failure, Nearest)?.nearest
-  const priced = decodeDetails(failure, Priced)?.priced ?? []
+  const priced = decodeDetails(failure, PricedValues)?.priced ?? []
   if (nearest === undefined) {
     return failure.param === "size"
       ? priced.flatMap((size) => (size === "*" ? [] : [{ value: size, patch: { size } }]))

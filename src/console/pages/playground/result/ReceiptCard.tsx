@@ -1,47 +1,49 @@
 /** The hold and the charge of an order, with an explanation. */
 import { Card, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { useAsk } from "../../../gateway/hooks.tsx"
-import { Asked } from "../../../parts/Asked.tsx"
+import { useApiQuery } from "../../../gateway/hooks.tsx"
+import { QueryView } from "../../../parts/QueryView.tsx"
 import { Amount, Id } from "../../../parts/texts.tsx"
 import { MoneyLine } from "../MoneyLine.tsx"
-import type { TextTrace } from "./useOrdering.ts"
+import type { TextTrace } from "./usePlaceOrder.ts"
 
 export const ReceiptCard = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("playground")
-  const receipt = useAsk(["receipt", id], (gateway) => gateway.account.receipt({ params: { id } }))
+  const receipt = useApiQuery(["receipt", id], (gateway) =>
+    gateway.account.receipt({ params: { id } })
+  )
   return (
     <Card withBorder component="section" aria-label={t("receipt")}>
       <Stack gap={6}>
         <Title order={3} size="h5">
           {t("receipt")}
         </Title>
-        <Asked query={receipt}>
-          {(told) => (
+        <QueryView query={receipt}>
+          {(answer) => (
             <>
               <MoneyLine label={t("charge")}>
                 <Text span fw={600}>
-                  <Amount value={told.charge} currency={told.currency} />
+                  <Amount value={answer.charge} currency={answer.currency} />
                 </Text>
               </MoneyLine>
               <MoneyLine label={t("held")}>
-                <Amount value={told.hold} currency={told.currency} />
+                <Amount value={answer.hold} currency={answer.currency} />
               </MoneyLine>
               <MoneyLine label={t("difference")}>
-                <Amount value={told.difference} currency={told.currency} />
+                <Amount value={answer.difference} currency={answer.currency} />
               </MoneyLine>
               <MoneyLine label={t("receiptId")}>
-                <Id id={told.id} />
+                <Id id={answer.id} />
               </MoneyLine>
               <Text size="sm" className="said">
-                {told.explanation}
+                {answer.explanation}
               </Text>
               <Text size="xs" c="dimmed" className="said">
-                {told.formula}
+                {answer.formula}
               </Text>
             </>
           )}
-        </Asked>
+        </QueryView>
       </Stack>
     </Card>
   )
@@ -57,25 +59,25 @@ const AGAIN_MILLIS = 1500
 export const TextReceipt = ({ trace }: { readonly trace: TextTrace }) => {
   const { t } = useTranslation("playground")
   const { model, before, counts } = trace
-  const latest = useAsk(
+  const latest = useApiQuery(
     ["receipt", "latest", trace],
     (gateway) => gateway.account.usage({ query: { limit: LATEST } }),
-    { every: AGAIN_MILLIS }
+    { intervalMillis: AGAIN_MILLIS }
   )
   const since = latest.data?.data ?? []
   const at = since.findIndex(({ id }) => id === before)
-  const found = (at === -1 ? since : since.slice(0, at)).findLast(
+  const match = (at === -1 ? since : since.slice(0, at)).findLast(
     (charge) =>
       charge.model === model &&
       (counts === null ||
         (charge.input === counts.prompt_tokens && charge.output === counts.completion_tokens))
   )
-  if (latest.isError) return <Asked query={latest}>{() => null}</Asked>
-  return found === undefined ? (
+  if (latest.isError) return <QueryView query={latest}>{() => null}</QueryView>
+  return match === undefined ? (
     <Text size="sm" c="dimmed" role="status">
       {t("chargeComes")}
     </Text>
   ) : (
-    <ReceiptCard id={found.id} />
+    <ReceiptCard id={match.id} />
   )
 }

@@ -36,9 +36,9 @@ const useAddress = (blob: Blob | undefined): string | null => {
   const [address, setAddress] = useState<string | null>(null)
   useEffect(() => {
     if (blob === undefined) return
-    const made = URL.createObjectURL(blob)
-    setAddress(made)
-    return () => URL.revokeObjectURL(made)
+    const objectUrl = URL.createObjectURL(blob)
+    setAddress(objectUrl)
+    return () => URL.revokeObjectURL(objectUrl)
   }, [blob])
   return address
 }
@@ -86,7 +86,7 @@ export const VideoFile = ({ id, url }: VideoProps) => {
   if (file.isError) {
     return (
       <Stack gap="xs">
-        <FailureNote error={file.error} onAgain={() => void file.refetch()} />
+        <FailureNote error={file.error} onRetry={() => void file.refetch()} />
         <VendorLink url={url} />
       </Stack>
     )
@@ -113,7 +113,7 @@ const ImageFile = ({ id, n }: { readonly id: string; readonly n: number }) => {
   const file = useFile(`/v1/images/${id}/content/${n}`)
   const address = useAddress(file.data)
   const name = t("image", { number: n + 1 })
-  if (file.isError) return <FailureNote error={file.error} onAgain={() => void file.refetch()} />
+  if (file.isError) return <FailureNote error={file.error} onRetry={() => void file.refetch()} />
   return (
     <Stack gap={6}>
       {address === null ? (

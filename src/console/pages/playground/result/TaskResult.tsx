@@ -8,7 +8,7 @@ import type { Connection } from "../../../gateway/client.ts"
 import { failureOf } from "../../../gateway/failures.ts"
 import { useSession } from "../../../gateway/hooks.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
-import { Id, Moment } from "../../../parts/texts.tsx"
+import { Id, Timestamp } from "../../../parts/texts.tsx"
 import { ReceiptCard } from "./ReceiptCard.tsx"
 import { ImageFiles, VideoFile } from "./TaskFiles.tsx"
 
@@ -23,9 +23,9 @@ const SECOND = 1000
  * The limits of the progress bar, in percent: it is never empty, and not full before the task has
  * ended.
  */
-const NEARLY = 97
-const BEGUN = 3
-const WHOLE = 100
+const MAX_RUNNING_PERCENT = 97
+const MIN_PERCENT = 3
+const MAX_PERCENT = 100
 
 const isImages = (id: string): boolean => id.startsWith("im_")
 
@@ -33,43 +33,43 @@ const isImages = (id: string): boolean => id.startsWith("im_")
 const orderedAt = (id: string): number =>
   Number.parseInt(id.slice(3).replace("-", "").slice(0, 12), 16)
 
-interface Running {
+interface RunningTask {
   readonly state: "processing"
 }
-interface Failed {
+interface FailedTask {
   readonly state: "failed"
-  readonly why: string
+  readonly reason: string
 }
-interface Made {
+interface FinishedTask {
   readonly state: "succeeded"
   readonly file: { readonly video: string } | { readonly images: number }
   readonly expiresAt: string | null
 }
 
-const asked = (id: string) => ({ params: { task_id: id }, query: { wait: WAIT_SECONDS } })
-const whyOf = ({ code, message }: { readonly code: string; readonly message: string }) =>
+const pollOptions = (id: string) => ({ params: { task_id: id }, query: { wait: WAIT_SECONDS } })
+const reasonOf = ({ code, message }: { readonly code: string; readonly message: string }) =>
   `${code}: ${message}`
 
 const readVideo = async (
-  ask: Connection["ask"],
+  send: Connection["send"],
   id: string,
   signal: AbortSignal
-): Promise<Running | Failed | Made> => {
-  const task = await ask((gateway) => gateway.videos.read(asked(id)), signal)
+): Promise<RunningTask | FailedTask | FinishedTask> => {
+  const task = await send((gateway) => gateway.videos.read(pollOptions(id)), signal)
   if (task.task_status === "processing") return { state: "processing" }
-  if (task.task_status === "failed") return { state: "failed", why: whyOf(task.error) }
+  if (task.task_status === "failed") return { state: "failed", reason: reasonOf(task.error) }
   const file = { video: task.content.video_url }
   return { state: "succeeded", file, expiresAt: task.expires_at ?? null }
 }
 
 const readImages = async (
-  ask: Connection["ask"],
+  send: Connection["send"],
   id: string,
   signal: AbortSignal
-): Promise<Running | Failed | Made> => {
-  const task = await ask((gateway) => gateway.images.read(asked(id)), signal)
+): Promise<RunningTask | FailedTask | FinishedTask> => {
+  const task = await send((gateway) => gateway.images.read(pollOptions(id)), signal)
   if (task.task_status === "processing") return { state: "processing" }
-  if (task.task_status === "failed") return { state: "failed", why: whyOf(task.error) }
+  if (task.task_status === "failed") return { state: "failed", reason: reasonOf(task.error) }
   const file = { images: task.data.length }
   return { state: "succeeded", file, expiresAt: task.expires_at ?? null }
 }
@@ -78,7 +78,7 @@ const useTask = (id: string) => {
   const { connection } = useSession()
   return useQuery({
     queryKey: ["task", id],
-    queryFn: ({ signal }) => (isImages(id) ? readImages : readVideo)(connection.ask, id, signal),
+    queryFn: ({ signal }) => (isImages(id) ? readImages : readVideo)(connection.send, id, signal),
     staleTime: Number.POSITIVE_INFINITY,
     refetchIntervalInBackground: true,
     refetchInterval: ({ state: { data, error } }) => {
@@ -95,13 +95,16 @@ const useElapsedSeconds = (since: number): number => {
   return Math.max(0, Math.floor((now - since) / SECOND))
 }
 
-const OnItsWay = ({ id, usual }: { readonly id: string; readonly usual: number | null }) => {
+const TaskProgress = ({ id, usual }: { readonly id: string; readonly usual: number | null }) => {
   const { t } = useTranslation("playground")
-  const elapsed = useElapsedSeconds(orderedAt(id))
-  const part =
+  const elapsedSeconds = useElapsedSeconds(orderedAt(id))
+  const percent =
     usual === null
-      ? WHOLE
-      : Math.min(NEARLY, Math.max(BEGUN, (elapsed / Math.max(usual, 1)) * WHOLE))
+      ? MAX_PERCENT
+      : Math.min(
+          MAX_RUNNING_PERCENT,
+          Math.max(MIN_PERCENT, (elapsedSeconds / Math.max(usual, 1)) * MAX_PERCENT)
+        )
   return (
     <Stack gap="xs">
       <Group gap="sm">
@@ -109,13 +112,13 @@ const OnItsWay = ({ id, usual }: { readonly id: string; readonly usual: number |
         <Text role="status">{t("making")}</Text>
       </Group>
       <Progress
-        value={part}
+        value={percent}
         striped={usual === null}
         animated={usual === null}
         aria-label={t("progress")}
       />
       <Text size="sm" c="dimmed">
-        {t("elapsed", { seconds: elapsed })}
+        {t("elapsed", { seconds: elapsedSeconds })}
         {" · "}
         {usual === null ? t("usualUnknown") : t("usual", { seconds: Math.ceil(usual) })}
       </Text>
@@ -123,9 +126,15 @@ const OnItsWay = ({ id, usual }: { readonly id: string; readonly usual: number |
   )
 }
 
-const Files = ({ id, made }: { readonly id: string; readonly made: Made }) => {
+const Files = ({
+  id,
+  finishedTask
+}: {
+  readonly id: string
+  readonly finishedTask: FinishedTask
+}) => {
   const { t } = useTranslation("playground")
-  const { file, expiresAt } = made
+  const { file, expiresAt } = finishedTask
   return (
     <>
       {"video" in file ? (
@@ -135,7 +144,7 @@ const Files = ({ id, made }: { readonly id: string; readonly made: Made }) => {
       )}
       {expiresAt === null ? null : (
         <Text size="sm" c="dimmed">
-          {t("until")} <Moment at={expiresAt} />
+          {t("until")} <Timestamp at={expiresAt} />
         </Text>
       )}
     </>
@@ -157,31 +166,31 @@ export const TaskResult = ({ id, usual }: Props) => {
     // The settlement changed the balance, so quotes are fetched again.
     if (status !== "processing") void cache.invalidateQueries({ queryKey: ["quote"] })
   }, [status, cache])
-  const shown = task.data
-  const isNobodys = task.isError && failureOf(task.error).code === "task_not_found"
+  const result = task.data
+  const isNotFound = task.isError && failureOf(task.error).code === "task_not_found"
   return (
     <Stack>
       <Card withBorder component="section" aria-label={t("result")}>
         <Stack gap="sm">
           <Group justify="space-between">
             <Title order={2} size="h4">
-              {isNobodys ? t("result") : t(`states.${status}`)}
+              {isNotFound ? t("result") : t(`states.${status}`)}
             </Title>
             <Id id={id} />
           </Group>
           {task.isError ? (
-            <FailureNote error={task.error} onAgain={() => void task.refetch()} />
+            <FailureNote error={task.error} onRetry={() => void task.refetch()} />
           ) : null}
-          {status === "processing" && !isNobodys ? <OnItsWay id={id} usual={usual} /> : null}
-          {shown?.state === "failed" ? (
+          {status === "processing" && !isNotFound ? <TaskProgress id={id} usual={usual} /> : null}
+          {result?.state === "failed" ? (
             <Alert color="red" role="alert" title={t("failed")}>
               <Text size="sm" className="said">
-                {shown.why}
+                {result.reason}
               </Text>
               <Text size="sm">{t("nothingCharged")}</Text>
             </Alert>
           ) : null}
-          {shown?.state === "succeeded" ? <Files id={id} made={shown} /> : null}
+          {result?.state === "succeeded" ? <Files id={id} finishedTask={result} /> : null}
         </Stack>
       </Card>
       {status === "succeeded" ? <ReceiptCard id={`us_${id}`} /> : null}

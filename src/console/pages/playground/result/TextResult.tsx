@@ -3,9 +3,9 @@ import { Button, Card, Code, Group, Loader, Stack, Table, Text, Title } from "@m
 import { IconPlayerStop } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { TextReceipt } from "./ReceiptCard.tsx"
-import type { Answer } from "./useOrdering.ts"
+import type { Answer } from "./usePlaceOrder.ts"
 
-const FIRST = 6
+const MAX_VALUES = 6
 
 const Vectors = ({ vectors }: { readonly vectors: ReadonlyArray<ReadonlyArray<number>> }) => {
   const { t } = useTranslation("playground")
@@ -27,8 +27,8 @@ const Vectors = ({ vectors }: { readonly vectors: ReadonlyArray<ReadonlyArray<nu
               <Table.Td>{vector.length}</Table.Td>
               <Table.Td>
                 <Code>
-                  {vector.slice(0, FIRST).join(", ")}
-                  {vector.length > FIRST ? ", …" : ""}
+                  {vector.slice(0, MAX_VALUES).join(", ")}
+                  {vector.length > MAX_VALUES ? ", …" : ""}
                 </Code>
               </Table.Td>
             </Table.Tr>
@@ -73,7 +73,7 @@ export const TextResult = ({ answer, onStop, onReply }: Props) => {
           ) : (
             <>
               <Text className="said" role="log" aria-label={t("answer")}>
-                {answer.told.text}
+                {answer.output.text}
               </Text>
               {state === "writing" ? <Loader size="xs" type="dots" /> : null}
               {state === "stopped" ? (
@@ -83,7 +83,7 @@ export const TextResult = ({ answer, onStop, onReply }: Props) => {
               ) : null}
               {state === "ended" ? (
                 <Group>
-                  <Button size="xs" variant="default" onClick={() => onReply(answer.told.text)}>
+                  <Button size="xs" variant="default" onClick={() => onReply(answer.output.text)}>
                     {t("reply")}
                   </Button>
                 </Group>

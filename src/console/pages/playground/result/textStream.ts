@@ -12,20 +12,20 @@ const Choices = Schema.Array(
   Schema.Struct({ delta: Schema.optionalKey(Piece), message: Schema.optionalKey(Piece) })
 )
 const Chunk = Schema.Struct({ choices: Schema.optionalKey(Choices), usage: nullish(Counts) })
-const Refused = Schema.Struct({ error: Schema.Unknown })
-const asRefused = Schema.decodeUnknownOption(Refused)
+const ErrorEvent = Schema.Struct({ error: Schema.Unknown })
+const decodeErrorEvent = Schema.decodeUnknownOption(ErrorEvent)
 const asChunk = Schema.decodeUnknownOption(Chunk)
 
-export interface Told {
+export interface StreamedText {
   readonly text: string
   readonly counts: Counts | null
 }
 
-const NOTHING: Told = { text: "", counts: null }
+const NOTHING: StreamedText = { text: "", counts: null }
 
-const joined = (before: Told, value: unknown): Told => {
-  const refused = asRefused(value)
-  if (Option.isSome(refused)) throw refusalIn(refused.value)
+const appendEvent = (before: StreamedText, value: unknown): StreamedText => {
+  const errorEvent = decodeErrorEvent(value)
+  if (Option.isSome(errorEvent)) throw refusalIn(errorEvent.value)
   const chunk = Option.getOrElse(asChunk(value), () => ({ choices: [], usage: null }))
   const [choice] = chunk.choices ?? []
   const piece = choice?.delta?.content ?? choice?.message?.content ?? ""
@@ -38,24 +38,27 @@ const END = "[DONE]"
  * Reads a response and calls `onTold` with everything received so far. Returns the complete
  * response, or throws the error that ended it.
  */
-export const readText = async (response: Response, onTold: (told: Told) => void): Promise<Told> => {
+export const readText = async (
+  response: Response,
+  onText: (streamedText: StreamedText) => void
+): Promise<StreamedText> => {
   const type = response.headers.get("content-type") ?? ""
   if (!type.startsWith("text/event-stream") || response.body === null) {
-    return joined(NOTHING, await response.json())
+    return appendEvent(NOTHING, await response.json())
   }
   const waiting: Array<string> = []
   const parser = Sse.makeParser((event) => {
     if (event._tag === "Event") waiting.push(event.data)
   })
-  let told = NOTHING
+  let streamedText = NOTHING
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   while (true) {
     const { done, value } = await reader.read()
-    if (done) return told
+    if (done) return streamedText
     parser.feed(value)
     for (const data of waiting.splice(0)) {
-      if (data !== END) told = joined(told, JSON.parse(data))
+      if (data !== END) streamedText = appendEvent(streamedText, JSON.parse(data))
     }
-    onTold(told)
+    onText(streamedText)
   }
 }

@@ -6,15 +6,15 @@ import type { Session } from "../../../gateway/session.ts"
 import { type CatalogText, isSameDocument } from "./catalogEntries.ts"
 
 /** A version of the catalog as it was read. */
-export interface CatalogRead {
+export interface CatalogVersion {
   readonly version: number
   readonly document: CatalogText
 }
 
 export interface Draft {
   /** The version on which the draft is based. */
-  readonly base: CatalogRead
-  readonly mine: CatalogText
+  readonly base: CatalogVersion
+  readonly document: CatalogText
   /**
    * A number that changes with every edit, so that previews of earlier drafts are not mixed up with
    * this one.
@@ -22,7 +22,7 @@ export interface Draft {
   readonly revision: number
 }
 
-const PLACE = "media-gateway-catalog-draft"
+const STORAGE_KEY = "media-gateway-catalog-draft"
 
 /**
  * Checks only the outer form, because the documents were written here by the console itself. The
@@ -39,53 +39,56 @@ const Document = Schema.declare(
     "mounts" in value &&
     Array.isArray(value.mounts)
 )
-const Kept = Schema.fromJsonString(
+const StoredDraft = Schema.fromJsonString(
   Schema.Struct({
     operator: Schema.String,
     base: Schema.Struct({ version: Schema.Int, document: Document }),
     mine: Document
   })
 )
-const decode = Schema.decodeUnknownOption(Kept)
+const decode = Schema.decodeUnknownOption(StoredDraft)
 
 /** The draft in memory, which also contains the vendors' API keys. */
-let held: { readonly token: string; readonly draft: Draft | null } | null = null
+let memory: { readonly token: string; readonly draft: Draft | null } | null = null
 let revisions = 0
 
-const restored = (operator: NonNullable<Session["operator"]>): Draft | null => {
-  const kept = Option.getOrNull(decode(sessionStorage.getItem(PLACE)))
-  if (kept === null || kept.operator !== operator.name) return null
-  return { base: kept.base, mine: kept.mine, revision: ++revisions }
+const readStored = (operator: NonNullable<Session["operator"]>): Draft | null => {
+  const stored = Option.getOrNull(decode(sessionStorage.getItem(STORAGE_KEY)))
+  if (stored === null || stored.operator !== operator.name) return null
+  return { base: stored.base, document: stored.mine, revision: ++revisions }
 }
 
-const keep = (operator: NonNullable<Session["operator"]>, draft: Draft | null): void => {
-  held = { token: operator.token, draft }
+const storeDraft = (operator: NonNullable<Session["operator"]>, draft: Draft | null): void => {
+  memory = { token: operator.token, draft }
   if (draft === null) {
-    sessionStorage.removeItem(PLACE)
+    sessionStorage.removeItem(STORAGE_KEY)
     return
   }
   // Vendors' API keys are not stored: they have to be typed again after a reload.
   const text = JSON.stringify(
-    { operator: operator.name, base: draft.base, mine: draft.mine },
+    { operator: operator.name, base: draft.base, mine: draft.document },
     (name, value: unknown) => (name === "api_key" ? undefined : value)
   )
-  sessionStorage.setItem(PLACE, text)
+  sessionStorage.setItem(STORAGE_KEY, text)
 }
 
 /** The draft and a function that replaces it. A draft without differences is removed. */
 export const useDraft = () => {
   const { session } = useSession()
   const { operator } = session
-  const [draft, hold] = useState<Draft | null>(() => {
+  const [draft, setState] = useState<Draft | null>(() => {
     if (operator === null) return null
-    if (held?.token !== operator.token) held = { token: operator.token, draft: restored(operator) }
-    return held.draft
+    if (memory?.token !== operator.token)
+      memory = { token: operator.token, draft: readStored(operator) }
+    return memory.draft
   })
-  const setDraft = (base: CatalogRead, mine: CatalogText): void => {
+  const setDraft = (base: CatalogVersion, document: CatalogText): void => {
     if (operator === null) return
-    const next = isSameDocument(base.document, mine) ? null : { base, mine, revision: ++revisions }
-    keep(operator, next)
-    hold(next)
+    const nextDraft = isSameDocument(base.document, document)
+      ? null
+      : { base, document, revision: ++revisions }
+    storeDraft(operator, nextDraft)
+    setState(nextDraft)
   }
   return { draft, setDraft }
 }

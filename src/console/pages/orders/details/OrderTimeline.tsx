@@ -1,17 +1,17 @@
 /** One order for operators: its timeline, its channels and calls, and its ledger entries. */
 import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { useAsk } from "../../../gateway/hooks.tsx"
-import { Asked } from "../../../parts/Asked.tsx"
+import { useApiQuery } from "../../../gateway/hooks.tsx"
 import { RowTable } from "../../../parts/DataTable.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { Receipt } from "../../../parts/money/Receipt.tsx"
-import { Amount, Id, Moment } from "../../../parts/texts.tsx"
+import { QueryView } from "../../../parts/QueryView.tsx"
+import { Amount, Id, Timestamp } from "../../../parts/texts.tsx"
 import { StateMark } from "../orderMarks.tsx"
 import { OwnerName } from "../owners.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrphanCase } from "./OrphanCase.tsx"
-import { Back, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
+import { BackLink, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { isOpen, type OrderHistory, useTimelineLife } from "./timelineLife.ts"
 import { JsonText, VendorCalls } from "./VendorCalls.tsx"
 
@@ -20,7 +20,7 @@ const EVERY_MILLIS = 2_000
 const stateOf = (history: OrderHistory) =>
   isOpen(history) ? "processing" : history.state === "succeeded" ? "succeeded" : "failed"
 
-const moment = (at: string | null) => (at === null ? null : <Moment at={at} />)
+const renderTime = (at: string | null) => (at === null ? null : <Timestamp at={at} />)
 
 const OrderFacts = ({ history }: { readonly history: OrderHistory }) => {
   const { t } = useTranslation("orders")
@@ -43,13 +43,13 @@ const OrderFacts = ({ history }: { readonly history: OrderHistory }) => {
             history.listed_protocol === history.protocol ? null : history.listed_protocol,
           [t("one.upstreamModel")]: history.upstream_model,
           [t("one.upstreamId")]:
-            history.upstream_id === null ? null : <Id id={history.upstream_id} whole />,
+            history.upstream_id === null ? null : <Id id={history.upstream_id} isFull />,
           [t("one.tokens")]:
             history.completion_tokens === null ? null : String(history.completion_tokens),
-          [t("one.asked")]: moment(history.asked_at),
-          [t("one.next")]: isOpen(history) ? moment(history.next_poll_at) : null,
-          [t("one.deadline")]: isOpen(history) ? moment(history.deadline) : null,
-          [t("one.unknownSince")]: moment(history.unknown_since),
+          [t("one.asked")]: renderTime(history.asked_at),
+          [t("one.next")]: isOpen(history) ? renderTime(history.next_poll_at) : null,
+          [t("one.deadline")]: isOpen(history) ? renderTime(history.deadline) : null,
+          [t("one.unknownSince")]: renderTime(history.unknown_since),
           [t("one.idempotent")]: shell(history.idempotency_key ? "yes" : "no")
         }}
       />
@@ -78,7 +78,7 @@ const Attempts = ({ attempts }: Pick<OrderHistory, "attempts">) => {
           {
             name: "started",
             label: t("attempts.started"),
-            cell: ({ started_at }) => <Moment at={started_at} />
+            cell: ({ started_at }) => <Timestamp at={started_at} />
           },
           {
             name: "reason",
@@ -98,7 +98,7 @@ const Quote = ({ quote }: Pick<OrderHistory, "quote">) => {
   const { t } = useTranslation("orders")
   const { t: shell } = useTranslation()
   const { kind, amount, unit_price, input_unit_price, with_video, smart, ...counts } = quote
-  const said = (flag: boolean | undefined) =>
+  const formatFlag = (flag: boolean | undefined) =>
     flag === undefined ? null : shell(flag ? "yes" : "no")
   const count = (value: number | undefined) => (value === undefined ? null : String(value))
   return (
@@ -113,8 +113,8 @@ const Quote = ({ quote }: Pick<OrderHistory, "quote">) => {
             input_unit_price === undefined ? null : <Amount value={input_unit_price} />,
           [t("quote.resolution")]: counts.resolution,
           [t("quote.tier")]: counts.tier,
-          [t("quote.with_video")]: said(with_video),
-          [t("quote.smart")]: said(smart),
+          [t("quote.with_video")]: formatFlag(with_video),
+          [t("quote.smart")]: formatFlag(smart),
           [t("quote.input_seconds")]: count(counts.input_seconds),
           [t("quote.output_seconds")]: count(counts.output_seconds),
           [t("quote.estimated_tokens")]: count(counts.estimated_tokens),
@@ -142,7 +142,7 @@ const Ledger = ({ ledger }: Pick<OrderHistory, "ledger">) => {
             isNumber: true,
             cell: ({ amount }) => <Amount value={amount} />
           },
-          { name: "at", label: t("ledger.at"), cell: ({ at }) => <Moment at={at} /> }
+          { name: "at", label: t("ledger.at"), cell: ({ at }) => <Timestamp at={at} /> }
         ]}
       />
     </Section>
@@ -155,10 +155,10 @@ const usageOf = ({ ledger }: OrderHistory): string | undefined =>
 const useReceipt = (history: OrderHistory) => {
   const usage_id = usageOf(history)
   const { organization_id: id } = history
-  return useAsk(
+  return useApiQuery(
     ["orders", "operatorReceipt", usage_id],
     (gateway) => gateway.admin.readReceipt({ params: { id, usage_id: usage_id ?? "" } }),
-    { when: usage_id !== undefined }
+    { isEnabled: usage_id !== undefined }
   )
 }
 
@@ -170,23 +170,23 @@ const ReceiptSection = ({ history }: { readonly history: OrderHistory }) => {
       {usageOf(history) === undefined ? (
         <Text c="dimmed">{t(isOpen(history) ? "receipt.soon" : "receipt.none")}</Text>
       ) : (
-        <Asked query={receipt}>
-          {(told) => (
+        <QueryView query={receipt}>
+          {(answer) => (
             <Receipt
-              receipt={told}
-              more={
-                told.cost === null
+              receipt={answer}
+              extraFacts={
+                answer.cost === null
                   ? []
                   : [
                       [
                         t("receipt.cost"),
-                        <Amount key="cost" value={told.cost} currency={told.currency} />
+                        <Amount key="cost" value={answer.cost} currency={answer.currency} />
                       ]
                     ]
               }
             />
           )}
-        </Asked>
+        </QueryView>
       )}
     </Section>
   )
@@ -195,10 +195,10 @@ const ReceiptSection = ({ history }: { readonly history: OrderHistory }) => {
 const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
   const { t } = useTranslation("orders")
   const { organization_id: id } = history
-  const organization = useAsk(
+  const organization = useApiQuery(
     ["organizations", "currency", id],
     (gateway) => gateway.accounts.readOrganization({ params: { id } }),
-    { isKept: true }
+    { isImmutable: true }
   )
   const life = useTimelineLife(
     history,
@@ -208,13 +208,13 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
   const { error, orphan } = history
   return (
     <Stack>
-      <Back />
+      <BackLink />
       <Title order={1} size="h2">
         {t("one.title", { kind: t(`kinds.${history.kind}`), model: history.model ?? "" })}
       </Title>
       <Group gap="lg">
         <StateMark state={stateOf(history)} />
-        <Id id={history.id} whole />
+        <Id id={history.id} isFull />
       </Group>
       <Text size="sm" c="dimmed">
         {t("one.operatorsContent")}
@@ -253,19 +253,19 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
 }
 
 export const OrderTimeline = ({ id }: { readonly id: string }) => {
-  const history = useAsk(
+  const history = useApiQuery(
     ["orders", "timeline", id],
     (gateway) => gateway.history.readTask({ params: { id } }),
-    { every: EVERY_MILLIS, until: (told) => !isOpen(told) }
+    { intervalMillis: EVERY_MILLIS, isFinal: (answer) => !isOpen(answer) }
   )
   if (history.isError && isMissing(history.error)) return <NoSuchOrder id={id} />
   if (history.isError && history.data === undefined) {
     return (
       <Stack>
-        <Back />
-        <FailureNote error={history.error} onAgain={() => void history.refetch()} />
+        <BackLink />
+        <FailureNote error={history.error} onRetry={() => void history.refetch()} />
       </Stack>
     )
   }
-  return <Asked query={history}>{(told) => <OpenedTimeline history={told} />}</Asked>
+  return <QueryView query={history}>{(answer) => <OpenedTimeline history={answer} />}</QueryView>
 }

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next"
 import { Link, useSearch } from "wouter"
 import { failureOf } from "../../../gateway/failures.ts"
 
-export const Back = () => {
+export const BackLink = () => {
   const { t } = useTranslation("orders")
   const search = useSearch()
   return (
@@ -27,7 +27,7 @@ export const NoSuchOrder = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("orders")
   return (
     <Stack align="flex-start">
-      <Back />
+      <BackLink />
       <Title order={1}>{t("one.noSuch")}</Title>
       <Text className="said">{t("one.noSuchHint", { id })}</Text>
     </Stack>

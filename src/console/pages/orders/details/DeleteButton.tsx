@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks"
 import { notifications } from "@mantine/notifications"
 import { IconTrash } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
-import { useDo } from "../../../gateway/hooks.tsx"
+import { useApiMutation } from "../../../gateway/hooks.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import type { Kind } from "../orderMarks.tsx"
 
@@ -13,8 +13,8 @@ export const DeleteButton = ({ id, kind }: { readonly id: string; readonly kind:
   const { t: shell } = useTranslation()
   const [isOpen, { open, close }] = useDisclosure(false)
   const params = { task_id: id }
-  const video = useDo(() => (gateway) => gateway.videos.remove({ params }), [["orders"]])
-  const image = useDo(() => (gateway) => gateway.images.remove({ params }), [["orders"]])
+  const video = useApiMutation(() => (gateway) => gateway.videos.remove({ params }), [["orders"]])
+  const image = useApiMutation(() => (gateway) => gateway.images.remove({ params }), [["orders"]])
   const removal = kind === "video" ? video : image
   const remove = async () => {
     try {

@@ -2,22 +2,29 @@
 import { Button, Group, List, Modal, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { type CatalogText, type Entry, keyOf, withoutEntry } from "./draft/catalogEntries.ts"
-import type { CatalogRead, Draft } from "./draft/keptDraft.ts"
-import type { Question } from "./draftQuestion.ts"
+import type { CatalogVersion, Draft } from "./draft/storedDraft.ts"
+import type { DraftDialog } from "./draftDialog.ts"
 import { EntryDialog } from "./EntryDialog.tsx"
 import { MergeDialog } from "./MergeDialog.tsx"
 import { ReviewDialog } from "./ReviewDialog.tsx"
 
-interface SureProps {
+interface ConfirmRemovalProps {
   readonly title: string
   readonly lead: string
-  readonly does: string
-  readonly also?: ReadonlyArray<string>
-  readonly onSure: () => void
+  readonly action: string
+  readonly mountKeys?: ReadonlyArray<string>
+  readonly onConfirm: () => void
   readonly onClose: () => void
 }
 
-const Sure = ({ title, lead, does, also = [], onSure, onClose }: SureProps) => {
+const ConfirmRemoval = ({
+  title,
+  lead,
+  action,
+  mountKeys = [],
+  onConfirm,
+  onClose
+}: ConfirmRemovalProps) => {
   const { t } = useTranslation("catalog")
   const { t: shell } = useTranslation()
   return (
@@ -29,11 +36,11 @@ const Sure = ({ title, lead, does, also = [], onSure, onClose }: SureProps) => {
     >
       <Stack>
         <Text size="sm">{lead}</Text>
-        {also.length === 0 ? null : (
+        {mountKeys.length === 0 ? null : (
           <div>
             <Text size="sm">{t("removeMounts")}</Text>
             <List size="sm">
-              {also.map((key) => (
+              {mountKeys.map((key) => (
                 <List.Item key={key}>{key}</List.Item>
               ))}
             </List>
@@ -43,8 +50,8 @@ const Sure = ({ title, lead, does, also = [], onSure, onClose }: SureProps) => {
           <Button variant="default" onClick={onClose}>
             {shell("cancel")}
           </Button>
-          <Button color="red" onClick={onSure}>
-            {does}
+          <Button color="red" onClick={onConfirm}>
+            {action}
           </Button>
         </Group>
       </Stack>
@@ -53,72 +60,77 @@ const Sure = ({ title, lead, does, also = [], onSure, onClose }: SureProps) => {
 }
 
 /** The mounts of the removed channel or model. */
-const mountsOf = ({ mounts }: CatalogText, gone: Entry): ReadonlyArray<string> =>
-  gone.list === "mounts"
+const mountsOf = ({ mounts }: CatalogText, removedEntry: Entry): ReadonlyArray<string> =>
+  removedEntry.list === "mounts"
     ? []
     : mounts
         .filter((mount) =>
-          gone.list === "channels" ? mount.channel === gone.entry.id : mount.model === gone.entry.id
+          removedEntry.list === "channels"
+            ? mount.channel === removedEntry.entry.id
+            : mount.model === removedEntry.entry.id
         )
         .map((entry) => keyOf({ list: "mounts", entry }))
 
 interface Props {
-  readonly question: Question | null
+  readonly dialog: DraftDialog | null
   readonly draft: Draft | null
   readonly document: CatalogText
-  readonly ask: (question: Question | null) => void
+  readonly openDialog: (dialog: DraftDialog | null) => void
   readonly onKeep: (document: CatalogText) => void
-  readonly onApplied: (version: number) => void
+  readonly onApply: (version: number) => void
   readonly onDrop: () => void
-  readonly onMerged: (base: CatalogRead, mine: CatalogText) => void
+  readonly onMerge: (base: CatalogVersion, document: CatalogText) => void
 }
 
-export const DraftQuestions = (props: Props) => {
-  const { question, draft, document, ask, onKeep, onApplied, onDrop, onMerged } = props
+export const DraftDialogs = (props: Props) => {
+  const { dialog, draft, document, openDialog, onKeep, onApply, onDrop, onMerge } = props
   const { t } = useTranslation("catalog")
-  const onClose = (): void => ask(null)
-  switch (question?.kind) {
+  const onClose = (): void => openDialog(null)
+  switch (dialog?.kind) {
     case "edit":
       return (
         <EntryDialog
           {...{ document, onKeep, onClose }}
-          opened={question.entry}
-          replaced={question.replaced}
+          initialEntry={dialog.entry}
+          replacedKey={dialog.replacedKey}
         />
       )
     case "remove": {
-      const { entry } = question
+      const { entry } = dialog
       return (
-        <Sure
+        <ConfirmRemoval
           title={t("removeTitle", { key: keyOf(entry) })}
           lead={t("removeLead")}
-          does={t("removeDo")}
-          also={mountsOf(document, entry)}
-          onSure={() => onKeep(withoutEntry(document, entry))}
+          action={t("removeDo")}
+          mountKeys={mountsOf(document, entry)}
+          onConfirm={() => onKeep(withoutEntry(document, entry))}
           onClose={onClose}
         />
       )
     }
     case "drop":
       return (
-        <Sure
+        <ConfirmRemoval
           title={t("draft.dropTitle")}
           lead={t("draft.dropLead")}
-          does={t("draft.dropDo")}
-          onSure={onDrop}
+          action={t("draft.dropDo")}
+          onConfirm={onDrop}
           onClose={onClose}
         />
       )
     case "review":
       return draft === null ? null : (
         <ReviewDialog
-          {...{ draft, onApplied, onClose }}
-          onOvertaken={(meanwhile) => ask({ kind: "merge", meanwhile })}
+          {...{ draft, onApply, onClose }}
+          onConflict={(newerVersions) => openDialog({ kind: "merge", newerVersions })}
         />
       )
     case "merge":
       return draft === null ? null : (
-        <MergeDialog {...{ draft, onMerged, onDrop, onClose }} meanwhile={question.meanwhile} />
+        <MergeDialog
+          {...{ draft, onMerge, onDrop, onClose }}
+          newerVersions={dialog.newerVersions}
+        />
       )
     default:
       return null

@@ -14,11 +14,11 @@ interface Props<A> {
 
 const LINE_HEIGHT = 20
 
-export const Asked = <A,>({ query, children, lines = 3 }: Props<A>) => {
+export const QueryView = <A,>({ query, children, lines = 3 }: Props<A>) => {
   const { t } = useTranslation()
   if (query.data !== undefined) return children(query.data)
   if (query.isError) {
-    return <FailureNote error={query.error} onAgain={() => void query.refetch()} />
+    return <FailureNote error={query.error} onRetry={() => void query.refetch()} />
   }
   return (
     <Stack gap="xs" role="status" aria-label={t("loading")}>

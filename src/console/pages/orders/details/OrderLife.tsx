@@ -13,10 +13,10 @@ import {
 } from "@tabler/icons-react"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
-import { Moment } from "../../../parts/texts.tsx"
+import { Timestamp } from "../../../parts/texts.tsx"
 import { useLength } from "../orderMarks.tsx"
 
-const looks = {
+const stepStyles = {
   held: { icon: IconLock, color: "indigo" },
   sent: { icon: IconSend, color: "indigo" },
   working: { icon: IconPlayerPlay, color: "blue" },
@@ -31,11 +31,11 @@ const looks = {
 export interface LifeStep {
   /** A key that is unique among the steps. */
   readonly key: string
-  readonly look: keyof typeof looks
+  readonly stepStyle: keyof typeof stepStyles
   readonly title: string
   /** The time of the step; null while it lasts. */
   readonly at: string | null
-  readonly more?: ReactNode
+  readonly details?: ReactNode
 }
 
 export interface LifePart {
@@ -105,8 +105,8 @@ export const OrderLife = ({ parts, steps }: Props) => {
       </Title>
       <Strip parts={parts} />
       <Timeline active={steps.length} bulletSize={BULLET} lineWidth={2}>
-        {steps.map(({ key, look, title, at, more }, index) => {
-          const { icon: Icon, color } = looks[look]
+        {steps.map(({ key, stepStyle, title, at, details }, index) => {
+          const { icon: Icon, color } = stepStyles[stepStyle]
           return (
             <Timeline.Item
               key={key}
@@ -120,12 +120,12 @@ export const OrderLife = ({ parts, steps }: Props) => {
             >
               {at === null ? null : (
                 <Text size="sm" c="dimmed">
-                  <Moment at={at} />
+                  <Timestamp at={at} />
                 </Text>
               )}
-              {more === undefined ? null : (
+              {details === undefined ? null : (
                 <Text size="sm" component="div">
-                  {more}
+                  {details}
                 </Text>
               )}
             </Timeline.Item>

@@ -2,16 +2,16 @@
 import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
-import { useAsk } from "../../../gateway/hooks.tsx"
-import { Asked } from "../../../parts/Asked.tsx"
+import { useApiQuery } from "../../../gateway/hooks.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { Receipt } from "../../../parts/money/Receipt.tsx"
+import { QueryView } from "../../../parts/QueryView.tsx"
 import { Id } from "../../../parts/texts.tsx"
 import { StateMark, Tags } from "../orderMarks.tsx"
 import { DeleteButton } from "./DeleteButton.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrderPlayer } from "./OrderPlayer.tsx"
-import { Back, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
+import { BackLink, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { useOwnLife } from "./ownLife.ts"
 
 type Order = typeof OwnOrderView.Type
@@ -46,15 +46,15 @@ const Result = ({ order }: { readonly order: Order }) => {
 const OpenedOrder = ({ order }: { readonly order: Order }) => {
   const { t } = useTranslation("orders")
   const { usage_id } = order
-  const receipt = useAsk(
+  const receipt = useApiQuery(
     ["orders", "receipt", usage_id],
     (gateway) => gateway.account.receipt({ params: { id: usage_id ?? "" } }),
-    { when: usage_id !== null }
+    { isEnabled: usage_id !== null }
   )
   const life = useOwnLife(order, receipt.data)
   return (
     <Stack>
-      <Back />
+      <BackLink />
       <Group justify="space-between">
         <Title order={1} size="h2">
           {t("one.title", { kind: t(`kinds.${order.kind}`), model: order.model })}
@@ -63,7 +63,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
       </Group>
       <Group gap="lg">
         <StateMark state={order.state} />
-        <Id id={order.id} whole />
+        <Id id={order.id} isFull />
       </Group>
       <Grid>
         <Grid.Col span={{ base: 12, lg: 5 }}>
@@ -82,7 +82,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
                   {t(order.state === "processing" ? "receipt.soon" : "receipt.none")}
                 </Text>
               ) : (
-                <Asked query={receipt}>{(told) => <Receipt receipt={told} />}</Asked>
+                <QueryView query={receipt}>{(answer) => <Receipt receipt={answer} />}</QueryView>
               )}
             </Section>
             <Section label={t("one.facts")}>
@@ -107,19 +107,19 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
 }
 
 export const OwnOrder = ({ id }: { readonly id: string }) => {
-  const order = useAsk(
+  const order = useApiQuery(
     ["orders", "one", id],
     (gateway) => gateway.orders.read({ params: { id } }),
-    { every: EVERY_MILLIS, until: ({ state }) => state !== "processing" }
+    { intervalMillis: EVERY_MILLIS, isFinal: ({ state }) => state !== "processing" }
   )
   if (order.isError && isMissing(order.error)) return <NoSuchOrder id={id} />
   if (order.isError && order.data === undefined) {
     return (
       <Stack>
-        <Back />
-        <FailureNote error={order.error} onAgain={() => void order.refetch()} />
+        <BackLink />
+        <FailureNote error={order.error} onRetry={() => void order.refetch()} />
       </Stack>
     )
   }
-  return <Asked query={order}>{(told) => <OpenedOrder order={told} />}</Asked>
+  return <QueryView query={order}>{(answer) => <OpenedOrder order={answer} />}</QueryView>
 }

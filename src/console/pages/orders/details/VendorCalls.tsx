@@ -1,7 +1,7 @@
 /** The calls to vendors for one order; the bodies of each call can be opened. */
 import { Accordion, Code, Group, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { Id, Moment } from "../../../parts/texts.tsx"
+import { Id, Timestamp } from "../../../parts/texts.tsx"
 import { useLength } from "../orderMarks.tsx"
 import { Facts } from "./orderFrame.tsx"
 import type { OrderHistory } from "./timelineLife.ts"
@@ -65,7 +65,7 @@ const Head = ({ call }: { readonly call: Call }) => {
         {channel}
       </Text>
       <Text span size="sm" c="dimmed">
-        <Moment at={started_at} />
+        <Timestamp at={started_at} />
       </Text>
     </Group>
   )
@@ -100,7 +100,7 @@ export const VendorCalls = ({ calls, total }: Props) => {
                     [t("calls.address")]:
                       call.url === null ? null : `${call.method ?? ""} ${call.url}`,
                     [t("calls.failure")]: call.failure,
-                    [t("calls.until")]: call.repeats > 1 ? <Moment at={call.last_at} /> : null,
+                    [t("calls.until")]: call.repeats > 1 ? <Timestamp at={call.last_at} /> : null,
                     [t("calls.bytes")]: call.bytes === null ? null : String(call.bytes),
                     [t("calls.requestId")]:
                       call.request_id === null ? null : <Id id={call.request_id} />

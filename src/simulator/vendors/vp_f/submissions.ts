@@ -29,7 +29,7 @@ const common = {
   watermark: optional(Schema.Boolean),
   seed: optional(wholeNumber(0, 2147483647))
 }
-const tiered = { ...common, resolution: optional(Schema.String) }
+const tierFields = { ...common, resolution: optional(Schema.String) }
 const withSize = { ...common, size: optional(Schema.String) }
 const shotType = optional(Schema.Literals(["single", "multi"]))
 const audio = optional(Schema.Boolean)
@@ -57,7 +57,7 @@ const Text27 = Schema.Struct({
     negative_prompt: NegativePrompt,
     audio_url: optional(Url)
   }),
-  parameters: Schema.Struct({ ...tiered, ratio })
+  parameters: Schema.Struct({ ...tierFields, ratio })
 })
 
 const Image26 = Schema.Struct({
@@ -68,7 +68,7 @@ const Image26 = Schema.Struct({
     img_url: Url,
     audio_url: optional(Url)
   }),
-  parameters: Schema.Struct({ ...tiered, shot_type: shotType, audio })
+  parameters: Schema.Struct({ ...tierFields, shot_type: shotType, audio })
 })
 
 const Image27 = Schema.Struct({
@@ -78,7 +78,7 @@ const Image27 = Schema.Struct({
     negative_prompt: NegativePrompt,
     media: media("first_frame", "last_frame", "driving_audio", "first_clip")
   }),
-  parameters: Schema.Struct(tiered)
+  parameters: Schema.Struct(tierFields)
 })
 
 const Reference26 = Schema.Struct({
@@ -98,7 +98,7 @@ const Reference27 = Schema.Struct({
     negative_prompt: NegativePrompt,
     media: media("reference_image", "reference_video", "first_frame")
   }),
-  parameters: Schema.Struct({ ...tiered, ratio })
+  parameters: Schema.Struct({ ...tierFields, ratio })
 })
 
 const All30 = Schema.Struct({
@@ -114,14 +114,14 @@ const All30 = Schema.Struct({
     )
   }),
   parameters: Schema.Struct({
-    ...tiered,
+    ...tierFields,
     ratio: optional(Schema.Literals(["adaptive", "16:9", "9:16", "1:1", "4:3", "3:4", "21:9"])),
     audio
   })
 })
 
 /** A request for any model. */
-export interface Ask {
+export interface Submission {
   readonly input: {
     readonly prompt?: string
     readonly img_url?: string
@@ -161,7 +161,7 @@ const decodeAll30 = decodeBody(All30, lenient)
 export const readerOf = ({
   mode,
   version
-}: CloudFamily): ((body: unknown) => Effect.Effect<Ask, Refusal>) => {
+}: CloudFamily): ((body: unknown) => Effect.Effect<Submission, Refusal>) => {
   const older = version === "2.6"
   switch (mode) {
     case "text":

@@ -5,16 +5,16 @@ import { useEffect, useRef, useState } from "react"
 import { useSession } from "../../../gateway/hooks.tsx"
 import type { Order } from "../form/draft.ts"
 import { placeOrder } from "./placeOrder.ts"
-import { type Counts, readText, type Told } from "./textStream.ts"
+import { type Counts, readText, type StreamedText } from "./textStream.ts"
 
-const Accepted = Schema.Struct({ id: Schema.String })
-const accepted = Schema.decodeUnknownPromise(Accepted)
+const TaskAccepted = Schema.Struct({ id: Schema.String })
+const decodeAccepted = Schema.decodeUnknownPromise(TaskAccepted)
 
 const Vectors = Schema.Struct({
   data: Schema.Array(Schema.Struct({ embedding: Schema.Array(Schema.Finite) })),
   usage: Schema.optionalKey(Schema.NullOr(Schema.Unknown))
 })
-const vectorsOf = Schema.decodeUnknownPromise(Vectors)
+const decodeVectors = Schema.decodeUnknownPromise(Vectors)
 
 /**
  * The facts by which the charge of a text order is found, because the response does not contain its
@@ -32,7 +32,7 @@ export interface TextTrace {
 export type Answer =
   | {
       readonly kind: "text"
-      readonly told: Told
+      readonly output: StreamedText
       readonly state: "writing" | "ended" | "stopped"
       readonly trace: TextTrace
     }
@@ -42,53 +42,58 @@ export type Answer =
       readonly trace: TextTrace
     }
 
-export interface Placed {
+export interface PlacedOrder {
   readonly order: Order
   readonly model: string
   /** The idempotency key: a retry of the order places no second one. */
   readonly key: string
 }
 
-export const useOrdering = (onTask: (id: string) => void) => {
+export const usePlaceOrder = (onTask: (id: string) => void) => {
   const { session, connection } = useSession()
   const cache = useQueryClient()
   const [answer, setAnswer] = useState<Answer | null>(null)
-  const running = useRef<AbortController | null>(null)
+  const runningRequest = useRef<AbortController | null>(null)
   // Leaving the page aborts the stream.
-  useEffect(() => () => running.current?.abort(), [])
+  useEffect(() => () => runningRequest.current?.abort(), [])
 
   const newestCharge = () =>
     connection
-      .ask((gateway) => gateway.account.usage({ query: { limit: 1 } }))
+      .send((gateway) => gateway.account.usage({ query: { limit: 1 } }))
       .then(({ data }) => data[0]?.id ?? null)
       .catch(() => null)
 
   const placing = useMutation({
-    mutationFn: async ({ order, model, key }: Placed) => {
-      const leave = new AbortController()
-      running.current = leave
+    mutationFn: async ({ order, model, key }: PlacedOrder) => {
+      const controller = new AbortController()
+      runningRequest.current = controller
       setAnswer(null)
       const isText = order.kind === "chat" || order.kind === "embedding"
       const before = isText ? await newestCharge() : null
-      const response = await placeOrder(session, order, key, leave.signal)
-      if (!isText) return onTask((await accepted(await response.json())).id)
+      const response = await placeOrder(session, order, key, controller.signal)
+      if (!isText) return onTask((await decodeAccepted(await response.json())).id)
       const trace = { model, before, counts: null }
       if (order.kind === "embedding") {
-        const { data } = await vectorsOf(await response.json())
-        return setAnswer({ kind: "vectors", vectors: data.map((one) => one.embedding), trace })
+        const { data } = await decodeVectors(await response.json())
+        return setAnswer({ kind: "vectors", vectors: data.map((item) => item.embedding), trace })
       }
-      let last: Told = { text: "", counts: null }
-      const show = (told: Told) => {
-        last = told
-        setAnswer({ kind: "text", told, state: "writing", trace })
+      let lastOutput: StreamedText = { text: "", counts: null }
+      const show = (output: StreamedText) => {
+        lastOutput = output
+        setAnswer({ kind: "text", output, state: "writing", trace })
       }
-      show(last)
+      show(lastOutput)
       try {
-        const told = await readText(response, show)
-        setAnswer({ kind: "text", told, state: "ended", trace: { ...trace, counts: told.counts } })
+        const output = await readText(response, show)
+        setAnswer({
+          kind: "text",
+          output,
+          state: "ended",
+          trace: { ...trace, counts: output.counts }
+        })
       } catch (error) {
-        setAnswer({ kind: "text", told: last, state: "stopped", trace })
-        if (!leave.signal.aborted) throw error
+        setAnswer({ kind: "text", output: lastOutput, state: "stopped", trace })
+        if (!controller.signal.aborted) throw error
       }
     },
     onSettled: () => cache.invalidateQueries({ queryKey: ["quote"] })
@@ -97,6 +102,6 @@ export const useOrdering = (onTask: (id: string) => void) => {
   return {
     placing,
     answer,
-    stop: () => running.current?.abort()
+    stop: () => runningRequest.current?.abort()
   }
 }

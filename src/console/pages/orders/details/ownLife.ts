@@ -2,8 +2,8 @@
 import { useTranslation } from "react-i18next"
 import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
 import type { ReceiptView } from "../../../../http/api/receipts.ts"
-import { grouped } from "../../../parts/texts.tsx"
-import { between, useLength, useNow } from "../orderMarks.tsx"
+import { groupDigits } from "../../../parts/texts.tsx"
+import { millisBetween, useCurrentTime, useLength } from "../orderMarks.tsx"
 import type { LifePart, LifeStep } from "./OrderLife.tsx"
 
 type Order = typeof OwnOrderView.Type
@@ -23,45 +23,45 @@ const colorOf = ({ state }: Order): LifePart["color"] => {
 export const useOwnLife = (order: Order, receipt: ReceiptView | undefined): Life => {
   const { t } = useTranslation("orders")
   const length = useLength()
-  const now = useNow(order.state === "processing")
-  const money = (amount: string) => `${grouped(amount)} ${order.currency}`
+  const now = useCurrentTime(order.state === "processing")
+  const money = (amount: string) => `${groupDigits(amount)} ${order.currency}`
   const { created_at, accepted_at, closed_at } = order
   const end = closed_at ?? new Date(now).toISOString()
-  const begun = accepted_at ?? created_at
+  const startedAt = accepted_at ?? created_at
   const isHanding = order.is_task && accepted_at === null && order.state === "processing"
 
   const work: LifeStep = isHanding
-    ? { key: "handing", look: "waiting", title: t("life.handing"), at: null }
+    ? { key: "handing", stepStyle: "waiting", title: t("life.handing"), at: null }
     : {
         key: "work",
-        look: order.state === "processing" ? "working" : "waiting",
+        stepStyle: order.state === "processing" ? "working" : "waiting",
         title: t(order.state === "processing" ? "life.working" : "life.worked", {
-          time: length(Math.max(0, between(begun, end)))
+          time: length(Math.max(0, millisBetween(startedAt, end)))
         }),
         at: null
       }
   /** A note on the difference between the charge and the hold. */
-  const chargeNote = (): { readonly more?: string } => {
+  const chargeNote = (): { readonly details?: string } => {
     if (order.overage !== "0")
-      return { more: t("life.chargedMore", { amount: money(order.overage) }) }
+      return { details: t("life.chargedMore", { amount: money(order.overage) }) }
     const difference = receipt?.difference ?? "0"
     if (!BELOW_ZERO.test(difference)) return {}
     const amount = money(difference.replace(BELOW_ZERO, ""))
-    return { more: t("life.chargedLess", { amount }) }
+    return { details: t("life.chargedLess", { amount }) }
   }
   const moneySteps = (): ReadonlyArray<LifeStep> => {
     if (order.state === "succeeded") {
       const title = t("life.charged", { amount: money(order.charge) })
-      return [{ key: "charged", look: "taken", title, at: closed_at, ...chargeNote() }]
+      return [{ key: "charged", stepStyle: "taken", title, at: closed_at, ...chargeNote() }]
     }
     if (order.state !== "failed") return []
     const title = t("life.refunded", { amount: money(order.hold) })
-    return [{ key: "refunded", look: "returned", title, at: closed_at }]
+    return [{ key: "refunded", stepStyle: "returned", title, at: closed_at }]
   }
   const steps: ReadonlyArray<LifeStep> = [
     {
       key: "held",
-      look: "held",
+      stepStyle: "held",
       title: t("life.held", { amount: money(order.hold) }),
       at: created_at
     },
@@ -70,36 +70,36 @@ export const useOwnLife = (order: Order, receipt: ReceiptView | undefined): Life
       : [
           {
             key: "sent",
-            look: "sent" as const,
+            stepStyle: "sent" as const,
             title: t("life.sent"),
             at: accepted_at,
-            more: t("life.sentAfter", { time: length(between(created_at, accepted_at)) })
+            details: t("life.sentAfter", { time: length(millisBetween(created_at, accepted_at)) })
           }
         ]),
     work,
     ...(order.state === "processing"
       ? []
-      : [{ key: "ended", look: order.state, title: t(`life.${order.state}`), at: closed_at }]),
+      : [{ key: "ended", stepStyle: order.state, title: t(`life.${order.state}`), at: closed_at }]),
     ...moneySteps(),
     ...(receipt?.corrections ?? []).map(({ id, amount, reason, at }) => ({
       key: id,
-      look: "returned" as const,
+      stepStyle: "returned" as const,
       title: t("life.corrected", { amount: money(amount) }),
       at,
-      more: reason
+      details: reason
     })),
     ...(order.deleted_at === null
       ? []
       : [
           {
             key: "deleted",
-            look: "deleted" as const,
+            stepStyle: "deleted" as const,
             title: t("life.deleted"),
             at: order.deleted_at
           }
         ])
   ]
-  const handing = accepted_at === null ? 0 : between(created_at, accepted_at)
+  const handing = accepted_at === null ? 0 : millisBetween(created_at, accepted_at)
   const parts: ReadonlyArray<LifePart> = [
     ...(accepted_at === null
       ? []
@@ -114,7 +114,7 @@ export const useOwnLife = (order: Order, receipt: ReceiptView | undefined): Life
     {
       key: "work",
       label: t(isHanding ? "life.queue" : "life.work"),
-      millis: Math.max(0, between(begun, end)),
+      millis: Math.max(0, millisBetween(startedAt, end)),
       color: colorOf(order)
     }
   ]

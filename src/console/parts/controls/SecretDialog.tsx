@@ -5,23 +5,23 @@
 import { Alert, Button, CopyButton, Group, Modal, Stack, TextInput } from "@mantine/core"
 import { IconAlertTriangle, IconCheck, IconCopy } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
-import { useFocusBack } from "./ActionDialog.tsx"
+import { useRestoreFocus } from "./ActionDialog.tsx"
 
 interface Props {
   readonly title: string
   /** The label of the secret. */
   readonly label: string
   readonly secret: string
-  readonly onKept: () => void
+  readonly onConfirm: () => void
 }
 
-export const SecretOnce = ({ title, label, secret, onKept }: Props) => {
+export const SecretDialog = ({ title, label, secret, onConfirm }: Props) => {
   const { t } = useTranslation()
-  useFocusBack()
+  useRestoreFocus()
   return (
     <Modal
       opened
-      onClose={onKept}
+      onClose={onConfirm}
       title={title}
       size="lg"
       closeOnEscape={false}
@@ -52,7 +52,7 @@ export const SecretOnce = ({ title, label, secret, onKept }: Props) => {
               </Button>
             )}
           </CopyButton>
-          <Button onClick={onKept}>{t("secret.kept")}</Button>
+          <Button onClick={onConfirm}>{t("secret.kept")}</Button>
         </Group>
       </Stack>
     </Modal>

@@ -2,14 +2,14 @@
 import { Alert, Center, Loader, Stack, Title } from "@mantine/core"
 import { Suspense } from "react"
 import { useTranslation } from "react-i18next"
-import { useMay, useMe } from "../gateway/me.ts"
+import { useHasScopes, useMe } from "../gateway/me.ts"
 import type { Page } from "./pages.ts"
 
-export const Opened = ({ page: { name, scopes = [], view: View } }: { readonly page: Page }) => {
+export const PageView = ({ page: { name, scopes = [], view: View } }: { readonly page: Page }) => {
   const { t } = useTranslation()
   const { data: me } = useMe()
-  const may = useMay(...scopes)
-  if (!may && me !== undefined) {
+  const isAllowed = useHasScopes(...scopes)
+  if (!isAllowed && me !== undefined) {
     return (
       <Stack>
         <Title order={1}>{t(`pages.${name}`)}</Title>

@@ -6,9 +6,9 @@ import { useEffect, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { failureOf } from "../../../gateway/failures.ts"
 import { request, save } from "../../../gateway/files.ts"
-import { useAsk, useSession } from "../../../gateway/hooks.tsx"
-import { Asked } from "../../../parts/Asked.tsx"
+import { useApiQuery, useSession } from "../../../gateway/hooks.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { QueryView } from "../../../parts/QueryView.tsx"
 
 const HEIGHT = 320
 
@@ -17,9 +17,9 @@ const useAddress = (blob: Blob | undefined): string | undefined => {
   const [address, setAddress] = useState<string>()
   useEffect(() => {
     if (blob === undefined) return
-    const made = URL.createObjectURL(blob)
-    setAddress(made)
-    return () => URL.revokeObjectURL(made)
+    const objectUrl = URL.createObjectURL(blob)
+    setAddress(objectUrl)
+    return () => URL.revokeObjectURL(objectUrl)
   }, [blob])
   return address
 }
@@ -50,7 +50,7 @@ const Medium = ({
     return failureOf(file.error).code === "not_found" ? (
       <Text c="dimmed">{t("player.gone")}</Text>
     ) : (
-      <FailureNote error={file.error} onAgain={() => void file.refetch()} />
+      <FailureNote error={file.error} onRetry={() => void file.refetch()} />
     )
   }
   if (address === undefined || file.data === undefined) {
@@ -88,11 +88,11 @@ const Medium = ({
 
 const ImageGrid = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("orders")
-  const task = useAsk(["orders", "images", id], (gateway) =>
+  const task = useApiQuery(["orders", "images", id], (gateway) =>
     gateway.images.read({ params: { task_id: id }, query: { wait: 0 } })
   )
   return (
-    <Asked query={task}>
+    <QueryView query={task}>
       {(images) => (
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           {images.task_status === "succeeded"
@@ -109,7 +109,7 @@ const ImageGrid = ({ id }: { readonly id: string }) => {
             : null}
         </SimpleGrid>
       )}
-    </Asked>
+    </QueryView>
   )
 }
 

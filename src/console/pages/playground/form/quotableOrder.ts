@@ -4,25 +4,25 @@
  */
 import type { Order } from "./draft.ts"
 
-const MOST_BYTES = 900_000
-const WORD = "…"
+const MAX_BYTES = 900_000
+const PLACEHOLDER_TEXT = "…"
 /**
  * Addresses that replace files. The gateway never fetches these addresses, and the name does not
  * resolve.
  */
-const standIns = {
+const placeholderUrls = {
   image: "https://file.invalid/picture.png",
   audio: "https://file.invalid/sound.mp3",
   video: "https://file.invalid/film.mp4"
 } as const
 
-const standInOf = (url: string): string => {
+const placeholderUrlOf = (url: string): string => {
   const kind = /^data:(audio|video)\//.exec(url)?.[1]
-  return kind === "audio" || kind === "video" ? standIns[kind] : standIns.image
+  return kind === "audio" || kind === "video" ? placeholderUrls[kind] : placeholderUrls.image
 }
 
 const withoutFiles = (value: unknown): unknown => {
-  if (typeof value === "string") return value.startsWith("data:") ? standInOf(value) : value
+  if (typeof value === "string") return value.startsWith("data:") ? placeholderUrlOf(value) : value
   if (Array.isArray(value)) return value.map(withoutFiles)
   if (typeof value === "object" && value !== null) {
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutFiles(part)]))
@@ -36,10 +36,10 @@ const withoutFiles = (value: unknown): unknown => {
  */
 const withWords = ({ kind, body }: Order): Order["body"] => {
   if (kind === "video" && !("prompt" in body) && !("content" in body)) {
-    return { ...body, prompt: WORD }
+    return { ...body, prompt: PLACEHOLDER_TEXT }
   }
-  if (kind === "image" && body.prompt === "") return { ...body, prompt: WORD }
-  if (kind === "embedding" && body.input === "") return { ...body, input: WORD }
+  if (kind === "image" && body.prompt === "") return { ...body, prompt: PLACEHOLDER_TEXT }
+  if (kind === "embedding" && body.input === "") return { ...body, input: PLACEHOLDER_TEXT }
   return body
 }
 
@@ -51,10 +51,10 @@ export interface Quotable {
   readonly isRough: boolean
 }
 
-export const quotable = (model: string, order: Order): Quotable => {
+export const quotableOrder = (model: string, order: Order): Quotable => {
   const body = { ...withWords(order), model }
   const text = JSON.stringify(body)
-  if (text.length <= MOST_BYTES) return { body, isRough: false }
+  if (text.length <= MAX_BYTES) return { body, isRough: false }
   const light = JSON.stringify(withoutFiles(body))
   const isRough = order.kind === "chat" || text.includes('"data:video/')
   return { body: { ...JSON.parse(light), model }, isRough }

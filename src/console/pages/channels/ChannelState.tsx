@@ -10,7 +10,7 @@ import {
 } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
-import { Moment } from "../../parts/texts.tsx"
+import { Timestamp } from "../../parts/texts.tsx"
 
 const icons = {
   serving: IconCircleCheck,
@@ -20,9 +20,9 @@ const icons = {
   disabled: IconCircleOff,
   keyless: IconKeyOff
 } as const
-type Standing = keyof typeof icons
+type ChannelState = keyof typeof icons
 
-const colors: Readonly<Record<Standing, string>> = {
+const colors: Readonly<Record<ChannelState, string>> = {
   serving: "var(--mantine-color-green-7)",
   resting: "var(--mantine-color-red-7)",
   trying: "var(--mantine-color-orange-7)",
@@ -31,17 +31,17 @@ const colors: Readonly<Record<Standing, string>> = {
   keyless: "var(--mantine-color-red-7)"
 }
 
-const standingOf = ({ state, keys, open_tasks }: ChannelView): Standing => {
+const channelStateOf = ({ state, keys, open_tasks }: ChannelView): ChannelState => {
   if (state === "draining") return open_tasks > 0 ? "draining" : "disabled"
   if (!keys.some(({ enabled, stored }) => enabled && stored)) return "keyless"
   if (state === "open") return "resting"
   return state === "half-open" ? "trying" : "serving"
 }
 
-export const StandingBadge = ({ channel }: { readonly channel: ChannelView }) => {
+export const ChannelStateBadge = ({ channel }: { readonly channel: ChannelView }) => {
   const { t } = useTranslation("channels")
-  const standing = standingOf(channel)
-  const Icon = icons[standing]
+  const channelState = channelStateOf(channel)
+  const Icon = icons[channelState]
   const { model_rests, slowed_organizations } = channel
   return (
     <>
@@ -49,11 +49,11 @@ export const StandingBadge = ({ channel }: { readonly channel: ChannelView }) =>
         variant="default"
         tt="none"
         miw="max-content"
-        leftSection={<Icon size={14} color={colors[standing]} />}
+        leftSection={<Icon size={14} color={colors[channelState]} />}
       >
-        {t(`states.${standing}`)}
+        {t(`states.${channelState}`)}
       </Badge>
-      {standing !== "serving" || model_rests.length === 0 ? null : (
+      {channelState !== "serving" || model_rests.length === 0 ? null : (
         <Text size="xs" c="dimmed">
           {t("modelsAtRest", { models: model_rests.map(({ model }) => model).join(", ") })}
         </Text>
@@ -70,12 +70,12 @@ export const StandingBadge = ({ channel }: { readonly channel: ChannelView }) =>
 /** The text for a reason; the reason itself where no text is known. */
 export const useReason = (): ((reason: string, status: number | null) => string) => {
   const { t } = useTranslation("channels")
-  const words: Readonly<Record<string, string>> = t("reasons", { returnObjects: true })
+  const reasonTexts: Readonly<Record<string, string>> = t("reasons", { returnObjects: true })
   return (reason, status) =>
-    `${words[reason] ?? reason}${status === null ? "" : ` (HTTP ${status})`}`
+    `${reasonTexts[reason] ?? reason}${status === null ? "" : ` (HTTP ${status})`}`
 }
 
-export const StandingSentence = ({ channel }: { readonly channel: ChannelView }) => {
+export const ChannelStateText = ({ channel }: { readonly channel: ChannelView }) => {
   const { t, i18n } = useTranslation("channels")
   const reason = useReason()
   const { rest } = channel
@@ -88,11 +88,11 @@ export const StandingSentence = ({ channel }: { readonly channel: ChannelView })
         })
   return (
     <Group gap="xs">
-      <StandingBadge channel={channel} />
-      <Text size="sm">{t(`stateHints.${standingOf(channel)}`, { until })}</Text>
+      <ChannelStateBadge channel={channel} />
+      <Text size="sm">{t(`stateHints.${channelStateOf(channel)}`, { until })}</Text>
       {rest === null ? null : (
         <Text size="sm">
-          {reason(rest.reason, rest.status)}, <Moment at={rest.since} />
+          {reason(rest.reason, rest.status)}, <Timestamp at={rest.since} />
         </Text>
       )}
     </Group>
@@ -100,14 +100,16 @@ export const StandingSentence = ({ channel }: { readonly channel: ChannelView })
 }
 
 /** The channel's keys that are in cooldown, each with the reason and the end. */
-export const KeysAtRest = ({ channel }: { readonly channel: ChannelView }) => {
+export const KeyCooldowns = ({ channel }: { readonly channel: ChannelView }) => {
   const { t } = useTranslation()
   const reason = useReason()
-  const resting = channel.keys.flatMap(({ name, rest }) => (rest === null ? [] : [{ name, rest }]))
-  if (resting.length === 0) return t("none")
-  return resting.map(({ name, rest }) => (
+  const keyCooldowns = channel.keys.flatMap(({ name, rest }) =>
+    rest === null ? [] : [{ name, rest }]
+  )
+  if (keyCooldowns.length === 0) return t("none")
+  return keyCooldowns.map(({ name, rest }) => (
     <Text key={name} size="sm">
-      {name}: {reason(rest.reason, rest.status)}, → <Moment at={rest.until} />
+      {name}: {reason(rest.reason, rest.status)}, → <Timestamp at={rest.until} />
     </Text>
   ))
 }

@@ -3,51 +3,51 @@ import { type Scrape, sumsOf } from "./scrapes.ts"
 
 /** Values by the label of their line; null where a value cannot be computed. */
 type Values = ReadonlyMap<string, number | null>
-type Measure = (now: Scrape, before: Scrape | undefined) => Values
+type MetricReader = (current: Scrape, previous: Scrape | undefined) => Values
 
 const gauge =
-  (name: string, by: string | null = null): Measure =>
-  (now) =>
-    sumsOf(now, name, by)
+  (name: string, labelName: string | null = null): MetricReader =>
+  (current) =>
+    sumsOf(current, name, labelName)
 
 /**
  * The increase of a counter since the previous reading; null where the counter was reset, or the
  * reading came from another gateway.
  */
-const grown = (
-  now: Scrape,
-  before: Scrape | undefined,
+const increases = (
+  current: Scrape,
+  previous: Scrape | undefined,
   name: string,
-  by: string | null
+  labelName: string | null
 ): Values => {
-  const then = before === undefined ? null : sumsOf(before, name, by)
+  const previousSums = previous === undefined ? null : sumsOf(previous, name, labelName)
   return new Map(
-    [...sumsOf(now, name, by)].map(([key, value]) => {
-      const more = then === null ? Number.NaN : value - (then.get(key) ?? 0)
-      return [key, more >= 0 ? more : null]
+    [...sumsOf(current, name, labelName)].map(([key, value]) => {
+      const increase = previousSums === null ? Number.NaN : value - (previousSums.get(key) ?? 0)
+      return [key, increase >= 0 ? increase : null]
     })
   )
 }
 
 const rate =
-  (name: string, by: string | null = null): Measure =>
-  (now, before) => {
-    const seconds = before === undefined ? 0 : now.at - before.at
+  (name: string, labelName: string | null = null): MetricReader =>
+  (current, previous) => {
+    const seconds = previous === undefined ? 0 : current.at - previous.at
     return new Map(
-      [...grown(now, before, name, by)].map(([key, more]) => [
+      [...increases(current, previous, name, labelName)].map(([key, increase]) => [
         key,
-        more === null || seconds <= 0 ? null : more / seconds
+        increase === null || seconds <= 0 ? null : increase / seconds
       ])
     )
   }
 
 /** The mean of the values that a histogram counted since the previous reading. */
 const mean =
-  (name: string, times = 1): Measure =>
-  (now, before) => {
-    const sum = grown(now, before, `${name}_sum`, null).get("") ?? null
-    const count = grown(now, before, `${name}_count`, null).get("") ?? null
-    if (!sumsOf(now, `${name}_count`).has("")) return new Map()
+  (name: string, times = 1): MetricReader =>
+  (current, previous) => {
+    const sum = increases(current, previous, `${name}_sum`, null).get("") ?? null
+    const count = increases(current, previous, `${name}_count`, null).get("") ?? null
+    if (!sumsOf(current, `${name}_count`).has("")) return new Map()
     return new Map([
       ["", sum === null || count === null || count === 0 ? null : (sum / count) * times]
     ])
@@ -55,11 +55,11 @@ const mean =
 
 const MILLIS = 1000
 
-interface Chosen {
+interface MetricPlot {
   /** The key of its title in the texts. */
   readonly name: keyof typeof measures
   readonly unit: "perSecond" | "millis" | "seconds" | "none"
-  readonly measure: Measure
+  readonly measure: MetricReader
 }
 
 const measures = {
@@ -81,13 +81,13 @@ const measures = {
   webhookAttempts: { unit: "perSecond", measure: rate("gateway_webhook_attempts_total", "end") },
   eventStreams: { unit: "none", measure: gauge("gateway_event_streams") },
   ledgerBatch: { unit: "none", measure: mean("gateway_ledger_batch_size") }
-} as const satisfies Record<string, Omit<Chosen, "name">>
+} as const satisfies Record<string, Omit<MetricPlot, "name">>
 
 const isName = (name: string): name is keyof typeof measures => name in measures
 
 export interface PlottedMetric {
   readonly name: keyof typeof measures
-  readonly unit: Chosen["unit"]
+  readonly unit: MetricPlot["unit"]
   readonly lines: ReadonlyArray<{
     readonly label: string
     readonly values: ReadonlyArray<number | null>
@@ -95,13 +95,13 @@ export interface PlottedMetric {
 }
 
 /** The plotted metrics that the gateway reports, with their values over time. */
-export const plottedOf = (scrapes: ReadonlyArray<Scrape>): ReadonlyArray<PlottedMetric> =>
+export const plotMetrics = (scrapes: ReadonlyArray<Scrape>): ReadonlyArray<PlottedMetric> =>
   Object.keys(measures)
     .filter(isName)
     .flatMap((name) => {
       const { unit, measure } = measures[name]
-      const read = scrapes.map((scrape, at) => measure(scrape, scrapes[at - 1]))
-      const labels = [...new Set(read.flatMap((values) => [...values.keys()]))].toSorted()
+      const readings = scrapes.map((scrape, at) => measure(scrape, scrapes[at - 1]))
+      const labels = [...new Set(readings.flatMap((values) => [...values.keys()]))].toSorted()
       if (labels.length === 0) return []
       return [
         {
@@ -109,7 +109,7 @@ export const plottedOf = (scrapes: ReadonlyArray<Scrape>): ReadonlyArray<Plotted
           unit,
           lines: labels.map((label) => ({
             label,
-            values: read.map((values) => values.get(label) ?? null)
+            values: readings.map((values) => values.get(label) ?? null)
           }))
         }
       ]

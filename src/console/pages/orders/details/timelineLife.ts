@@ -2,8 +2,8 @@
 import { useTranslation } from "react-i18next"
 import type { TimelineView } from "../../../../features/history/HistoryApi.ts"
 import type { ReceiptView } from "../../../../http/api/receipts.ts"
-import { grouped } from "../../../parts/texts.tsx"
-import { between, useLength, useNow } from "../orderMarks.tsx"
+import { groupDigits } from "../../../parts/texts.tsx"
+import { millisBetween, useCurrentTime, useLength } from "../orderMarks.tsx"
 import type { LifePart, LifeStep } from "./OrderLife.tsx"
 
 export type OrderHistory = typeof TimelineView.Type
@@ -16,7 +16,7 @@ const isState = (
 ): state is "submitting" | "processing" | "succeeded" | "failed" | "rejected" =>
   ["submitting", "processing", "succeeded", "failed", "rejected"].includes(state)
 
-const lookOf = (state: string): LifeStep["look"] =>
+const styleOf = (state: string): LifeStep["stepStyle"] =>
   state === "succeeded"
     ? "succeeded"
     : state === "submitting" || state === "processing"
@@ -31,25 +31,27 @@ const useSteps = (
   corrections: Corrections
 ): ReadonlyArray<LifeStep> => {
   const { t } = useTranslation("orders")
-  const money = (amount: string) => `${grouped(amount)} ${currency}`.trim()
+  const money = (amount: string) => `${groupDigits(amount)} ${currency}`.trim()
   const isRefunded = !history.ledger.some(({ kind }) => kind === "capture")
-  const moved = history.ledger.flatMap(({ kind, amount, at }): ReadonlyArray<LifeStep> => {
+  const ledgerSteps = history.ledger.flatMap(({ kind, amount, at }): ReadonlyArray<LifeStep> => {
     switch (kind) {
       case "hold":
-        return [{ key: kind, look: "held", title: t("life.held", { amount: money(amount) }), at }]
+        return [
+          { key: kind, stepStyle: "held", title: t("life.held", { amount: money(amount) }), at }
+        ]
       case "capture":
         return [
-          { key: kind, look: "taken", title: t("life.charged", { amount: money(amount) }), at }
+          { key: kind, stepStyle: "taken", title: t("life.charged", { amount: money(amount) }), at }
         ]
       case "overage":
         return [
-          { key: kind, look: "taken", title: t("life.overage", { amount: money(amount) }), at }
+          { key: kind, stepStyle: "taken", title: t("life.overage", { amount: money(amount) }), at }
         ]
       case "release":
         return [
           {
             key: kind,
-            look: "returned",
+            stepStyle: "returned",
             title: t(isRefunded ? "life.refunded" : "life.released", { amount: money(amount) }),
             at
           }
@@ -58,53 +60,53 @@ const useSteps = (
         return []
     }
   })
-  const sent = history.attempts.map(
-    ({ channel, started_at, reason, status }, place): LifeStep => ({
-      key: `attempt ${place}`,
-      look: "sent",
+  const attemptSteps = history.attempts.map(
+    ({ channel, started_at, reason, status }, index): LifeStep => ({
+      key: `attempt ${index}`,
+      stepStyle: "sent",
       title: t("life.sentTo", { channel }),
       at: started_at,
       ...(reason === null
         ? {}
         : {
-            more: [
+            details: [
               t("life.wentOn", { reason }),
               ...(status === null ? [] : [t("life.answered", { status })])
             ].join(" · ")
           })
     })
   )
-  const changed = history.transitions.map(
-    ({ state, at, by }, place): LifeStep => ({
-      key: `state ${place}`,
-      look: lookOf(state),
+  const transitionSteps = history.transitions.map(
+    ({ state, at, by }, index): LifeStep => ({
+      key: `state ${index}`,
+      stepStyle: styleOf(state),
       title: isState(state) ? t(`innerStates.${state}`) : state,
       at,
-      more: t("life.moved", { by })
+      details: t("life.moved", { by })
     })
   )
-  const corrected = corrections.map(
+  const correctionSteps = corrections.map(
     ({ id, amount, reason, at }): LifeStep => ({
       key: id,
-      look: "returned",
+      stepStyle: "returned",
       title: t("life.corrected", { amount: money(amount) }),
       at,
-      more: reason
+      details: reason
     })
   )
-  const [first, ...later] = moved
-  const deleted: ReadonlyArray<LifeStep> =
+  const [first, ...laterLedgerSteps] = ledgerSteps
+  const deletionSteps: ReadonlyArray<LifeStep> =
     history.deleted_at === null
       ? []
-      : [{ key: "deleted", look: "deleted", title: t("life.deleted"), at: history.deleted_at }]
+      : [{ key: "deleted", stepStyle: "deleted", title: t("life.deleted"), at: history.deleted_at }]
   // The sort is stable, so steps with the same time keep the order of this list.
   return [
     ...(first === undefined ? [] : [first]),
-    ...changed,
-    ...sent,
-    ...later,
-    ...corrected,
-    ...deleted
+    ...transitionSteps,
+    ...attemptSteps,
+    ...laterLedgerSteps,
+    ...correctionSteps,
+    ...deletionSteps
   ].sort((one, other) => (one.at ?? "").localeCompare(other.at ?? ""))
 }
 
@@ -119,48 +121,48 @@ export const useTimelineLife = (
   const { t } = useTranslation("orders")
   const length = useLength()
   const isRunning = isOpen(history)
-  const now = useNow(isRunning)
+  const now = useCurrentTime(isRunning)
   const steps = useSteps(history, currency, corrections)
-  const [, ...later] = history.transitions
+  const [, ...laterLedgerSteps] = history.transitions
   // Tasks are first submitted and then processed; other orders are processed from the start.
-  const taken =
+  const acceptedAt =
     history.transitions[0]?.state === "submitting"
-      ? (later.find(({ state }) => state === "processing")?.at ?? null)
+      ? (laterLedgerSteps.find(({ state }) => state === "processing")?.at ?? null)
       : null
   const end = isRunning
     ? new Date(now).toISOString()
     : (history.transitions.at(-1)?.at ?? history.created_at)
-  const handed = history.attempts.map(({ channel, started_at }, place): LifePart => {
-    const next = history.attempts[place + 1]?.started_at ?? taken ?? end
+  const attemptParts = history.attempts.map(({ channel, started_at }, index): LifePart => {
+    const nextAt = history.attempts[index + 1]?.started_at ?? acceptedAt ?? end
     return {
-      key: `attempt ${place}`,
+      key: `attempt ${index}`,
       label: channel,
-      millis: Math.max(0, between(started_at, next)),
-      color: colors[place % colors.length] ?? "cyan"
+      millis: Math.max(0, millisBetween(started_at, nextAt)),
+      color: colors[index % colors.length] ?? "cyan"
     }
   })
-  const worked: ReadonlyArray<LifePart> =
-    taken === null
+  const workParts: ReadonlyArray<LifePart> =
+    acceptedAt === null
       ? []
       : [
           {
             key: "work",
             label: t("life.work"),
-            millis: Math.max(0, between(taken, end)),
+            millis: Math.max(0, millisBetween(acceptedAt, end)),
             color: isRunning ? "blue" : history.state === "succeeded" ? "green" : "red"
           }
         ]
-  const running: ReadonlyArray<LifeStep> = isRunning
+  const runningSteps: ReadonlyArray<LifeStep> = isRunning
     ? [
         {
           key: "running",
-          look: "waiting",
+          stepStyle: "waiting",
           title: t("life.working", {
-            time: length(Math.max(0, between(history.created_at, end)))
+            time: length(Math.max(0, millisBetween(history.created_at, end)))
           }),
           at: null
         }
       ]
     : []
-  return { steps: [...steps, ...running], parts: [...handed, ...worked] }
+  return { steps: [...steps, ...runningSteps], parts: [...attemptParts, ...workParts] }
 }

@@ -16,9 +16,9 @@ import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
 export const placeOrder = Effect.fnUntraced(function* (
   desk: Desk,
   call: Call,
-  draft: Omit<Draft, "place" | "key">,
+  draft: Omit<Draft, "api" | "key">,
   answer: (
-    accepted: AcceptedEntry
+    acceptedEntry: AcceptedEntry
   ) => Effect.Effect<Schema.Json | HttpServerResponse.HttpServerResponse, Refusal, Bench>
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Refusal, Bench> {
   const switches = { ...call.switches, ...readSwitches(draft.prompt) }
@@ -34,8 +34,8 @@ export const placeOrder = Effect.fnUntraced(function* (
   }
 
   const tasks = yield* Tasks
-  const accepted = yield* tasks.accept({ ...draft, place: desk, key: call.key })
-  const result = yield* answer(accepted)
+  const acceptedEntry = yield* tasks.accept({ ...draft, api: desk, key: call.key })
+  const result = yield* answer(acceptedEntry)
   const body =
     Predicate.isObject(result) && !HttpServerResponse.isHttpServerResponse(result)
       ? { ...Object.fromEntries(Object.entries(result)), ...echoOf(switches) }

@@ -7,18 +7,18 @@ import { useForm } from "@mantine/form"
 import { notifications } from "@mantine/notifications"
 import { useTranslation } from "react-i18next"
 import type { OrphanView } from "../../../../features/history/HistoryApi.ts"
-import { useDo, useSession } from "../../../gateway/hooks.tsx"
-import { mayAct } from "../../../gateway/session.ts"
+import { useApiMutation, useSession } from "../../../gateway/hooks.tsx"
+import { hasRole } from "../../../gateway/session.ts"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { OrphanReason } from "../../../parts/OrphanReason.tsx"
-import { Amount, Id, Moment } from "../../../parts/texts.tsx"
+import { Amount, Id, Timestamp } from "../../../parts/texts.tsx"
 import { Facts, Section } from "./orderFrame.tsx"
 
 const LONGEST = 500
 
-const Settling = ({ id }: { readonly id: string }) => {
+const ResolveOrphan = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("orders")
-  const resolve = useDo(
+  const resolve = useApiMutation(
     (note: string) => (gateway) =>
       gateway.history.resolveOrphan({ params: { id }, payload: { note } }),
     [["orders"], ["orphans"]]
@@ -79,12 +79,12 @@ export const OrphanCase = ({ orphan }: { readonly orphan: typeof OrphanView.Type
               : t("orphan.answered", { status: answer.status, bytes: answer.bytes }),
           [t("orphan.sha")]:
             answer === null || answer.sha256 === null ? null : <Id id={answer.sha256} />,
-          [t("orphan.resolved")]: resolved_at === null ? null : <Moment at={resolved_at} />,
+          [t("orphan.resolved")]: resolved_at === null ? null : <Timestamp at={resolved_at} />,
           [t("orphan.note")]: orphan.note
         }}
       />
-      {resolved_at !== null ? null : mayAct(session, "operator", "finance") ? (
-        <Settling id={orphan.id} />
+      {resolved_at !== null ? null : hasRole(session, "operator", "finance") ? (
+        <ResolveOrphan id={orphan.id} />
       ) : (
         <Text size="sm">{shell("noRight")}</Text>
       )}

@@ -4,8 +4,8 @@ import { useDebouncedValue } from "@mantine/hooks"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Route, Switch, useLocation } from "wouter"
-import { useAsk, useSession } from "../../gateway/hooks.tsx"
-import { mayAct } from "../../gateway/session.ts"
+import { useApiQuery, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { omitEmpty } from "../../parts/controls/addressFields.tsx"
 import { EndpointList } from "../webhooks/EndpointList.tsx"
 import { EndpointPage } from "../webhooks/EndpointPage.tsx"
@@ -13,32 +13,35 @@ import { callsOfOperator } from "../webhooks/hookCalls.ts"
 import { organizationsKey } from "./accessKeys.ts"
 
 /** The value in the address that selects the operators' own endpoints. */
-const OWN = "operators"
+const OPERATORS = "operators"
 const PAUSE_MILLIS = 300
-const MOST = 50
+const MAX_MATCHES = 50
 
 const Owner = ({ owner }: { readonly owner: string }) => {
   const { t } = useTranslation("access")
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
   const [text, setText] = useState("")
   const [name] = useDebouncedValue(text, PAUSE_MILLIS)
-  const chosen = useAsk(
+  const organization = useApiQuery(
     [...organizationsKey, "one", owner],
     (gateway) => gateway.accounts.readOrganization({ params: { id: owner } }),
-    { when: owner !== OWN }
+    { isEnabled: owner !== OPERATORS }
   )
-  const found = useAsk([...organizationsKey, "named", name], (gateway) =>
+  const matches = useApiQuery([...organizationsKey, "named", name], (gateway) =>
     gateway.accounts.listOrganizations({
-      query: { limit: MOST, totals: "false", ...omitEmpty("name", name) }
+      query: { limit: MAX_MATCHES, totals: "false", ...omitEmpty("name", name) }
     })
   )
-  const own = { value: OWN, label: t("operatorsThemselves") }
+  const operatorsOption = { value: OPERATORS, label: t("operatorsThemselves") }
   const names = new Map(
-    [...(chosen.data === undefined ? [] : [chosen.data]), ...(found.data?.data ?? [])].map(
-      (one) => [one.id, one.name]
-    )
+    [
+      ...(organization.data === undefined ? [] : [organization.data]),
+      ...(matches.data?.data ?? [])
+    ].map((match) => [match.id, match.name])
   )
-  const twice = new Set([...names.values()].filter((each, at, all) => all.indexOf(each) !== at))
+  const duplicateNames = new Set(
+    [...names.values()].filter((each, at, all) => all.indexOf(each) !== at)
+  )
   return (
     <Select
       label={t("endpointsOf")}
@@ -48,38 +51,38 @@ const Owner = ({ owner }: { readonly owner: string }) => {
       allowDeselect={false}
       value={owner}
       data={[
-        own,
+        operatorsOption,
         ...[...names].map(([value, label]) => ({
           value,
-          label: twice.has(label) ? `${label} (${value})` : label
+          label: duplicateNames.has(label) ? `${label} (${value})` : label
         }))
       ]}
-      onSearchChange={(typed) =>
-        setText(typed === own.label || [...names.values()].includes(typed) ? "" : typed)
+      onSearchChange={(input) =>
+        setText(input === operatorsOption.label || [...names.values()].includes(input) ? "" : input)
       }
       onChange={(value) => {
-        if (value !== null) go(`~/console/access/webhooks/${value}`)
+        if (value !== null) navigate(`~/console/access/webhooks/${value}`)
       }}
     />
   )
 }
 
-export const AnyWebhooks = ({ owner }: { readonly owner: string | null }) => {
+export const OwnerWebhooks = ({ owner }: { readonly owner: string | null }) => {
   const { t } = useTranslation("access")
   const { session } = useSession()
   const calls = callsOfOperator(
-    owner === null || owner === OWN ? null : owner,
-    mayAct(session, "operator")
+    owner === null || owner === OPERATORS ? null : owner,
+    hasRole(session, "operator")
   )
   const list = (
     <Stack>
-      <Owner owner={owner ?? OWN} />
+      <Owner owner={owner ?? OPERATORS} />
       <Text c="dimmed" size="sm">
-        {t(owner === null || owner === OWN ? "ownWebhooksLead" : "webhooksLead")}
+        {t(owner === null || owner === OPERATORS ? "ownWebhooksLead" : "webhooksLead")}
       </Text>
       <EndpointList
         calls={calls}
-        addressOf={(id) => `~/console/access/webhooks/${owner ?? OWN}/${id}`}
+        addressOf={(id) => `~/console/access/webhooks/${owner ?? OPERATORS}/${id}`}
       />
     </Stack>
   )

@@ -11,11 +11,20 @@ interface Props {
   readonly action: string
   readonly isBusy: boolean
   readonly error: unknown
-  readonly onDo: () => void
+  readonly onConfirm: () => void
   readonly onClose: () => void
 }
 
-export const AskFirst = ({ isOpen, title, text, action, isBusy, error, onDo, onClose }: Props) => {
+export const ConfirmDialog = ({
+  isOpen,
+  title,
+  text,
+  action,
+  isBusy,
+  error,
+  onConfirm,
+  onClose
+}: Props) => {
   const { t } = useTranslation()
   return (
     <Modal
@@ -31,7 +40,7 @@ export const AskFirst = ({ isOpen, title, text, action, isBusy, error, onDo, onC
           <Button variant="default" onClick={onClose}>
             {t("cancel")}
           </Button>
-          <Button color="red.9" loading={isBusy} onClick={onDo}>
+          <Button color="red.9" loading={isBusy} onClick={onConfirm}>
             {action}
           </Button>
         </Group>
