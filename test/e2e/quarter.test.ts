@@ -1,11 +1,15 @@
 /**
  * The books of a quarter, month by month: what was ordered and moved is the measure, and statement,
- * journal, series, usage, FOCUS and receipts all come to it. `QUARTER_ORDERS=60000` is the long form.
+ * journal, series, usage, FOCUS and receipts all come to it. Orders are priced by the catalog and by
+ * two price lists, and a replay of each month under each of them comes to the same. `QUARTER_ORDERS=60000` is the long form.
  */
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { PriceListTerms } from "../../src/domain/catalog/priceLists.ts"
 import { JournalEntry } from "../../src/features/catalog/AdminApi.ts"
+import { ChargedUnits } from "../../src/features/catalog/ChargedUnits.ts"
+import { replayUnder } from "../../src/features/catalog/replay.ts"
 import { OrphanView } from "../../src/features/history/HistoryApi.ts"
 import { sealDueMonths } from "../../src/features/statements/StatementSealer.ts"
 import { StatementView } from "../../src/features/statements/StatementsApi.ts"
@@ -14,7 +18,16 @@ import { sumOf, toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
 import { layerDatabaseWithClock, onSetClock } from "../support/databaseClock.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
-import { type Customer, liveAQuarter, months, type Tally } from "../support/quarter.ts"
+import { createPriceList } from "../support/priceLists.ts"
+import {
+  type Customer,
+  chargeUnder,
+  liveAQuarter,
+  months,
+  type QuarterList,
+  quarterCatalog,
+  type Tally
+} from "../support/quarter.ts"
 import { diceOf } from "../support/randomOrders.ts"
 
 const orders = Number(process.env.QUARTER_ORDERS ?? 700)
@@ -222,6 +235,77 @@ const checkBooks = Effect.fnUntraced(function* (customer: Customer) {
   assert.strictEqual(corrected, sumOf(tallies.flatMap(([, { returned }]) => returned)))
 })
 
+/** A factor of all prices, and own prices of all models but the one of images. */
+const listTerms = {
+  "A factor": { factor: "0.85" },
+  "Own prices": {
+    prices: {
+      "film-1": {
+        kind: "token_video",
+        per_million_tokens: { base: { without_video: "40.001", with_video: "24.5" } }
+      },
+      "clip-1": { kind: "second_video", per_second: { "720p": "0.555555555" } },
+      "talk-1": { kind: "tokens", per_million_input: "1.5", per_million_output: "6.25" }
+    }
+  }
+}
+
+const createLists = Effect.forEach(Object.entries(listTerms), ([name, terms]) =>
+  Effect.map(
+    createPriceList({ name, ...terms }),
+    (id): QuarterList => ({
+      id,
+      terms: Schema.decodeUnknownSync(PriceListTerms)(terms)
+    })
+  )
+)
+
+/** Each month replayed as it was, and under each list and none, is what was counted by its prices. */
+const checkReplays = Effect.fnUntraced(function* (
+  customers: ReadonlyArray<Customer>,
+  lists: ReadonlyArray<QuarterList>
+) {
+  const charged = yield* ChargedUnits
+  let differences = 0
+  for (const month of months) {
+    const groups = yield* charged.readMonth(month)
+    const expectedBy = (listOf: (customer: Customer) => QuarterList | null) =>
+      sumOf(
+        customers.flatMap((customer) =>
+          (customer.months.get(month)?.charges ?? []).map(({ model, counted }) =>
+            chargeUnder(listOf(customer), model, counted)
+          )
+        )
+      )
+    const gross = sumOf(
+      customers.map((customer) => grossOf(customer.months.get(month) ?? { charges: [] }))
+    )
+    const termsOf = (id: string | null) => lists.find((list) => list.id === id)?.terms ?? null
+    const present = replayUnder(quarterCatalog, groups, termsOf).totals
+    assert.strictEqual(present.chargeBeforeNano, gross)
+    assert.strictEqual(present.chargeAfterNano, gross)
+    assert.strictEqual(
+      expectedBy(({ list }) => list),
+      gross
+    )
+    for (const list of [...lists, null]) {
+      const { totals } = replayUnder(quarterCatalog, groups, () => list?.terms ?? null)
+      assert.strictEqual(
+        totals.chargeAfterNano,
+        expectedBy(() => list)
+      )
+      assert.deepInclude(totals, { chargeBeforeNano: gross, unpriced: 0 })
+      if (totals.chargeAfterNano !== gross) differences++
+    }
+    for (const { organizationId, list, months } of customers) {
+      const own = yield* charged.readMonthOf(organizationId, month)
+      const { totals } = replayUnder(quarterCatalog, own, () => list?.terms ?? null)
+      assert.strictEqual(totals.chargeAfterNano, grossOf(months.get(month) ?? { charges: [] }))
+    }
+  }
+  assert.strictEqual(differences, months.length * (lists.length + 1))
+})
+
 layer(layerTestGateway("postgres", quickSettings, { database: layerDatabaseWithClock() }), {
   excludeTestServices: true,
   timeout: "60 seconds"
@@ -231,7 +315,8 @@ layer(layerTestGateway("postgres", quickSettings, { database: layerDatabaseWithC
     () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
-        const { customers, orphans } = yield* liveAQuarter(orders, diceOf(seed))
+        const lists = yield* createLists
+        const { customers, orphans } = yield* liveAQuarter(orders, diceOf(seed), lists)
         yield* sealDueMonths
         const all = customers.flatMap(({ months }) => [...months.values()])
         assert.strictEqual(
@@ -240,6 +325,7 @@ layer(layerTestGateway("postgres", quickSettings, { database: layerDatabaseWithC
         )
         assert.lengthOf([...(customers[0]?.months ?? [])], months.length)
         for (const customer of customers) yield* checkBooks(customer)
+        yield* checkReplays(customers, lists)
         const listed = yield* everyPage("/orphans", OrphanView, ({ id }) => id)
         assert.lengthOf(listed, orphans)
         yield* gateway.verify

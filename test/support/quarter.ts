@@ -1,6 +1,9 @@
 /** A quarter of business, ordered and paid through the ledger by a clock of its own, and what it came to. */
 import { randomUUID } from "node:crypto"
 import { Effect, Redacted, Result, Schema } from "effect"
+import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
+import type { Prices } from "../../src/domain/catalog/Prices.ts"
+import { type PriceListTerms, priceModel } from "../../src/domain/catalog/priceLists.ts"
 import { quoteImages } from "../../src/domain/image/ImageQuote.ts"
 import { Quote, unitOf } from "../../src/domain/money/Quote.ts"
 import { costOf, quoteText } from "../../src/domain/text/TextQuote.ts"
@@ -9,6 +12,7 @@ import { quoteVideo } from "../../src/domain/video/VideoQuote.ts"
 import { Access, allScopes } from "../../src/services/Access.ts"
 import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
 import { Transfers } from "../../src/services/money/Transfers.ts"
+import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { usageId } from "../../src/services/UsageLog.ts"
 import { setClock } from "./databaseClock.ts"
 import { expectedTokens } from "./expectedTokens.ts"
@@ -33,12 +37,27 @@ export interface Tally {
     readonly model: string
     readonly memberId: string
     readonly tag: string | null
+    /** What was counted, to reckon the charge by other prices. */
+    readonly counted: Counted
   }>
   failed: number
 }
 
+/** The units of a charge, and whether a film had a reference video. */
+export interface Counted extends Pick<UsageEntry, "input" | "output"> {
+  readonly withVideo: boolean
+}
+
+/** A price list as the gateway has it. */
+export interface QuarterList {
+  readonly id: string
+  readonly terms: PriceListTerms
+}
+
 export interface Customer {
   readonly organizationId: string
+  /** The list that its orders are priced by; null for the catalog's prices. */
+  readonly list: QuarterList | null
   readonly members: ReadonlyArray<{
     readonly memberId: string
     readonly keyId: string
@@ -50,12 +69,84 @@ export interface Customer {
 const encodeQuote = Schema.encodeSync(Quote)
 const ok = Result.getOrThrow
 
-const film = {
-  kind: "token_video",
-  per_million_tokens: { base: { without_video: 46_000n, with_video: 28_000n } }
-} as const
-const clip = { kind: "second_video", per_second: { "720p": 600_000_000n } } as const
-const talk = { kind: "tokens", per_million_input: 2000n, per_million_output: 8000n } as const
+/** The catalog by which all is ordered. */
+export const quarterCatalog = Schema.decodeUnknownSync(CatalogDocument)({
+  channels: [],
+  mounts: [],
+  models: [
+    {
+      id: "film-1",
+      modality: "video",
+      protocol: "vp_a",
+      prices: {
+        kind: "token_video",
+        per_million_tokens: { base: { without_video: "46", with_video: "28" } }
+      }
+    },
+    {
+      id: "clip-1",
+      modality: "video",
+      protocol: "vp_d",
+      prices: { kind: "second_video", per_second: { "720p": "0.6" } }
+    },
+    {
+      id: "paint-1",
+      modality: "image",
+      protocol: "ip_a",
+      prices: { kind: "image", per_image: "0.2" }
+    },
+    {
+      id: "talk-1",
+      modality: "chat",
+      protocol: "openai",
+      prices: { kind: "tokens", per_million_input: "2", per_million_output: "8" }
+    }
+  ]
+})
+
+/** The prices of a model under a list, and whether they are the list's. */
+const pricesUnder = (list: Pick<QuarterList, "terms"> | null, id: string) => {
+  const model = quarterCatalog.models.find((one) => one.id === id)
+  if (model === undefined) throw new Error(`no model is called ${id}`)
+  return list === null ? { model, isListed: false } : priceModel(list.terms, model)
+}
+
+const noPrice = (model: string) => new Error(`${model} has no price for what is ordered`)
+
+/** What a charge of a model comes to by the prices of a list, written down a second time. */
+export const chargeUnder = (
+  list: Pick<QuarterList, "terms"> | null,
+  model: string,
+  { input, output, withVideo }: Counted
+): bigint => {
+  const { prices } = pricesUnder(list, model).model
+  switch (prices?.kind) {
+    case "token_video": {
+      const { base } = prices.per_million_tokens
+      const price = withVideo ? base?.with_video : base?.without_video
+      if (price === undefined) throw noPrice(model)
+      return output * price
+    }
+    case "second_video":
+      return output * (prices.per_second["720p"] ?? 0n)
+    case "image":
+      if (typeof prices.per_image !== "bigint") throw noPrice(model)
+      return output * prices.per_image
+    case "tokens":
+      return input * (prices.per_million_input ?? 0n) + output * (prices.per_million_output ?? 0n)
+    default:
+      throw noPrice(model)
+  }
+}
+
+const kindOf = <K extends Prices["kind"]>(
+  kind: K,
+  prices: Prices | undefined
+): Extract<Prices, { readonly kind: K }> => {
+  const isKind = (one: Prices): one is Extract<Prices, { readonly kind: K }> => one.kind === kind
+  if (prices === undefined || !isKind(prices)) throw noPrice(kind)
+  return prices
+}
 
 interface Ordered {
   readonly model: string
@@ -64,26 +155,44 @@ interface Ordered {
   readonly quote: Quote
   readonly chargeNano: bigint
   readonly usage: UsageEntry
+  readonly priceList: string | null
+  readonly counted: Counted
 }
 
 /** An order of any kind with what it is charged: also above its hold where tokens are counted. */
-const orderOf = (dice: Dice): Ordered => {
+const orderOf = (dice: Dice, list: QuarterList | null): Ordered => {
+  const priced = (id: string) => {
+    const { model, isListed } = pricesUnder(list, id)
+    return { prices: model.prices, priceList: isListed ? (list?.id ?? null) : null }
+  }
   const seconds = 3 + dice.roll(10)
   const sku = { seconds, resolution: "720p", billedResolution: "720p" } as const
   const videos = { videos: dice.roll(2), videoSeconds: null }
   switch (dice.roll(4)) {
     case 0: {
-      const quote = ok(quoteVideo(film, sku, videos))
+      const { prices, priceList } = priced("film-1")
+      const quote = ok(quoteVideo(kindOf("token_video", prices), sku, videos))
       const completionTokens = dice.chance(20) ? null : BigInt(50_000 + dice.roll(400_000))
       const { chargeNano, units, basis } = chargeVideo(quote, {
         completionTokens,
         outputSeconds: null
       })
       const usage = { input: 0n, output: units, ...unitOf(quote), basis }
-      return { model: "film-1", modality: "video", prefix: "vt", quote, chargeNano, usage }
+      const counted = { ...usage, withVideo: videos.videos > 0 }
+      return {
+        model: "film-1",
+        modality: "video",
+        prefix: "vt",
+        quote,
+        chargeNano,
+        usage,
+        priceList,
+        counted
+      }
     }
     case 1: {
-      const quote = ok(quoteVideo(clip, sku, videos))
+      const { prices, priceList } = priced("clip-1")
+      const quote = ok(quoteVideo(kindOf("second_video", prices), sku, videos))
       const usage: UsageEntry = {
         input: 0n,
         output: BigInt(seconds),
@@ -91,11 +200,22 @@ const orderOf = (dice: Dice): Ordered => {
         basis: "ordered_seconds"
       }
       const chargeNano = quote.holdNano
-      return { model: "clip-1", modality: "video", prefix: "vt", quote, chargeNano, usage }
+      const counted = { ...usage, withVideo: false }
+      return {
+        model: "clip-1",
+        modality: "video",
+        prefix: "vt",
+        quote,
+        chargeNano,
+        usage,
+        priceList,
+        counted
+      }
     }
     case 2: {
       const images = 1 + dice.roll(4)
-      const quote = ok(quoteImages({ kind: "image", per_image: 200_000_000n }, images))
+      const { prices, priceList } = priced("paint-1")
+      const quote = ok(quoteImages(kindOf("image", prices), images))
       const usage: UsageEntry = {
         input: 0n,
         output: BigInt(images),
@@ -103,10 +223,21 @@ const orderOf = (dice: Dice): Ordered => {
         basis: "requested_images"
       }
       const chargeNano = quote.holdNano
-      return { model: "paint-1", modality: "image", prefix: "im", quote, chargeNano, usage }
+      const counted = { ...usage, withVideo: false }
+      return {
+        model: "paint-1",
+        modality: "image",
+        prefix: "im",
+        quote,
+        chargeNano,
+        usage,
+        priceList,
+        counted
+      }
     }
     default: {
-      const quote = ok(quoteText(talk, expectedTokens(500n, 1000n)))
+      const { prices, priceList } = priced("talk-1")
+      const quote = ok(quoteText(kindOf("tokens", prices), expectedTokens(500n, 1000n)))
       const [input, output] = [BigInt(1 + dice.roll(900)), BigInt(1 + dice.roll(2000))]
       const usage: UsageEntry = {
         input,
@@ -117,7 +248,17 @@ const orderOf = (dice: Dice): Ordered => {
         basis: "upstream_usage"
       }
       const chargeNano = costOf(quote, { inputTokens: input, outputTokens: output })
-      return { model: "talk-1", modality: "chat", prefix: "tx", quote, chargeNano, usage }
+      const counted = { ...usage, withVideo: false }
+      return {
+        model: "talk-1",
+        modality: "chat",
+        prefix: "tx",
+        quote,
+        chargeNano,
+        usage,
+        priceList,
+        counted
+      }
     }
   }
 }
@@ -136,9 +277,11 @@ const emptyTally = (): Tally => ({
   failed: 0
 })
 
-const newCustomer = Effect.fnUntraced(function* (index: number) {
+const newCustomer = Effect.fnUntraced(function* (index: number, list: QuarterList | null) {
   const access = yield* Access
+  const accounts = yield* Accounts
   const organizationId = yield* access.createOrganization(`Customer ${index}`)
+  if (list !== null) yield* accounts.setPriceList(organizationId, list.id)
   const key = { name: "k", scopes: allScopes, models: null, expiresAt: null }
   const members = yield* Effect.forEach(Array.from({ length: 8 }), (_, at) =>
     Effect.gen(function* () {
@@ -150,6 +293,7 @@ const newCustomer = Effect.fnUntraced(function* (index: number) {
   )
   const customer: Customer = {
     organizationId,
+    list,
     members,
     months: new Map(months.map((month) => [month, emptyTally()]))
   }
@@ -191,12 +335,20 @@ const moveMoney = Effect.fnUntraced(function* (customer: Customer, month: string
 /**
  * Five organisations with forty members and `orders` orders, day by day: some end on another day than
  * they are taken on, or in another month. Leaves the clock after the quarter, with every order closed.
+ * The first organisation pays the catalog's prices; the others are on the lists in turn.
  */
-export const liveAQuarter = Effect.fnUntraced(function* (orders: number, dice: Dice) {
+export const liveAQuarter = Effect.fnUntraced(function* (
+  orders: number,
+  dice: Dice,
+  lists: ReadonlyArray<QuarterList>
+) {
   const ledger = yield* Ledger
   yield* setClock(new Date(FIRST_DAY).toISOString())
-  const first = yield* newCustomer(0)
-  const customers = [first, ...(yield* Effect.forEach([1, 2, 3, 4], newCustomer))] as const
+  const first = yield* newCustomer(0, null)
+  const others = yield* Effect.forEach([1, 2, 3, 4], (index) =>
+    newCustomer(index, lists[index % lists.length] ?? null)
+  )
+  const customers = [first, ...others] as const
   let orphans = 0
   let open: Array<Effect.Effect<void>> = []
   for (const customer of customers) {
@@ -205,9 +357,10 @@ export const liveAQuarter = Effect.fnUntraced(function* (orders: number, dice: D
   }
 
   const order = Effect.fnUntraced(function* (customer: Customer, month: string, millis: number) {
-    const { organizationId, members } = customer
+    const { organizationId, list, members } = customer
     const { memberId, keyId } = members[dice.roll(members.length)] ?? { memberId: "", keyId: "" }
-    const { quote, model, modality, prefix, chargeNano, usage } = orderOf(dice)
+    const ordered = orderOf(dice, list)
+    const { quote, model, modality, prefix, chargeNano, usage, priceList, counted } = ordered
     const id = idAt(prefix, millis)
     const tag = dice.chance(30) ? dice.pick(["red", "blue"]) : null
     const costNano = dice.chance(70) ? chargeNano / 2n : null
@@ -217,6 +370,7 @@ export const liveAQuarter = Effect.fnUntraced(function* (orders: number, dice: D
       keyId,
       model,
       modality,
+      priceList,
       id,
       amountNano: quote.holdNano,
       ttlSeconds: 60 * 86_400,
@@ -240,7 +394,8 @@ export const liveAQuarter = Effect.fnUntraced(function* (orders: number, dice: D
             costNano,
             model,
             memberId,
-            tag
+            tag,
+            counted
           })
           return
         }
