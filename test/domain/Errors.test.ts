@@ -21,6 +21,7 @@ const contract = [
   ["model_not_found", 404, request],
   ["task_not_found", 404, request],
   ["task_processing", 409, request],
+  ["price_list_in_use", 409, request],
   ["not_found", 404, request],
   ["method_not_allowed", 405, request],
   ["payload_too_large", 413, request],
