@@ -1,6 +1,7 @@
 /** The usage log: one record per charge, written in the commit of the charge. */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
+import { ChargePart } from "../domain/money/chargeParts.ts"
 import { chargeBases, chargeUnits } from "../domain/money/charges.ts"
 import type { Tag } from "../domain/money/metadata.ts"
 import type { Quote } from "../domain/money/Quote.ts"
@@ -29,6 +30,8 @@ export const UsageRecord = Schema.Struct({
    * an output token.
    */
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
+  /** The units of `input` and `output` with prices of their own; null where there are none. */
+  parts: Schema.NullOr(Schema.Array(ChargePart)),
   chargeNano: Schema.BigInt,
   /** The vendor's bill, which members do not see; null where the bill is unknown. */
   costNano: Schema.NullOr(Schema.BigInt),

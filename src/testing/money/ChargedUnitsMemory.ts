@@ -1,5 +1,6 @@
 /** Charged units in memory; each order is one group. */
 import { Effect, Layer, Option, Schema } from "effect"
+import type { PartKind } from "../../domain/money/chargeParts.ts"
 import { Quote, unitOf } from "../../domain/money/Quote.ts"
 import type { VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { ChargedUnits } from "../../features/catalog/ChargedUnits.ts"
@@ -21,7 +22,10 @@ const emptyGroup = {
   inputSeconds: null,
   images: null,
   inputTokens: null,
-  outputTokens: null
+  outputTokens: null,
+  cachedTokens: null,
+  audioInputTokens: null,
+  audioOutputTokens: null
 }
 
 const tokensOf = (
@@ -42,6 +46,10 @@ const tokensOf = (
 
 const isBySeconds = (quote: VideoQuote): boolean => unitOf(quote).unit === "second"
 
+/** The units of a part; null where the order has no price of its own for them. */
+const unitsOfPart = ({ usage }: StoredOrder, kind: PartKind, priceNano: bigint | undefined) =>
+  priceNano === undefined ? null : (usage?.parts?.find((part) => part.kind === kind)?.units ?? 0n)
+
 const unitsOf = (order: StoredOrder, input: bigint, output: bigint): Partial<UnitGroup> => {
   const quote = Option.getOrNull(decodeQuote(order.request.quote))
   if (quote === null) return {}
@@ -52,7 +60,10 @@ const unitsOf = (order: StoredOrder, input: bigint, output: bigint): Partial<Uni
       return {
         expectsOutput: quote.outputTokens !== 0n,
         inputTokens: input,
-        outputTokens: output
+        outputTokens: output,
+        cachedTokens: unitsOfPart(order, "cached_input", quote.nanoPerCachedToken),
+        audioInputTokens: unitsOfPart(order, "audio_input", quote.nanoPerAudioInputToken),
+        audioOutputTokens: unitsOfPart(order, "audio_output", quote.nanoPerAudioOutputToken)
       }
     default:
       return {

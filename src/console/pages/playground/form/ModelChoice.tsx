@@ -67,7 +67,10 @@ const usePrices = ({ prices }: ModelEntry) => {
         [t("prices.perMillion")],
         [
           { what: t("prices.input"), amounts: [perMillion(prices.per_million_input)] },
-          { what: t("prices.output"), amounts: [perMillion(prices.per_million_output)] }
+          { what: t("prices.output"), amounts: [perMillion(prices.per_million_output)] },
+          { what: t("prices.cached"), amounts: [perMillion(prices.per_million_cached_input)] },
+          { what: t("prices.audioInput"), amounts: [perMillion(prices.per_million_audio_input)] },
+          { what: t("prices.audioOutput"), amounts: [perMillion(prices.per_million_audio_output)] }
         ].filter(({ amounts: [amount] }) => amount !== undefined)
       )
   }
