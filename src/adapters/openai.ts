@@ -24,6 +24,7 @@ import {
   includesUsage,
   makeChatStream,
   piecesOf,
+  separateTokens,
   textBytesIn,
   unchargedFields
 } from "./common/chatStream.ts"
@@ -121,8 +122,13 @@ const readChat: Read<unknown, TextAnswer> = (account, answer) =>
 
 /** The usage of an embedding: the total, or the prompt tokens if the vendor gives no total. */
 const embeddingUsage = (usage: unknown): TokenCounts | null => {
-  if (isTotal(usage)) return { inputTokens: BigInt(usage.total_tokens), outputTokens: 0n }
-  return isPrompt(usage) ? { inputTokens: BigInt(usage.prompt_tokens), outputTokens: 0n } : null
+  const inputTokens = isTotal(usage)
+    ? usage.total_tokens
+    : isPrompt(usage)
+      ? usage.prompt_tokens
+      : null
+  if (inputTokens === null || !Predicate.isObject(usage)) return null
+  return { inputTokens: BigInt(inputTokens), outputTokens: 0n, ...separateTokens({ ...usage }) }
 }
 
 const embeddings: Dialect = { list: "data", usageOf: embeddingUsage }

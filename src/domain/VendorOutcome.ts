@@ -86,7 +86,17 @@ export class VendorLost extends Schema.TaggedError<VendorLost>()("VendorLost", {
   isDuplicate: Schema.optionalKey(Schema.Boolean),
   /** The usage that the vendor reported in an answer without a product. */
   usage: Schema.optionalKey(
-    Schema.Struct({ inputTokens: Schema.BigInt, outputTokens: Schema.BigInt })
+    Schema.Struct({
+      inputTokens: Schema.BigInt,
+      outputTokens: Schema.BigInt,
+      separate: Schema.optionalKey(
+        Schema.Struct({
+          cachedInput: Schema.BigInt,
+          audioInput: Schema.BigInt,
+          audioOutput: Schema.BigInt
+        })
+      )
+    })
   ),
   ...traceFields
 }) {}

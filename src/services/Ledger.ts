@@ -12,6 +12,7 @@ import type {
   NotFound,
   Overloaded
 } from "../domain/Errors.ts"
+import type { ChargePart } from "../domain/money/chargeParts.ts"
 import type { ChargeBasis, ChargeUnit } from "../domain/money/charges.ts"
 import type { Metadata } from "../domain/money/metadata.ts"
 import { transferKinds } from "../domain/money/transfers.ts"
@@ -102,6 +103,8 @@ export interface UsageEntry {
    * an output unit.
    */
   readonly inputUnitPriceNano?: bigint
+  /** The units of `input` and `output` that are charged at prices of their own. */
+  readonly parts?: ReadonlyArray<ChargePart>
   readonly basis: ChargeBasis
 }
 

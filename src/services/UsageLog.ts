@@ -2,6 +2,7 @@
 import { Context, type Effect, Schema } from "effect"
 import type { AppliedPriceList } from "../domain/catalog/priceLists.ts"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
+import { ChargePart } from "../domain/money/chargeParts.ts"
 import { chargeBases, chargeUnits } from "../domain/money/charges.ts"
 import type { Tag } from "../domain/money/metadata.ts"
 import type { Quote } from "../domain/money/Quote.ts"
@@ -30,6 +31,8 @@ export const UsageRecord = Schema.Struct({
    * an output token.
    */
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
+  /** The units of `input` and `output` with prices of their own; null where there are none. */
+  parts: Schema.NullOr(Schema.Array(ChargePart)),
   chargeNano: Schema.BigInt,
   /** The vendor's bill, which members do not see; null where the bill is unknown. */
   costNano: Schema.NullOr(Schema.BigInt),

@@ -173,6 +173,7 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           unit: "image",
           unitPriceNano: 1n,
           inputUnitPriceNano: null,
+          parts: null,
           chargeNano: 5n,
           costNano: 4n,
           basis: "requested_images",

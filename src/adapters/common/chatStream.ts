@@ -3,7 +3,7 @@
  * token counts, and the end.
  */
 import { Predicate, Schema } from "effect"
-import type { TokenCounts } from "../../domain/text/TextQuote.ts"
+import type { SeparateTokens, TokenCounts } from "../../domain/text/TextQuote.ts"
 import type { ChatBody } from "../../domain/text/TextRequest.ts"
 import { silentFields, writtenBytes } from "../../domain/text/textSize.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
@@ -30,10 +30,39 @@ export type Fields = Readonly<Record<string, unknown>>
 export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const isChatUsage = Schema.is(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count }))
 
+const isCount = Schema.is(Count)
+
+/** A count that may be missing, or written as digits in a text; 0 for every unknown form. */
+const countIn = (fields: unknown, name: string): bigint => {
+  const value = Predicate.isObject(fields) ? fields[name as keyof typeof fields] : undefined
+  return isCount(value) || (typeof value === "string" && /^\d{1,15}$/.test(value))
+    ? BigInt(value)
+    : 0n
+}
+
+/**
+ * The tokens that the vendor counts separately: cached and audio tokens, which the totals include.
+ * Some vendors report cached tokens beside the totals.
+ */
+export const separateTokens = (usage: Fields): { readonly separate?: SeparateTokens } => {
+  const { prompt_tokens_details: input, completion_tokens_details: output } = usage
+  const cachedInput = countIn(input, "cached_tokens")
+  const separate: SeparateTokens = {
+    cachedInput: cachedInput === 0n ? countIn(usage, "prompt_cache_hit_tokens") : cachedInput,
+    audioInput: countIn(input, "audio_tokens"),
+    audioOutput: countIn(output, "audio_tokens")
+  }
+  return Object.values(separate).some((count) => count > 0n) ? { separate } : {}
+}
+
 /** The vendor's token counts; null unless both are whole numbers. */
 export const chatUsage = (usage: unknown): TokenCounts | null =>
   isChatUsage(usage)
-    ? { inputTokens: BigInt(usage.prompt_tokens), outputTokens: BigInt(usage.completion_tokens) }
+    ? {
+        inputTokens: BigInt(usage.prompt_tokens),
+        outputTokens: BigInt(usage.completion_tokens),
+        ...separateTokens({ ...usage })
+      }
     : null
 
 const choicesOf = (body: Fields): ReadonlyArray<Fields> =>

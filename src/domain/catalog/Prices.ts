@@ -52,11 +52,24 @@ export const ImagePrices = Schema.Struct({
 }).annotate({ identifier: "ImagePrices", description: "Images, billed by their number" })
 export type ImagePrices = typeof ImagePrices.Type
 
-/** Prices in nano-units per token, separate for input and output. */
+const ownPrice = (what: string, base: string) =>
+  Schema.optionalKey(
+    positivePerMillion.annotate({
+      description: `Price of ${what} tokens; without it they cost what ${base} tokens cost`
+    })
+  )
+
+/**
+ * Prices in nano-units per token, separate for input and output. Cached and audio tokens may have
+ * prices of their own.
+ */
 export const TokenPrices = Schema.Struct({
   kind: priceKind("tokens"),
   per_million_input: Schema.optionalKey(positivePerMillion),
-  per_million_output: Schema.optionalKey(positivePerMillion)
+  per_million_output: Schema.optionalKey(positivePerMillion),
+  per_million_cached_input: ownPrice("cached input", "input"),
+  per_million_audio_input: ownPrice("audio input", "input"),
+  per_million_audio_output: ownPrice("audio output", "output")
 }).annotate({ identifier: "TokenPrices", description: "Text, input and output tokens apart" })
 export type TokenPrices = typeof TokenPrices.Type
 

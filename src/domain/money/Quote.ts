@@ -1,8 +1,9 @@
 /** The union of all quotes, and the formulas by which they were calculated. */
 import { Equal, Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
-import { costOf, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
+import { costOf, dearestPrices, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
 import { type TableVideoQuote, type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
+import { amountWithParts, baseUnits, bySide, type ChargePart, partInWords } from "./chargeParts.ts"
 import type { ChargeUnit } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 
@@ -52,12 +53,14 @@ export const exposureOf = (quote: Quote): bigint =>
 
 /**
  * The expected charge of an order: its hold, except that the hold of tokens by a price table has a
- * margin over the formula.
+ * margin over the formula, and the hold of a text is at the highest prices that its tokens can have.
  */
-export const expectedChargeOf = (quote: Quote): bigint =>
-  quote.kind === "video_table" && quote.unit === "token"
+export const expectedChargeOf = (quote: Quote): bigint => {
+  if (quote.kind === "tokens") return costOf(quote, quote)
+  return quote.kind === "video_table" && quote.unit === "token"
     ? quote.estimatedTokens * quote.nanoPerUnit
     : quote.holdNano
+}
 
 /** The unit that is counted, and its price. Text is excluded: it has two units and two prices. */
 export const unitOf = (
@@ -108,16 +111,31 @@ const tableFormula = (quote: TableVideoQuote): string => {
 
 /**
  * The formula of a text, such as `12 input tokens x 0.000002 + 34 output tokens x 0.000008 =
- * 0.000296`.
+ * 0.000296`. Parts are the tokens that have prices of their own.
  */
-export const textFormula = (quote: TextQuote, used: TokenCounts): string => {
-  const of = (count: bigint, kind: string, nanoPerToken: bigint) =>
-    `${countOf(count, `${kind} token`)} x ${formatNano(nanoPerToken)}`
-  const output =
-    quote.nanoPerOutputToken === 0n
-      ? ""
-      : ` + ${of(used.outputTokens, "output", quote.nanoPerOutputToken)}`
-  return `${of(used.inputTokens, "input", quote.nanoPerInputToken)}${output} = ${formatNano(costOf(quote, used))}`
+export const textFormula = (
+  prices: Pick<TextQuote, "nanoPerInputToken" | "nanoPerOutputToken">,
+  { inputTokens, outputTokens }: TokenCounts,
+  parts: ReadonlyArray<ChargePart> = []
+): string => {
+  const { nanoPerInputToken, nanoPerOutputToken } = prices
+  const { inputParts, outputParts } = bySide(parts)
+  const term = (units: bigint, unit: string, priceNano: bigint) =>
+    `${countOf(units, unit)} x ${formatNano(priceNano)}`
+  const partTerm = ({ kind, units, unitPriceNano }: ChargePart) =>
+    term(units, partInWords(kind), unitPriceNano)
+  const terms = [
+    term(baseUnits(inputTokens, inputParts), "input token", nanoPerInputToken),
+    ...inputParts.map(partTerm),
+    ...(nanoPerOutputToken === 0n
+      ? []
+      : [term(baseUnits(outputTokens, outputParts), "output token", nanoPerOutputToken)]),
+    ...outputParts.map(partTerm)
+  ]
+  const sum =
+    amountWithParts({ units: inputTokens, unitPriceNano: nanoPerInputToken }, inputParts) +
+    amountWithParts({ units: outputTokens, unitPriceNano: nanoPerOutputToken }, outputParts)
+  return `${terms.join(" + ")} = ${formatNano(sum)}`
 }
 
 /**
@@ -140,6 +158,6 @@ export const formulaOf = (quote: Quote): string => {
     case "image":
       return `${countOf(quote.images, "image")}${tierOf(quote)} x ${formatNano(quote.nanoPerImage)} = ${hold}`
     case "tokens":
-      return textFormula(quote, quote)
+      return textFormula(dearestPrices(quote), quote)
   }
 }

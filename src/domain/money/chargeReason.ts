@@ -5,6 +5,7 @@ import { UNREADABLE_BASIS } from "../VendorOutcome.ts"
 import { tiers } from "../video/tiers.ts"
 import type { TableVideoQuote, TokenVideoQuote } from "../video/VideoQuote.ts"
 import { lineInWords } from "../video/videoPriceTable.ts"
+import type { ChargePart } from "./chargeParts.ts"
 import type { ChargeBasis } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quote.ts"
@@ -16,6 +17,8 @@ interface SettledCharge {
   readonly inputUnits: bigint
   /** The number of tokens, seconds or images charged; for text, the output tokens. */
   readonly units: bigint
+  /** The units that were charged at prices of their own. */
+  readonly parts?: ReadonlyArray<ChargePart> | null
   readonly basis: ChargeBasis
   readonly chargeNano: bigint
   readonly currency: string
@@ -127,7 +130,8 @@ const unitReason = (charge: SettledCharge): string => {
     case "video_table":
       return tableReason({ ...charge, quote })
     case "tokens": {
-      const formula = `${textFormula(quote, { inputTokens: charge.inputUnits, outputTokens: charge.units })} ${currency}`
+      const used = { inputTokens: charge.inputUnits, outputTokens: charge.units }
+      const formula = `${textFormula(quote, used, charge.parts ?? [])} ${currency}`
       if (charge.basis === UNREADABLE_BASIS)
         return `${unreadableAnswer} the formula applies: ${formula}`
       if (charge.basis === "largest_plausible") {

@@ -2,9 +2,12 @@
 import { Result, Schema } from "effect"
 import type { TokenPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
+import { amountWithParts, bySide, type ChargePart, partsOf } from "../money/chargeParts.ts"
 import { MAX_AMOUNT_NANO } from "../money/Money.ts"
 import type { ReportedUsage } from "../VendorOutcome.ts"
 import { tokensOfBytes } from "./tokenSize.ts"
+
+const optionalNano = Schema.optionalKey(Schema.BigIntFromString)
 
 export const TextQuote = Schema.Struct({
   kind: Schema.Literal("tokens"),
@@ -19,22 +22,61 @@ export const TextQuote = Schema.Struct({
   mostOutput: Schema.BigIntFromString,
   nanoPerInputToken: Schema.BigIntFromString,
   nanoPerOutputToken: Schema.BigIntFromString,
+  /** The prices of tokens that have one of their own; missing where they cost the base price. */
+  nanoPerCachedToken: optionalNano,
+  nanoPerAudioInputToken: optionalNano,
+  nanoPerAudioOutputToken: optionalNano,
+  /**
+   * Whether audio can be in the input and in the output of the order; missing without prices of
+   * audio. Audio that cannot be in an order is charged at the base price.
+   */
+  hasAudioInput: Schema.optionalKey(Schema.Boolean),
+  hasAudioOutput: Schema.optionalKey(Schema.Boolean),
   holdNano: Schema.BigIntFromString
 })
 export type TextQuote = typeof TextQuote.Type
 
+/** Tokens that a vendor counts separately, included in the input and in the output. */
+export interface SeparateTokens {
+  readonly cachedInput: bigint
+  readonly audioInput: bigint
+  readonly audioOutput: bigint
+}
+
 export interface TokenCounts {
   readonly inputTokens: bigint
   readonly outputTokens: bigint
+  /** Absent where the vendor counts no tokens separately. */
+  readonly separate?: SeparateTokens
+}
+
+/** Whether audio can be in the input and in the output of an order. */
+export interface ExpectedAudio {
+  readonly hasAudioInput: boolean
+  readonly hasAudioOutput: boolean
 }
 
 /**
  * The token counts for which an order is held, and the range in which the vendor's count must lie.
  */
-export type ExpectedTokens = TokenCounts &
-  Pick<TextQuote, "leastInput" | "mostInput" | "mostOutput">
+export interface ExpectedTokens
+  extends Pick<
+    TextQuote,
+    "inputTokens" | "outputTokens" | "leastInput" | "mostInput" | "mostOutput"
+  > {
+  /** Absent for orders that have no audio. */
+  readonly audio?: ExpectedAudio
+}
 
-type TextPrices = Pick<TextQuote, "nanoPerInputToken" | "nanoPerOutputToken">
+type TextPrices = Pick<
+  TextQuote,
+  | "nanoPerInputToken"
+  | "nanoPerOutputToken"
+  | "nanoPerCachedToken"
+  | "nanoPerAudioInputToken"
+  | "nanoPerAudioOutputToken"
+>
+type PricedOrder = TextPrices & Pick<TextQuote, "hasAudioInput" | "hasAudioOutput">
 
 /** The token prices of a model. The output price may be missing only if no output is billed. */
 export const textPrices = (
@@ -52,27 +94,89 @@ export const textPrices = (
       })
     )
   }
-  return Result.succeed({ nanoPerInputToken, nanoPerOutputToken })
+  const cached = prices.per_million_cached_input
+  const audioInput = prices.per_million_audio_input
+  const audioOutput = prices.per_million_audio_output
+  return Result.succeed({
+    nanoPerInputToken,
+    nanoPerOutputToken,
+    ...(cached === undefined ? {} : { nanoPerCachedToken: cached }),
+    ...(audioInput === undefined ? {} : { nanoPerAudioInputToken: audioInput }),
+    ...(audioOutput === undefined ? {} : { nanoPerAudioOutputToken: audioOutput })
+  })
 }
 
-/** The quote of an order, with a hold for the expected tokens. */
+const larger = (one: bigint, other: bigint | undefined): bigint =>
+  other !== undefined && other > one ? other : one
+
+/** The highest price that a token of the order's input and of its output can have. */
+export const dearestPrices = (order: PricedOrder): TextPrices => {
+  const audioInput = order.hasAudioInput === true ? order.nanoPerAudioInputToken : undefined
+  const audioOutput = order.hasAudioOutput === true ? order.nanoPerAudioOutputToken : undefined
+  return {
+    nanoPerInputToken: larger(
+      larger(order.nanoPerInputToken, order.nanoPerCachedToken),
+      audioInput
+    ),
+    nanoPerOutputToken: larger(order.nanoPerOutputToken, audioOutput)
+  }
+}
+
+/** The quote of an order, with a hold for the expected tokens at the highest possible prices. */
 export const quoteText = (
   prices: TokenPrices,
-  expected: ExpectedTokens
+  { audio, ...expected }: ExpectedTokens
 ): Result.Result<TextQuote, BillingUnavailable> =>
-  Result.map(textPrices(prices, expected.outputTokens > 0n), (paid) => ({
-    kind: "tokens",
-    ...expected,
-    ...paid,
-    holdNano: costOf(paid, expected)
-  }))
+  Result.map(textPrices(prices, expected.outputTokens > 0n), (paid) => {
+    const order: PricedOrder = {
+      ...paid,
+      ...(paid.nanoPerAudioInputToken === undefined
+        ? {}
+        : { hasAudioInput: audio?.hasAudioInput ?? false }),
+      ...(paid.nanoPerAudioOutputToken === undefined
+        ? {}
+        : { hasAudioOutput: audio?.hasAudioOutput ?? false })
+    }
+    const holdNano = costOf(dearestPrices(order), expected)
+    return { kind: "tokens", ...expected, ...order, holdNano }
+  })
+
+/**
+ * The parts of the used tokens that are charged at prices of their own. A part is never larger
+ * than the total that includes it: audio comes first, and cached tokens are among the rest.
+ */
+const textParts = (
+  order: PricedOrder,
+  { inputTokens, outputTokens, separate }: TokenCounts
+): ReadonlyArray<ChargePart> => {
+  if (separate === undefined) return []
+  const audioInputPrice = order.hasAudioInput === false ? undefined : order.nanoPerAudioInputToken
+  const audioInput = audioInputPrice === undefined ? 0n : smaller(separate.audioInput, inputTokens)
+  const cachedInput = smaller(separate.cachedInput, inputTokens - audioInput)
+  const audioOutput = smaller(separate.audioOutput, outputTokens)
+  return partsOf([
+    ["cached_input", cachedInput, order.nanoPerCachedToken],
+    ["audio_input", audioInput, audioInputPrice],
+    [
+      "audio_output",
+      audioOutput,
+      order.hasAudioOutput === false ? undefined : order.nanoPerAudioOutputToken
+    ]
+  ])
+}
 
 /** The price of the tokens used, at the prices of the quote. */
-export const costOf = (quote: TextPrices, used: TokenCounts): bigint =>
-  used.inputTokens * quote.nanoPerInputToken + used.outputTokens * quote.nanoPerOutputToken
+export const costOf = (order: PricedOrder, used: TokenCounts): bigint => {
+  const parts = bySide(textParts(order, used))
+  const input = { units: used.inputTokens, unitPriceNano: order.nanoPerInputToken }
+  const output = { units: used.outputTokens, unitPriceNano: order.nanoPerOutputToken }
+  return amountWithParts(input, parts.inputParts) + amountWithParts(output, parts.outputParts)
+}
 
-interface TextCharge extends TokenCounts {
+interface TextCharge extends Omit<TokenCounts, "separate"> {
   readonly chargeNano: bigint
+  /** The tokens that are charged at prices of their own. */
+  readonly parts: ReadonlyArray<ChargePart>
   readonly basis: "upstream_usage" | "largest_plausible" | "formula"
   /**
    * The usage that the vendor reported, if it is implausible for this order; null if the charge
@@ -83,8 +187,12 @@ interface TextCharge extends TokenCounts {
 
 const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
-/** Reduces the token counts if their price would exceed the maximum amount in the ledger. */
+/**
+ * Reduces the token counts if their price would exceed the maximum amount in the ledger. All that
+ * remains is then charged at the base prices.
+ */
 const limitTokens = (quote: TextQuote, used: TokenCounts): TokenCounts => {
+  if (costOf(quote, used) <= MAX_AMOUNT_NANO) return used
   const { nanoPerInputToken, nanoPerOutputToken } = quote
   const inputTokens = smaller(used.inputTokens, MAX_AMOUNT_NANO / nanoPerInputToken)
   if (nanoPerOutputToken === 0n) return { inputTokens, outputTokens: used.outputTokens }
@@ -93,6 +201,24 @@ const limitTokens = (quote: TextQuote, used: TokenCounts): TokenCounts => {
     inputTokens,
     outputTokens: smaller(used.outputTokens, remainingNano / nanoPerOutputToken)
   }
+}
+
+/**
+ * Whether no separate count with a price of its own is larger than the total that includes it, and
+ * there is no audio that cannot be in the order.
+ */
+const hasPlausibleParts = (
+  quote: TextQuote,
+  { inputTokens, outputTokens, separate }: TokenCounts
+): boolean => {
+  if (separate === undefined) return true
+  const mostAudioInput = quote.hasAudioInput === false ? 0n : inputTokens
+  const mostAudioOutput = quote.hasAudioOutput === false ? 0n : outputTokens
+  return (
+    (quote.nanoPerCachedToken === undefined || separate.cachedInput <= inputTokens) &&
+    (quote.nanoPerAudioInputToken === undefined || separate.audioInput <= mostAudioInput) &&
+    (quote.nanoPerAudioOutputToken === undefined || separate.audioOutput <= mostAudioOutput)
+  )
 }
 
 /** The measured size of an answer, with which the vendor's count is compared. */
@@ -107,7 +233,7 @@ export interface WrittenText {
  * The charge of an answered order: by the vendor's count, even above the hold. A count above the
  * plausible maximum is charged at that maximum. A count that is too small for the text sent and
  * received, and a missing count, are replaced by the formula. All received text is charged, even
- * beyond the client's limits.
+ * beyond the client's limits. A separate count above its total is charged as the whole total.
  */
 export const chargeText = (
   quote: TextQuote,
@@ -119,12 +245,14 @@ export const chargeText = (
     basis: TextCharge["basis"],
     implausible: TokenCounts | null
   ): TextCharge => {
-    const { inputTokens, outputTokens } = limitTokens(quote, used)
+    const charged = limitTokens(quote, used)
+    const { inputTokens, outputTokens } = charged
     return {
       inputTokens,
       outputTokens,
       basis,
-      chargeNano: costOf(quote, { inputTokens, outputTokens }),
+      chargeNano: costOf(quote, charged),
+      parts: textParts(quote, charged),
       implausible:
         implausible === null
           ? null
@@ -146,13 +274,15 @@ export const chargeText = (
   }
   const writtenTokens = BigInt(outputBytes)
   const mostOutput = writtenTokens > quote.mostOutput ? writtenTokens : quote.mostOutput
-  const maxCounts = {
+  const maxCounts: TokenCounts = {
+    ...reported,
     inputTokens: smaller(reported.inputTokens, quote.mostInput),
     outputTokens: smaller(reported.outputTokens, mostOutput)
   }
   const isPlausible =
     maxCounts.inputTokens === reported.inputTokens &&
     maxCounts.outputTokens === reported.outputTokens &&
+    hasPlausibleParts(quote, reported) &&
     costOf(quote, reported) <= MAX_AMOUNT_NANO
   return isPlausible
     ? chargeFor(reported, "upstream_usage", null)

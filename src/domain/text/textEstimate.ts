@@ -5,11 +5,11 @@
  */
 import { Predicate } from "effect"
 import { type Limits, usualLimits } from "../catalog/ModelLimits.ts"
-import { similarNames } from "../nearest.ts"
+import { fieldKey, similarNames } from "../nearest.ts"
 import { otherFields } from "../unpricedWork.ts"
 import type { ExpectedTokens } from "./TextQuote.ts"
 import { type ChatBody, chatFields, type EmbeddingBody, MAX_OUTPUT_TOKENS } from "./TextRequest.ts"
-import { bytesIn, bytesOf, contentSize, fieldBytes } from "./textSize.ts"
+import { bytesIn, bytesOf, contentSize, fieldBytes, mayHaveSound } from "./textSize.ts"
 import { leastTokensOf, MOST_BYTES_PER_TOKEN, tokensOfBytes } from "./tokenSize.ts"
 
 /** The tokens of a message in addition to its text: the role and the delimiters. */
@@ -100,6 +100,8 @@ interface InputSize {
   readonly mostTokens: number
   readonly plainBytes: number
   readonly unsized: number
+  /** Whether audio can be in the input. */
+  readonly hasAudio: boolean
 }
 
 const messageSize = (message: ChatBody["messages"][number], imageTokens: number): InputSize => {
@@ -115,7 +117,11 @@ const messageSize = (message: ChatBody["messages"][number], imageTokens: number)
       inlineBytes +
       media * Math.max(MOST_TOKENS_PER_IMAGE, imageTokens),
     plainBytes,
-    unsized
+    unsized,
+    hasAudio:
+      inlineBytes + unsized > 0 ||
+      Object.hasOwn(messageFields, "audio") ||
+      (Array.isArray(content) && content.some(mayHaveSound))
   }
 }
 
@@ -185,6 +191,13 @@ export const chatOutput = (body: ChatBody, limits: Limits = usualLimits): ChatOu
   return { tokens: bound + thoughts, choices: body.n ?? 1, boundBy, isBounded }
 }
 
+/** Whether a field requests audio in the answer, such as `modalities: ["text", "audio"]`. */
+const requestsAudio = ([name, value]: readonly [string, unknown]): boolean => {
+  const key = fieldKey(name)
+  if (key === "audio") return Predicate.isObject(value)
+  return key.includes("modalit") && JSON.stringify(value).toLowerCase().includes("audio")
+}
+
 const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /** The output tokens to hold, and the maximum that a vendor may count. */
@@ -214,14 +227,16 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
   const otherFieldBytes = otherBytes(body)
   let tokens = tokensOfBytes(otherFieldBytes)
   let maxTokens = VENDOR_TOKENS + otherFieldBytes
-  let [plainBytes, unsized] = [0, 0]
+  let [plainBytes, unsized, hasAudioInput] = [0, 0, false]
   for (const message of body.messages) {
     const size = messageSize(message, limits.image_tokens)
     tokens += size.tokens
     maxTokens += size.mostTokens
     plainBytes += size.plainBytes
     unsized += size.unsized
+    hasAudioInput ||= size.hasAudio
   }
+  const hasAudioOutput = Object.entries(body).some(requestsAudio)
   const largestInput = BigInt(limits.input_tokens)
   const inputTokens = unsized === 0 ? tokens : largest(tokens, largestInput)
   return {
@@ -229,7 +244,8 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
     leastInput: leastTokensOf(plainBytes),
     mostInput:
       unsized === 0 ? mostInputOf(BigInt(maxTokens), inputTokens, largestInput) : inputTokens,
-    ...expectedOutput(chatOutput(body, limits), limits)
+    ...expectedOutput(chatOutput(body, limits), limits),
+    ...(hasAudioInput || hasAudioOutput ? { audio: { hasAudioInput, hasAudioOutput } } : {})
   }
 }
 
@@ -245,7 +261,8 @@ const inputSize = (input: EmbeddingBody["input"]): InputSize => {
     tokens,
     plainBytes: textBytes,
     mostTokens,
-    unsized: 0
+    unsized: 0,
+    hasAudio: false
   })
   const ofText = (text: string) => {
     const bytes = bytesOf(text)

@@ -5,11 +5,13 @@ import { nameList } from "../requestFields.ts"
 /** The field names under which a content part contains an image. */
 const imageFields: ReadonlySet<string> = new Set(["image_url", "input_image", "image"])
 
+/** The field names under which a content part contains a file that may have sound. */
+const soundFields: ReadonlySet<string> = new Set(
+  nameList("video_url audio_url file_url input_video input_audio input_file video audio file")
+)
+
 /** The field names under which a content part contains a file. */
-const mediaFields: ReadonlySet<string> = new Set([
-  ...imageFields,
-  ...nameList("video_url audio_url file_url input_video input_audio input_file video audio file")
-])
+const mediaFields: ReadonlySet<string> = new Set([...imageFields, ...soundFields])
 
 /** The types of content parts that contain only text, so that a vendor fetches nothing for them. */
 const textTypes: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text", "refusal"])
@@ -236,6 +238,10 @@ const partSize = (part: object): TextSize => {
     })
   )
 }
+
+/** Whether a content part has a field for files that may have sound. */
+export const mayHaveSound = (part: object): boolean =>
+  Object.keys(part).some((name) => soundFields.has(name))
 
 /** The size of a message's content: a text, or content parts. */
 export const contentSize = (

@@ -34,7 +34,10 @@ export const layerChargedUnits = Layer.effect(
                  sum(q."inputSeconds")::text AS "inputSeconds",
                  sum(o.output) FILTER (WHERE q.kind = 'image')::text AS images,
                  sum(o.input) FILTER (WHERE q.kind = 'tokens')::text AS "inputTokens",
-                 sum(o.output) FILTER (WHERE q.kind = 'tokens')::text AS "outputTokens"
+                 sum(o.output) FILTER (WHERE q.kind = 'tokens')::text AS "outputTokens",
+                 sum(q."cachedTokens")::text AS "cachedTokens",
+                 sum(q."audioInputTokens")::text AS "audioInputTokens",
+                 sum(q."audioOutputTokens")::text AS "audioOutputTokens"
             FROM orders o
             JOIN organizations g ON g.id = o.organization_id
            CROSS JOIN LATERAL (
@@ -54,7 +57,13 @@ export const layerChargedUnits = Layer.effect(
                          THEN nullif((o.quote ->> 'inputSeconds')::bigint, 0)
                          ELSE (o.quote ->> 'inputSeconds')::bigint END AS "inputSeconds",
                     CASE WHEN o.quote ? 'outputSeconds' AND o.unit = 'token' THEN o.output
-                         ELSE o.cost / (o.cost_quote ->> 'nanoPerToken')::bigint END AS tokens
+                         ELSE o.cost / (o.cost_quote ->> 'nanoPerToken')::bigint END AS tokens,
+                    CASE WHEN o.quote ? 'nanoPerCachedToken'
+                         THEN units_of_part(o.parts, 'cached_input') END AS "cachedTokens",
+                    CASE WHEN o.quote ? 'nanoPerAudioInputToken'
+                         THEN units_of_part(o.parts, 'audio_input') END AS "audioInputTokens",
+                    CASE WHEN o.quote ? 'nanoPerAudioOutputToken'
+                         THEN units_of_part(o.parts, 'audio_output') END AS "audioOutputTokens"
                FROM (SELECT 1) one
                LEFT JOIN LATERAL (
                  SELECT facts FROM jsonb_array_elements(o.quote -> 'cheaperLines') AS facts
@@ -63,7 +72,9 @@ export const layerChargedUnits = Layer.effect(
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
              AND ${isIncluded}
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, q.tokens IS NULL, q."inputSeconds" IS NULL`
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, q.tokens IS NULL, q."inputSeconds" IS NULL,
+                    q."cachedTokens" IS NULL, q."audioInputTokens" IS NULL,
+                    q."audioOutputTokens" IS NULL`
       return turns.withPermits(1)(
         rowsOf(UnitGroup)(
           withTimeout(STATEMENT_TIMEOUT)(

@@ -1,10 +1,11 @@
-import { Effect, Redacted, Schema, Struct } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
 import { CurrentOperator } from "../../http/api/middlewares.ts"
+import { usageColumns } from "../../http/api/shared.ts"
 import { listOrCsv } from "../../http/handlers/csv.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
 import {
@@ -115,7 +116,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
             member_id: record.memberId,
             cost: formatNanoOrNull(record.costNano)
           }),
-          { columns: Struct.keys(MemberUsageEntry.fields), limit: query.limit }
+          { columns: usageColumns(MemberUsageEntry.fields), limit: query.limit }
         )
       }),
       readReceipt: Effect.fn("admin.readReceipt")(function* ({ params }) {

@@ -5,7 +5,7 @@
  */
 import { Order, Result, Schema } from "effect"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
-import type { Prices } from "../../domain/catalog/Prices.ts"
+import type { Prices, TokenPrices } from "../../domain/catalog/Prices.ts"
 import { type PriceListTerms, priceModel } from "../../domain/catalog/priceLists.ts"
 import { imagePrice } from "../../domain/image/ImageQuote.ts"
 import { costOf, textPrices } from "../../domain/text/TextQuote.ts"
@@ -54,7 +54,14 @@ export const UnitGroup = Schema.Struct({
   inputSeconds: units,
   images: units,
   inputTokens: units,
-  outputTokens: units
+  outputTokens: units,
+  /**
+   * For texts: tokens of `inputTokens` and `outputTokens` that vendors counted separately; null
+   * where the order was charged without a price of their own for them.
+   */
+  cachedTokens: units,
+  audioInputTokens: units,
+  audioOutputTokens: units
 })
 export type UnitGroup = typeof UnitGroup.Type
 
@@ -91,11 +98,33 @@ const addUnits = (one: bigint | null, other: bigint | null): bigint | null =>
   one === null || other === null ? null : one + other
 
 /**
+ * The charge or cost of texts; null where the number of tokens with a price of their own is not
+ * known.
+ */
+const amountOfText = (prices: TokenPrices, group: UnitGroup): bigint | null => {
+  const { inputTokens, outputTokens, cachedTokens, audioInputTokens, audioOutputTokens } = group
+  const isUnknown =
+    (prices.per_million_cached_input !== undefined && cachedTokens === null) ||
+    (prices.per_million_audio_input !== undefined && audioInputTokens === null) ||
+    (prices.per_million_audio_output !== undefined && audioOutputTokens === null)
+  if (inputTokens === null || outputTokens === null || isUnknown) return null
+  const separate = {
+    cachedInput: cachedTokens ?? 0n,
+    audioInput: audioInputTokens ?? 0n,
+    audioOutput: audioOutputTokens ?? 0n
+  }
+  return textPrices(prices, group.expectsOutput).pipe(
+    Result.map((paid) => costOf(paid, { inputTokens, outputTokens, separate })),
+    Result.getOrNull
+  )
+}
+
+/**
  * The charge or cost of a group by a price table; null where the table has no price for it or
  * prices other units.
  */
 const amountUnder = (prices: Prices, group: UnitGroup): bigint | null => {
-  const { resolution, withVideo, videoTokens, seconds, images, inputTokens, outputTokens } = group
+  const { resolution, withVideo, videoTokens, seconds, images } = group
   switch (prices.kind) {
     case "token_video":
       if (resolution === null || withVideo === null || videoTokens === null) return null
@@ -118,11 +147,7 @@ const amountUnder = (prices: Prices, group: UnitGroup): bigint | null => {
         Result.getOrNull
       )
     case "tokens":
-      if (inputTokens === null || outputTokens === null) return null
-      return textPrices(prices, group.expectsOutput).pipe(
-        Result.map((paid) => costOf(paid, { inputTokens, outputTokens })),
-        Result.getOrNull
-      )
+      return amountOfText(prices, group)
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
+import { ChargePart } from "../../domain/money/chargeParts.ts"
 import { chargeUnits } from "../../domain/money/charges.ts"
 import { transferKinds } from "../../domain/money/transfers.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
@@ -108,6 +109,8 @@ export const StatementEntry = Schema.Struct({
   unit: Schema.NullOr(Schema.Literals(chargeUnits)),
   unitPriceNano: Schema.NullOr(Schema.BigInt),
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
+  /** The units of `input` and `output` with prices of their own; null where there are none. */
+  parts: Schema.NullOr(Schema.Array(ChargePart)),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
   /** The usage record of the charge that a correction corrects. */
   correctedId: Schema.NullOr(Schema.String),

@@ -70,7 +70,7 @@ const transferColumns = columnsOf(StatementEntry, "t", {
   correctedMonth: `(SELECT to_char(o.month, 'YYYY-MM') FROM orders o
                      WHERE o.organization_id = t.organization_id AND o.id = t.order_id)`,
   ...nullColumns(["memberId", "keyId", "model", "modality", "metadata"]),
-  ...nullColumns(["input", "output", "unit", "unitPriceNano", "inputUnitPriceNano"])
+  ...nullColumns(["input", "output", "unit", "unitPriceNano", "inputUnitPriceNano", "parts"])
 })
 
 const EntryRow = Schema.Struct({ ...StatementEntry.fields, uuid: Schema.String })

@@ -3,6 +3,7 @@
  * mandatory column, the conditional columns whose condition holds, and two custom columns with the
  * prefix `x_`.
  */
+import { baseUnits, bySide } from "../../domain/money/chargeParts.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Row } from "../../runtime/texts/csvText.ts"
 import type { Statement, StatementEntry } from "./Statements.ts"
@@ -84,14 +85,29 @@ interface Meter {
 }
 
 /**
- * The meters that an order was charged by: input and output are separate meters, as each has its
- * own price.
+ * The meters that an order was charged by: input, output and their parts are separate meters, as
+ * each has its own price.
  */
 const metersOf = (entry: StatementEntry): ReadonlyArray<Meter> => {
   const { input, output, unit, unitPriceNano, inputUnitPriceNano } = entry
+  const parts = entry.parts ?? []
+  const { inputParts, outputParts } = bySide(parts)
   const meters = [
-    { name: "input", quantity: input, unitPriceNano: inputUnitPriceNano },
-    { name: unit === "token" ? "output" : `${unit}s`, quantity: output, unitPriceNano }
+    {
+      name: "input",
+      quantity: input === null ? null : baseUnits(input, inputParts),
+      unitPriceNano: inputUnitPriceNano
+    },
+    {
+      name: unit === "token" ? "output" : `${unit}s`,
+      quantity: output === null ? null : baseUnits(output, outputParts),
+      unitPriceNano
+    },
+    ...parts.map((part) => ({
+      name: part.kind,
+      quantity: part.units,
+      unitPriceNano: part.unitPriceNano
+    }))
   ]
   return meters.flatMap(({ name, quantity, unitPriceNano: price }) =>
     quantity === null || quantity === 0n || price === null

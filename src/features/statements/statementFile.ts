@@ -27,10 +27,25 @@ const statementColumns = [
   "reference",
   "reason",
   "author",
-  "metadata"
+  "metadata",
+  "parts"
 ] as const
 
 const decimalOrNull = (nano: bigint | null) => (nano === null ? null : formatNano(nano))
+
+/**
+ * The parts of a charge by kind, such as `{"cached_input":"1024 x 0.0000005"}`. They are included
+ * in `input` and `output`.
+ */
+const partsCell = (parts: StatementEntry["parts"]) =>
+  parts === null
+    ? null
+    : Object.fromEntries(
+        parts.map(({ kind, units, unitPriceNano }) => [
+          kind,
+          `${units} x ${formatNano(unitPriceNano)}`
+        ])
+      )
 
 /**
  * Sorts by name, since PostgreSQL and the store in memory return the metadata in different orders.
@@ -61,7 +76,8 @@ const rowOf = (entry: StatementEntry, balanceNano: bigint): Row => ({
   reference: entry.reference,
   reason: entry.reason,
   author: entry.author,
-  metadata: sortMetadata(entry.metadata)
+  metadata: sortMetadata(entry.metadata),
+  parts: partsCell(entry.parts)
 })
 
 export const statementFile = <E, R>(

@@ -1,9 +1,9 @@
-import { Effect, Struct } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { formatNano } from "../../domain/money/Money.ts"
 import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
-import { UsageEntry } from "../../http/api/shared.ts"
+import { UsageEntry, usageColumns } from "../../http/api/shared.ts"
 import { listOrCsv } from "../../http/handlers/csv.ts"
 import { pageOf } from "../../http/handlers/respond.ts"
 import {
@@ -36,7 +36,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
         return yield* listOrCsv(
           yield* usageLog.list(organizationId, { memberId, tag: tagOf(query) }, pageOf(query)),
           usageView,
-          { columns: Struct.keys(UsageEntry.fields), limit: query.limit }
+          { columns: usageColumns(UsageEntry.fields), limit: query.limit }
         )
       }),
       series: Effect.fn("account.series")(function* ({ query }) {

@@ -13,6 +13,7 @@ import {
 import {
   AttemptView,
   arrayOf,
+  chargeParts,
   constant,
   decimal,
   decimalOrNull,
@@ -73,6 +74,7 @@ export const ReceiptView = Schema.Struct({
   input_unit_price: decimalOrNull(
     "Of text, currency units per input token; null for everything else"
   ),
+  parts: chargeParts,
   basis: text(
     "How the units were determined: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`, `ordered_clip`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
     "upstream_usage"

@@ -1,6 +1,7 @@
 /** Schemas that several resources share. */
-import { Effect, Schema, SchemaTransformation } from "effect"
+import { Effect, Schema, SchemaTransformation, Struct } from "effect"
 import { HttpApiSchema } from "effect/http-api"
+import { partKinds } from "../../domain/money/chargeParts.ts"
 import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { publicStates } from "../../domain/taskStates.ts"
@@ -162,6 +163,18 @@ export const usageQuery = {
   )
 }
 
+/** A part of a charge: units of the input or output that have a price of their own. */
+export const chargeParts = Schema.optionalKey(
+  arrayOf(
+    Schema.Struct({
+      kind: oneOf(partKinds, "What they are", "cached_input"),
+      units: integer("How many; `input` or `output` includes them", 1024),
+      unit_price: decimal("Currency units for each, exact", "0.0000005")
+    }),
+    "The units of input and output that are charged at a price of their own; absent where there are none"
+  )
+)
+
 export const UsageEntry = Schema.Struct({
   id: text("The record's id"),
   model: text("The ordered model"),
@@ -178,11 +191,19 @@ export const UsageEntry = Schema.Struct({
   task_id: textOrNull("The video task; null for synchronous orders"),
   created_at: time("When it was charged, ISO 8601 in UTC"),
   metadata,
+  parts: chargeParts,
   month: text(
     "The month of the order, in which it counts, by the deployment's time zone",
     "2026-10"
   )
 }).annotate({ identifier: "UsageRecord", description: "One charge" })
+
+/**
+ * The columns of charges in CSV: the fields of a usage record without its parts, which are a list.
+ * The file of a statement has them.
+ */
+export const usageColumns = (fields: typeof UsageEntry.fields): ReadonlyArray<string> =>
+  Struct.keys(fields).filter((name) => name !== "parts")
 
 export const AttemptView = Schema.Struct({
   channel: text("The channel"),

@@ -7,6 +7,7 @@ import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
 import { expectedChargeOf, exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
+import type { TextQuote } from "../../domain/text/TextQuote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import {
   availableOf,
@@ -42,6 +43,29 @@ export const exposureView = (quote: Quote) => {
   const exposureNano = exposureOf(quote)
   return exposureNano === quote.holdNano ? {} : { exposure: formatNano(exposureNano) }
 }
+
+/** The prices of tokens that have one of their own; a price that is not configured is left out. */
+const partPricesView = (quote: TextQuote) => {
+  const { nanoPerCachedToken: cached, nanoPerAudioInputToken: audioInput } = quote
+  const audioOutput = quote.nanoPerAudioOutputToken
+  return {
+    ...(cached === undefined ? {} : { cached_input_unit_price: formatNano(cached) }),
+    ...(audioInput === undefined ? {} : { audio_input_unit_price: formatNano(audioInput) }),
+    ...(audioOutput === undefined ? {} : { audio_output_unit_price: formatNano(audioOutput) })
+  }
+}
+
+/** The parts of a charge; without parts the field is left out. */
+const partsView = (parts: UsageRecord["parts"]) =>
+  parts === null
+    ? {}
+    : {
+        parts: parts.map(({ kind, units, unitPriceNano }) => ({
+          kind,
+          units: Number(units),
+          unit_price: formatNano(unitPriceNano)
+        }))
+      }
 
 /** The unit of billing, its price, and the inputs of the hold's calculation. */
 export const billingView = (quote: Quote) => {
@@ -99,6 +123,7 @@ export const billingView = (quote: Quote) => {
         unit: "token" as const,
         unit_price: formatNano(quote.nanoPerOutputToken),
         input_unit_price: formatNano(quote.nanoPerInputToken),
+        ...partPricesView(quote),
         inputs: {
           input_tokens: Number(quote.inputTokens),
           output_tokens: Number(quote.outputTokens)
@@ -150,6 +175,7 @@ export const usageView = (record: UsageRecord) => ({
   unit: record.unit,
   unit_price: formatNano(record.unitPriceNano),
   input_unit_price: formatNanoOrNull(record.inputUnitPriceNano),
+  ...partsView(record.parts),
   charge: formatNano(record.chargeNano),
   basis: record.basis,
   task_id: record.taskId,
@@ -192,6 +218,7 @@ const receiptFields = (
     quote,
     inputUnits: record.input,
     units: record.output,
+    parts: record.parts,
     basis: record.basis,
     chargeNano: record.chargeNano,
     currency,

@@ -59,7 +59,7 @@ export const textOrderOf = (
    * tokens from the size of input and output.
    */
   const chargeOf = (counted: TokenCounts | null, output: WrittenText) => {
-    const { inputTokens, outputTokens, chargeNano, basis, implausible } = chargeText(
+    const { inputTokens, outputTokens, chargeNano, parts, basis, implausible } = chargeText(
       quote,
       counted,
       output
@@ -77,6 +77,7 @@ export const textOrderOf = (
         unit: "token",
         unitPriceNano: isEmbedding ? quote.nanoPerInputToken : quote.nanoPerOutputToken,
         inputUnitPriceNano: quote.nanoPerInputToken,
+        parts,
         basis
       }
     } as const

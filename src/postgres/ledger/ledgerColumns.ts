@@ -4,6 +4,7 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Schema } from "effect"
+import { ChargePart } from "../../domain/money/chargeParts.ts"
 import { storable } from "../../domain/plainText.ts"
 import { type Doubt, ReportedUsage } from "../../domain/VendorOutcome.ts"
 import { AnsweredCall } from "../../services/CallLog.ts"
@@ -50,6 +51,12 @@ const taskEnd = (task: TaskOutcome) => {
       }
 }
 
+const encodeParts = Schema.encodeSync(Schema.Array(ChargePart))
+
+/** The parts of a charge; null where there are none, as for most orders. */
+const partsOf = (parts: ReadonlyArray<ChargePart> = []) =>
+  parts.length === 0 ? null : encodeParts(parts)
+
 const encodeUsage = Schema.encodeSync(ReportedUsage)
 
 const orphanOf = (orphan: Doubt) => ({
@@ -80,6 +87,7 @@ export const closeColumns = {
   unit: [text, (close) => usageOf(close)?.unit],
   unit_price: [int8, (close) => usageOf(close)?.unitPriceNano],
   input_unit_price: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
+  parts: [jsonb, (close) => partsOf(usageOf(close)?.parts)],
   basis: [text, (close) => usageOf(close)?.basis],
   cost: [int8, (close) => captureOf(close)?.costNano],
   call: [jsonb, (close) => mapNullable(captureOf(close)?.call, encodeCall)],

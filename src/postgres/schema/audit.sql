@@ -52,7 +52,7 @@ moved AS (
 touched AS (
   SELECT o.organization_id, o.id, o.member_id, o.month, o.counts_in, o.hold, o.exposure, o.state, o.charge, o.overage,
          o.key_id, o.model, o.created_at, o.closed_at, o.input, o.output, o.unit_price,
-         o.input_unit_price,
+         o.input_unit_price, o.parts,
          o.quote ->> 'holdNano' AS quoted, o.quote ->> 'exposureNano' AS quoted_exposure
     FROM (SELECT * FROM orders WHERE created_at >= p_from OR closed_at >= p_from
           UNION ALL
@@ -200,7 +200,18 @@ SELECT 'I4', organization_id, 'charge is not units times price', id
   FROM touched
  WHERE (input_unit_price IS NULL AND input = 0 AND charge <> output::numeric * unit_price)
     OR (input_unit_price IS NOT NULL
-        AND charge <> input::numeric * input_unit_price + output::numeric * unit_price)
+        AND charge <> input::numeric * input_unit_price + output::numeric * unit_price
+                      + CASE WHEN parts IS NULL THEN 0
+                             ELSE parts_above_base(parts, input_unit_price, unit_price) END)
+UNION ALL
+SELECT 'I4', organization_id, 'parts of a charge are more than its units', id
+  FROM touched t
+ WHERE parts IS NOT NULL
+   AND (input_unit_price IS NULL
+        OR EXISTS (SELECT FROM charge_parts(t.parts) p
+                    GROUP BY p.is_input
+                   HAVING min(p.units) < 0
+                       OR sum(p.units) > CASE WHEN p.is_input THEN t.input ELSE t.output END))
 UNION ALL
 SELECT 'I4', c.organization_id, 'corrections are not of a charge, or above it', c.order_id
   FROM (SELECT DISTINCT organization_id, order_id FROM moved WHERE order_id IS NOT NULL) c

@@ -93,6 +93,9 @@ CREATE TABLE orders (
   -- The price of input, where input is charged separately; `unit_price` is then the price of
   -- output.
   input_unit_price bigint CHECK (input_unit_price > 0),
+  -- The units of `input` and `output` that are charged at prices of their own, as an array of
+  -- {kind, units, unitPriceNano}; null where there are none.
+  parts jsonb,
   basis text,
   -- The amount that the vendor bills for the charged units.
   cost bigint CHECK (cost >= 0),
@@ -121,6 +124,29 @@ CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
 -- The primary key is created last: until the table is analysed, the planner considers all indexes
 -- equally good and chooses the newest one.
 ALTER TABLE orders ADD PRIMARY KEY (organization_id, id);
+
+-- The parts of a charge: their units, and whether these are units of the input.
+CREATE FUNCTION charge_parts(p_parts jsonb)
+RETURNS TABLE (kind text, is_input boolean, units numeric, price numeric)
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT p.kind, p.kind <> 'audio_output', p.units, p."unitPriceNano"
+    FROM jsonb_to_recordset(p_parts) AS p(kind text, units numeric, "unitPriceNano" numeric)
+$$;
+
+-- The units of one kind of part; 0 without such a part.
+CREATE FUNCTION units_of_part(p_parts jsonb, p_kind text) RETURNS numeric
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(sum(p.units), 0) FROM charge_parts(p_parts) p WHERE p.kind = p_kind
+$$;
+
+-- How far the price of the parts of a charge is above that of the same units at the base prices; 0
+-- without parts.
+CREATE FUNCTION parts_above_base(p_parts jsonb, p_input_price bigint, p_output_price bigint)
+RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(sum(p.units * (p.price - CASE WHEN p.is_input THEN p_input_price
+                                                ELSE p_output_price END)), 0)
+    FROM charge_parts(p_parts) p
+$$;
 
 -- The metadata of orders as pairs of name and value, for lists of the orders with a tag.
 CREATE TABLE order_tags (

@@ -21,8 +21,9 @@ CREATE TYPE order_close AS (
   -- Null releases the whole hold; a positive charge is captured in full, also where it exceeds the
   -- hold.
   charge bigint,
-  -- The usage detail of a charge; the price of input is optional.
-  input bigint, output bigint, unit text, unit_price bigint, input_unit_price bigint, basis text,
+  -- The usage detail of a charge; the price of input and the parts are optional.
+  input bigint, output bigint, unit text, unit_price bigint, input_unit_price bigint, parts jsonb,
+  basis text,
   -- Optional: what the vendor bills for the charge, and the vendor call behind it (`orders.call`).
   cost bigint, call jsonb,
   -- Optional: the new state of the task, {from, lease, state, ...}. The close then applies only
@@ -137,7 +138,7 @@ BEGIN
     UPDATE orders r
        SET state = w.state, charge = w.charged, closed_at = now(), closed_by = w.closed_by,
            input = w.input, output = w.output, unit = w.unit, unit_price = w.unit_price,
-           input_unit_price = w.input_unit_price, basis = w.basis, cost = w.cost, call = w.call
+           input_unit_price = w.input_unit_price, parts = w.parts, basis = w.basis, cost = w.cost, call = w.call
       FROM won w
      WHERE r.ctid = w.row AND r.organization_id = w.organization_id AND r.state = 'open'
        AND r.hold = w.hold RETURNING w.hold

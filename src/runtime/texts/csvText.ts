@@ -2,7 +2,13 @@
 import { Predicate, Stream } from "effect"
 import { Csv } from "effect/encoding"
 
-type Cell = string | number | null | undefined | Readonly<Record<string, string>>
+type Cell =
+  | string
+  | number
+  | null
+  | undefined
+  | Readonly<Record<string, string>>
+  | ReadonlyArray<Readonly<Record<string, string | number>>>
 export type Row = Readonly<Record<string, Cell>>
 
 /** Matches a text that a spreadsheet would run as a formula, unless it is a plain number. */
@@ -14,7 +20,7 @@ const jsonOf = (value: object): string =>
   Object.keys(value).length === 0 ? "" : JSON.stringify(value)
 
 const cellOf = (value: Cell): string => {
-  const text = Predicate.isObject(value) ? jsonOf(value) : `${value ?? ""}`
+  const text = Predicate.isObjectOrArray(value) ? jsonOf(value) : `${value ?? ""}`
   return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text
 }
 

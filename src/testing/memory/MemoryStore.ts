@@ -337,7 +337,7 @@ export const usageOf = ({
   month
 }: StoredOrder): UsageRecord | null => {
   if (usage === null || ended === null) return null
-  const { inputUnitPriceNano = null, ...detail } = usage
+  const { inputUnitPriceNano = null, parts = [], ...detail } = usage
   const { id, memberId, model, modality, task } = request
   return {
     ...detail,
@@ -345,6 +345,7 @@ export const usageOf = ({
     modality,
     taskId: task === null ? null : id,
     inputUnitPriceNano,
+    parts: parts.length === 0 ? null : parts,
     id: usageId(id),
     memberId,
     metadata: request.metadata ?? null,

@@ -1,5 +1,6 @@
 /** Charged units in memory; each order is one group. */
 import { Effect, Layer, Option, Schema } from "effect"
+import type { PartKind } from "../../domain/money/chargeParts.ts"
 import { Quote, unitOf } from "../../domain/money/Quote.ts"
 import type { TableVideoQuote, VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { ChargedUnits } from "../../features/catalog/ChargedUnits.ts"
@@ -22,7 +23,10 @@ const emptyGroup = {
   inputSeconds: null,
   images: null,
   inputTokens: null,
-  outputTokens: null
+  outputTokens: null,
+  cachedTokens: null,
+  audioInputTokens: null,
+  audioOutputTokens: null
 }
 
 const tokensOf = (
@@ -66,6 +70,10 @@ const leastOf = (one: bigint, other: bigint): bigint => (one < other ? one : oth
 
 const isBySeconds = (quote: VideoQuote): boolean => unitOf(quote).unit === "second"
 
+/** The units of a part; null where the order has no price of its own for them. */
+const unitsOfPart = ({ usage }: StoredOrder, kind: PartKind, priceNano: bigint | undefined) =>
+  priceNano === undefined ? null : (usage?.parts?.find((part) => part.kind === kind)?.units ?? 0n)
+
 const unitsOf = (
   order: StoredOrder,
   { input, output, unitPriceNano }: UsageRecord
@@ -80,7 +88,10 @@ const unitsOf = (
       return {
         expectsOutput: quote.outputTokens !== 0n,
         inputTokens: input,
-        outputTokens: output
+        outputTokens: output,
+        cachedTokens: unitsOfPart(order, "cached_input", quote.nanoPerCachedToken),
+        audioInputTokens: unitsOfPart(order, "audio_input", quote.nanoPerAudioInputToken),
+        audioOutputTokens: unitsOfPart(order, "audio_output", quote.nanoPerAudioOutputToken)
       }
     default:
       return {

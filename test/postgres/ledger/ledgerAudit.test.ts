@@ -107,6 +107,16 @@ const tamperings = [
   ["I4", "UPDATE orders SET unit_price = 11 WHERE charge > 0"],
   ["I4", "UPDATE orders SET unit_price = 11 WHERE id = 'captured'"],
   ["I4", "UPDATE orders SET input_unit_price = 4 WHERE id = 'written'"],
+  ...[
+    { kind: "cached_input", units: "1", unitPriceNano: "2" },
+    { kind: "audio_output", units: "1", unitPriceNano: "8" },
+    // More units than there are, at a price that leaves the charge as it is.
+    { kind: "cached_input", units: "3", unitPriceNano: "3" },
+    { kind: "audio_output", units: "-1", unitPriceNano: "9" }
+  ].map(
+    (part) =>
+      ["I4", `UPDATE orders SET parts = '${JSON.stringify([part])}' WHERE id = 'written'`] as const
+  ),
   ["I4", "UPDATE orders SET quote = '{\"holdNano\": \"11\"}' WHERE id = 'open'"],
   ["I5", "UPDATE pools SET balance = -100"],
   [

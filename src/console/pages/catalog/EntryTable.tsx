@@ -42,7 +42,10 @@ const amountsOf = (prices: PricesText): ReadonlyArray<readonly [name: string, am
     case "tokens":
       return [
         ...priceEntries("↑", prices.per_million_input),
-        ...priceEntries("↓", prices.per_million_output)
+        ...priceEntries("↓", prices.per_million_output),
+        ...priceEntries("↑ cache", prices.per_million_cached_input),
+        ...priceEntries("↑ audio", prices.per_million_audio_input),
+        ...priceEntries("↓ audio", prices.per_million_audio_output)
       ]
   }
 }

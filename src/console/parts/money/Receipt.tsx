@@ -80,6 +80,10 @@ export const Receipt = ({
                 [t("receipt.inputUnits"), receipt.input_units],
                 [t("receipt.inputUnitPrice"), `${receipt.input_unit_price} ${currency}`]
               ] as const)),
+          ...(receipt.parts ?? []).map(
+            ({ kind, units, unit_price }) =>
+              [t(`receipt.parts.${kind}`), `${units} × ${unit_price} ${currency}`] as const
+          ),
           ...(receipt.resolution === undefined
             ? []
             : ([[t("receipt.resolution"), receipt.resolution]] as const)),

@@ -121,8 +121,11 @@ export const catalog = {
     at: "{{tier}}, {{column}}",
     perSecond: "{{tier}}, per second",
     perImage: "Per image",
-    perInput: "Input, per million tokens",
-    perOutput: "Output, per million tokens"
+    per_million_input: "Input, per million tokens",
+    per_million_output: "Output, per million tokens",
+    per_million_cached_input: "Cached input, per million tokens",
+    per_million_audio_input: "Audio input, per million tokens",
+    per_million_audio_output: "Audio output, per million tokens"
   },
   limits: {
     title: "Limits",

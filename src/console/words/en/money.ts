@@ -86,6 +86,12 @@ export const money = {
     units: "Units charged",
     inputUnits: "Input units",
     inputUnitPrice: "Price of an input unit",
+    parts: {
+      cached_input: "Cached input tokens",
+      audio_input: "Audio input tokens",
+      image_input: "Image input tokens",
+      audio_output: "Audio output tokens"
+    },
     resolution: "Resolution billed",
     entries: "Journal",
     accounts: "From → to",

@@ -29,7 +29,10 @@ export const playground = {
     base: "480p to 720p, and what has no line",
     image: "an image",
     input: "input",
-    output: "output"
+    output: "output",
+    cached: "cached input",
+    audioInput: "audio input",
+    audioOutput: "audio output"
   },
   prompt: "Prompt",
   promptExample: "a lighthouse at dusk",

@@ -122,8 +122,11 @@ export const catalog: Translated<typeof english> = {
     at: "{{tier}}，{{column}}",
     perSecond: "{{tier}}，每秒",
     perImage: "每张图片",
-    perInput: "输入，每百万 token",
-    perOutput: "输出，每百万 token"
+    per_million_input: "输入，每百万 token",
+    per_million_output: "输出，每百万 token",
+    per_million_cached_input: "缓存输入，每百万 token",
+    per_million_audio_input: "音频输入，每百万 token",
+    per_million_audio_output: "音频输出，每百万 token"
   },
   limits: {
     title: "限制",

@@ -89,6 +89,12 @@ export const money: Translated<typeof english> = {
     units: "计费用量",
     inputUnits: "输入用量",
     inputUnitPrice: "输入单价",
+    parts: {
+      cached_input: "缓存输入 token",
+      audio_input: "音频输入 token",
+      image_input: "图像输入 token",
+      audio_output: "音频输出 token"
+    },
     resolution: "计费分辨率",
     entries: "日记账",
     accounts: "转出 → 转入",

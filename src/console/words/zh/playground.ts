@@ -32,7 +32,10 @@ export const playground: Translated<typeof english> = {
     base: "480p 至 720p 及未列出的档位",
     image: "图片",
     input: "输入",
-    output: "输出"
+    output: "输出",
+    cached: "缓存输入",
+    audioInput: "音频输入",
+    audioOutput: "音频输出"
   },
   prompt: "提示词",
   promptExample: "黄昏中的灯塔",

@@ -153,6 +153,19 @@ const usualSeconds = nullable(
   "Seconds that videos of this model, length and resolution usually take: the median of the latest; null where none is known"
 )
 
+const partPrice = (tokens: string) =>
+  Schema.optionalKey(
+    decimal(
+      `Currency units per ${tokens} token, exact; absent without a price of its own`,
+      "0.0000005"
+    )
+  )
+const partPrices = {
+  cached_input_unit_price: partPrice("cached input"),
+  audio_input_unit_price: partPrice("audio input"),
+  audio_output_unit_price: partPrice("audio output")
+}
+
 const UNIT = "The unit of billing"
 const INPUTS = "The inputs of the calculation of the hold"
 
@@ -194,6 +207,7 @@ export const QuoteView = Schema.Union([
     kind: constant("tokens", "Text, billed by input and output tokens"),
     unit: constant("token", UNIT),
     input_unit_price: decimal("Currency units per input token, exact", "0.000002"),
+    ...partPrices,
     inputs: TextInputs.annotate({ description: INPUTS })
   })
 ])

@@ -1,6 +1,7 @@
 /** Chat requests and their responses. The same prompt always gives the same words and counts. */
 import { Schema } from "effect"
 import { numberFrom } from "../../digest.ts"
+import { countOf, isOn, readSwitches } from "../../switches.ts"
 import { decodeBody } from "../../Vendor.ts"
 import { ofFault } from "../standardErrors.ts"
 
@@ -87,8 +88,25 @@ const usageOf = (input: number, output: number) => ({
   total_tokens: input + output
 })
 
-export const chatUsage = (chat: Chat) =>
-  usageOf(
-    countPrompt(chat),
-    choicesOf(chat).reduce((sum, { tokens }) => sum + tokens.length, 0)
-  )
+/**
+ * The usage of a chat. `sim:cached=N`, `sim:audio-input=N` and `sim:audio-output=N` in a prompt
+ * make N of the tokens cached or audio tokens, even where N is more than all of them.
+ */
+export const chatUsage = (chat: Chat) => {
+  const switches = readSwitches(promptOf(chat))
+  const count = (field: string, name: string) =>
+    isOn(switches, name) ? { [field]: countOf(switches, name, 0) } : {}
+  const details = (name: string, fields: object) =>
+    Object.keys(fields).length === 0 ? {} : { [name]: fields }
+  return {
+    ...usageOf(
+      countPrompt(chat),
+      choicesOf(chat).reduce((sum, { tokens }) => sum + tokens.length, 0)
+    ),
+    ...details("prompt_tokens_details", {
+      ...count("cached_tokens", "cached"),
+      ...count("audio_tokens", "audio-input")
+    }),
+    ...details("completion_tokens_details", count("audio_tokens", "audio-output"))
+  }
+}

@@ -33,6 +33,14 @@ const emptyOf = (kind: PricesText["kind"]): PricesText => {
   }
 }
 
+const tokenPriceNames = [
+  "per_million_input",
+  "per_million_output",
+  "per_million_cached_input",
+  "per_million_audio_input",
+  "per_million_audio_output"
+] as const
+
 type Amounts = Readonly<Record<string, unknown>>
 
 /** The amounts with this one set, or without its name where the text is empty. */
@@ -189,10 +197,10 @@ const Amounts = ({
     case "tokens":
       return (
         <Stack gap="xs">
-          {(["per_million_input", "per_million_output"] as const).map((name) => (
+          {tokenPriceNames.map((name) => (
             <TextInput
               key={name}
-              label={t(name === "per_million_input" ? "prices.perInput" : "prices.perOutput")}
+              label={t(`prices.${name}`)}
               inputMode="decimal"
               value={value[name] ?? ""}
               error={faultAt(name)}

@@ -70,7 +70,16 @@ const usePrices = ({ prices }: ModelEntry) => {
         [t("prices.perMillion")],
         [
           { priceName: t("prices.input"), amounts: [perMillion(prices.per_million_input)] },
-          { priceName: t("prices.output"), amounts: [perMillion(prices.per_million_output)] }
+          { priceName: t("prices.output"), amounts: [perMillion(prices.per_million_output)] },
+          { priceName: t("prices.cached"), amounts: [perMillion(prices.per_million_cached_input)] },
+          {
+            priceName: t("prices.audioInput"),
+            amounts: [perMillion(prices.per_million_audio_input)]
+          },
+          {
+            priceName: t("prices.audioOutput"),
+            amounts: [perMillion(prices.per_million_audio_output)]
+          }
         ].filter(({ amounts: [amount] }) => amount !== undefined)
       )
   }
