@@ -2,7 +2,7 @@
  * Converts domain values to the views that clients get. A view may have more fields than the
  * contract: encoding by the contract drops them.
  */
-import type { AppliedPriceList } from "../../domain/catalog/priceLists.ts"
+import type { AppliedPriceList } from "../../domain/catalog/PriceList.ts"
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"

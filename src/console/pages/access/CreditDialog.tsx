@@ -1,8 +1,8 @@
 /**
  * A dialog for an organisation's credit: how far below zero its balance may go through orders of
- * unknown size.
+ * unknown size, or through holds as well.
  */
-import { TextInput } from "@mantine/core"
+import { Checkbox, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { useTranslation } from "react-i18next"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
@@ -10,15 +10,16 @@ import { typedNano } from "../../parts/money/amountFields.ts"
 
 interface Props {
   readonly credit: string
+  readonly holdsOnCredit: boolean
   readonly doing: { readonly isPending: boolean; readonly error: Error | null }
-  readonly onDo: (credit: bigint) => void
+  readonly onDo: (change: { readonly credit: bigint; readonly holds_on_credit: boolean }) => void
   readonly onClose: () => void
 }
 
-export const CreditDialog = ({ credit, doing, onDo, onClose }: Props) => {
+export const CreditDialog = ({ credit, holdsOnCredit, doing, onDo, onClose }: Props) => {
   const { t } = useTranslation("access")
   const form = useForm({
-    initialValues: { credit },
+    initialValues: { credit, holdsOnCredit },
     validate: { credit: (text) => (typedNano(text) === null ? t("amountNeeded") : null) }
   })
   return (
@@ -26,7 +27,9 @@ export const CreditDialog = ({ credit, doing, onDo, onClose }: Props) => {
       title={t("setCredit")}
       action={t("save")}
       doing={doing}
-      onDo={form.onSubmit((values) => onDo(typedNano(values.credit) ?? 0n))}
+      onDo={form.onSubmit((values) =>
+        onDo({ credit: typedNano(values.credit) ?? 0n, holds_on_credit: values.holdsOnCredit })
+      )}
       onClose={onClose}
     >
       <TextInput
@@ -35,6 +38,11 @@ export const CreditDialog = ({ credit, doing, onDo, onClose }: Props) => {
         inputMode="decimal"
         data-autofocus
         {...form.getInputProps("credit")}
+      />
+      <Checkbox
+        label={t("holdsOnCredit")}
+        description={t("holdsOnCreditHint")}
+        {...form.getInputProps("holdsOnCredit", { type: "checkbox" })}
       />
     </ActionDialog>
   )

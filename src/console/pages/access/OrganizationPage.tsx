@@ -17,6 +17,7 @@ import { keysKey, membersKey, organizationsKey } from "./accessKeys.ts"
 import { CreditDialog } from "./CreditDialog.tsx"
 import { EnableDialog, EnabledBadge } from "./EnabledBadge.tsx"
 import { KeyList } from "./KeyList.tsx"
+import { ListDialog, usePriceLists } from "./ListDialog.tsx"
 import { MemberList } from "./MemberList.tsx"
 import { NameDialog } from "./NameDialog.tsx"
 import { choiceOf, WatermarkDialog } from "./WatermarkDialog.tsx"
@@ -26,12 +27,14 @@ type Change = typeof OrganizationChangeBody.Type
 
 const Actions = ({ organization }: { readonly organization: Organization }) => {
   const { t } = useTranslation("access")
-  const [opened, setOpened] = useState<"rename" | "credit" | "watermark" | "enable" | null>(null)
+  const [opened, setOpened] = useState<
+    "rename" | "priceList" | "credit" | "watermark" | "enable" | null
+  >(null)
   const { id, name, enabled } = organization
   const change = useDo(
     (payload: Change) => (gateway) =>
       gateway.accounts.changeOrganization({ params: { id }, payload }),
-    [organizationsKey, membersKey, keysKey]
+    [organizationsKey, membersKey, keysKey, ["price-lists"]]
   )
   const open = (what: typeof opened) => {
     change.reset()
@@ -48,6 +51,9 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
     <Group gap="xs">
       <Button variant="default" onClick={() => open("rename")}>
         {t("rename")}
+      </Button>
+      <Button variant="default" onClick={() => open("priceList")}>
+        {t("setPriceList")}
       </Button>
       <Button variant="default" onClick={() => open("credit")}>
         {t("setCredit")}
@@ -68,11 +74,20 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
           onClose={close}
         />
       ) : null}
+      {opened === "priceList" ? (
+        <ListDialog
+          list={organization.price_list}
+          doing={change}
+          onDo={(price_list) => change.mutate({ price_list }, done(t("priceListSet")))}
+          onClose={close}
+        />
+      ) : null}
       {opened === "credit" ? (
         <CreditDialog
           credit={organization.credit}
+          holdsOnCredit={organization.holds_on_credit}
           doing={change}
-          onDo={(credit) => change.mutate({ credit }, done(t("creditSet")))}
+          onDo={(credit) => change.mutate(credit, done(t("creditSet")))}
           onClose={close}
         />
       ) : null}
@@ -97,6 +112,13 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
       ) : null}
     </Group>
   )
+}
+
+const PriceListName = ({ id }: { readonly id: string | null }) => {
+  const { t } = useTranslation("access")
+  const { data } = usePriceLists()
+  if (id === null) return t("noPriceList")
+  return data?.data.find((list) => list.id === id)?.name ?? <Id id={id} />
 }
 
 export const OrganizationPage = ({ id }: { readonly id: string }) => {
@@ -148,7 +170,16 @@ export const OrganizationPage = ({ id }: { readonly id: string }) => {
                   name: t("exposure"),
                   value: <Amount value={one.exposure} currency={one.currency} />
                 },
-                { name: t("credit"), value: <Amount value={one.credit} currency={one.currency} /> },
+                {
+                  name: t("credit"),
+                  value: (
+                    <Group gap="xs">
+                      <Amount value={one.credit} currency={one.currency} />
+                      {one.holds_on_credit ? t("creditForHolds") : null}
+                    </Group>
+                  )
+                },
+                { name: t("priceList"), value: <PriceListName id={one.price_list} /> },
                 {
                   name: t("lowBalance"),
                   value:

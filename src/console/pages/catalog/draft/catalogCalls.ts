@@ -25,7 +25,8 @@ export const readCatalog: Ask<CatalogRead> = (gateway) =>
     })
   )
 
-const sent = <S extends Schema.Top & { readonly DecodingServices: never }>(
+/** Sends a body as it was written, and decodes the answer. */
+export const sendJson = <S extends Schema.Top & { readonly DecodingServices: never }>(
   session: Session,
   path: string,
   init: RequestInit,
@@ -50,7 +51,7 @@ const sent = <S extends Schema.Top & { readonly DecodingServices: never }>(
  * The changes and warnings of a document; with a month also a replay of the orders of that month.
  */
 export const previewCatalog = (session: Session, document: unknown, replay?: string) =>
-  sent(
+  sendJson(
     session,
     replay === undefined
       ? `${PATH}/preview`
@@ -62,7 +63,7 @@ export type Preview = typeof CatalogPreview.Type
 
 /** Replaces the catalog, if it still has the given version. */
 export const applyCatalog = (session: Session, document: CatalogText, onVersion: number) =>
-  sent(
+  sendJson(
     session,
     PATH,
     {
