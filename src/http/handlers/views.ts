@@ -226,7 +226,7 @@ const listInWords = (list: AppliedPriceList | null): string | null =>
 
 export const operatorReceiptView = (currency: string, receipt: Receipt): OperatorReceiptView => ({
   ...receiptFields(currency, receipt, listInWords(receipt.priceList)),
-  price_list: receipt.priceList,
+  ...(receipt.priceList === null ? {} : { price_list: receipt.priceList }),
   cost: formatNanoOrNull(receipt.record.costNano),
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })
