@@ -25,11 +25,11 @@ import {
 } from "../domain/catalog/channelKeys.ts"
 import { namesOf } from "../domain/catalog/modelNames.ts"
 import { originOf } from "../domain/catalog/origin.ts"
+import type { PriceListTerms } from "../domain/catalog/PriceList.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import {
   faultsByPriceLists,
   type PricedModel,
-  type PriceListTerms,
   priceModel,
   type ScheduledPriceList,
   versionAt,

@@ -1,15 +1,13 @@
 /** Price lists, as operators write and read them. Orders read them from the catalog's snapshot. */
 import { Context, type Effect, Equal, Result, Schema } from "effect"
 import type { CatalogDocument } from "../domain/catalog/CatalogDocument.ts"
-import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import {
   type AppliedPriceList,
-  newestVersion,
   PriceList,
-  type PriceListTerms,
-  priceListFaults,
-  priceListWarnings
-} from "../domain/catalog/priceLists.ts"
+  type PriceListTerms
+} from "../domain/catalog/PriceList.ts"
+import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
+import { newestVersion, priceListFaults, priceListWarnings } from "../domain/catalog/priceLists.ts"
 import { InvalidRequest, NotFound, PriceListInUse } from "../domain/Errors.ts"
 import { nearestName } from "../domain/nearest.ts"
 import { type FieldFault, withoutFaults } from "../domain/requestFields.ts"

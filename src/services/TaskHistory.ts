@@ -1,6 +1,6 @@
 /** The history of one order from its hold to its end, for operators. */
 import { Context, type Effect, Schema, Struct } from "effect"
-import type { AppliedPriceList } from "../domain/catalog/priceLists.ts"
+import type { AppliedPriceList } from "../domain/catalog/PriceList.ts"
 import { TaskNotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { TaskState } from "../domain/taskStates.ts"

@@ -1,6 +1,6 @@
 /** The usage log: one record per charge, written in the commit of the charge. */
 import { Context, type Effect, Schema } from "effect"
-import type { AppliedPriceList } from "../domain/catalog/priceLists.ts"
+import type { AppliedPriceList } from "../domain/catalog/PriceList.ts"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import { ChargePart } from "../domain/money/chargeParts.ts"
 import { chargeBases, chargeUnits } from "../domain/money/charges.ts"

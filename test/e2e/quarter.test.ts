@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { PriceListTerms } from "../../src/domain/catalog/priceLists.ts"
+import { PriceListTerms } from "../../src/domain/catalog/PriceList.ts"
 import { JournalEntry } from "../../src/features/catalog/AdminApi.ts"
 import { ChargedUnits } from "../../src/features/catalog/ChargedUnits.ts"
 import { replayUnder } from "../../src/features/catalog/replay.ts"

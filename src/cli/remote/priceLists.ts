@@ -1,7 +1,7 @@
 /** The commands of price lists, which stand over the catalog's prices for organisations. */
 import { Effect, FileSystem, Option, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { Day, PriceListTerms } from "../../domain/catalog/priceLists.ts"
+import { Day, PriceListTerms } from "../../domain/catalog/PriceList.ts"
 import { issueFaults } from "../../domain/requestFields.ts"
 import { PriceListView } from "../../features/priceLists/PriceListsApi.ts"
 import { CommandFailure, failureOf } from "../failures.ts"

@@ -6,6 +6,7 @@ import {
   IconActivity,
   IconBook2,
   IconCoins,
+  IconDiscount,
   IconKey,
   IconListDetails,
   IconListSearch,
@@ -32,6 +33,7 @@ export interface Page {
     | "allOrders"
     | "channels"
     | "catalog"
+    | "priceLists"
     | "books"
     | "access"
     | "health"
@@ -96,6 +98,13 @@ export const pages: ReadonlyArray<Page> = [
     path: "/catalog",
     icon: IconTags,
     view: lazy(() => import("../pages/catalog/CatalogPage.tsx"))
+  },
+  {
+    name: "priceLists",
+    side: "operator",
+    path: "/price-lists",
+    icon: IconDiscount,
+    view: lazy(() => import("../pages/priceLists/PriceListsPage.tsx"))
   },
   {
     name: "books",

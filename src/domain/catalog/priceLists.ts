@@ -1,84 +1,21 @@
 /**
- * Price lists: prices that stand over the catalog's for the organisations on a list. A list has
- * either a factor of all of the catalog's prices, or own prices of named models.
+ * The rules of price lists: which version is in force, what it makes of the catalog's prices, and
+ * what lists and catalogs forbid each other.
  */
-import { Array as Arr, DateTime, Option, Predicate, Schema } from "effect"
-import {
-  formatNano,
-  MAX_AMOUNT_NANO,
-  NANO_PER_UNIT,
-  PositiveAmount,
-  TOKENS_PER_QUOTE
-} from "../money/Money.ts"
+import { Array as Arr, DateTime, Predicate, Schema } from "effect"
+import { formatNano, MAX_AMOUNT_NANO, NANO_PER_UNIT, TOKENS_PER_QUOTE } from "../money/Money.ts"
 import { nearestName } from "../nearest.ts"
 import type { FieldFault } from "../requestFields.ts"
-import { type CatalogDocument, Id, type Model } from "./CatalogDocument.ts"
+import type { CatalogDocument, Model } from "./CatalogDocument.ts"
 import { findFaults, findWarnings } from "./CatalogRules.ts"
+import {
+  MAX_FACTOR,
+  type PriceList,
+  type PriceListTerms,
+  type PriceListVersion
+} from "./PriceList.ts"
 import { Prices } from "./Prices.ts"
 import type { ProtocolTables } from "./ProtocolTables.ts"
-
-const MAX_FACTOR = 1000n
-
-/** A factor in the code is an integer of 10^-9, like an amount. */
-const Factor = PositiveAmount.check(
-  Schema.isLessThanOrEqualToBigInt(MAX_FACTOR * NANO_PER_UNIT, {
-    expected: `a factor of at most ${MAX_FACTOR}`
-  })
-)
-
-/** What a list says about prices; it has exactly one of the fields. */
-export const priceListTerms = {
-  factor: Schema.optionalKey(
-    Factor.annotate({
-      description:
-        "Decimal string by which all of the catalog's prices are multiplied, exactly; more than 0, at most 1000, with at most nine decimals",
-      examples: [850_000_000n]
-    })
-  ),
-  prices: Schema.optionalKey(
-    Schema.Record(Id, Schema.Union(Prices.members)).annotate({
-      description:
-        "Own prices by the id of the model, in the form of a model's prices; other models keep the catalog's"
-    })
-  )
-}
-export const PriceListTerms = Schema.Struct(priceListTerms)
-export type PriceListTerms = typeof PriceListTerms.Type
-
-/** A day of the deployment's time zone. */
-export const Day = Schema.String.check(
-  Schema.isPattern(/^[12]\d{3}-\d\d-\d\d$/, { expected: "a day such as 2027-01-31" }),
-  Schema.makeFilter(
-    (day) =>
-      Option.exists(DateTime.make(`${day}T00:00:00Z`), (at) => DateTime.formatIsoDate(at) === day),
-    { expected: "a day of the calendar such as 2027-01-31" }
-  )
-)
-
-/** A list as it was written at one time. */
-export const PriceListVersion = Schema.Struct({
-  version: Schema.Int,
-  holdsFrom: Schema.NullOr(Schema.String),
-  terms: PriceListTerms,
-  createdAt: Schema.DateFromString,
-  /** The operator who wrote it; null where no operator did. */
-  author: Schema.NullOr(Schema.String)
-})
-export type PriceListVersion = typeof PriceListVersion.Type
-
-export const PriceList = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  /** Whether orders of its organisations are marked by default; null where the list does not say. */
-  watermark: Schema.NullOr(Schema.Boolean),
-  /** The versions in the order in which they were written. */
-  versions: Schema.NonEmptyArray(PriceListVersion)
-})
-export type PriceList = typeof PriceList.Type
-
-/** The list that priced an order, which may be removed by now. */
-export const AppliedPriceList = PriceList.mapFields(({ id, name }) => ({ id, name }))
-export type AppliedPriceList = typeof AppliedPriceList.Type
 
 /** The first moment of a day in the time zone; a version without a day holds from the beginning. */
 const startOf = (day: string | null, timeZone: string): number =>
@@ -183,9 +120,7 @@ const nearestFactors = (models: ReadonlyArray<Model>, factor: bigint): ReadonlyA
     .reduce((divisor, { nano }) => gcd(divisor, nano), 0n)
   const step = NANO_PER_UNIT / gcd(NANO_PER_UNIT, common)
   const below = (factor / step) * step
-  return [below, below + step].filter(
-    (near) => near > 0n && near <= MAX_FACTOR * NANO_PER_UNIT && near !== factor
-  )
+  return [below, below + step].filter((near) => near > 0n && near <= MAX_FACTOR && near !== factor)
 }
 
 const isExact = (prices: Prices, nano: bigint, factor: bigint): boolean =>

@@ -5,8 +5,9 @@
  */
 import { Order, Result, Schema } from "effect"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
+import type { PriceListTerms } from "../../domain/catalog/PriceList.ts"
 import type { Prices, TokenPrices } from "../../domain/catalog/Prices.ts"
-import { type PriceListTerms, priceModel } from "../../domain/catalog/priceLists.ts"
+import { priceModel } from "../../domain/catalog/priceLists.ts"
 import { imagePrice } from "../../domain/image/ImageQuote.ts"
 import { costOf, textPrices } from "../../domain/text/TextQuote.ts"
 import { Resolution } from "../../domain/video/tiers.ts"

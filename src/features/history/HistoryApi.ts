@@ -9,7 +9,7 @@ import { idFilter, timeQuery } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
-import { appliedPriceList } from "../../http/api/receipts.ts"
+import { AppliedPriceListView } from "../../http/api/receipts.ts"
 import {
   AttemptView,
   amount,
@@ -152,7 +152,10 @@ export const TimelineView = Schema.Struct({
   completion_tokens: nullable(Schema.Int, "What the vendor reported"),
   summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" }),
   quote: Quote,
-  price_list: appliedPriceList,
+  price_list: nullable(
+    AppliedPriceListView,
+    "The price list that priced it; null where the catalog's prices stood"
+  ),
   created_at: Timestamp,
   submit_deadline: timeOrNull("When an unanswered submit is given up"),
   deadline: Timestamp,

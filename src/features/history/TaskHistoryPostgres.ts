@@ -1,7 +1,7 @@
 /** The history of an order in PostgreSQL, read from all tables with rows about the order. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { AppliedPriceList } from "../../domain/catalog/priceLists.ts"
+import { AppliedPriceList } from "../../domain/catalog/PriceList.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
 import { columnsOf, retryBriefly, rowOf, rowsOf } from "../../postgres/client/rows.ts"

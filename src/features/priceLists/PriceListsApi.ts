@@ -1,7 +1,7 @@
 /** The operators' HTTP API of price lists. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Day, priceListTerms } from "../../domain/catalog/priceLists.ts"
+import { Day, priceListTerms } from "../../domain/catalog/PriceList.ts"
 import { fieldCheck } from "../../domain/requestFields.ts"
 import { Name } from "../../http/api/admin/bodies.ts"
 import { idParams } from "../../http/api/admin/lists.ts"
@@ -79,7 +79,7 @@ export const PriceListView = Schema.Struct({
 })
 export type PriceListView = typeof PriceListView.Type
 
-const WrittenPriceList = Schema.Struct({
+export const WrittenPriceList = Schema.Struct({
   ...PriceListView.fields,
   warnings: arrayOf(
     Schema.Struct({

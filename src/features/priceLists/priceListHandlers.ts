@@ -1,12 +1,7 @@
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import {
-  newestVersion,
-  type PriceListTerms,
-  type PriceListVersion,
-  schedulePriceList,
-  versionAt
-} from "../../domain/catalog/priceLists.ts"
+import type { PriceListTerms, PriceListVersion } from "../../domain/catalog/PriceList.ts"
+import { newestVersion, schedulePriceList, versionAt } from "../../domain/catalog/priceLists.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
 import { CurrentOperator } from "../../http/api/middlewares.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"

@@ -19,7 +19,6 @@ import {
   decimalOrNull,
   integer,
   metadata,
-  nullable,
   oneOf,
   text,
   textOrNull,
@@ -107,15 +106,18 @@ export const vendorCost = textOrNull(
   "The vendor's price of it, in currency units; null where the mount has no cost"
 )
 
-export const appliedPriceList = nullable(
-  Schema.Struct({ id: text("The list's id"), name: text("Its name") }),
-  "The price list that priced the order; null where the catalog's prices stood"
-)
+export const AppliedPriceListView = Schema.Struct({
+  id: text("The list's id"),
+  name: text("Its name")
+}).annotate({
+  identifier: "AppliedPriceList",
+  description: "The price list that priced the order"
+})
 
 export const OperatorReceiptView = Schema.Struct({
   ...ReceiptView.fields,
   cost: vendorCost,
-  price_list: appliedPriceList,
+  price_list: Schema.optionalKey(AppliedPriceListView),
   attempts: arrayOf(
     AttemptView,
     "The channels it was sent to, in their order; the last one made it"

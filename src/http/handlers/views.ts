@@ -2,7 +2,7 @@
  * Converts domain values to the views that clients get. A view may have more fields than the
  * contract: encoding by the contract drops them.
  */
-import type { AppliedPriceList } from "../../domain/catalog/priceLists.ts"
+import type { AppliedPriceList } from "../../domain/catalog/PriceList.ts"
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
@@ -253,7 +253,7 @@ const listInWords = (list: AppliedPriceList | null): string | null =>
 
 export const operatorReceiptView = (currency: string, receipt: Receipt): OperatorReceiptView => ({
   ...receiptFields(currency, receipt, listInWords(receipt.priceList)),
-  price_list: receipt.priceList,
+  ...(receipt.priceList === null ? {} : { price_list: receipt.priceList }),
   cost: formatNanoOrNull(receipt.record.costNano),
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })

@@ -4,7 +4,7 @@
  */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppliedPriceList } from "../../domain/catalog/priceLists.ts"
+import { AppliedPriceList } from "../../domain/catalog/PriceList.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { storable } from "../../domain/plainText.ts"
 import { RefusedJob, VendorJob } from "../../services/Ledger.ts"

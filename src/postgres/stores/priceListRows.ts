@@ -1,7 +1,7 @@
 /** Reads price lists with their versions. */
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { PriceList } from "../../domain/catalog/priceLists.ts"
+import { PriceList } from "../../domain/catalog/PriceList.ts"
 import { columnsOf, rowsOf } from "../client/rows.ts"
 
 /** The SQL of the fields of a list that are not columns of `price_lists`, with the alias `l`. */

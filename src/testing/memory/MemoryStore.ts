@@ -1,6 +1,6 @@
 /** The state that all stores in memory share, as stores in PostgreSQL share one database. */
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
-import type { AppliedPriceList, PriceList } from "../../domain/catalog/priceLists.ts"
+import type { AppliedPriceList, PriceList } from "../../domain/catalog/PriceList.ts"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import type { SealedMonth } from "../../features/statements/Statements.ts"

@@ -1,7 +1,8 @@
 /** Price lists in memory. */
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { newestVersion, type PriceList } from "../../domain/catalog/priceLists.ts"
+import type { PriceList } from "../../domain/catalog/PriceList.ts"
+import { newestVersion } from "../../domain/catalog/priceLists.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { Catalog } from "../../services/Catalog.ts"
 import {

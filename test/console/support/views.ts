@@ -32,6 +32,7 @@ export const views: ReadonlyArray<View> = [
   { name: "catalog-models", path: at("/catalog?list=models") },
   { name: "catalog-mounts", path: at("/catalog?list=mounts") },
   { name: "catalog-json", path: at("/catalog?list=json") },
+  { name: "price-lists", path: at("/price-lists") },
   { name: "books", path: at("/books") },
   { name: "books-costs", path: at("/books/costs") },
   { name: "books-verify", path: at("/books/verify") },

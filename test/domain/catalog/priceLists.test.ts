@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { CatalogDocument } from "../../../src/domain/catalog/CatalogDocument.ts"
+import { PriceListTerms } from "../../../src/domain/catalog/PriceList.ts"
 import { builtInProtocols } from "../../../src/domain/catalog/ProtocolTables.ts"
 import {
   faultsByPriceLists,
-  PriceListTerms,
   priceListFaults,
   priceModel,
   schedulePriceList,

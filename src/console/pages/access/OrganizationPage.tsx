@@ -17,6 +17,7 @@ import { keysKey, membersKey, organizationsKey } from "./accessKeys.ts"
 import { CreditDialog } from "./CreditDialog.tsx"
 import { EnableDialog, EnabledBadge } from "./EnabledBadge.tsx"
 import { KeyList } from "./KeyList.tsx"
+import { ListDialog, usePriceLists } from "./ListDialog.tsx"
 import { MemberList } from "./MemberList.tsx"
 import { NameDialog } from "./NameDialog.tsx"
 import { choiceOf, WatermarkDialog } from "./WatermarkDialog.tsx"
@@ -26,14 +27,14 @@ type Change = typeof OrganizationChangeBody.Type
 
 const Actions = ({ organization }: { readonly organization: Organization }) => {
   const { t } = useTranslation("access")
-  const [openDialog, setOpenDialog] = useState<"rename" | "credit" | "watermark" | "enable" | null>(
-    null
-  )
+  const [openDialog, setOpenDialog] = useState<
+    "rename" | "priceList" | "credit" | "watermark" | "enable" | null
+  >(null)
   const { id, name, enabled } = organization
   const change = useApiMutation(
     (payload: Change) => (gateway) =>
       gateway.accounts.changeOrganization({ params: { id }, payload }),
-    [organizationsKey, membersKey, keysKey]
+    [organizationsKey, membersKey, keysKey, ["price-lists"]]
   )
   const open = (dialog: typeof openDialog) => {
     change.reset()
@@ -50,6 +51,9 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
     <Group gap="xs">
       <Button variant="default" onClick={() => open("rename")}>
         {t("rename")}
+      </Button>
+      <Button variant="default" onClick={() => open("priceList")}>
+        {t("setPriceList")}
       </Button>
       <Button variant="default" onClick={() => open("credit")}>
         {t("setCredit")}
@@ -70,11 +74,22 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
           onClose={close}
         />
       ) : null}
+      {openDialog === "priceList" ? (
+        <ListDialog
+          list={organization.price_list}
+          mutation={change}
+          onSubmit={(price_list) =>
+            change.mutate({ price_list }, notifyOnSuccess(t("priceListSet")))
+          }
+          onClose={close}
+        />
+      ) : null}
       {openDialog === "credit" ? (
         <CreditDialog
           credit={organization.credit}
+          holdsOnCredit={organization.holds_on_credit}
           mutation={change}
-          onSubmit={(credit) => change.mutate({ credit }, notifyOnSuccess(t("creditSet")))}
+          onSubmit={(credit) => change.mutate(credit, notifyOnSuccess(t("creditSet")))}
           onClose={close}
         />
       ) : null}
@@ -102,6 +117,13 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
       ) : null}
     </Group>
   )
+}
+
+const PriceListName = ({ id }: { readonly id: string | null }) => {
+  const { t } = useTranslation("access")
+  const { data } = usePriceLists()
+  if (id === null) return t("noPriceList")
+  return data?.data.find((list) => list.id === id)?.name ?? <Id id={id} />
 }
 
 export const OrganizationPage = ({ id }: { readonly id: string }) => {
@@ -158,8 +180,14 @@ export const OrganizationPage = ({ id }: { readonly id: string }) => {
                 },
                 {
                   name: t("credit"),
-                  value: <Amount value={details.credit} currency={details.currency} />
+                  value: (
+                    <Group gap="xs">
+                      <Amount value={details.credit} currency={details.currency} />
+                      {details.holds_on_credit ? t("creditForHolds") : null}
+                    </Group>
+                  )
                 },
+                { name: t("priceList"), value: <PriceListName id={details.price_list} /> },
                 {
                   name: t("lowBalance"),
                   value:

@@ -4,14 +4,20 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 
-const choices = ["default", "on", "off"] as const
-type Choice = (typeof choices)[number]
+export const markChoices = ["default", "on", "off"] as const
+type Choice = (typeof markChoices)[number]
 
 const settings: Readonly<Record<Choice, boolean | null>> = { default: null, on: true, off: false }
 
 export const choiceOf = (watermark: boolean | null): Choice => {
   if (watermark === null) return "default"
   return watermark ? "on" : "off"
+}
+
+/** The setting of a choice; null for the default. */
+export const markOf = (picked: string | null): boolean | null => {
+  const choice = markChoices.find((one) => one === picked)
+  return choice === undefined ? null : settings[choice]
 }
 
 interface Props {
@@ -23,25 +29,22 @@ interface Props {
 
 export const WatermarkDialog = ({ watermark, mutation, onSubmit, onClose }: Props) => {
   const { t } = useTranslation("access")
-  const [choice, setChoice] = useState(choiceOf(watermark))
+  const [mark, setMark] = useState(watermark)
   return (
     <ActionDialog
       title={t("setWatermark")}
       action={t("save")}
       mutation={mutation}
-      onSubmit={() => onSubmit(settings[choice])}
+      onSubmit={() => onSubmit(mark)}
       onClose={onClose}
     >
       <Select
         label={t("watermark")}
         description={t("watermarkHint")}
-        data={choices.map((value) => ({ value, label: t(`watermarks.${value}`) }))}
-        value={choice}
+        data={markChoices.map((value) => ({ value, label: t(`watermarks.${value}`) }))}
+        value={choiceOf(mark)}
         allowDeselect={false}
-        onChange={(text) => {
-          const match = choices.find((one) => one === text)
-          if (match !== undefined) setChoice(match)
-        }}
+        onChange={(picked) => setMark(markOf(picked))}
       />
     </ActionDialog>
   )

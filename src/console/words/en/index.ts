@@ -8,6 +8,7 @@ import { health } from "./health.ts"
 import { money } from "./money.ts"
 import { orders } from "./orders.ts"
 import { playground } from "./playground.ts"
+import { priceLists } from "./priceLists.ts"
 import { shell } from "./shell.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -21,6 +22,7 @@ export const en = {
   money,
   orders,
   playground,
+  priceLists,
   shell,
   webhooks
 } as const

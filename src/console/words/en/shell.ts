@@ -33,6 +33,7 @@ export const shell = {
     allOrders: "All orders",
     channels: "Channels",
     catalog: "Catalog",
+    priceLists: "Price lists",
     books: "Books",
     access: "Access",
     health: "Health"

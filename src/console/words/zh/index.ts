@@ -10,6 +10,7 @@ import { health } from "./health.ts"
 import { money } from "./money.ts"
 import { orders } from "./orders.ts"
 import { playground } from "./playground.ts"
+import { priceLists } from "./priceLists.ts"
 import { shell } from "./shell.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -23,6 +24,7 @@ export const zh: Translated<typeof en> = {
   money,
   orders,
   playground,
+  priceLists,
   shell,
   webhooks
 }

@@ -36,6 +36,7 @@ export const shell: Translated<typeof english> = {
     allOrders: "全部订单",
     channels: "渠道",
     catalog: "目录",
+    priceLists: "价目表",
     books: "账目",
     access: "访问",
     health: "健康"

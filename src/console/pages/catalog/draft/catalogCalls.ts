@@ -25,7 +25,8 @@ export const readCatalog: ApiCall<CatalogVersion> = (gateway) =>
     })
   )
 
-const sendJson = <S extends Schema.Top & { readonly DecodingServices: never }>(
+/** Sends a body as it was written, and decodes the answer. */
+export const sendJson = <S extends Schema.Top & { readonly DecodingServices: never }>(
   session: Session,
   path: string,
   init: RequestInit,
