@@ -26,7 +26,8 @@ export const layerChargedUnits = Layer.effect(
         // is computed from the cost.
         const unitGroups = sql`
           SELECT o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
-                 q."withVideo", q.sound, q.mode, q."expectsOutput", q.quality, q.size, count(*)::int AS count,
+                 q."withVideo", q.sound, q.mode, q."expectsOutput", q.quality, q.size, q.edit,
+                 count(*)::int AS count,
                  sum(o.charge)::text AS "chargeNano", coalesce(sum(o.cost), 0)::text AS "costNano",
                  (count(*) - count(o.cost))::int AS "withoutCost",
                  sum(q.tokens)::text AS "videoTokens", sum(q.seconds)::text AS seconds,
@@ -45,6 +46,7 @@ export const layerChargedUnits = Layer.effect(
                     (o.quote ->> 'sound')::boolean AS sound, o.quote ->> 'mode' AS mode,
                     coalesce(o.quote ->> 'outputTokens' <> '0', false) AS "expectsOutput",
                     o.quote ->> 'quality' AS quality, o.quote ->> 'size' AS size,
+                    coalesce((o.quote ->> 'edit')::boolean, false) AS edit,
                     CASE o.unit WHEN 'second' THEN o.output
                                 ELSE (o.quote ->> 'outputSeconds')::bigint END AS seconds,
                     CASE WHEN o.unit = 'second' AND o.input > 0 THEN o.input
@@ -60,7 +62,7 @@ export const layerChargedUnits = Layer.effect(
            WHERE o.state = 'captured' AND o.month = ${first}
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, q.tokens IS NULL,
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, q.tokens IS NULL,
                     q."cachedTokens" IS NULL, q."audioInputTokens" IS NULL,
                     q."audioOutputTokens" IS NULL`
         return turns.withPermits(1)(

@@ -17,6 +17,7 @@ const emptyGroup = {
   expectsOutput: false,
   quality: null,
   size: null,
+  edit: false,
   videoTokens: null,
   seconds: null,
   inputSeconds: null,
@@ -55,7 +56,12 @@ const unitsOf = (order: StoredOrder, input: bigint, output: bigint): Partial<Uni
   if (quote === null) return {}
   switch (quote.kind) {
     case "image":
-      return { images: output, quality: quote.quality ?? null, size: quote.size ?? null }
+      return {
+        images: output,
+        quality: quote.quality ?? null,
+        size: quote.size ?? null,
+        edit: quote.edit ?? false
+      }
     case "tokens":
       return {
         expectsOutput: quote.outputTokens !== 0n,
