@@ -3,7 +3,7 @@
  * as `billing_unavailable`, never as a charge of zero.
  */
 import { Schema } from "effect"
-import { ImageTable } from "../image/imagePrices.ts"
+import { ImageLines, ImageTable } from "../image/imagePrices.ts"
 import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
 import { PriceTier, Resolution } from "../video/tiers.ts"
 import { videoTables } from "../video/videoPriceTable.ts"
@@ -45,8 +45,8 @@ export type SecondVideoPrices = typeof SecondVideoPrices.Type
 export const ImagePrices = Schema.Struct({
   kind: priceKind("image"),
   per_image: Schema.optionalKey(
-    Schema.Union([PositiveAmount, ImageTable]).annotate({
-      description: "One price for every image, or a table by quality and size"
+    Schema.Union([PositiveAmount, ImageTable, ImageLines]).annotate({
+      description: "One price for every image, a table by quality and size, or a list of lines"
     })
   )
 }).annotate({ identifier: "ImagePrices", description: "Images, billed by their number" })

@@ -14,15 +14,23 @@ export const ImageQuote = Schema.Struct({
   /** The ordered quality and size, with which the order can be priced by another price table. */
   quality: Schema.optionalKey(Schema.String),
   size: Schema.optionalKey(Schema.String),
+  /** Whether the order has input images; missing if it has none. */
+  edit: Schema.optionalKey(Schema.Boolean),
   /** The names of the applied price in a price table; missing if the model has a single price. */
-  tier: Schema.optionalKey(Schema.Struct({ quality: Schema.String, size: Schema.String }))
+  tier: Schema.optionalKey(
+    Schema.Struct({
+      quality: Schema.String,
+      size: Schema.String,
+      edit: Schema.optionalKey(Schema.Boolean)
+    })
+  )
 })
 export type ImageQuote = typeof ImageQuote.Type
 
 /** The price of one image; without a tier if the model has a single price. */
 type ImagePrice = Pick<TierPrice, "nanoPerImage"> & Partial<TierPrice>
 
-const unspecifiedTier: ImageTier = { quality: null, size: null }
+const unspecifiedTier: ImageTier = { quality: null, size: null, edit: false }
 
 /**
  * The price of an image. If the model has a single price, that price applies to every quality and
@@ -60,6 +68,7 @@ export const quoteAtPrice = (
   holdNano: BigInt(images) * nanoPerImage,
   ...(requestedTier.quality === null ? {} : { quality: requestedTier.quality }),
   ...(requestedTier.size === null ? {} : { size: requestedTier.size }),
+  ...(requestedTier.edit ? { edit: true } : {}),
   ...(tier === undefined ? {} : { tier })
 })
 

@@ -3,13 +3,12 @@
  * sent to the vendor so that the price is correct.
  */
 import { Result, Schema } from "effect"
+import { ANY, makeLineRules } from "../catalog/priceLines.ts"
 import { BillingUnavailable } from "../Errors.ts"
 import { PositiveAmount } from "../money/Money.ts"
 import { plainText } from "../plainText.ts"
 import { type FieldFault, fieldCheck } from "../requestFields.ts"
 
-/** The name of the fallback row or column. */
-const ANY = "*"
 /** The value that leaves the choice to the vendor. */
 export const AUTO = "auto"
 
@@ -60,11 +59,84 @@ export const ImageTable = Schema.Record(Schema.String, Sizes)
   })
 export type ImageTable = typeof ImageTable.Type
 
+const PricedName = plainText(64)
+
+const lineFacts = {
+  quality: Schema.optionalKey(
+    PricedName.annotate({ description: "The quality, such as high; * or left out is any" })
+  ),
+  size: Schema.optionalKey(
+    PricedName.annotate({ description: "The size, such as 1024x1024; * or left out is any" })
+  ),
+  edit: Schema.optionalKey(
+    Schema.Union([Schema.Boolean, Schema.Literal(ANY)]).annotate({
+      description:
+        "Whether the order has input images: an edit, or reference images; * or left out is either"
+    })
+  )
+}
+const LineFacts = Schema.Struct(lineFacts)
+type LineFacts = typeof LineFacts.Type
+const factNames = ["quality", "size", "edit"] as const
+type FactName = (typeof factNames)[number]
+
+/** The facts of a line in words, such as `high 1024x1024 of an edit`. */
+export const imageLineInWords = ({ quality = ANY, size = ANY, edit = ANY }: LineFacts): string => {
+  const words = [
+    ...(quality === ANY ? [] : [quality]),
+    ...(size === ANY ? [] : [size]),
+    ...(edit === ANY ? [] : [edit ? "of an edit" : "without input images"])
+  ]
+  return words.length === 0 ? "any image" : words.join(" ")
+}
+
+const rules = makeLineRules<FactName, LineFacts>({
+  names: factNames,
+  keyOf: (value) => (typeof value === "string" ? tierKey(value) : value),
+  inWords: imageLineInWords
+})
+
+/** Prices in nano-units per image, by the facts of the order. */
+export const ImageLines = Schema.NonEmptyArray(
+  Schema.Struct({ ...lineFacts, price: PositiveAmount })
+)
+  .check(
+    Schema.isMaxLength(MAX_ENTRIES, { expected: `at most ${MAX_ENTRIES} lines` }),
+    Schema.makeFilter(rules.faults)
+  )
+  .annotate({
+    identifier: "ImagePriceLines",
+    description:
+      "Prices of an image by quality, size and whether it is an edit; of the lines that apply to an order, the most specific one counts. An order that names no quality or size is looked up at auto"
+  })
+export type ImageLines = typeof ImageLines.Type
+
+/** The prices of an image: one for every image, a table, or lines. */
+export type ImagePriceForm = bigint | ImageTable | ImageLines
+
+/** Whether the prices of an image are a list of lines. */
+export const isImageLines = <T>(prices: T): prices is Extract<T, ReadonlyArray<unknown>> =>
+  Array.isArray(prices)
+
+type TableOf<A> = Readonly<Record<string, Readonly<Record<string, A>>>>
+type LinesOf<A> = ReadonlyArray<LineFacts & { readonly price: A }>
+
 /** Every price of a table with its quality and size, for any representation of amounts. */
-export const imageAmounts = <A>(table: Readonly<Record<string, Readonly<Record<string, A>>>>) =>
+export const tableAmounts = <A>(table: TableOf<A>) =>
   Object.entries(table).flatMap(([quality, sizes]) =>
     Object.entries(sizes).map(([size, amount]) => ({ quality, size, amount }))
   )
+
+/** Every price of an image with the names of its facts, for any representation of amounts. */
+export const imageAmounts = <A extends string | bigint>(
+  prices: A | TableOf<A> | LinesOf<A> | undefined
+): ReadonlyArray<{ readonly names: ReadonlyArray<string>; readonly amount: A }> => {
+  if (prices === undefined) return []
+  if (typeof prices !== "object") return [{ names: [], amount: prices }]
+  return isImageLines(prices)
+    ? prices.map((line) => ({ names: [imageLineInWords(line)], amount: line.price }))
+    : tableAmounts(prices).map(({ quality, size, amount }) => ({ names: [quality, size], amount }))
+}
 
 /** The fields of an order that the price of an image can depend on. */
 export const imageDimensions = ["quality", "size"] as const
@@ -74,9 +146,13 @@ const isNamed = (table: object): boolean => Object.keys(table).some((name) => na
 
 /** The fields that a price table distinguishes. */
 export const pricedDimensions = (
-  prices: bigint | ImageTable | undefined
+  prices: ImagePriceForm | undefined
 ): ReadonlySet<ImageDimension> => {
   if (typeof prices !== "object") return new Set()
+  if (isImageLines(prices)) {
+    const named = prices.flatMap(rules.namedFacts)
+    return new Set(imageDimensions.filter((dimension) => named.includes(dimension)))
+  }
   const isPriced: Readonly<Record<ImageDimension, boolean>> = {
     quality: isNamed(prices),
     size: Object.values(prices).some(isNamed)
@@ -85,14 +161,20 @@ export const pricedDimensions = (
 }
 
 /** The quality and size of an order; null for the one that the order does not name. */
-export type ImageTier = Readonly<Record<ImageDimension, string | null>>
+type NamedTier = Readonly<Record<ImageDimension, string | null>>
+
+/** The facts of an order that the price of an image can depend on. */
+export interface ImageTier extends NamedTier {
+  /** Whether the order has input images. */
+  readonly edit: boolean
+}
 
 export interface TierPrice {
   readonly nanoPerImage: bigint
   /** The names of the applied price in the table. */
-  readonly tier: Readonly<Record<ImageDimension, string>>
+  readonly tier: Readonly<Record<ImageDimension, string>> & { readonly edit?: boolean }
   /** The values that must be sent to the vendor; null if the price does not depend on the field. */
-  readonly vendorTier: ImageTier
+  readonly vendorTier: NamedTier
 }
 
 /** The table entry for the requested name, with its name in the table. */
@@ -125,7 +207,51 @@ const noPrice = (param: ImageDimension, requested: string | null, table: object,
   )
 }
 
+/** The price by the most specific line that applies to the order. */
+const priceByLines = (
+  lines: ImageLines,
+  requested: ImageTier
+): Result.Result<TierPrice, BillingUnavailable> => {
+  const { quality, size, edit } = requested
+  const facts: LineFacts = { quality: quality ?? AUTO, size: size ?? AUTO, edit }
+  const priced = lines.map(imageLineInWords)
+  return Result.map(
+    Result.fromOption(
+      rules.lineFor(lines, facts),
+      () =>
+        new BillingUnavailable({
+          message: `No price is configured for ${imageLineInWords(facts)}, so this order cannot be billed. Priced are: ${priced.join("; ")}.`,
+          param: "model",
+          priced
+        })
+    ),
+    (line) => {
+      const pricedFields = pricedDimensions(lines)
+      const vendorName = (dimension: ImageDimension): string | null => {
+        if (!pricedFields.has(dimension)) return null
+        const name = line[dimension] ?? ANY
+        return name === ANY ? normalizedName(requested[dimension] ?? AUTO) : name
+      }
+      return {
+        nanoPerImage: line.price,
+        tier: {
+          quality: line.quality ?? ANY,
+          size: line.size ?? ANY,
+          ...(typeof line.edit === "boolean" ? { edit: line.edit } : {})
+        },
+        vendorTier: { quality: vendorName("quality"), size: vendorName("size") }
+      }
+    }
+  )
+}
+
 export const tierPrice = (
+  prices: ImageTable | ImageLines,
+  requested: ImageTier
+): Result.Result<TierPrice, BillingUnavailable> =>
+  isImageLines(prices) ? priceByLines(prices, requested) : priceByTable(prices, requested)
+
+const priceByTable = (
   table: ImageTable,
   { quality, size }: ImageTier
 ): Result.Result<TierPrice, BillingUnavailable> => {

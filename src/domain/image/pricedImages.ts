@@ -10,7 +10,8 @@ import {
   gatewayImageFields,
   type ImageBody,
   type ImageRequest,
-  imageCount
+  imageCount,
+  referenceImages
 } from "./ImageRequest.ts"
 import { AUTO, type ImageTier, pricedDimensions } from "./imagePrices.ts"
 
@@ -57,7 +58,8 @@ export const priceImages = (
   }
   const requestedTier: ImageTier = {
     quality: explicitValue(body.quality),
-    size: explicitValue(body.size)
+    size: explicitValue(body.size),
+    edit: edit !== null || referenceImages(body).length > 0
   }
   return Result.flatMap(imagePrice(prices, requestedTier), (price) => {
     const quote = quoteAtPrice(price, imageCount(body), requestedTier)

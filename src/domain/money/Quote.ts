@@ -142,8 +142,11 @@ export const textFormula = (
  * The quality and size of the applied price as text, such as ` (quality high, size 1024x1024)`;
  * empty if the model has a single price.
  */
-const tierOf = ({ tier }: ImageQuote): string =>
-  tier === undefined ? "" : ` (quality ${tier.quality}, size ${tier.size})`
+const tierOf = ({ tier }: ImageQuote): string => {
+  if (tier === undefined) return ""
+  const edit = tier.edit === undefined ? "" : tier.edit ? ", edit" : ", no edit"
+  return ` (quality ${tier.quality}, size ${tier.size}${edit})`
+}
 
 /** The formula of the hold, in one line. */
 export const formulaOf = (quote: Quote): string => {

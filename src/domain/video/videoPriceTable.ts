@@ -2,14 +2,12 @@
  * Price tables of videos: a line is a price for orders with certain facts. The most specific line
  * that applies to an order is its price.
  */
-import { Array as Arr, Order, Result, Schema } from "effect"
+import { Result, Schema } from "effect"
+import { ANY, makeLineRules } from "../catalog/priceLines.ts"
 import { BillingUnavailable } from "../Errors.ts"
 import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
 import { Resolution, tokensPerSecond } from "./tiers.ts"
 import { FactName, InputMode, type VideoFacts } from "./videoFacts.ts"
-
-/** The value of a fact in a line that applies to every value; the same as a missing fact. */
-const ANY = "*"
 
 const fact = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(Schema.Union([schema, Schema.Literal(ANY)]).annotate({ description }))
@@ -30,26 +28,6 @@ const LineFacts = Schema.Struct(lineFacts)
 type LineFacts = typeof LineFacts.Type
 
 const factNames = FactName.literals
-
-const isNamed = (line: LineFacts, name: FactName): boolean => (line[name] ?? ANY) !== ANY
-const namedFacts = (line: LineFacts): ReadonlyArray<FactName> =>
-  factNames.filter((name) => isNamed(line, name))
-
-/** Whether an order can have the facts of both lines. */
-const overlap = (one: LineFacts, other: LineFacts): boolean =>
-  factNames.every(
-    (name) => !isNamed(one, name) || !isNamed(other, name) || one[name] === other[name]
-  )
-
-/** Whether the line names every fact that the other line names. */
-const isWithin = (line: LineFacts, other: LineFacts): boolean =>
-  namedFacts(other).every((name) => isNamed(line, name))
-
-/** The facts that either line names. */
-const merge = (one: LineFacts, other: LineFacts): LineFacts => ({
-  ...one,
-  ...Object.fromEntries(namedFacts(other).map((name) => [name, other[name]]))
-})
 
 const soundInWords = (sound: LineFacts["sound"]): ReadonlyArray<string> =>
   typeof sound === "boolean" ? [sound ? "with sound" : "without sound"] : []
@@ -75,26 +53,11 @@ export const lineInWords = ({ resolution, sound, input_video, mode }: LineFacts)
   return parts.length === 0 ? "any order" : parts.join(" ")
 }
 
-/**
- * Faults of lines among which no line is the most specific one: two equal lines, or two lines that
- * apply to the same orders without a line that names the facts of both.
- */
-const lineFaults = (lines: ReadonlyArray<LineFacts>) =>
-  lines.flatMap((line, index) =>
-    lines.slice(0, index).flatMap((earlier, earlierIndex) => {
-      const path = [index]
-      const isMoreSpecific = isWithin(line, earlier) !== isWithin(earlier, line)
-      if (!overlap(line, earlier) || isMoreSpecific) return []
-      if (isWithin(line, earlier)) {
-        return [{ path, issue: `Is for the same orders as lines[${earlierIndex}]` }]
-      }
-      const both = merge(line, earlier)
-      const isForBoth = (other: LineFacts) =>
-        overlap(other, both) && isWithin(other, both) && isWithin(both, other)
-      const issue = `Is for some of the orders of lines[${earlierIndex}]: add a line for ${lineInWords(both)}`
-      return lines.some(isForBoth) ? [] : [{ path, issue }]
-    })
-  )
+const rules = makeLineRules<FactName, LineFacts>({
+  names: factNames,
+  keyOf: (value) => value,
+  inWords: lineInWords
+})
 
 const MAX_LINES = 64
 
@@ -102,7 +65,7 @@ const linesOf = <Price extends Schema.Top>(price: Price) =>
   Schema.NonEmptyArray(Schema.Struct({ ...lineFacts, price }))
     .check(
       Schema.isMaxLength(MAX_LINES, { expected: `at most ${MAX_LINES} lines` }),
-      Schema.makeFilter(lineFaults)
+      Schema.makeFilter(rules.faults)
     )
     .annotateKey({
       description: "The prices; of the lines that apply to an order, the most specific one counts"
@@ -163,7 +126,7 @@ export type VideoTable = typeof VideoTable.Type
 
 /** The facts that the table distinguishes. */
 export const pricedFacts = ({ lines }: VideoTable): ReadonlyArray<FactName> =>
-  factNames.filter((name) => lines.some((line) => isNamed(line, name)))
+  factNames.filter((name) => lines.some((line) => rules.namedFacts(line).includes(name)))
 
 /** The resolutions of orders to which a line applies; null if a line is for any resolution. */
 export const pricedResolutions = ({ lines }: VideoTable): ReadonlyArray<Resolution> | null => {
@@ -172,13 +135,6 @@ export const pricedResolutions = ({ lines }: VideoTable): ReadonlyArray<Resoluti
     ? null
     : Resolution.literals.filter((resolution) => resolutions.includes(resolution))
 }
-
-const lineFor = ({ lines }: VideoTable, facts: LineFacts) =>
-  Arr.head(
-    Arr.sortBy(
-      Order.mapInput(Order.flip(Order.Number), (line: LineFacts) => namedFacts(line).length)
-    )(lines.filter((line) => overlap(line, facts)))
-  )
 
 /**
  * The price of a unit, in nano-units. If the sound is not known before the order is made, both
@@ -194,7 +150,7 @@ export const linePrice = (
       sounds.map((one) => {
         const facts = { resolution, sound: one, input_video: withVideo, mode }
         return Result.mapError(
-          Result.fromOption(lineFor(table, facts), () => facts),
+          Result.fromOption(rules.lineFor(table.lines, facts), () => facts),
           () => noLine(table, facts)
         )
       })

@@ -27,7 +27,8 @@ export const layerChargedUnits = Layer.effect(
       // reference video that were not measured for the hold are not known.
       const unitGroups = sql`
           SELECT g.price_list_id AS "priceListId", o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
-                 q."withVideo", q.sound, q.mode, q."expectsOutput", q.quality, q.size, count(*)::int AS count,
+                 q."withVideo", q.sound, q.mode, q."expectsOutput", q.quality, q.size, q.edit,
+                 count(*)::int AS count,
                  sum(o.charge)::text AS "chargeNano", coalesce(sum(o.cost), 0)::text AS "costNano",
                  (count(*) - count(o.cost))::int AS "withoutCost",
                  sum(q.tokens)::text AS "videoTokens", sum(q.seconds)::text AS seconds,
@@ -49,6 +50,7 @@ export const layerChargedUnits = Layer.effect(
                     o.quote ->> 'mode' AS mode,
                     coalesce(o.quote ->> 'outputTokens' <> '0', false) AS "expectsOutput",
                     o.quote ->> 'quality' AS quality, o.quote ->> 'size' AS size,
+                    coalesce((o.quote ->> 'edit')::boolean, false) AS edit,
                     CASE o.unit WHEN 'second'
                                 THEN least(o.output, (o.quote ->> 'outputSeconds')::bigint)
                                 ELSE (o.quote ->> 'outputSeconds')::bigint END AS seconds,
@@ -72,7 +74,7 @@ export const layerChargedUnits = Layer.effect(
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
              AND ${isIncluded}
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, q.tokens IS NULL, q."inputSeconds" IS NULL,
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, q.tokens IS NULL, q."inputSeconds" IS NULL,
                     q."cachedTokens" IS NULL, q."audioInputTokens" IS NULL,
                     q."audioOutputTokens" IS NULL`
       return turns.withPermits(1)(

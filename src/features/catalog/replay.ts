@@ -42,6 +42,8 @@ export const UnitGroup = Schema.Struct({
   /** For images: quality and size as ordered; null where the order did not specify them. */
   quality: Schema.NullOr(Schema.String),
   size: Schema.NullOr(Schema.String),
+  /** For images: whether the orders have input images. */
+  edit: Schema.Boolean,
   count: Schema.Int,
   chargeNano: Schema.BigIntFromString,
   /** The cost of the charges whose cost is known. */

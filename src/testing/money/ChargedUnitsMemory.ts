@@ -18,6 +18,7 @@ const emptyGroup = {
   expectsOutput: false,
   quality: null,
   size: null,
+  edit: false,
   videoTokens: null,
   seconds: null,
   inputSeconds: null,
@@ -83,7 +84,12 @@ const unitsOf = (
   if (quote === null) return {}
   switch (quote.kind) {
     case "image":
-      return { images: output, quality: quote.quality ?? null, size: quote.size ?? null }
+      return {
+        images: output,
+        quality: quote.quality ?? null,
+        size: quote.size ?? null,
+        edit: quote.edit ?? false
+      }
     case "tokens":
       return {
         expectsOutput: quote.outputTokens !== 0n,

@@ -34,11 +34,9 @@ const amountsOf = (prices: PricesText): ReadonlyArray<readonly [name: string, am
     case "video_table":
       return prices.lines.flatMap((line) => priceEntries(lineInWords(line), line.price))
     case "image":
-      return typeof prices.per_image === "object"
-        ? imageAmounts(prices.per_image).flatMap(({ quality, size, amount }) =>
-            priceEntries(`${quality} ${size}`, amount)
-          )
-        : priceEntries("", prices.per_image)
+      return imageAmounts<string>(prices.per_image).flatMap(({ names, amount }) =>
+        priceEntries(names.join(" "), amount)
+      )
     case "tokens":
       return [
         ...priceEntries("↑", prices.per_million_input),

@@ -132,7 +132,8 @@ export const TableVideoInputs = Schema.Struct({
 export const ImageInputs = Schema.Struct({
   images: integer("Images ordered (`n`); the number that comes back changes nothing", 1),
   quality: Schema.optionalKey(text("Where prices are a table: the quality that is billed", "high")),
-  size: Schema.optionalKey(text("Where prices are a table: the size that is billed", "1024x1024"))
+  size: Schema.optionalKey(text("Where prices are a table: the size that is billed", "1024x1024")),
+  edit: Schema.optionalKey(flag("Where prices depend on it: whether an edit is billed", false))
 })
 
 export const TextInputs = Schema.Struct({

@@ -1,9 +1,14 @@
 /** A price table of a model or of a vendor: its kind, and an amount for each resolution or tier. */
 import { Select, Stack, Table, Text, TextInput } from "@mantine/core"
+import { Array as Arr } from "effect"
 import { useTranslation } from "react-i18next"
 import { priceKindsOf } from "../../../../domain/catalog/CatalogRules.ts"
 import type { Modality } from "../../../../domain/catalog/Modality.ts"
-import { imageAmounts } from "../../../../domain/image/imagePrices.ts"
+import {
+  imageLineInWords,
+  isImageLines,
+  tableAmounts
+} from "../../../../domain/image/imagePrices.ts"
 import { PriceTier, Resolution } from "../../../../domain/video/tiers.ts"
 import type { PricesText } from "../draft/catalogEntries.ts"
 import { PriceLines } from "./PriceLines.tsx"
@@ -70,6 +75,49 @@ const Cell = ({
     onChange={(event) => onChange(event.currentTarget.value.trim())}
   />
 )
+
+type ImageLinesText = Extract<
+  Extract<PricesText, { readonly kind: "image" }>["per_image"],
+  ReadonlyArray<unknown>
+>
+
+/** The prices of lines; their facts are edited in the JSON of the catalog. */
+const ImageLines = ({
+  lines,
+  faultAt,
+  onChange
+}: Pick<Props, "faultAt"> & {
+  readonly lines: ImageLinesText
+  readonly onChange: (lines: ImageLinesText) => void
+}) => {
+  const { t } = useTranslation("catalog")
+  return (
+    <Table withRowBorders={false} aria-label={t("prices.perImage")}>
+      <Table.Tbody>
+        {lines.map((line, index) => {
+          const name = imageLineInWords(line)
+          return (
+            <Table.Tr key={name}>
+              <Table.Th scope="row">{name}</Table.Th>
+              <Table.Td>
+                <Cell
+                  label={t("prices.at", { tier: t("prices.perImage"), column: name })}
+                  value={line.price}
+                  error={faultAt(`per_image[${index}].price`) ?? faultAt(`per_image[${index}]`)}
+                  onChange={(price) =>
+                    onChange(
+                      Arr.map(lines, (one, place) => (place === index ? { ...one, price } : one))
+                    )
+                  }
+                />
+              </Table.Td>
+            </Table.Tr>
+          )
+        })}
+      </Table.Tbody>
+    </Table>
+  )
+}
 
 const kindNames = (kinds: ReadonlyArray<PricesText["kind"]>, present: PricesText | undefined) =>
   present === undefined || kinds.includes(present.kind) ? kinds : [...kinds, present.kind]
@@ -160,11 +208,20 @@ const Amounts = ({
       return <PriceLines {...{ value, onChange, faultAt }} />
     case "image": {
       const table = value.per_image
+      if (isImageLines(table)) {
+        return (
+          <ImageLines
+            lines={table}
+            faultAt={faultAt}
+            onChange={(per_image) => onChange({ ...value, per_image })}
+          />
+        )
+      }
       if (typeof table === "object") {
         return (
           <Table withRowBorders={false} aria-label={t("prices.perImage")}>
             <Table.Tbody>
-              {imageAmounts(table).map(({ quality, size, amount }) => (
+              {tableAmounts(table).map(({ quality, size, amount }) => (
                 <Table.Tr key={`${quality} ${size}`}>
                   <Table.Th scope="row">{`${quality} · ${size}`}</Table.Th>
                   <Table.Td>

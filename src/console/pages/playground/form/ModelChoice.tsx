@@ -58,12 +58,10 @@ const usePrices = ({ prices }: ModelEntry) => {
     case "image":
       return table(
         [t("prices.perImage")],
-        typeof prices.per_image === "object"
-          ? imageAmounts(prices.per_image).map(({ quality, size, amount }) => ({
-              priceName: `${quality} · ${size}`,
-              amounts: [amount]
-            }))
-          : [{ priceName: t("prices.image"), amounts: [prices.per_image] }]
+        imageAmounts<bigint>(prices.per_image).map(({ names, amount }) => ({
+          priceName: names.length === 0 ? t("prices.image") : names.join(" · "),
+          amounts: [amount]
+        }))
       )
     case "tokens":
       return table(
