@@ -9,8 +9,9 @@ import { monotonicMillis, monotonicMillisOf } from "./monotonic.ts"
 import { Settings } from "./Settings.ts"
 
 /**
- * The topics of changes. `keys`: the API keys and their permissions. `catalog`: the catalog and the
- * accounts of its channels. `tasks`: ended tasks, which change when they are erased.
+ * The topics of changes. `keys`: the API keys and their permissions. `catalog`: the catalog, the
+ * accounts of its channels and the price lists. `tasks`: ended tasks, which change when they are
+ * erased.
  */
 export const Topic = Schema.Literals(["keys", "catalog", "tasks"])
 export type Topic = typeof Topic.Type

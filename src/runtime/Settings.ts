@@ -219,7 +219,7 @@ export const defaultSettings = {
   archiveDays: 0,
   /**
    * `1`: orders without `watermark` ask the vendor for its mark "made by AI", if the model has a
-   * field for it and the organisation has no setting of its own.
+   * field for it, and neither the organisation nor its price list has a setting.
    */
   watermark: false,
   /** Maximum number of bytes of a vendor's file that is proxied. */

@@ -92,6 +92,40 @@ it.live("a key revoked on one gateway is refused by the other, which is told", (
   }).pipe(Effect.scoped)
 )
 
+const Hold = Schema.Struct({ hold: Schema.String })
+const List = Schema.Struct({ id: Schema.String })
+
+it.live("a price list, and who is on it, holds on the other gateway, which is told", () =>
+  Effect.gen(function* () {
+    const { first, second, customer } = yield* makePair(toldOnly)
+    const json = { model: "paint-1", prompt: "a lighthouse" }
+    const holdOf = Effect.flatMap(
+      second.call("/v1/quotes", { key: customer.key, json }),
+      (answer) => Effect.map(bodyAs(Hold, answer), ({ hold }) => hold)
+    )
+    const becomes = (hold: string) => until(Effect.map(holdOf, (now) => now === hold))
+    assert.strictEqual(yield* holdOf, "0.2")
+    const { id } = yield* bodyAs(
+      List,
+      yield* first.admin("/price-lists", { json: { name: "Told", factor: "0.5" } })
+    )
+    const put = (price_list: string | null) =>
+      first.admin(`/organizations/${customer.organizationId}`, {
+        method: "PATCH",
+        json: { price_list }
+      })
+    yield* put(id)
+    yield* becomes("0.1")
+    yield* first.admin(`/price-lists/${id}`, {
+      method: "PUT",
+      json: { name: "Told", factor: "2" }
+    })
+    yield* becomes("0.4")
+    yield* put(null)
+    yield* becomes("0.2")
+  }).pipe(Effect.scoped)
+)
+
 it.live("a key revoked while the other gateway's line is silently dead is refused there", () =>
   Effect.gen(function* () {
     const { wire, isListening, revoke, isAccepted, isRefused } = yield* makePair(listening)
