@@ -30,6 +30,7 @@ const names = new Set([
   "textusage",
   "usage",
   "cached",
+  "image-tokens",
   "audio-input",
   "audio-output",
   "fewer",

@@ -16,6 +16,7 @@ import {
   type Vendor
 } from "../Vendor.ts"
 import { readEdit } from "./ip_a/edits.ts"
+import { imageUsage } from "./ip_a/imageUsage.ts"
 import { type ImageWork, streamImages } from "./ip_a/streaming.ts"
 import { modelsAt } from "./modelList.ts"
 import {
@@ -129,7 +130,8 @@ const answer = Effect.fnUntraced(function* (
   )
   return {
     created: Math.floor(Date.parse(accepted.at) / 1000),
-    data: [...data, ...Array.from({ length: refused }, () => refusedImage)]
+    data: [...data, ...Array.from({ length: refused }, () => refusedImage)],
+    ...imageUsage(accepted, imageCount)
   }
 })
 

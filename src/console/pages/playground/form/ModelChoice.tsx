@@ -60,6 +60,16 @@ const usePrices = ({ prices }: ModelEntry) => {
           amounts: [amount]
         }))
       )
+    case "image_tokens":
+      return table(
+        [t("prices.perMillion")],
+        [
+          { what: t("prices.input"), amounts: [perMillion(prices.per_million_text_input)] },
+          { what: t("prices.imageInput"), amounts: [perMillion(prices.per_million_image_input)] },
+          { what: t("prices.cached"), amounts: [perMillion(prices.per_million_cached_input)] },
+          { what: t("prices.output"), amounts: [perMillion(prices.per_million_image_output)] }
+        ].filter(({ amounts: [amount] }) => amount !== undefined)
+      )
     case "tokens":
       return table(
         [t("prices.perMillion")],
