@@ -85,7 +85,7 @@ export const readGenerated: Read<ImageOrder, GeneratedImages> = (account, answer
   const { large } = answer
   if (large !== undefined) {
     return images?.isUnchanged === true && hasCreationTime(images.result)
-      ? Result.succeed({ result: large.raw, surplus: 0 })
+      ? Result.succeed({ result: large.raw, surplus: 0, usage: images.usage })
       : readGenerated(account, decodeFully(answer), order)
   }
   return images === null ? Result.fail(imagesFailure(account, answer)) : Result.succeed(images)

@@ -15,10 +15,9 @@ import {
 } from "../domain/Errors.ts"
 import { imageReferences } from "../domain/files/fileReferences.ts"
 import { imageFamilyOf } from "../domain/image/ImageProtocol.ts"
-import { quoteImages } from "../domain/image/ImageQuote.ts"
 import { checkImages, type ImageRequest } from "../domain/image/ImageRequest.ts"
 import { checkImageAnswer } from "../domain/image/imageAnswerSize.ts"
-import { priceImages } from "../domain/image/pricedImages.ts"
+import { priceImages, quoteImagesBy } from "../domain/image/pricedImages.ts"
 import { isMarked, withMark } from "../domain/marks.ts"
 import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
@@ -150,16 +149,21 @@ export const makeOrderResolution = Effect.gen(function* () {
           checkImageAnswer(request.body, family, settings.maxAnswerBytes)
         )
         if (Result.isFailure(checked)) return Result.fail(checked.failure)
-        if (model.prices?.kind !== "image") return Result.fail(unpriced(model))
+        const { prices } = model
+        if (prices?.kind !== "image" && prices?.kind !== "image_tokens") {
+          return Result.fail(unpriced(model))
+        }
         const body = isMarkDefault ? withMark(request.body, parameters) : request.body
-        return Result.map(priceImages(model.prices, { ...request, body }, family), (priced) => ({
+        return Result.map(priceImages(prices, { ...request, body }, family), (priced) => ({
           adapter,
           isMarked: isMarked(body, parameters),
           ...priced
         }))
       },
-      quoteBy: ({ quote, requestedTier }, prices) =>
-        prices.kind === "image" ? quoteImages(prices, quote.images, requestedTier) : otherPriceKind,
+      quoteBy: ({ facts }, prices) =>
+        prices.kind === "image" || prices.kind === "image_tokens"
+          ? quoteImagesBy(prices, facts)
+          : otherPriceKind,
       notOffered: (_, errors) => errors[0]
     })
     const mounts = isMarkDefault ? preferMarked(usable) : usable

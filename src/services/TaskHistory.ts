@@ -106,7 +106,7 @@ const holdStates = { open: "processing", captured: "succeeded", released: "faile
 /** The kind of the order, derived from the kind of its quote. */
 export const kindOf = ({ quote }: JobHistory): "video" | "image" | "text" => {
   if (quote.kind === "tokens") return "text"
-  return quote.kind === "image" ? "image" : "video"
+  return quote.kind === "image" || quote.kind === "image_tokens" ? "image" : "video"
 }
 
 /**

@@ -31,6 +31,7 @@ const names = new Set([
   "usage",
   "renders",
   "cached",
+  "image-tokens",
   "audio-input",
   "audio-output",
   "fewer",

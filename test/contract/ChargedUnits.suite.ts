@@ -190,6 +190,7 @@ const kindsOf: Readonly<Record<AllPrices["kind"], string>> = {
   token_video: "video",
   second_video: "video",
   image: "image",
+  image_tokens: "image",
   tokens: "text"
 }
 
@@ -203,6 +204,8 @@ const pricedBy = (
 
 const chargeOf = (quote: Quote, { videoUsage, used }: Ordered): bigint => {
   switch (quote.kind) {
+    case "image_tokens":
+      return quote.holdNano
     case "image":
       return quote.holdNano
     case "tokens":
@@ -214,6 +217,8 @@ const chargeOf = (quote: Quote, { videoUsage, used }: Ordered): bigint => {
 
 const usageOf = (quote: Quote, ordered: Ordered): UsageEntry => {
   switch (quote.kind) {
+    case "image_tokens":
+      return { input: 0n, output: quote.outputTokens, ...unitOf(quote), basis: "formula" }
     case "image":
       return {
         input: 0n,

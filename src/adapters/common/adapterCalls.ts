@@ -248,9 +248,15 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
       const singleOrder = { ...order, body: { ...order.body, n: 1 } }
       return generateOneByOne(generateDecoded(account, singleOrder, onJob), count, timeout)
     }
-    const generate: ImageAdapter["generate"] = (account, order, onJob = () => Effect.void) =>
+    const generate: ImageAdapter["generate"] = (
+      account,
+      order,
+      onJob = () => Effect.void,
+      onUsage = () => {}
+    ) =>
       generateAll(account, order, onJob).pipe(
-        Effect.flatMap(({ result, surplus }) => {
+        Effect.flatMap(({ result, surplus, usage = null }) => {
+          if (usage !== null) onUsage(usage)
           const withTime = withCreationTime(result)
           return surplus > 0 ? Effect.andThen(reportSurplus(account, surplus), withTime) : withTime
         }),

@@ -1,6 +1,7 @@
 /** Streams of images in the common standard form: events of partial and of final images. */
 import { Predicate } from "effect"
 import { imageCount } from "../../domain/image/ImageRequest.ts"
+import { readImageUsage } from "../../domain/image/ImageTokenQuote.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder, ImagePiece } from "../../services/ProtocolAdapter.ts"
 import { isErrorText } from "../wire/errorText.ts"
@@ -51,6 +52,12 @@ const typeOf = ({ type }: Fields): string => (typeof type === "string" ? type : 
 const isPartial = (chunk: Fields): boolean => typeOf(chunk).endsWith(".partial_image")
 /** Whether a chunk reports that one of several images was refused; the others may follow. */
 const isPartialFailure = (chunk: Fields): boolean => typeOf(chunk).endsWith(".partial_failed")
+
+/** The tokens that the vendor counted for a finished image. */
+const usageField = (chunk: Fields): Pick<ImagePiece, "usage"> => {
+  const usage = isImage(chunk) && !isPartial(chunk) ? readImageUsage(chunk.usage, 1) : null
+  return usage === null ? {} : { usage }
+}
 
 const utf8 = new TextEncoder()
 const plainName = /^[\w.-]{1,64}$/
@@ -115,7 +122,8 @@ export const makeImageStream = (
     const isUnchanged = chunkForClient === chunk && isPlain
     return toSeenEvent({
       event: isUnchanged ? event : encodeNamedEvent(chunkForClient),
-      hasImage: hasImage || !isFreeOfImages(chunkForClient)
+      hasImage: hasImage || !isFreeOfImages(chunkForClient),
+      ...usageField(chunk)
     })
   }
 
@@ -134,9 +142,10 @@ export const makeImageStream = (
     const orderedData = (Array.isArray(data) ? data : []).filter(isImage)
     finishedImages += orderedData.length + images.surplus
     const type = `${edit === null ? "image_generation" : "image_edit"}.completed`
-    return orderedData.map((image) => ({
+    return orderedData.map((image, index) => ({
       event: encodeNamedEvent({ type, created_at: created, ...image }),
-      hasImage: true
+      hasImage: true,
+      ...(index === 0 && images.usage !== null ? { usage: images.usage } : {})
     }))
   }
 

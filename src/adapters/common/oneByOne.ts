@@ -1,5 +1,6 @@
 /** Orders of several images at a vendor that generates one image per call. */
 import { Array as Arr, Duration, Effect, Result } from "effect"
+import { addImageUsage } from "../../domain/image/ImageTokenQuote.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { failureKind, isUnreadableAnswer, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
@@ -19,13 +20,19 @@ const fieldsOf = (result: ImageResult): Readonly<Record<string, unknown>> =>
 
 /**
  * Merges the answers. The usage of the first answer is left out, because it does not cover the
- * other calls.
+ * other calls; the tokens of all calls add up, if every call was answered.
  */
-const joinAnswers = (answers: Arr.NonEmptyReadonlyArray<GeneratedImages>): GeneratedImages => {
+const joinAnswers = (
+  answers: Arr.NonEmptyReadonlyArray<GeneratedImages>,
+  isComplete: boolean
+): GeneratedImages => {
   const { usage: _, ...fields } = fieldsOf(answers[0].result)
   return {
     result: { ...fields, data: answers.flatMap(({ result }) => listOf(fieldsOf(result).data)) },
-    surplus: answers.reduce((sum, { surplus }) => sum + surplus, 0)
+    surplus: answers.reduce((sum, { surplus }) => sum + surplus, 0),
+    usage: isComplete
+      ? answers.map(({ usage = null }) => usage).reduce((sum, usage) => addImageUsage(sum, usage))
+      : null
   }
 }
 
@@ -64,6 +71,8 @@ export const generateOneByOne = Effect.fnUntraced(function* (
       Effect.annotateLogs({ ordered: images, reasons: failures.map(failureKind).join(", ") })
     )
   }
-  if (Arr.isReadonlyArrayNonEmpty(answers)) return joinAnswers(answers)
+  if (Arr.isReadonlyArrayNonEmpty(answers)) {
+    return joinAnswers(answers, failure === undefined)
+  }
   return yield* failure ?? timeoutFailure(timeout)
 })

@@ -3,6 +3,7 @@
  * them.
  */
 import { Predicate, Schema } from "effect"
+import { type ImageUsage, readImageUsage } from "../../domain/image/ImageTokenQuote.ts"
 import { WebAddress } from "../../domain/plainText.ts"
 import { anyFields } from "../../domain/requestFields.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
@@ -62,11 +63,14 @@ export interface GeneratedImages {
   readonly result: ImageResult
   /** The number of images beyond the ordered number, which are left out. */
   readonly surplus: number
+  /** The tokens that the vendor counted; null or absent where it reported none in a known form. */
+  readonly usage?: ImageUsage | null
 }
 
 interface StandardImages {
   readonly result: Fields
   readonly surplus: number
+  readonly usage: ImageUsage | null
   /** Whether the result equals the answer. */
   readonly isUnchanged: boolean
 }
@@ -90,6 +94,7 @@ export const imagesIn = (
   return {
     result: { ...fields, data },
     surplus: Math.max(0, images - orderedImages),
+    usage: readImageUsage(body.usage, Math.min(images, orderedImages)),
     isUnchanged: hasAllItems && fields === body
   }
 }

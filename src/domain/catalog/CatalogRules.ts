@@ -40,7 +40,7 @@ const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
   vlm: { prices: ["tokens"], protocols: "text", limits: textLimits },
   embedding: { prices: ["tokens"], protocols: "text", limits: ["input_tokens"] },
   rerank: { prices: ["tokens"], protocols: null },
-  image: { prices: ["image"], protocols: "image" },
+  image: { prices: ["image", "image_tokens"], protocols: "image" },
   tts: { prices: [], protocols: null },
   asr: { prices: [], protocols: null },
   video: {

@@ -3,7 +3,7 @@
  * as `billing_unavailable`, never as a charge of zero.
  */
 import { Schema } from "effect"
-import { ImageLines, ImageTable } from "../image/imagePrices.ts"
+import { ImageLines, ImageTable, ImageTokens, ImageTokenTable } from "../image/imagePrices.ts"
 import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
 import { PriceTier, Resolution } from "../video/tiers.ts"
 import { videoTables } from "../video/videoPriceTable.ts"
@@ -73,7 +73,29 @@ export const TokenPrices = Schema.Struct({
 }).annotate({ identifier: "TokenPrices", description: "Text, input and output tokens apart" })
 export type TokenPrices = typeof TokenPrices.Type
 
+/**
+ * Prices in nano-units per token of images that are billed by tokens, with the bounds of the tokens
+ * that are held.
+ */
+export const ImageTokenPrices = Schema.Struct({
+  kind: priceKind("image_tokens"),
+  per_million_text_input: positivePerMillion,
+  per_million_image_input: positivePerMillion,
+  per_million_image_output: positivePerMillion,
+  per_million_cached_input: ownPrice("cached input", "input"),
+  most_output_tokens: Schema.Union([ImageTokens, ImageTokenTable]).annotate({
+    description: "The most output tokens of an image: one bound, or a table by quality and size"
+  }),
+  most_image_input_tokens: Schema.optionalKey(
+    ImageTokens.annotate({
+      description: "The most tokens of an input image, 8192 when left out"
+    })
+  )
+}).annotate({ identifier: "ImageTokenPrices", description: "Images, billed by tokens" })
+export type ImageTokenPrices = typeof ImageTokenPrices.Type
+
 export const Prices = Schema.Union([
+  ImageTokenPrices,
   TokenVideoPrices,
   SecondVideoPrices,
   ...videoTables,

@@ -105,6 +105,7 @@ const isPrices = Schema.is(Prices)
 const isPerToken = (prices: Prices): boolean =>
   prices.kind === "token_video" ||
   prices.kind === "tokens" ||
+  prices.kind === "image_tokens" ||
   (prices.kind === "video_table" && prices.unit === "token")
 
 /** What a price of the table stands for in the catalog: a price per token is written per million. */

@@ -59,6 +59,29 @@ export const ImageTable = Schema.Record(Schema.String, Sizes)
   })
 export type ImageTable = typeof ImageTable.Type
 
+const MAX_IMAGE_TOKENS = 1_000_000
+export const ImageTokens = Schema.Int.check(
+  Schema.isBetween(
+    { minimum: 1, maximum: MAX_IMAGE_TOKENS },
+    { expected: `a whole number from 1 to ${MAX_IMAGE_TOKENS}` }
+  )
+)
+const tableOf = <S extends Schema.Top>(value: S) => {
+  const sizes = Schema.Record(Schema.String, value).check(
+    hasPrice,
+    maxEntries,
+    fieldCheck(distinctNames)
+  )
+  return Schema.Record(Schema.String, sizes).check(hasPrice, maxEntries, fieldCheck(distinctNames))
+}
+
+/** The most output tokens of an image, by quality and then by size. */
+export const ImageTokenTable = tableOf(ImageTokens).annotate({
+  identifier: "ImageTokenTable",
+  description:
+    "The most output tokens of an image by quality and then by size; * is for every other"
+})
+
 const PricedName = plainText(64)
 
 const lineFacts = {
@@ -146,7 +169,7 @@ const isNamed = (table: object): boolean => Object.keys(table).some((name) => na
 
 /** The fields that a price table distinguishes. */
 export const pricedDimensions = (
-  prices: ImagePriceForm | undefined
+  prices: ImagePriceForm | TableOf<number> | number | undefined
 ): ReadonlySet<ImageDimension> => {
   if (typeof prices !== "object") return new Set()
   if (isImageLines(prices)) {
@@ -251,18 +274,33 @@ export const tierPrice = (
 ): Result.Result<TierPrice, BillingUnavailable> =>
   isImageLines(prices) ? priceByLines(prices, requested) : priceByTable(prices, requested)
 
+/** An entry of a table by quality and size, with its names and the values for the vendor. */
+export interface TierEntry<A> extends Pick<TierPrice, "tier" | "vendorTier"> {
+  readonly value: A
+}
+
 const priceByTable = (
   table: ImageTable,
+  requested: ImageTier
+): Result.Result<TierPrice, BillingUnavailable> =>
+  Result.map(tierEntry(table, requested), ({ value, ...names }) => ({
+    nanoPerImage: value,
+    ...names
+  }))
+
+/** Looks up an entry of a table by the quality and the size of an order. */
+export const tierEntry = <A>(
+  table: TableOf<A>,
   { quality, size }: ImageTier
-): Result.Result<TierPrice, BillingUnavailable> => {
+): Result.Result<TierEntry<A>, BillingUnavailable> => {
   const row = entryOf(table, quality)
   if (row === null) return noPrice("quality", quality, table, "")
   const [rowName, sizes] = row
   const entry = entryOf(sizes, size)
   if (entry === null) return noPrice("size", size, sizes, ` at quality ${JSON.stringify(rowName)}`)
-  const [sizeName, nanoPerImage] = entry
+  const [sizeName, value] = entry
   return Result.succeed({
-    nanoPerImage,
+    value,
     tier: { quality: rowName, size: sizeName },
     vendorTier: {
       quality: vendorNameOf(table, rowName, quality),

@@ -1,11 +1,12 @@
 /** Prices an image order, and writes the values that the price depends on into the request. */
 import { Result } from "effect"
-import type { ImagePrices } from "../catalog/Prices.ts"
+import type { ImagePrices, ImageTokenPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable, type InvalidRequest } from "../Errors.ts"
 import { withoutFaults } from "../requestFields.ts"
+import { bytesIn, bytesOf } from "../text/textSize.ts"
 import { dimensionFaults } from "../unpricedWork.ts"
 import type { ImageFamily } from "./ImageProtocol.ts"
-import { type ImageQuote, imagePrice, quoteAtPrice } from "./ImageQuote.ts"
+import { type ImageQuote, imagePrice, quoteAtPrice, quoteImages } from "./ImageQuote.ts"
 import {
   gatewayImageFields,
   type ImageBody,
@@ -13,12 +14,18 @@ import {
   imageCount,
   referenceImages
 } from "./ImageRequest.ts"
-import { AUTO, type ImageTier, pricedDimensions } from "./imagePrices.ts"
+import {
+  type ImageTokenFacts,
+  type ImageTokenQuote,
+  outputBound,
+  quoteImageTokens
+} from "./ImageTokenQuote.ts"
+import { AUTO, type ImageTier, pricedDimensions, type TierPrice } from "./imagePrices.ts"
 
 interface PricedImages {
-  readonly quote: ImageQuote
-  /** The ordered quality and size, which are looked up in every price table. */
-  readonly requestedTier: ImageTier
+  readonly quote: ImageQuote | ImageTokenQuote
+  /** The facts of the order, by which every price table prices it. */
+  readonly facts: ImageTokenFacts
   /** The request to the vendor, except for the model's name. */
   readonly request: ImageRequest
 }
@@ -47,12 +54,14 @@ const missingSize = () =>
  * that could set this value is refused.
  */
 export const priceImages = (
-  prices: ImagePrices,
+  prices: ImagePrices | ImageTokenPrices,
   { body, edit }: ImageRequest,
   family: ImageFamily
 ): Result.Result<PricedImages, BillingUnavailable | InvalidRequest> => {
   if (family.passesOn) {
-    const pricedFields = pricedDimensions(prices.per_image)
+    const pricedFields = pricedDimensions(
+      prices.kind === "image" ? prices.per_image : prices.most_output_tokens
+    )
     const checked = withoutFaults(dimensionFaults(body, gatewayImageFields(family), pricedFields))
     if (Result.isFailure(checked)) return Result.fail(checked.failure)
   }
@@ -61,11 +70,10 @@ export const priceImages = (
     size: explicitValue(body.size),
     edit: edit !== null || referenceImages(body).length > 0
   }
-  return Result.flatMap(imagePrice(prices, requestedTier), (price) => {
-    const quote = quoteAtPrice(price, imageCount(body), requestedTier)
-    const { vendorTier } = price
+  const facts = factsOf({ body, edit }, requestedTier, family)
+  return Result.flatMap(quoteWithTier(prices, facts), ({ quote, vendorTier }) => {
     if (vendorTier === undefined) {
-      return Result.succeed({ quote, requestedTier, request: { body, edit } })
+      return Result.succeed({ quote, facts, request: { body, edit } })
     }
     if (vendorTier.size === AUTO && !family.hasAutoSize) return Result.fail(missingSize())
     const vendorBody: ImageBody = {
@@ -75,6 +83,52 @@ export const priceImages = (
         ? {}
         : { quality: vendorTier.quality })
     }
-    return Result.succeed({ quote, requestedTier, request: { body: vendorBody, edit } })
+    return Result.succeed({ quote, facts, request: { body: vendorBody, edit } })
   })
+}
+
+/** The quote, with the quality and size that must be sent so that the price is correct. */
+const quoteWithTier = (
+  prices: ImagePrices | ImageTokenPrices,
+  facts: ImageTokenFacts
+): Result.Result<
+  Pick<PricedImages, "quote"> & { readonly vendorTier: TierPrice["vendorTier"] | undefined },
+  BillingUnavailable
+> =>
+  prices.kind === "image"
+    ? Result.map(imagePrice(prices, facts.tier), (price) => ({
+        quote: quoteAtPrice(price, facts.images, facts.tier),
+        vendorTier: price.vendorTier
+      }))
+    : Result.flatMap(outputBound(prices, facts.tier), ({ vendorTier }) =>
+        Result.map(quoteImageTokens(prices, facts), (quote) => ({ quote, vendorTier }))
+      )
+
+/** The quote of an order by another price table, such as the cost of a mount. */
+export const quoteImagesBy = (
+  prices: ImagePrices | ImageTokenPrices,
+  facts: ImageTokenFacts
+): Result.Result<ImageQuote | ImageTokenQuote, BillingUnavailable> =>
+  prices.kind === "image"
+    ? quoteImages(prices, facts.images, facts.tier)
+    : quoteImageTokens(prices, facts)
+
+const factsOf = (
+  { body, edit }: ImageRequest,
+  tier: ImageTier,
+  { isOneByOne = false }: ImageFamily
+): ImageTokenFacts => {
+  const { image: _, images: __, image_url: ___, model: ____, ...texts } = body
+  const images = imageCount(body)
+  return {
+    images,
+    promptBytes: bytesOf(body.prompt),
+    textBytes: bytesIn(texts),
+    inputImages:
+      referenceImages(body).length +
+      (edit === null ? 0 : edit.references.length + (edit.mask === null ? 0 : 1)),
+    calls: isOneByOne ? images : 1,
+    partialImages: body.stream === true ? (body.partial_images ?? 0) : 0,
+    tier
+  }
 }

@@ -1,17 +1,26 @@
 /** The union of all quotes, and the formulas by which they were calculated. */
 import { Equal, Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
+import { ImageTokenQuote } from "../image/ImageTokenQuote.ts"
 import { costOf, dearestPrices, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
 import { type TableVideoQuote, type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
-import { amountWithParts, baseUnits, bySide, type ChargePart, partInWords } from "./chargeParts.ts"
+import {
+  amountWithParts,
+  baseUnits,
+  bySide,
+  type ChargePart,
+  partInWords,
+  partsOf
+} from "./chargeParts.ts"
 import type { ChargeUnit } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 
 /** A quote in the form in which it is stored, unchanged, with the hold. */
-export const Quote = Schema.Union([VideoQuote, ImageQuote, TextQuote])
+export const Quote = Schema.Union([VideoQuote, ImageQuote, ImageTokenQuote, TextQuote])
 export type Quote = typeof Quote.Type
 
 const encodeImage = Schema.encodeSync(ImageQuote)
+const encodeImageTokens = Schema.encodeSync(ImageTokenQuote)
 const encodeText = Schema.encodeSync(TextQuote)
 const encodeVideo = Schema.encodeSync(VideoQuote)
 
@@ -20,6 +29,8 @@ export const encodeQuote = (quote: Quote): typeof Quote.Encoded => {
   switch (quote.kind) {
     case "image":
       return encodeImage(quote)
+    case "image_tokens":
+      return encodeImageTokens(quote)
     case "tokens":
       return encodeText(quote)
     case "token_video":
@@ -73,6 +84,8 @@ export const unitOf = (
       return { unit: "second", unitPriceNano: quote.nanoPerSecond }
     case "video_table":
       return { unit: quote.unit, unitPriceNano: quote.nanoPerUnit }
+    case "image_tokens":
+      return { unit: "token", unitPriceNano: quote.nanoPerOutputToken }
     case "image":
       return { unit: "image", unitPriceNano: quote.nanoPerImage }
   }
@@ -142,10 +155,38 @@ export const textFormula = (
  * The quality and size of the applied price as text, such as ` (quality high, size 1024x1024)`;
  * empty if the model has a single price.
  */
-const tierOf = ({ tier }: ImageQuote): string => {
+const tierOf = ({ tier }: Pick<ImageQuote, "tier">): string => {
   if (tier === undefined) return ""
   const edit = tier.edit === undefined ? "" : tier.edit ? ", edit" : ", no edit"
   return ` (quality ${tier.quality}, size ${tier.size}${edit})`
+}
+
+/** The formula of images by tokens: the text, its parts, and the output. */
+export const imageTokenFormula = (
+  quote: ImageTokenQuote,
+  used: TokenCounts,
+  parts: ReadonlyArray<ChargePart>
+): string =>
+  textFormula(
+    {
+      nanoPerInputToken: quote.nanoPerTextToken,
+      nanoPerOutputToken: quote.nanoPerOutputToken
+    },
+    used,
+    parts
+  )
+
+/** The formula of the hold of images by tokens, at the highest prices that the input can have. */
+const imageTokenHold = (quote: ImageTokenQuote): string => {
+  const { nanoPerCachedToken: cached = 0n, nanoPerTextToken, nanoPerImageInputToken } = quote
+  const text = cached > nanoPerTextToken ? cached : nanoPerTextToken
+  const image = cached > nanoPerImageInputToken ? cached : nanoPerImageInputToken
+  const used = {
+    inputTokens: quote.textTokens + quote.imageInputTokens,
+    outputTokens: quote.outputTokens
+  }
+  const parts = partsOf([["image_input", quote.imageInputTokens, image]])
+  return imageTokenFormula({ ...quote, nanoPerTextToken: text }, used, parts)
 }
 
 /** The formula of the hold, in one line. */
@@ -162,5 +203,7 @@ export const formulaOf = (quote: Quote): string => {
       return `${countOf(quote.images, "image")}${tierOf(quote)} x ${formatNano(quote.nanoPerImage)} = ${hold}`
     case "tokens":
       return textFormula(dearestPrices(quote), quote)
+    case "image_tokens":
+      return imageTokenHold(quote)
   }
 }

@@ -1,6 +1,7 @@
 /** Explains a charge in words that a customer can check. */
 
 import { Struct } from "effect"
+import type { ImageTokenQuote } from "../image/ImageTokenQuote.ts"
 import { UNREADABLE_BASIS } from "../VendorOutcome.ts"
 import { tiers } from "../video/tiers.ts"
 import type { TableVideoQuote, TokenVideoQuote } from "../video/VideoQuote.ts"
@@ -8,7 +9,14 @@ import { lineInWords } from "../video/videoPriceTable.ts"
 import type { ChargePart } from "./chargeParts.ts"
 import type { ChargeBasis } from "./charges.ts"
 import { formatNano } from "./Money.ts"
-import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quote.ts"
+import {
+  countOf,
+  formulaOf,
+  imageTokenFormula,
+  type Quote,
+  textFormula,
+  tokenFormula
+} from "./Quote.ts"
 
 interface SettledCharge {
   /** The quote that was stored with the hold: every price in the explanation comes from it. */
@@ -120,6 +128,21 @@ const tableReason = (charge: SettledCharge & { quote: TableVideoQuote }): string
 
 const unreadableAnswer = "The vendor answered with success and its answer could not be read, so"
 
+const imageTokenReason = (charge: SettledCharge & { quote: ImageTokenQuote }): string => {
+  const used = { inputTokens: charge.inputUnits, outputTokens: charge.units }
+  const formula = `${imageTokenFormula(charge.quote, used, charge.parts ?? [])} ${charge.currency}`
+  switch (charge.basis) {
+    case "upstream_usage":
+      return `The vendor reported what it read and made: ${formula}`
+    case "largest_plausible":
+      return `The vendor reported more tokens than such an order can have, so the most that it can have are charged: ${formula}`
+    case UNREADABLE_BASIS:
+      return `${unreadableAnswer} what was held for counts: ${formula}`
+    default:
+      return `The vendor reported no usable token count, so what was held for counts: ${formula}`
+  }
+}
+
 const unitReason = (charge: SettledCharge): string => {
   const { quote, currency } = charge
   switch (quote.kind) {
@@ -141,6 +164,8 @@ const unitReason = (charge: SettledCharge): string => {
         ? `The vendor reported what it read and wrote: ${formula}`
         : `The vendor reported no usable token count, so the size of what was sent and received counts: ${formula}`
     }
+    case "image_tokens":
+      return imageTokenReason({ ...charge, quote })
     case "image":
       return charge.basis === UNREADABLE_BASIS
         ? `${unreadableAnswer} the number in the request counts: ${formulaOf(quote)} ${currency}`

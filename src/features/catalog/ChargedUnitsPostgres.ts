@@ -34,8 +34,9 @@ export const layerChargedUnits = Layer.effect(
                  sum(q.tokens)::text AS "videoTokens", sum(q.seconds)::text AS seconds,
                  sum(q."inputSeconds")::text AS "inputSeconds",
                  sum(o.output) FILTER (WHERE q.kind = 'image')::text AS images,
-                 sum(o.input) FILTER (WHERE q.kind = 'tokens')::text AS "inputTokens",
-                 sum(o.output) FILTER (WHERE q.kind = 'tokens')::text AS "outputTokens",
+                 sum(q."imageInputTokens")::text AS "imageInputTokens",
+                 sum(o.input) FILTER (WHERE q.kind IN ('tokens', 'image_tokens'))::text AS "inputTokens",
+                 sum(o.output) FILTER (WHERE q.kind IN ('tokens', 'image_tokens'))::text AS "outputTokens",
                  sum(q."cachedTokens")::text AS "cachedTokens",
                  sum(q."audioInputTokens")::text AS "audioInputTokens",
                  sum(q."audioOutputTokens")::text AS "audioOutputTokens"
@@ -60,6 +61,8 @@ export const layerChargedUnits = Layer.effect(
                          ELSE (o.quote ->> 'inputSeconds')::bigint END AS "inputSeconds",
                     CASE WHEN o.quote ? 'outputSeconds' AND o.unit = 'token' THEN o.output
                          ELSE o.cost / (o.cost_quote ->> 'nanoPerToken')::bigint END AS tokens,
+                    CASE WHEN o.quote ->> 'kind' = 'image_tokens'
+                         THEN units_of_part(o.parts, 'image_input') END AS "imageInputTokens",
                     CASE WHEN o.quote ? 'nanoPerCachedToken'
                          THEN units_of_part(o.parts, 'cached_input') END AS "cachedTokens",
                     CASE WHEN o.quote ? 'nanoPerAudioInputToken'
@@ -75,6 +78,7 @@ export const layerChargedUnits = Layer.effect(
              AND o.created_at < ${first} + interval '1 month 1 day'
              AND ${isIncluded}
            GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, q.tokens IS NULL, q."inputSeconds" IS NULL,
+                    q."imageInputTokens" IS NULL,
                     q."cachedTokens" IS NULL, q."audioInputTokens" IS NULL,
                     q."audioOutputTokens" IS NULL`
       return turns.withPermits(1)(

@@ -6,9 +6,10 @@
 import { Order, Result, Schema } from "effect"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import type { PriceListTerms } from "../../domain/catalog/PriceList.ts"
-import type { Prices, TokenPrices } from "../../domain/catalog/Prices.ts"
+import type { ImageTokenPrices, Prices, TokenPrices } from "../../domain/catalog/Prices.ts"
 import { priceModel } from "../../domain/catalog/priceLists.ts"
 import { imagePrice } from "../../domain/image/ImageQuote.ts"
+import { amountWithParts, partsOf } from "../../domain/money/chargeParts.ts"
 import { costOf, textPrices } from "../../domain/text/TextQuote.ts"
 import { Resolution } from "../../domain/video/tiers.ts"
 import { videoSecondPrice, videoTokenPrice } from "../../domain/video/VideoQuote.ts"
@@ -63,6 +64,8 @@ export const UnitGroup = Schema.Struct({
    * where the order was charged without a price of their own for them.
    */
   cachedTokens: units,
+  /** For images by tokens: tokens of `inputTokens` that are of input images. */
+  imageInputTokens: units,
   audioInputTokens: units,
   audioOutputTokens: units
 })
@@ -111,6 +114,7 @@ const amountOfText = (prices: TokenPrices, group: UnitGroup): bigint | null => {
     (prices.per_million_audio_input !== undefined && audioInputTokens === null) ||
     (prices.per_million_audio_output !== undefined && audioOutputTokens === null)
   if (inputTokens === null || outputTokens === null || isUnknown) return null
+  if (group.imageInputTokens !== null) return null
   const separate = {
     cachedInput: cachedTokens ?? 0n,
     audioInput: audioInputTokens ?? 0n,
@@ -120,6 +124,20 @@ const amountOfText = (prices: TokenPrices, group: UnitGroup): bigint | null => {
     Result.map((paid) => costOf(paid, { inputTokens, outputTokens, separate })),
     Result.getOrNull
   )
+}
+
+/** The charge or cost of images by tokens; null where their tokens are not known. */
+const amountOfImageTokens = (prices: ImageTokenPrices, group: UnitGroup): bigint | null => {
+  const { inputTokens, outputTokens, imageInputTokens, cachedTokens } = group
+  const isCachedUnknown = prices.per_million_cached_input !== undefined && cachedTokens === null
+  if (inputTokens === null || outputTokens === null || imageInputTokens === null) return null
+  if (isCachedUnknown) return null
+  const parts = partsOf([
+    ["cached_input", cachedTokens ?? 0n, prices.per_million_cached_input],
+    ["image_input", imageInputTokens, prices.per_million_image_input]
+  ])
+  const input = { units: inputTokens, unitPriceNano: prices.per_million_text_input }
+  return amountWithParts(input, parts) + outputTokens * prices.per_million_image_output
 }
 
 /**
@@ -149,6 +167,8 @@ const amountUnder = (prices: Prices, group: UnitGroup): bigint | null => {
         Result.map(({ nanoPerImage }) => images * nanoPerImage),
         Result.getOrNull
       )
+    case "image_tokens":
+      return amountOfImageTokens(prices, group)
     case "tokens":
       return amountOfText(prices, group)
   }

@@ -110,7 +110,7 @@ const LedgerEntry = Schema.Struct({
 
 const Quote = Schema.Struct({
   kind: oneOf(
-    ["token_video", "second_video", "video_table", "image", "tokens"],
+    ["token_video", "second_video", "video_table", "image", "image_tokens", "tokens"],
     "How it is billed"
   ),
   amount: amount("What was held"),
@@ -129,7 +129,9 @@ const Quote = Schema.Struct({
   images: Schema.optionalKey(integer("Images ordered")),
   input_unit_price: Schema.optionalKey(amount("Of text: price of an input token")),
   input_tokens: Schema.optionalKey(integer("Of text: input tokens held for")),
-  output_tokens: Schema.optionalKey(integer("Of text: output tokens held for"))
+  output_tokens: Schema.optionalKey(integer("Of text: output tokens held for")),
+  text_tokens: Schema.optionalKey(integer("Of images: text tokens held for")),
+  image_tokens: Schema.optionalKey(integer("Of images: tokens of input images held for"))
 }).annotate({ description: "The price as it was pinned at the order" })
 
 /**

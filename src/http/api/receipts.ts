@@ -4,6 +4,7 @@ import {
   currency,
   formula,
   ImageInputs,
+  ImageTokenInputs,
   SecondVideoInputs,
   TableVideoInputs,
   TextInputs,
@@ -84,6 +85,7 @@ export const ReceiptView = Schema.Struct({
     TokenVideoInputs,
     TableVideoInputs,
     SecondVideoInputs,
+    ImageTokenInputs,
     ImageInputs,
     TextInputs
   ]).annotate({

@@ -117,6 +117,24 @@ export const billingView = (quote: Quote) => {
         unit_price: formatNano(quote.nanoPerImage),
         inputs: { images: quote.images, ...quote.tier }
       }
+    case "image_tokens":
+      return {
+        kind: quote.kind,
+        unit: "token" as const,
+        unit_price: formatNano(quote.nanoPerOutputToken),
+        input_unit_price: formatNano(quote.nanoPerTextToken),
+        image_input_unit_price: formatNano(quote.nanoPerImageInputToken),
+        ...(quote.nanoPerCachedToken === undefined
+          ? {}
+          : { cached_input_unit_price: formatNano(quote.nanoPerCachedToken) }),
+        inputs: {
+          images: quote.images,
+          text_tokens: Number(quote.textTokens),
+          image_tokens: Number(quote.imageInputTokens),
+          output_tokens: Number(quote.outputTokens),
+          ...quote.tier
+        }
+      }
     case "tokens":
       return {
         kind: quote.kind,

@@ -1,16 +1,24 @@
-/** Orders of images, which are charged by the requested number of images. */
+/** Orders of images, which are charged by their requested number or by the vendor's tokens. */
 import { Array as Arr, Cause, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
 import { withImageAddresses } from "../../domain/files/fileReferences.ts"
 import type { ImageQuote } from "../../domain/image/ImageQuote.ts"
 import type { ImageRequest } from "../../domain/image/ImageRequest.ts"
+import {
+  addImageUsage,
+  chargeImageTokens,
+  type ImageTokenQuote,
+  type ImageUsage
+} from "../../domain/image/ImageTokenQuote.ts"
 import { metadataOf } from "../../domain/money/metadata.ts"
 import { type Quote, unitOf } from "../../domain/money/Quote.ts"
 import { encodeAnswer, RawAnswer } from "../../domain/RawAnswer.ts"
 import {
   abandonedRequestError,
+  type Doubt,
   duplicateJob,
+  implausibleUsage,
   UNREADABLE_BASIS,
   upstreamErrorOf,
   type VendorFailure,
@@ -22,6 +30,7 @@ import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { KeyedAccount } from "../../services/channels/ChannelCredentials.ts"
 import { carriesImages } from "../../services/IdempotencyKeys.ts"
+import type { UsageEntry } from "../../services/Ledger.ts"
 import type {
   ImageAdapter,
   ImageOrder,
@@ -33,6 +42,7 @@ import type { UsableMount } from "../OrderChecks.ts"
 import type { OrderResolution } from "../OrderResolution.ts"
 import {
   type ChargeNow,
+  type Finish,
   type MountedCall,
   type OrderRun,
   type PaidOrder,
@@ -45,6 +55,7 @@ import { makeArchiveImages, type TaskImages } from "./taskImages.ts"
 
 interface Images {
   readonly result: ImageResult
+  readonly usage: ImageUsage | null
   /**
    * The encoded answer. It is encoded before the charge, so that nothing can fail between the
    * charge and the answer to the client.
@@ -52,8 +63,9 @@ interface Images {
   readonly answer: RawAnswer
 }
 
-const imagesOf = (result: ImageResult): Images => ({
+const imagesOf = ({ result, usage }: Generated): Images => ({
   result,
+  usage,
   answer: result instanceof RawAnswer ? result : encodeAnswer(result)
 })
 
@@ -65,6 +77,12 @@ const repeatAnswerOf = ({ result, answer }: Images): RepeatAnswer =>
   result instanceof RawAnswer || carriesImages(result)
     ? { stored: { _tag: "Images", result: null }, remembered: answer }
     : { stored: { _tag: "Images", result }, remembered: null }
+
+/** The images of a call, and the tokens that the vendor counted for them. */
+interface Generated {
+  readonly result: ImageResult
+  readonly usage: ImageUsage | null
+}
 
 /** A mount of an order, with the request to its vendor. */
 interface ImageMount extends Pick<UsableMount, "accounts"> {
@@ -78,28 +96,61 @@ type CallMount<Product> = (
   chargeNow: ChargeNow
 ) => Effect.Effect<Product, VendorFailure>
 
-/** The charge for images, by the number of images in the request. */
-const chargeOf = (quote: ImageQuote) =>
-  ({
-    _tag: "Charge",
-    chargeNano: quote.holdNano,
-    task: null,
-    costBy: ({ holdNano }: Quote) => holdNano,
+/** The vendor's bill by a quote of its prices: by its tokens, or what was expected. */
+const costBy = (usage: ImageUsage | null) => (cost: Quote) =>
+  cost.kind === "image_tokens" ? chargeImageTokens(cost, usage).chargeNano : cost.holdNano
+
+interface ImageCharge {
+  readonly _tag: "Charge"
+  readonly chargeNano: bigint
+  readonly task: null
+  readonly costBy: (cost: Quote) => bigint
+  readonly usage: UsageEntry
+  readonly orphan: Doubt | null
+}
+
+/** The charge for images: by the number in the request, or by the tokens that were reported. */
+const chargeOf = (quote: ImageQuote | ImageTokenQuote, usage: ImageUsage | null): ImageCharge => {
+  const common = { _tag: "Charge", task: null, costBy: costBy(usage) } as const
+  if (quote.kind === "image") {
+    return {
+      ...common,
+      chargeNano: quote.holdNano,
+      usage: {
+        input: 0n,
+        output: BigInt(quote.images),
+        ...unitOf(quote),
+        basis: "requested_images"
+      },
+      orphan: null
+    }
+  }
+  const charge = chargeImageTokens(quote, usage)
+  return {
+    ...common,
+    chargeNano: charge.chargeNano,
     usage: {
-      input: 0n,
-      output: BigInt(quote.images),
+      input: charge.inputTokens,
+      output: charge.outputTokens,
       ...unitOf(quote),
-      basis: "requested_images"
+      inputUnitPriceNano: quote.nanoPerTextToken,
+      parts: charge.parts,
+      basis: charge.basis
     },
-    orphan: null
-  }) as const
-type ImageCharge = ReturnType<typeof chargeOf>
+    orphan: charge.implausible === null ? null : implausibleUsage(charge.implausible, null)
+  }
+}
 
 /** The charge for an answer that could not be read. */
 const asUnread = (charge: ImageCharge) => ({
   ...charge,
   usage: { ...charge.usage, basis: UNREADABLE_BASIS }
 })
+
+/** The images of a task, and the tokens that the vendor counted for them. */
+interface CountedImages extends Pick<Generated, "usage"> {
+  readonly images: TaskImages
+}
 
 const noImages = new VendorLost({
   reason: "broken_answer",
@@ -159,7 +210,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
           })
         )
       const isMarked = mounts.every((mount) => mount.isMarked)
-      return { terms, callsBy, charge: chargeOf(quote), model, quote, isMarked }
+      return { terms, callsBy, model, quote, isMarked }
     })
   }
 
@@ -175,9 +226,15 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       )
 
   const generate = ({ adapter, accounts, vendorOrder }: ImageMount, orderId: string) =>
-    keyTurns.forOrder(accounts, (account) =>
-      adapter.generate(account, vendorOrder, claimJob(orderId, account))
-    )
+    Effect.suspend(() => {
+      let usage: ImageUsage | null = null
+      const call = keyTurns.forOrder(accounts, (account) =>
+        adapter.generate(account, vendorOrder, claimJob(orderId, account), (counted) => {
+          usage = counted
+        })
+      )
+      return Effect.map(call, (result): Generated => ({ result, usage }))
+    })
 
   const chargeUnread = (charge: ImageCharge) => (failure: VendorLost, orderId: string) =>
     unreadCharge(asUnread(charge), failure, { orderId, currency })
@@ -186,17 +243,18 @@ export const makeImageOrder = Effect.fnUntraced(function* (
   const complete = (caller: Caller, request: ImageRequest) =>
     Effect.map(
       checkOrder(caller, request),
-      ({ terms, callsBy, charge }): PaidOrder<Images, RawAnswer> => ({
+      ({ terms, callsBy, quote }): PaidOrder<Images, RawAnswer> => ({
         ...terms,
         ...unstreamedHooks,
         mounts: callsBy((mount, { id }) => Effect.map(generate(mount, id), imagesOf)),
         finish: (images) =>
           Effect.succeed({
-            ...charge,
+            ...chargeOf(quote, images.usage),
             repeatAnswer: () => repeatAnswerOf(images),
             answer: Exit.succeed(images.answer)
           }),
-        chargeUnread: (failure, orderId) => chargeUnread(charge)(failure, orderId).charge
+        chargeUnread: (failure, orderId) =>
+          chargeUnread(chargeOf(quote, null))(failure, orderId).charge
       })
     )
 
@@ -209,13 +267,19 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     onHeld: (id: string) => Effect.Effect<unknown>
   ) {
     const checked = yield* checkOrder(caller, { body, edit })
-    const { terms, callsBy, charge, model, quote, isMarked } = checked
-    const order: PaidOrder<TaskImages, TaskImages> = {
+    const { terms, callsBy, model, quote, isMarked } = checked
+    const order: PaidOrder<CountedImages, TaskImages> = {
       ...terms,
       ...unstreamedHooks,
       mounts: callsBy((mount, { id }) =>
-        Effect.flatMap(generate(mount, id), (result) =>
-          archiveImages(result, { organizationId: caller.organizationId, id, isMarked })
+        Effect.flatMap(generate(mount, id), ({ result, usage }) =>
+          Effect.map(
+            archiveImages(result, { organizationId: caller.organizationId, id, isMarked }),
+            (images) => ({
+              images,
+              usage
+            })
+          )
         )
       ),
       task: {
@@ -237,15 +301,15 @@ export const makeImageOrder = Effect.fnUntraced(function* (
           errorMessage: withoutMedia(error).message
         })
       },
-      finish: (images) =>
+      finish: ({ images, usage }) =>
         Effect.succeed({
-          ...charge,
+          ...chargeOf(quote, usage),
           task: { from: "submitting", state: "succeeded", ...images },
           repeatAnswer: null,
           answer: Exit.succeed(images)
         }),
       chargeUnread: (failure, orderId) => {
-        const unread = chargeUnread(charge)(failure, orderId)
+        const unread = chargeUnread(chargeOf(quote, null))(failure, orderId)
         return {
           ...unread.charge,
           task: {
@@ -263,28 +327,47 @@ export const makeImageOrder = Effect.fnUntraced(function* (
   })
 
   /**
-   * Makes an order with a streamed answer. It is charged before the first image is sent, whether or
-   * not that image is finished.
+   * Makes an order with a streamed answer. An order by the number of images is charged before the
+   * first image is sent, whether or not that image is finished. An order by tokens is charged when
+   * the stream ends, because the vendor counts them with the finished images; a stream that is cut
+   * short is charged as held.
    */
   const streamed = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const { answer, firstEvent, offer, around } = yield* makeStreamedAnswer(imageDeadlineSeconds)
-    const { terms, callsBy, charge } = yield* checkOrder(caller, request)
+    const { terms, callsBy, quote } = yield* checkOrder(caller, request)
+    const isByTokens = quote.kind === "image_tokens"
     let state: "open" | "charged" | "given up" = "open"
+    let usage: ImageUsage | null = null
     const isOpen = () => state === "open"
+    const repeatAnswer = (): RepeatAnswer => ({
+      stored: { _tag: "Images", result: null },
+      remembered: null
+    })
+
+    const countTokens = (counted: ImageUsage | undefined): void => {
+      if (counted === undefined) return
+      usage = usage === null ? counted : addImageUsage(usage, counted)
+    }
 
     const takePiece = Effect.fnUntraced(function* (piece: ImagePiece, chargeNow: ChargeNow) {
+      countTokens(piece.usage)
       if (piece.hasImage && isOpen()) {
-        const isCharged = yield* chargeNow({
-          ...charge,
-          repeatAnswer: () => ({ stored: { _tag: "Images", result: null }, remembered: null }),
-          answer: Exit.void
-        })
+        const isCharged =
+          isByTokens ||
+          (yield* chargeNow({ ...chargeOf(quote, null), repeatAnswer, answer: Exit.void }))
         state = isCharged ? "charged" : "given up"
       }
       // Events before the first image are not sent, as the answer may still become an error
       // response.
       if (state === "charged") yield* offer([piece.event])
       return state !== "given up"
+    })
+
+    /** The charge at the end of a stream by tokens; what was held for if it was cut short. */
+    const finishTokens = (breakOff: BreakOff): Finish<void> => ({
+      ...chargeOf(quote, breakOff === null ? usage : null),
+      repeatAnswer,
+      answer: endOf(true, breakOff)
     })
 
     const call: CallMount<BreakOff> = ({ adapter, accounts, vendorOrder }, _, chargeNow) =>
@@ -312,9 +395,17 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       hasBegun: () => !isOpen(),
       breakOffOf,
       finish: (breakOff) =>
-        Effect.succeed({ _tag: "Charged", answer: endOf(state === "charged", breakOff) }),
-      chargeUnread: (failure, orderId) => chargeUnread(charge)(failure, orderId).charge,
-      finishPart: () => null,
+        Effect.succeed(
+          isByTokens
+            ? finishTokens(breakOff)
+            : { _tag: "Charged", answer: endOf(state === "charged", breakOff) }
+        ),
+      chargeUnread: (failure, orderId) =>
+        chargeUnread(chargeOf(quote, null))(failure, orderId).charge,
+      finishPart: () =>
+        isByTokens && !isOpen()
+          ? Effect.succeed({ ...chargeOf(quote, null), repeatAnswer, answer: Exit.void })
+          : null,
       around
     }
     return { answer, firstEvent, order }

@@ -16,6 +16,7 @@ import {
   type Vendor
 } from "../Vendor.ts"
 import { readEdit } from "./ip_a/edits.ts"
+import { imageUsage } from "./ip_a/imageUsage.ts"
 import { type ImageWork, streamImages } from "./ip_a/streaming.ts"
 import { modelsAt } from "./modelList.ts"
 import {
@@ -130,7 +131,8 @@ const answer = Effect.fnUntraced(function* (
   )
   return {
     created: Math.floor(Date.parse(acceptedEntry.at) / 1000),
-    data: [...data, ...Array.from({ length: refusedCount }, () => refusedImage)]
+    data: [...data, ...Array.from({ length: refusedCount }, () => refusedImage)],
+    ...imageUsage(acceptedEntry, imageCount)
   }
 })
 

@@ -26,6 +26,7 @@ const emptyGroup = {
   inputTokens: null,
   outputTokens: null,
   cachedTokens: null,
+  imageInputTokens: null,
   audioInputTokens: null,
   audioOutputTokens: null
 }
@@ -89,6 +90,14 @@ const unitsOf = (
         quality: quote.quality ?? null,
         size: quote.size ?? null,
         edit: quote.edit ?? false
+      }
+    case "image_tokens":
+      return {
+        expectsOutput: true,
+        inputTokens: input,
+        outputTokens: output,
+        cachedTokens: unitsOfPart(order, "cached_input", quote.nanoPerCachedToken),
+        imageInputTokens: unitsOfPart(order, "image_input", quote.nanoPerImageInputToken)
       }
     case "tokens":
       return {

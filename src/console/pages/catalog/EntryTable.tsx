@@ -37,6 +37,13 @@ const amountsOf = (prices: PricesText): ReadonlyArray<readonly [name: string, am
       return imageAmounts<string>(prices.per_image).flatMap(({ names, amount }) =>
         priceEntries(names.join(" "), amount)
       )
+    case "image_tokens":
+      return [
+        ...priceEntries("↑", prices.per_million_text_input),
+        ...priceEntries("↑ image", prices.per_million_image_input),
+        ...priceEntries("↑ cache", prices.per_million_cached_input),
+        ...priceEntries("↓", prices.per_million_image_output)
+      ]
     case "tokens":
       return [
         ...priceEntries("↑", prices.per_million_input),

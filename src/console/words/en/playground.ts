@@ -30,6 +30,7 @@ export const playground = {
     image: "an image",
     input: "input",
     output: "output",
+    imageInput: "image input",
     cached: "cached input",
     audioInput: "audio input",
     audioOutput: "audio output"

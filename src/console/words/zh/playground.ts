@@ -33,6 +33,7 @@ export const playground: Translated<typeof english> = {
     image: "图片",
     input: "输入",
     output: "输出",
+    imageInput: "图像输入",
     cached: "缓存输入",
     audioInput: "音频输入",
     audioOutput: "音频输出"

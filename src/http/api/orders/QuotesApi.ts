@@ -136,6 +136,13 @@ export const ImageInputs = Schema.Struct({
   edit: Schema.optionalKey(flag("Where prices depend on it: whether an edit is billed", false))
 })
 
+export const ImageTokenInputs = Schema.Struct({
+  ...ImageInputs.fields,
+  text_tokens: integer("Text tokens that are held for, by the size of the text", 12),
+  image_tokens: integer("Tokens of input images that are held for", 0),
+  output_tokens: integer("The most output tokens of all images", 6240)
+})
+
 export const TextInputs = Schema.Struct({
   input_tokens: integer("Input tokens that are held for, by the size of what is sent", 12),
   output_tokens: integer(
@@ -202,6 +209,15 @@ export const QuoteView = Schema.Union([
     kind: constant("image", "Billed by images"),
     unit: constant("image", UNIT),
     inputs: ImageInputs.annotate({ description: INPUTS })
+  }),
+  Schema.Struct({
+    ...common,
+    kind: constant("image_tokens", "Images, billed by tokens"),
+    unit: constant("token", UNIT),
+    input_unit_price: decimal("Currency units per text token, exact", "0.000005"),
+    image_input_unit_price: decimal("Currency units per token of an input image", "0.00001"),
+    cached_input_unit_price: partPrices.cached_input_unit_price,
+    inputs: ImageTokenInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
     ...common,

@@ -36,7 +36,7 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
 
     /** The usual time of a video; null for other modalities, whose times are not recorded. */
     const usualSecondsOf = ({ modelId, quote }: Quoted) =>
-      quote.kind === "image" || quote.kind === "tokens"
+      quote.kind === "image" || quote.kind === "image_tokens" || quote.kind === "tokens"
         ? null
         : usualTimes.usualSeconds(kindOf(modelId, quote))
 

@@ -6,6 +6,7 @@ import { pictureSeed, type Size } from "../../Media.ts"
 import { drawPicture } from "../../media/picture.ts"
 import { hangUp } from "../../placeOrder.ts"
 import { countOf, isOn } from "../../switches.ts"
+import { imageUsage } from "./imageUsage.ts"
 
 /** The kind of request, with which the names of its events begin. */
 export type ImageWork = "image_generation" | "image_edit"
@@ -67,7 +68,10 @@ export const streamImages = Effect.fnUntraced(function* (
       b64_json: png.toString("base64"),
       ...optionalFields,
       ...(index === null
-        ? { usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } }
+        ? {
+            usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+            ...imageUsage(acceptedEntry, 1)
+          }
         : { partial_image_index: index })
     })
   })

@@ -25,6 +25,9 @@ interface Props {
   readonly none: string
 }
 
+/** The most output tokens of an image at the usual vendor. */
+const USUAL_IMAGE_TOKENS = 6240
+
 const emptyOf = (kind: PricesText["kind"]): PricesText => {
   switch (kind) {
     case "token_video":
@@ -33,6 +36,14 @@ const emptyOf = (kind: PricesText["kind"]): PricesText => {
       return { kind, per_second: {} }
     case "video_table":
       return { kind, unit: "second", lines: [{ price: "" }] }
+    case "image_tokens":
+      return {
+        kind,
+        per_million_text_input: "",
+        per_million_image_input: "",
+        per_million_image_output: "",
+        most_output_tokens: USUAL_IMAGE_TOKENS
+      }
     default:
       return { kind }
   }
@@ -44,6 +55,12 @@ const tokenPriceNames = [
   "per_million_cached_input",
   "per_million_audio_input",
   "per_million_audio_output"
+] as const
+
+const imageTokenPriceNames = [
+  "per_million_text_input",
+  "per_million_image_input",
+  "per_million_image_output"
 ] as const
 
 type Amounts = Readonly<Record<string, unknown>>
@@ -251,6 +268,32 @@ const Amounts = ({
         />
       )
     }
+    case "image_tokens":
+      return (
+        <Stack gap="xs">
+          {imageTokenPriceNames.map((name) => (
+            <TextInput
+              key={name}
+              label={t(`prices.${name}`)}
+              inputMode="decimal"
+              value={value[name] ?? ""}
+              error={faultAt(name)}
+              onChange={(event) => onChange({ ...value, [name]: event.currentTarget.value.trim() })}
+            />
+          ))}
+          {typeof value.most_output_tokens === "number" ? (
+            <TextInput
+              label={t("prices.most_output_tokens")}
+              inputMode="numeric"
+              value={value.most_output_tokens}
+              error={faultAt("most_output_tokens")}
+              onChange={(event) =>
+                onChange({ ...value, most_output_tokens: Number(event.currentTarget.value) })
+              }
+            />
+          ) : null}
+        </Stack>
+      )
     case "tokens":
       return (
         <Stack gap="xs">

@@ -63,6 +63,19 @@ const usePrices = ({ prices }: ModelEntry) => {
           amounts: [amount]
         }))
       )
+    case "image_tokens":
+      return table(
+        [t("prices.perMillion")],
+        [
+          { priceName: t("prices.input"), amounts: [perMillion(prices.per_million_text_input)] },
+          {
+            priceName: t("prices.imageInput"),
+            amounts: [perMillion(prices.per_million_image_input)]
+          },
+          { priceName: t("prices.cached"), amounts: [perMillion(prices.per_million_cached_input)] },
+          { priceName: t("prices.output"), amounts: [perMillion(prices.per_million_image_output)] }
+        ].filter(({ amounts: [amount] }) => amount !== undefined)
+      )
     case "tokens":
       return table(
         [t("prices.perMillion")],

@@ -1,0 +1,240 @@
+/** The price of images that are billed by tokens: of the text, of input images, and of the images. */
+import { Predicate, Result, Schema } from "effect"
+import type { ImageTokenPrices } from "../catalog/Prices.ts"
+import type { BillingUnavailable } from "../Errors.ts"
+import { amountWithParts, type ChargePart, partsOf } from "../money/chargeParts.ts"
+import { leastTokensOf, tokensOfBytes } from "../text/tokenSize.ts"
+import type { ReportedUsage } from "../VendorOutcome.ts"
+import { type ImageTier, type TierEntry, tierEntry } from "./imagePrices.ts"
+
+/** The least tokens of a delivered image. */
+const LEAST_OUTPUT_TOKENS = 64n
+/** The output tokens of each partial image of a stream. */
+const PARTIAL_IMAGE_TOKENS = 100n
+/** The most tokens that a vendor may add to the text of one call. */
+const VENDOR_TOKENS = 1024n
+/** The most tokens of an input image, where the prices state no bound. */
+const MOST_IMAGE_INPUT_TOKENS = 8192
+
+export const ImageTokenQuote = Schema.Struct({
+  kind: Schema.Literal("image_tokens"),
+  images: Schema.Int,
+  /** The tokens that are held, and the range in which the vendor's count of text must lie. */
+  textTokens: Schema.BigIntFromString,
+  leastText: Schema.BigIntFromString,
+  mostText: Schema.BigIntFromString,
+  imageInputTokens: Schema.BigIntFromString,
+  outputTokens: Schema.BigIntFromString,
+  nanoPerTextToken: Schema.BigIntFromString,
+  nanoPerImageInputToken: Schema.BigIntFromString,
+  nanoPerOutputToken: Schema.BigIntFromString,
+  /** The price of cached input; missing where it costs what other input costs. */
+  nanoPerCachedToken: Schema.optionalKey(Schema.BigIntFromString),
+  holdNano: Schema.BigIntFromString,
+  tier: Schema.optionalKey(Schema.Struct({ quality: Schema.String, size: Schema.String }))
+})
+export type ImageTokenQuote = typeof ImageTokenQuote.Type
+
+/** The facts of an order on which its tokens depend. */
+export interface ImageTokenFacts {
+  readonly images: number
+  /** The bytes of the prompt, and of all texts of the order with it. */
+  readonly promptBytes: number
+  readonly textBytes: number
+  readonly inputImages: number
+  /** The number of calls, each of which sends the text and the input images. */
+  readonly calls: number
+  /** The number of partial images before each image of a stream. */
+  readonly partialImages: number
+  readonly tier: ImageTier
+}
+
+/** The tokens that a vendor counted for delivered images. */
+export interface ImageUsage {
+  readonly images: number
+  readonly inputTokens: bigint
+  readonly outputTokens: bigint
+  /** The input tokens of images; null where the vendor does not count them separately. */
+  readonly imageTokens: bigint | null
+  readonly cachedTokens: bigint
+}
+
+const isCount = Schema.is(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)))
+
+const countIn = (fields: unknown, name: string): bigint | null => {
+  const value = Predicate.isObject(fields) ? fields[name as keyof typeof fields] : undefined
+  return isCount(value) ? BigInt(value) : null
+}
+
+/** Reads a usage in the common standard form; null for any other form. */
+export const readImageUsage = (usage: unknown, images: number): ImageUsage | null => {
+  const inputTokens = countIn(usage, "input_tokens")
+  const outputTokens = countIn(usage, "output_tokens")
+  if (inputTokens === null || outputTokens === null || !Predicate.isObject(usage)) return null
+  const details = "input_tokens_details" in usage ? usage.input_tokens_details : null
+  return {
+    images,
+    inputTokens,
+    outputTokens,
+    imageTokens: countIn(details, "image_tokens"),
+    cachedTokens: countIn(details, "cached_tokens") ?? 0n
+  }
+}
+
+/** The usage of two answers together; null where one of them is unknown. */
+export const addImageUsage = (
+  one: ImageUsage | null,
+  other: ImageUsage | null
+): ImageUsage | null =>
+  one === null || other === null
+    ? null
+    : {
+        images: one.images + other.images,
+        inputTokens: one.inputTokens + other.inputTokens,
+        outputTokens: one.outputTokens + other.outputTokens,
+        imageTokens:
+          one.imageTokens === null || other.imageTokens === null
+            ? null
+            : one.imageTokens + other.imageTokens,
+        cachedTokens: one.cachedTokens + other.cachedTokens
+      }
+
+const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)
+
+/** The bound of the output tokens of one image, with the values that the vendor must be sent. */
+export const outputBound = (
+  { most_output_tokens: bound }: ImageTokenPrices,
+  tier: ImageTier
+): Result.Result<
+  Pick<TierEntry<number>, "value"> & Partial<TierEntry<number>>,
+  BillingUnavailable
+> => (typeof bound === "number" ? Result.succeed({ value: bound }) : tierEntry(bound, tier))
+
+/** The quote of an order, with a hold for the most tokens that it can have. */
+export const quoteImageTokens = (
+  prices: ImageTokenPrices,
+  facts: ImageTokenFacts
+): Result.Result<ImageTokenQuote, BillingUnavailable> =>
+  Result.map(outputBound(prices, facts.tier), ({ value, tier }) => {
+    const [images, calls] = [BigInt(facts.images), BigInt(facts.calls)]
+    const perInputImage = prices.most_image_input_tokens ?? MOST_IMAGE_INPUT_TOKENS
+    const tokens = {
+      textTokens: tokensOfBytes(facts.textBytes) * calls,
+      imageInputTokens: BigInt(facts.inputImages * perInputImage) * calls,
+      outputTokens: images * (BigInt(value) + BigInt(facts.partialImages) * PARTIAL_IMAGE_TOKENS)
+    }
+    const cached = prices.per_million_cached_input
+    const text = prices.per_million_text_input
+    const image = prices.per_million_image_input
+    return {
+      kind: "image_tokens",
+      images: facts.images,
+      ...tokens,
+      leastText: leastTokensOf(facts.promptBytes),
+      mostText: (BigInt(facts.textBytes) + VENDOR_TOKENS) * calls,
+      nanoPerTextToken: text,
+      nanoPerImageInputToken: image,
+      nanoPerOutputToken: prices.per_million_image_output,
+      ...(cached === undefined ? {} : { nanoPerCachedToken: cached }),
+      holdNano:
+        tokens.textTokens * larger(text, cached ?? 0n) +
+        tokens.imageInputTokens * larger(image, cached ?? 0n) +
+        tokens.outputTokens * prices.per_million_image_output,
+      ...(tier === undefined ? {} : { tier: { quality: tier.quality, size: tier.size } })
+    }
+  })
+
+interface InputTokens {
+  readonly text: bigint
+  readonly image: bigint
+  readonly cached: bigint
+}
+
+/** The charged tokens, in the form of a usage record. */
+export interface ImageTokenCharge {
+  readonly inputTokens: bigint
+  readonly outputTokens: bigint
+  readonly parts: ReadonlyArray<ChargePart>
+  readonly chargeNano: bigint
+  readonly basis: "upstream_usage" | "largest_plausible" | "formula"
+  readonly implausible: ReportedUsage | null
+}
+
+/**
+ * The input by kinds. Without a separate count of image tokens, the input beyond the estimate of
+ * the text is of images.
+ */
+const inputOf = (quote: ImageTokenQuote, usage: ImageUsage): InputTokens => {
+  const { inputTokens, imageTokens, cachedTokens } = usage
+  const isWithImages = quote.imageInputTokens > 0n
+  const beyondText = larger(inputTokens - quote.textTokens, 0n)
+  const image = smaller(imageTokens ?? (isWithImages ? beyondText : 0n), inputTokens)
+  return { text: inputTokens - image, image, cached: cachedTokens }
+}
+
+/** Cached tokens are taken from the text first, and then from the images. */
+const partsOfInput = (quote: ImageTokenQuote, { text, image, cached }: InputTokens) => {
+  const cachedInput = quote.nanoPerCachedToken === undefined ? 0n : smaller(cached, text + image)
+  return partsOf([
+    ["cached_input", cachedInput, quote.nanoPerCachedToken],
+    ["image_input", image - larger(cachedInput - text, 0n), quote.nanoPerImageInputToken]
+  ])
+}
+
+/**
+ * The charge of delivered images: by the vendor's count, or at the most that the order can have if
+ * the count is above that. A count that is too small for the text and for the delivered images,
+ * and a missing count, are replaced by what was held for.
+ */
+export const chargeImageTokens = (
+  quote: ImageTokenQuote,
+  usage: ImageUsage | null
+): ImageTokenCharge => {
+  const chargeFor = (
+    input: InputTokens,
+    outputTokens: bigint,
+    basis: ImageTokenCharge["basis"],
+    isImplausible: boolean
+  ): ImageTokenCharge => {
+    const parts = partsOfInput(quote, input)
+    const inputTokens = input.text + input.image
+    return {
+      inputTokens,
+      outputTokens,
+      parts,
+      basis,
+      chargeNano:
+        amountWithParts({ units: inputTokens, unitPriceNano: quote.nanoPerTextToken }, parts) +
+        outputTokens * quote.nanoPerOutputToken,
+      implausible:
+        isImplausible && usage !== null
+          ? { input: usage.inputTokens, output: usage.outputTokens }
+          : null
+    }
+  }
+  const held = { text: quote.textTokens, image: quote.imageInputTokens, cached: 0n }
+  if (usage === null) return chargeFor(held, quote.outputTokens, "formula", false)
+  const least = smaller(BigInt(usage.images) * LEAST_OUTPUT_TOKENS, quote.outputTokens)
+  if (usage.inputTokens < quote.leastText || usage.outputTokens < least) {
+    return chargeFor(held, quote.outputTokens, "formula", true)
+  }
+  const reported = inputOf(quote, usage)
+  const input = {
+    ...reported,
+    text: smaller(reported.text, quote.mostText),
+    image: smaller(reported.image, quote.imageInputTokens)
+  }
+  const outputTokens = smaller(usage.outputTokens, quote.outputTokens)
+  const isPlausible =
+    input.text === reported.text &&
+    input.image === reported.image &&
+    outputTokens === usage.outputTokens &&
+    usage.cachedTokens <= usage.inputTokens
+  return chargeFor(
+    input,
+    outputTokens,
+    isPlausible ? "upstream_usage" : "largest_plausible",
+    !isPlausible
+  )
+}
