@@ -44,6 +44,14 @@ const tokens = (price: string) => ({
   per_million_tokens: { base: { without_video: price } }
 })
 
+const imageTokens = (price: string) => ({
+  kind: "image_tokens",
+  per_million_text_input: price,
+  per_million_image_input: price,
+  per_million_image_output: price,
+  most_output_tokens: 1000
+})
+
 const terms = Schema.decodeUnknownSync(PriceListTerms)
 const isExact = (price: object, factor: string) =>
   priceListFaults(terms({ factor }), catalogOf(price), builtInProtocols).length === 0
@@ -122,7 +130,10 @@ describe("a factor", () => {
       [seconds("1000000000"), "1", true],
       [seconds("1000000000"), "1.1", false],
       [tokens("1000000"), "1000", true],
-      [tokens("1000000.001"), "1000", false]
+      [tokens("1000000.001"), "1000", false],
+      [imageTokens("1000000"), "1000", true],
+      [imageTokens("1000000.001"), "1000", false],
+      [imageTokens("0.001"), "0.5", false]
     ] as const
     for (const [prices, factor, expected] of cases) {
       assert.strictEqual(isExact(prices, factor), expected, JSON.stringify([prices, factor]))
