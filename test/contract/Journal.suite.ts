@@ -175,6 +175,8 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           inputUnitPriceNano: null,
           chargeNano: 5n,
           costNano: 4n,
+          vendorBill: null,
+          reportedCostNano: null,
           basis: "requested_images",
           taskId: null,
           metadata: null,

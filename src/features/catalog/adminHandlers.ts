@@ -12,7 +12,8 @@ import {
   moneyView,
   operatorReceiptView,
   tagOf,
-  usageView
+  usageView,
+  vendorBillView
 } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Access } from "../../services/Access.ts"
@@ -111,7 +112,8 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           (record) => ({
             ...usageView(record),
             member_id: record.memberId,
-            cost: formatNanoOrNull(record.costNano)
+            cost: formatNanoOrNull(record.costNano),
+            ...vendorBillView(record)
           }),
           { columns: Struct.keys(MemberUsageEntry.fields), limit: query.limit }
         )

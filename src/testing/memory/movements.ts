@@ -115,6 +115,8 @@ export const holdFunds = (
     job: request.job,
     cost: request.cost ?? null,
     costNano: null,
+    vendorBill: null,
+    reportedCostNano: null,
     refusals: [],
     month,
     countsIn,
@@ -207,6 +209,8 @@ const closeOrder = (
     order.state = "captured"
     order.chargeNano = request.chargeNano
     order.costNano = request.costNano ?? null
+    order.vendorBill = request.vendorBill ?? null
+    order.reportedCostNano = request.reportedCostNano ?? null
     order.usage = request.usage
     order.call = request.call ?? null
   } else {

@@ -16,7 +16,7 @@ import {
 import { longestNewSeconds } from "../ModelFamily.ts"
 import { familyOf } from "../vp_d/families.ts"
 import { ofFault, refusal } from "../vp_d/modes.ts"
-import { failures, lifecycle, moderatedInput, noModel, success } from "../vp_dVendor.ts"
+import { failures, lifecycle, moderatedInput, noModel, receipt, success } from "../vp_dVendor.ts"
 
 const Prompt = Schema.NonEmptyString.check(Schema.isMaxLength(2500))
 const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
@@ -72,6 +72,7 @@ const ending = Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: Ende
   return {
     ...row(accepted, "succeed", millisOf(ended)),
     task_status_msg: "",
+    final_unit_deduction: receipt(accepted),
     task_result: { videos: [{ id, url, duration: `${ended.produced.seconds}.041` }] }
   }
 })

@@ -162,6 +162,10 @@ const useReceipt = (history: OrderHistory) => {
   )
 }
 
+/** A row of an amount; none where the amount is unknown. */
+const amountRow = (label: string, value: string | null, currency: string) =>
+  value === null ? [] : [[label, <Amount key={label} value={value} currency={currency} />] as const]
+
 const ReceiptSection = ({ history }: { readonly history: OrderHistory }) => {
   const { t } = useTranslation("orders")
   const receipt = useReceipt(history)
@@ -174,16 +178,21 @@ const ReceiptSection = ({ history }: { readonly history: OrderHistory }) => {
           {(told) => (
             <Receipt
               receipt={told}
-              more={
-                told.cost === null
+              more={[
+                ...amountRow(t("receipt.cost"), told.cost, told.currency),
+                ...(told.vendor_bill === null
                   ? []
                   : [
                       [
-                        t("receipt.cost"),
-                        <Amount key="cost" value={told.cost} currency={told.currency} />
-                      ]
-                    ]
-              }
+                        t("receipt.bill"),
+                        t(`receipt.units.${told.vendor_bill.unit}`, {
+                          amount: told.vendor_bill.amount
+                        })
+                      ] as const
+                    ]),
+                ...amountRow(t("receipt.reported"), told.reported_cost, told.currency),
+                ...amountRow(t("receipt.difference"), told.cost_difference, told.currency)
+              ]}
             />
           )}
         </Asked>
