@@ -1,5 +1,6 @@
 /** vp_d: a unified task API with the model in the path, billed by ordered seconds. */
 import { Result, Schema } from "effect"
+import { readBill } from "../domain/money/vendorBill.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
 import {
@@ -12,7 +13,7 @@ import { placeOnPath, type UnifiedMode, unifiedSound } from "../domain/video/fam
 import { textOf } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
-import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
+import { noUsage, type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorOf } from "./wire/errorText.ts"
 import { flatNumberShape, meanings, refusalTable } from "./wire/refusalTable.ts"
 import { listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
@@ -34,8 +35,12 @@ const isRow = Schema.is(
     id: Schema.String,
     status: Schema.String,
     message: Schema.optional(Schema.Unknown),
-    outputs: Schema.optional(Schema.Unknown)
+    outputs: Schema.optional(Schema.Unknown),
+    billing: Schema.optional(Schema.Unknown)
   })
+)
+const isUnitCharge = Schema.is(
+  Schema.Struct({ charge_type: Schema.Literal("unit"), amount: Schema.Unknown })
 )
 const videoType = { type: Schema.Literal("video") }
 const isVideo = Schema.is(Schema.Struct({ ...videoType, url: WebAddress }))
@@ -234,6 +239,18 @@ const addressOf = (
   (isMarked === true ? outputs.find(isMarkedVideo)?.watermark_url : undefined) ??
   outputs.find(isVideo)?.url
 
+/**
+ * The units that the vendor bills. Entries of any other type are not units, and what they bill is
+ * not described; so they are not read.
+ */
+const billOf = (billing: unknown) =>
+  readBill(
+    "unit",
+    ...listOf(billing)
+      .filter(isUnitCharge)
+      .map(({ amount }) => amount)
+  )
+
 const readPolledTogether: BatchPoll["readPolled"] = (account, answer, tasks) =>
   Result.map(openEnvelope(account, answer), (data) => {
     const ids = new Set(tasks.map(({ upstreamId }) => upstreamId))
@@ -250,6 +267,7 @@ const readPolledTogether: BatchPoll["readPolled"] = (account, answer, tasks) =>
       const status = taskStatus(account, answer, statusNames, {
         status: row.status,
         videoUrl: addressOf(listOf(row.outputs), isMarked),
+        usage: { ...noUsage, ...billOf(row.billing) },
         message: errorOf(row).message
       })
       return [[id, status] as const]

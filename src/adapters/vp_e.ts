@@ -3,6 +3,7 @@
  * orders are billed by the seconds ordered.
  */
 import { Redacted, Result, Schema } from "effect"
+import { readBill } from "../domain/money/vendorBill.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import {
@@ -16,7 +17,7 @@ import { countInputs, textOf } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { flatFailure } from "./common/flatErrors.ts"
-import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
+import { noUsage, type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
 import { flatReasonShape, meanings, refusalTable } from "./wire/refusalTable.ts"
 import { listOf } from "./wire/vendorAnswer.ts"
@@ -27,7 +28,11 @@ import { get, omitEmpty, post, rootOf, secondsOf } from "./wire/vendorRequest.ts
 
 const isSubmitted = Schema.is(Schema.Struct({ task_id: JobId }))
 const isPolled = Schema.is(
-  Schema.Struct({ state: Schema.String, creations: Schema.optional(Schema.Unknown) })
+  Schema.Struct({
+    state: Schema.String,
+    creations: Schema.optional(Schema.Unknown),
+    credits: Schema.optional(Schema.Unknown)
+  })
 )
 const isCreation = Schema.is(Schema.Struct({ url: WebAddress }))
 const isMarkedCreation = Schema.is(Schema.Struct({ watermarked_url: WebAddress }))
@@ -178,6 +183,7 @@ const readPolled: VideoDialect["readPolled"] = (account, answer, { isMarked }) =
   return taskStatus(account, answer, statusNames, {
     status: body.state,
     videoUrl: addressOf(listOf(body.creations), isMarked),
+    usage: { ...noUsage, ...readBill("credit", body.credits) },
     code: isCoded(body) ? body.err_code : null,
     message: failedMessage(body)
   })

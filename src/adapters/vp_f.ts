@@ -5,6 +5,7 @@
  * the order if the id contains neither.
  */
 import { Result, Schema } from "effect"
+import { readBill } from "../domain/money/vendorBill.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import {
@@ -304,6 +305,7 @@ const readUsage = (usage: unknown): VideoUsage => {
     outputSeconds: renderedSeconds,
     ...(inputSeconds === null ? {} : { inputSeconds }),
     ...(totalSeconds === null ? {} : { totalSeconds }),
+    ...readBill("second", usage.duration),
     ...(resolution === undefined ? {} : { resolution })
   }
 }

@@ -23,6 +23,7 @@ import {
   type RateLimited,
   type UpstreamError
 } from "../domain/Errors.ts"
+import { formatNano } from "../domain/money/Money.ts"
 import { isSameQuote, type Quote } from "../domain/money/Quote.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -272,7 +273,14 @@ export const makeMountCheck = Effect.gen(function* () {
     }
     if (Result.isFailure(checked)) return { _tag: "NotOffered", protocol, error: checked.failure }
     const offer = checked.success
-    const job: VendorJob = { channelId, protocol: protocolId, upstreamModel }
+    const job: VendorJob = {
+      channelId,
+      protocol: protocolId,
+      upstreamModel,
+      ...(mount.bill_unit_price === undefined
+        ? {}
+        : { billUnitPrice: formatNano(mount.bill_unit_price) })
+    }
     const cost =
       mount.cost === undefined
         ? null

@@ -6,6 +6,7 @@
 import { Effect, Metric, Random } from "effect"
 import { ChannelHealth } from "../channels/ChannelHealth.ts"
 import { expectedChargeOf, unitOf } from "../domain/money/Quote.ts"
+import { reportedCostOf } from "../domain/money/vendorBill.ts"
 import { implausibleUsage, type ReportedUsage } from "../domain/VendorOutcome.ts"
 import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
 import {
@@ -92,6 +93,13 @@ const usageEntryOf = (quote: VideoQuote, { inputUnits, units, basis }: VideoChar
   return { input: inputUnits ?? 0n, output: units, ...prices, ...inputPrice, basis }
 }
 
+/** What the vendor bills by the prices of its mount, and what it says itself. */
+const vendorAmounts = ({ cost, billUnitPriceNano }: ClaimedTask, usage: VideoUsage) => ({
+  costNano: cost === null ? null : chargeVideo(cost, usage).chargeNano,
+  vendorBill: usage.bill ?? null,
+  reportedCostNano: reportedCostOf(usage.bill, billUnitPriceNano)
+})
+
 const spanAttributesOf = (quote: VideoQuote, { units }: VideoCharge) => {
   const { unit } = unitOf(quote)
   if (unit === "token") return { "gen_ai.usage.output_tokens": Number(units) }
@@ -130,7 +138,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
       holdId: task.id,
       by: "poll",
       chargeNano: charge.chargeNano,
-      costNano: task.cost === null ? null : chargeVideo(task.cost, usage).chargeNano,
+      ...vendorAmounts(task, usage),
       usage: usageEntryOf(asRendered(task.quote, usage), charge),
       task: {
         from: "processing",

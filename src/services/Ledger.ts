@@ -16,6 +16,7 @@ import type { ChargePart } from "../domain/money/chargeParts.ts"
 import type { ChargeBasis, ChargeUnit } from "../domain/money/charges.ts"
 import type { Metadata } from "../domain/money/metadata.ts"
 import { transferKinds } from "../domain/money/transfers.ts"
+import type { VendorBill } from "../domain/money/vendorBill.ts"
 import type { Doubt, Refusal } from "../domain/VendorOutcome.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { AnsweredCall } from "./CallLog.ts"
@@ -25,7 +26,12 @@ import type { NewTask, TaskOutcome } from "./TaskRepo.ts"
 export const VendorJob = Schema.Struct({
   channelId: Schema.String,
   protocol: Schema.String,
-  upstreamModel: Schema.String
+  upstreamModel: Schema.String,
+  /**
+   * The price of a unit that the vendor reports as billed, a decimal of currency units as in the
+   * catalog; missing where the mount has none.
+   */
+  billUnitPrice: Schema.optionalKey(Schema.String)
 })
 export type VendorJob = typeof VendorJob.Type
 
@@ -135,6 +141,10 @@ export interface Capture extends Close {
   readonly chargeNano: bigint
   /** The vendor's bill for the order; null or left out where its mount has no cost. */
   readonly costNano?: bigint | null
+  /** What the vendor says that it bills; null or left out where it says nothing. */
+  readonly vendorBill?: VendorBill | null
+  /** The vendor's own bill at the price of its unit; null or left out where one is unknown. */
+  readonly reportedCostNano?: bigint | null
   readonly usage: UsageEntry
   /**
    * The vendor call whose response contains the whole result of the order; null or left out where

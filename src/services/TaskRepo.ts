@@ -1,6 +1,7 @@
 /** The repository of tasks. A task is created and ended in commits of the ledger. */
 import { Context, Effect, type Latch, type Option, Schema } from "effect"
 import type { InvalidRequest, TaskNotFound } from "../domain/Errors.ts"
+import { Amount } from "../domain/money/Money.ts"
 import { type TaskDialect, type TaskKind, taskDialects } from "../domain/orderIds.ts"
 import { TaskState, type TaskTransition } from "../domain/taskStates.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
@@ -174,7 +175,9 @@ export const ClaimedTask = Schema.Struct({
   /** The price frozen with the hold. */
   quote: VideoQuote,
   /** The expected vendor bill, frozen with the hold. */
-  cost: Schema.NullOr(VideoQuote)
+  cost: Schema.NullOr(VideoQuote),
+  /** The price of a unit that the vendor reports as billed, frozen with the hold. */
+  billUnitPriceNano: Schema.NullOr(Amount)
 })
 export type ClaimedTask = typeof ClaimedTask.Type
 

@@ -7,6 +7,7 @@ import { chargeBases, chargeUnits } from "../domain/money/charges.ts"
 import type { Tag } from "../domain/money/metadata.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { transferAccounts } from "../domain/money/transfers.ts"
+import { VendorBill } from "../domain/money/vendorBill.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import {
   accountsOf,
@@ -36,6 +37,9 @@ export const UsageRecord = Schema.Struct({
   chargeNano: Schema.BigInt,
   /** The vendor's bill, which members do not see; null where the bill is unknown. */
   costNano: Schema.NullOr(Schema.BigInt),
+  /** What the vendor itself said that it bills, and that at the price of its unit; or null. */
+  vendorBill: Schema.NullOr(VendorBill),
+  reportedCostNano: Schema.NullOr(Schema.BigInt),
   basis: Schema.Literals(chargeBases),
   taskId: Schema.NullOr(Schema.String),
   /** The client's metadata of the order; null where it sent none. */

@@ -123,6 +123,19 @@ export const formsOfFamilyD = {
       status: done
     },
     {
+      says: "succeed shows the units that the vendor bills",
+      body: task("succeed", { task_result: { videos: [video1] }, final_unit_deduction: "1.5" }),
+      status: {
+        ...done,
+        usage: { ...done.usage, bill: { amountNano: 1_500_000_000n, unit: "unit" as const } }
+      }
+    },
+    {
+      says: "units of no plausible form are no bill",
+      body: task("succeed", { task_result: { videos: [video1] }, final_unit_deduction: "-1" }),
+      status: done
+    },
+    {
       says: "the first usable video counts",
       body: task("succeed", { task_result: { videos: [null, "x", { url: "" }, video1] } }),
       status: done

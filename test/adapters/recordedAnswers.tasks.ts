@@ -212,7 +212,7 @@ export const polls: ReadonlyArray<PollRow> = [
         { type: "video", id: "o1", url: FILE, watermark_url: null, duration: "5.041" }
       ]
     }),
-    means: succeeded()
+    means: succeeded({ bill: { amountNano: 3_000_000_000n, unit: "unit" } })
   },
   {
     protocol: "vp_d",
@@ -293,7 +293,7 @@ export const polls: ReadonlyArray<PollRow> = [
         }
       ]
     },
-    means: succeeded()
+    means: succeeded({ bill: { amountNano: 20_000_000_000n, unit: "credit" } })
   },
   {
     protocol: "vp_e",

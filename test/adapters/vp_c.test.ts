@@ -121,13 +121,13 @@ const simulated: ReadonlyArray<Omit<SimulatedVideoSubject, "protocol">> = [
     ...formsOfFamilyD,
     listedProtocol: "vp_d",
     endings: [["sim:fail", "failed", ""]],
-    usage: bySeconds
+    usage: { ...bySeconds, bill: { amountNano: 3_000_000_000n, unit: "unit" } }
   },
   {
     ...formsOfVpE("/vidu"),
     listedProtocol: "vp_e",
     endings: [["sim:moderate-output", "CreationPolicyViolation", ""]],
-    usage: bySeconds
+    usage: { ...bySeconds, bill: { amountNano: 20_000_000_000n, unit: "credit" } }
   },
   {
     ...familyF,
@@ -135,7 +135,13 @@ const simulated: ReadonlyArray<Omit<SimulatedVideoSubject, "protocol">> = [
     model: "x2.7-t2v-cn",
     wires: familyF.wires.filter(({ order }) => order.upstreamModel?.startsWith("x2.")),
     endings: [["sim:cancel", "CANCELED", ""]],
-    usage: { ...bySeconds, outputSeconds: 5, totalSeconds: 5, resolution: "720p" }
+    usage: {
+      ...bySeconds,
+      outputSeconds: 5,
+      totalSeconds: 5,
+      resolution: "720p",
+      bill: { amountNano: 5_000_000_000n, unit: "second" }
+    }
   }
 ]
 

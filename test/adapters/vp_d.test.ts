@@ -53,6 +53,30 @@ const failed = (message: string): VideoStatus => ({ _tag: "Failed", code: "faile
 
 const errorOf = (code: number) => ({ code, message: `fault ${code}`, request_id: "r-1" })
 
+const units = (...amounts: ReadonlyArray<unknown>) =>
+  amounts.map((amount) => ({ charge_type: "unit", amount, package_type: "video" }))
+
+/** What vendors report to bill, and the units that are read of it, in billionths. */
+const bills: ReadonlyArray<readonly [billing: unknown, amountNano: bigint | null]> = [
+  [units("3"), 3_000_000_000n],
+  [units("2.5", "0.5"), 3_000_000_000n],
+  [units("0.1234", 1), 1_123_400_000n],
+  [[{ charge_type: "cash", amount: "9" }, ...units("3")], 3_000_000_000n],
+  [[{ charge_type: "cash", amount: "9" }], null],
+  [units("0"), 0n],
+  [units("1000000"), 1_000_000_000_000_000n],
+  [units("1000000", "1"), null],
+  [units("1000001"), null],
+  [units("3", "-1"), null],
+  [units("3", null), null],
+  [units("0.00001"), null],
+  [units("NaN"), null],
+  [units({}), null],
+  [[{ amount: "3" }, "unit", null], null],
+  [null, null],
+  ["3", null]
+]
+
 /** Codes and the HTTP status each stands for. */
 const codes = [
   [1000, 401],
@@ -419,6 +443,17 @@ const subject: VideoSubject = {
       }),
       status: done
     },
+    ...bills.map(([billing, amountNano]) => ({
+      says: `the bill ${JSON.stringify(billing)} is of ${amountNano ?? "unknown"} nano-units`,
+      body: row("succeeded", { outputs: [video], billing }),
+      status: {
+        ...done,
+        usage: {
+          ...done.usage,
+          ...(amountNano === null ? {} : { bill: { amountNano, unit: "unit" as const } })
+        }
+      }
+    })),
     {
       says: "who ordered a mark gets the marked file",
       isMarked: true,
@@ -497,5 +532,9 @@ videoSimulatorSuite({
     ["sim:cancel", "failed", "the task was cancelled"],
     ["sim:expire", "failed", "the task took too long"]
   ],
-  usage: { completionTokens: null, outputSeconds: null }
+  usage: {
+    completionTokens: null,
+    outputSeconds: null,
+    bill: { amountNano: 3_000_000_000n, unit: "unit" }
+  }
 })

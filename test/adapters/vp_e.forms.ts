@@ -1,7 +1,6 @@
 /** Orders and answers of vp_e's interface, which a family of the relay shares. */
 import {
   audio,
-  done,
   failed,
   IMAGE,
   image,
@@ -10,6 +9,7 @@ import {
   processing,
   prompt,
   SECOND_IMAGE,
+  done as unbilled,
   unknown,
   video
 } from "./blocks.ts"
@@ -38,6 +38,9 @@ const task = (state: string, more: object = {}) => ({
   ...more
 })
 const MARKED = "https://files.test/marked.mp4"
+/** What the vendor bills in each of these answers. */
+const bill = { amountNano: 20_000_000_000n, unit: "credit" } as const
+const done = { ...unbilled, usage: { ...unbilled.usage, bill } }
 const marked = { ...done, videoUrl: MARKED }
 const creation = { id: "c1", url: OUTPUT, cover_url: "https://files.test/o.jpg" }
 
@@ -286,6 +289,13 @@ export const formsOfVpE = (prefix: string) =>
           says: `the state ${JSON.stringify(word)} is in the works`,
           body: task(word, { creations: null }),
           status: processing
+        })
+      ),
+      ...[-1, 1_000_001, 1.000_01, "many", "", "1e3", "-0", null, true, [20], {}].map(
+        (credits) => ({
+          says: `the credits ${JSON.stringify(credits)} are no bill`,
+          body: task("success", { creations: [creation], credits }),
+          status: unbilled
         })
       ),
       {

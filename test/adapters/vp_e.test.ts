@@ -34,5 +34,9 @@ videoSimulatorSuite({
     ["sim:fail", "InternalServiceFailure", "The vendor failed to make the video"],
     ["sim:moderate-output", "CreationPolicyViolation", "The vendor failed to make the video"]
   ],
-  usage: { completionTokens: null, outputSeconds: null }
+  usage: {
+    completionTokens: null,
+    outputSeconds: null,
+    bill: { amountNano: 20_000_000_000n, unit: "credit" }
+  }
 })

@@ -16,32 +16,34 @@ const snake = { error: { code: "invalid_api_key", message: "who?", type: "invali
 
 type Seconds = Omit<VideoUsage, "completionTokens">
 
+const seconds = (tenths: bigint) => ({ amountNano: tenths * 100_000_000n, unit: "second" }) as const
+
 /** What vendors report of lengths, and what is read of it. */
 const usages: ReadonlyArray<readonly [usage: unknown, read: Partial<Seconds>]> = [
   [
     { duration: 7, output_video_duration: 7, SR: 720, video_count: 1 },
-    { outputSeconds: 7, totalSeconds: 7, resolution: "720p" }
+    { outputSeconds: 7, totalSeconds: 7, resolution: "720p", bill: seconds(70n) }
   ],
   [
     { duration: 12, input_video_duration: 5, output_video_duration: 7 },
-    { outputSeconds: 7, inputSeconds: 5, totalSeconds: 12 }
+    { outputSeconds: 7, inputSeconds: 5, totalSeconds: 12, bill: seconds(120n) }
   ],
   [
     { duration: "12", input_video_duration: "5", output_video_duration: "7" },
-    { outputSeconds: 7, inputSeconds: 5, totalSeconds: 12 }
+    { outputSeconds: 7, inputSeconds: 5, totalSeconds: 12, bill: seconds(120n) }
   ],
   [{ video_duration: 5, video_ratio: "16:9", video_count: 1 }, { outputSeconds: 5 }],
   [
     { duration: 9, SR: "720" },
-    { totalSeconds: 9, resolution: "720p" }
+    { totalSeconds: 9, resolution: "720p", bill: seconds(90n) }
   ],
   [
     { duration: 12, input_video_duration: 5 },
-    { inputSeconds: 5, totalSeconds: 12 }
+    { inputSeconds: 5, totalSeconds: 12, bill: seconds(120n) }
   ],
   [
     { duration: 11.9, input_video_duration: 4.2 },
-    { inputSeconds: 5, totalSeconds: 12 }
+    { inputSeconds: 5, totalSeconds: 12, bill: seconds(119n) }
   ],
   [{ output_video_duration: 7.5 }, { outputSeconds: 8 }],
   [{ output_video_duration: -7, duration: "seven" }, {}],
@@ -125,10 +127,10 @@ export const formsOfVpF = (path: string) =>
         body: task("SUCCEEDED", { video_url: OUTPUT, orig_prompt: PROMPT }),
         status: done
       },
-      ...usages.map(([usage, read]) => ({
-        says: `the usage ${JSON.stringify(usage)} is read as ${JSON.stringify(read)}`,
+      ...usages.map(([usage, { bill, ...lengths }]) => ({
+        says: `the usage ${JSON.stringify(usage)} is read as ${JSON.stringify(lengths)}`,
         body: { ...task("SUCCEEDED", { video_url: OUTPUT }), usage },
-        status: { ...done, usage: { ...done.usage, ...read } }
+        status: { ...done, usage: { ...done.usage, ...lengths, ...(bill && { bill }) } }
       })),
       {
         says: "a failed task tells its code and message",

@@ -28,5 +28,11 @@ videoSimulatorSuite({
     ["sim:moderate-output", "DataInspectionFailed", ""],
     ["sim:cancel", "CANCELED", "The vendor cancelled the task"]
   ],
-  usage: { completionTokens: null, outputSeconds: 5, totalSeconds: 5, resolution: "720p" }
+  usage: {
+    completionTokens: null,
+    outputSeconds: 5,
+    totalSeconds: 5,
+    resolution: "720p",
+    bill: { amountNano: 5_000_000_000n, unit: "second" }
+  }
 })

@@ -176,6 +176,8 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           parts: null,
           chargeNano: 5n,
           costNano: 4n,
+          vendorBill: null,
+          reportedCostNano: null,
           basis: "requested_images",
           taskId: null,
           metadata: null,

@@ -23,6 +23,7 @@ const task: ClaimedTask = {
   unknownForSeconds: null,
   pastDeadline: false,
   cost: null,
+  billUnitPriceNano: null,
   quote: {
     kind: "second_video",
     resolution: "720p",

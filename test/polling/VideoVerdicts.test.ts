@@ -25,6 +25,7 @@ const claimed: ClaimedTask = {
   unknownForSeconds: null,
   pastDeadline: false,
   cost: null,
+  billUnitPriceNano: null,
   quote: {
     kind: "second_video",
     resolution: "720p",

@@ -36,7 +36,8 @@ interface TaskReport {
   readonly message: string | null
 }
 
-const noUsage: VideoUsage = { completionTokens: null, outputSeconds: null }
+/** The usage of a vendor that reports no counts. */
+export const noUsage: VideoUsage = { completionTokens: null, outputSeconds: null }
 
 /**
  * The status of a task. An unknown status name never ends a task, but it is reported, so that

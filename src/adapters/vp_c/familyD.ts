@@ -3,6 +3,7 @@
  * image.
  */
 import { Result, Schema } from "effect"
+import { readBill } from "../../domain/money/vendorBill.ts"
 import { JobId, WebAddress } from "../../domain/plainText.ts"
 import type { olderUnifiedResolutions } from "../../domain/video/families/vp_d.ts"
 import type { Resolution } from "../../domain/video/tiers.ts"
@@ -10,7 +11,7 @@ import { countInputs, textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
-import { type StatusNames, taskStatus } from "../common/videoStatus.ts"
+import { noUsage, type StatusNames, taskStatus } from "../common/videoStatus.ts"
 import { openEnvelope } from "../vp_d.ts"
 import { brokenAnswer, localRefusal } from "../wire/vendorFailures.ts"
 import { bearer, get, omitEmpty, post, rootOf, secondsOf } from "../wire/vendorRequest.ts"
@@ -22,7 +23,8 @@ const isPolled = Schema.is(
   Schema.Struct({
     task_status: Schema.String,
     task_status_msg: Schema.optional(Schema.Unknown),
-    task_result: Schema.optional(Schema.Unknown)
+    task_result: Schema.optional(Schema.Unknown),
+    final_unit_deduction: Schema.optional(Schema.Unknown)
   })
 )
 const isFinished = Schema.is(Schema.Struct({ videos: Schema.Array(Schema.Unknown) }))
@@ -104,6 +106,7 @@ const readPolled: VideoDialect["readPolled"] = (account, answer) =>
     return taskStatus(account, answer, statusNames, {
       status: statusName,
       videoUrl: isFinished(result) ? result.videos.find(isVideo)?.url : undefined,
+      usage: { ...noUsage, ...readBill("unit", data.final_unit_deduction) },
       message: isText(message) ? message : null
     })
   })

@@ -1,5 +1,6 @@
 /** The catalog as operators write it: channels, models and the mounts between them. */
 import { Effect, Schema } from "effect"
+import { PositiveAmount } from "../money/Money.ts"
 import { plainText } from "../plainText.ts"
 import { VideoLimits } from "../video/videoLimits.ts"
 import { Modality } from "./Modality.ts"
@@ -163,6 +164,12 @@ export const Mount = Schema.Struct({
     Schema.Union(Prices.members).annotate({
       description:
         "What the vendor bills us, in the shape of a model's prices; only operators see it"
+    })
+  ),
+  bill_unit_price: Schema.optionalKey(
+    PositiveAmount.annotate({
+      description:
+        "What a unit, credit or second costs that the vendor reports as billed; only operators see it"
     })
   ),
   enabled: Enabled

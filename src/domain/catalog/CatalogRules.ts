@@ -335,6 +335,24 @@ export const findFaults = (
   ...offerFaults(protocols, catalog)
 ]
 
+/** Finds prices of the units of bills on mounts whose vendor reports no bill. */
+function* billWarnings(protocols: ProtocolTables, { models, mounts }: CatalogDocument): Faults {
+  const modelsById = new Map(models.map((model) => [model.id, model]))
+  for (const [index, mount] of mounts.entries()) {
+    const model = modelsById.get(mount.model)
+    if (model === undefined || mount.bill_unit_price === undefined) continue
+    const protocol = mountProtocol(model, mount)
+    const row = protocols.video.get(protocol)
+    // A relay reports what the vendor of the model's own protocol reports.
+    const reporter = row?.relays === true ? protocols.video.get(model.protocol) : row
+    if (model.modality === "video" && reporter?.billUnit !== undefined) continue
+    yield {
+      path: `mounts[${index}].bill_unit_price`,
+      message: `${protocol} reports no bill for ${quoted(model.id)}; the price is not used`
+    }
+  }
+}
+
 function* mountWarnings(protocols: ProtocolTables, catalog: CatalogDocument): Faults {
   const models = new Map(catalog.models.map((model) => [model.id, model]))
   const channels = new Map(catalog.channels.map((channel) => [channel.id, channel]))
@@ -378,6 +396,7 @@ export const findWarnings = (
     return [{ path, message: "without a price it answers billing_unavailable" }]
   }),
   ...mountWarnings(protocols, catalog),
+  ...billWarnings(protocols, catalog),
   ...limitWarnings(videoUses(protocols, catalog))
 ]
 

@@ -3,6 +3,7 @@
  * vendor reports.
  */
 import type { ChargeBasis } from "../money/charges.ts"
+import type { VendorBill } from "../money/vendorBill.ts"
 import type { ReportedUsage } from "../VendorOutcome.ts"
 import { type Resolution, tokensPerSecond } from "./tiers.ts"
 import {
@@ -41,6 +42,8 @@ export interface VideoUsage {
   /** The resolution and the sound of the video; missing if not reported. */
   readonly resolution?: Resolution
   readonly sound?: boolean
+  /** What the vendor says that it bills; missing if not reported. It never changes the charge. */
+  readonly bill?: VendorBill
 }
 
 /**

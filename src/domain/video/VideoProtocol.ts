@@ -1,4 +1,5 @@
 /** The video protocols: what a client may order from each, and how it is billed. */
+import type { VendorBill } from "../money/vendorBill.ts"
 import {
   anyForm,
   familyOf,
@@ -69,6 +70,11 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly place?: PlaceOrder
   /** The unit of billing; null if it depends on the prices of the model in the catalog. */
   readonly billing: VideoBilling | null
+  /**
+   * The unit in which the vendor reports what it bills for a finished video; missing if it reports
+   * no bill.
+   */
+  readonly billUnit?: VendorBill["unit"]
   /** Whether the channel must have an application id. */
   readonly needsAppId: boolean
   /**
@@ -128,6 +134,7 @@ export const videoProtocols = {
     soundsByDefault: false,
     place: placeUnified,
     billing: "second_video",
+    billUnit: "unit",
     needsAppId: false,
     relays: false,
     relayFamily: "d",
@@ -142,6 +149,7 @@ export const videoProtocols = {
     isShapedByImage: true,
     place: placeTier,
     billing: "second_video",
+    billUnit: "credit",
     needsAppId: false,
     relays: false,
     relayFamily: "e",
@@ -155,6 +163,7 @@ export const videoProtocols = {
     isShapedByImage: true,
     place: placeCloud,
     billing: "second_video",
+    billUnit: "second",
     needsAppId: false,
     relays: false,
     relayFamily: "f",

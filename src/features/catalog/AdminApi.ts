@@ -11,7 +11,7 @@ import { idParams } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, BodyLimit, LookUp } from "../../http/api/middlewares.ts"
-import { OperatorReceiptView, vendorCost } from "../../http/api/receipts.ts"
+import { OperatorReceiptView, vendorBillFields, vendorCost } from "../../http/api/receipts.ts"
 import {
   AmountOrNull,
   amount,
@@ -85,7 +85,8 @@ export const JournalEntry = Schema.Struct({
 export const MemberUsageEntry = Schema.Struct({
   ...UsageEntry.fields,
   member_id: text("Who ordered it"),
-  cost: vendorCost
+  cost: vendorCost,
+  ...vendorBillFields
 })
 
 export const CatalogChanges = Schema.Struct({

@@ -13,7 +13,8 @@ import {
   moneyView,
   operatorReceiptView,
   tagOf,
-  usageView
+  usageView,
+  vendorBillView
 } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Access } from "../../services/Access.ts"
@@ -114,7 +115,8 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           (record) => ({
             ...usageView(record),
             member_id: record.memberId,
-            cost: formatNanoOrNull(record.costNano)
+            cost: formatNanoOrNull(record.costNano),
+            ...vendorBillView(record)
           }),
           { columns: usageColumns(MemberUsageEntry.fields), limit: query.limit }
         )

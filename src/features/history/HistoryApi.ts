@@ -9,7 +9,7 @@ import { idFilter, timeQuery } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
-import { AppliedPriceListView } from "../../http/api/receipts.ts"
+import { AppliedPriceListView, vendorBillFields } from "../../http/api/receipts.ts"
 import {
   AttemptView,
   amount,
@@ -152,6 +152,7 @@ export const TimelineView = Schema.Struct({
   state: text("Where it stands, inner states included"),
   error: nullable(TaskFailure, "Why it failed"),
   completion_tokens: nullable(Schema.Int, "What the vendor reported"),
+  ...vendorBillFields,
   summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" }),
   quote: Quote,
   price_list: nullable(

@@ -12,7 +12,8 @@ import {
   billingView,
   exposureView,
   isoOrNull,
-  usageView
+  usageView,
+  vendorBillView
 } from "../../http/handlers/views.ts"
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -147,6 +148,7 @@ const timelineView = (history: JobHistory) => {
     error: errorView(history),
     completion_tokens:
       task === null || task.completionTokens === null ? null : Number(task.completionTokens),
+    ...vendorBillView(history.usage ?? undefined),
     summary: task?.summary ?? null,
     quote: quoteView(history.quote),
     price_list: history.priceList,

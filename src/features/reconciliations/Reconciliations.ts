@@ -15,7 +15,9 @@ export const ReconciledTotal = Schema.Struct({
   amountHereNano: Schema.BigIntFromString,
   amountThereNano: Schema.BigIntFromString,
   unitsHereNano: Schema.BigIntFromString,
-  unitsThereNano: Schema.BigIntFromString
+  unitsThereNano: Schema.BigIntFromString,
+  /** What vendors reported with their answers; orders without a report count as zero. */
+  reportedNano: Schema.BigIntFromString
 })
 export type ReconciledTotal = typeof ReconciledTotal.Type
 
@@ -68,6 +70,8 @@ export const ReconciledEntry = Schema.Struct({
   amountThereNano: Schema.NullOr(Schema.BigIntFromString),
   unitsHereNano: Schema.NullOr(Schema.BigIntFromString),
   unitsThereNano: Schema.NullOr(Schema.BigIntFromString),
+  /** What the vendor reported with its answers, at the mount's price; null where unknown. */
+  reportedNano: Schema.NullOr(Schema.BigIntFromString),
   closedAt: Schema.NullOr(Schema.Date)
 })
 export type ReconciledEntry = typeof ReconciledEntry.Type

@@ -62,12 +62,14 @@ export const reconciliationQuery = {
 }
 
 const here = "what the mounts' costs say the vendor bills"
+const reported = "What the vendor reported with its answers, at the mount's `bill_unit_price`"
 const Total = Schema.Struct({
   count: integer("Entries: ids of the list, or charged orders without one"),
   amount_here: decimalOrNull(`By our books: ${here}; null where the list has no amounts`),
   amount_there: decimalOrNull("By the list; null where it has no amounts"),
   units_here: textOrNull("By our books: units that were charged; null where the list has none"),
-  units_there: textOrNull("By the list; null where it has none")
+  units_there: textOrNull("By the list; null where it has none"),
+  reported: text(`${reported}; nothing for orders without a report`, "4.98")
 }).annotate({ description: "Entries of a kind, summed up" })
 
 export const ReconciliationView = Schema.Struct({
@@ -112,6 +114,7 @@ export const ReconciledEntryView = Schema.Struct({
   amount_there: decimalOrNull("By the list"),
   units_here: textOrNull("By our books: units that were charged"),
   units_there: textOrNull("By the list"),
+  reported: decimalOrNull(`${reported}; null where that is not known`),
   closed_at: timeOrNull("When the order was closed")
 }).annotate({ identifier: "ReconciledEntry", description: "An id of the list, or an order" })
 export type ReconciledEntryView = typeof ReconciledEntryView.Type

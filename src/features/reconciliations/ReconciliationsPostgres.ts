@@ -49,7 +49,8 @@ const entryColumns = columnsOf(ReconciledEntry, "e", {
   amountHereNano: "e.amount_here::text",
   amountThereNano: "e.amount_there::text",
   unitsHereNano: "e.units_here::text",
-  unitsThereNano: "e.units_there::text"
+  unitsThereNano: "e.units_there::text",
+  reportedNano: "e.reported::text"
 })
 
 const { int4, int8, text } = PgTypes.OID

@@ -66,7 +66,8 @@ const zeroTotal = {
   amountHereNano: 0n,
   amountThereNano: 0n,
   unitsHereNano: 0n,
-  unitsThereNano: 0n
+  unitsThereNano: 0n,
+  reportedNano: 0n
 }
 
 const reconciliationView = (
@@ -81,7 +82,8 @@ const reconciliationView = (
       amount_here: hasAmount ? formatNano(total.amountHereNano) : null,
       amount_there: hasAmount ? formatNano(total.amountThereNano) : null,
       units_here: hasUnits ? formatNano(total.unitsHereNano) : null,
-      units_there: hasUnits ? formatNano(total.unitsThereNano) : null
+      units_there: hasUnits ? formatNano(total.unitsThereNano) : null,
+      reported: formatNano(total.reportedNano)
     }
   }
   return {
@@ -118,6 +120,7 @@ const entryView = (entry: ReconciledEntry): ReconciledEntryView => ({
   amount_there: formatNanoOrNull(entry.amountThereNano),
   units_here: formatNanoOrNull(entry.unitsHereNano),
   units_there: formatNanoOrNull(entry.unitsThereNano),
+  reported: formatNanoOrNull(entry.reportedNano),
   closed_at: entry.closedAt?.toISOString() ?? null
 })
 const entryColumns = Object.keys(ReconciledEntryView.fields)

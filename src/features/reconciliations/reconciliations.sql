@@ -55,6 +55,7 @@ CREATE TABLE reconciliation_entries (
   amount_there numeric,
   units_here numeric,
   units_there numeric,
+  reported numeric,
   closed_at timestamptz,
   PRIMARY KEY (reconciliation_id, number)
 );
@@ -78,16 +79,16 @@ BEGIN
   ), tasked AS MATERIALIZED (
     -- Orders of tasks with a listed id, on any channel and in any state.
     SELECT l.vendor_id, o.organization_id, o.id, o.state, o.cost, o.input + o.output AS units,
-           o.closed_at, t.channel_id = r.channel_id AS is_here
+           o.reported_cost, o.closed_at, t.channel_id = r.channel_id AS is_here
       FROM listed l
       JOIN tasks t ON t.upstream_id = l.vendor_id
       JOIN orders o ON o.organization_id = t.organization_id AND o.id = t.id
   ), charged AS (
-    SELECT t.vendor_id, t.organization_id, t.id, t.cost, t.units, t.closed_at
+    SELECT t.vendor_id, t.organization_id, t.id, t.cost, t.units, t.reported_cost, t.closed_at
       FROM tasked t WHERE t.is_here AND t.state = 'captured'
     UNION
     SELECT coalesce(t.upstream_id, o.call ->> 'requestId'), o.organization_id, o.id,
-           o.cost, o.input + o.output, o.closed_at
+           o.cost, o.input + o.output, o.reported_cost, o.closed_at
       FROM orders o
       LEFT JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
      WHERE o.closed_at >= r.from_at - p_tolerance AND o.closed_at < r.to_at + p_tolerance
@@ -96,6 +97,7 @@ BEGIN
     SELECT c.vendor_id, count(*)::int AS orders, min(c.id) AS id,
            (array_agg(c.organization_id ORDER BY c.id))[1] AS organization_id,
            CASE WHEN bool_and(c.cost IS NOT NULL) THEN sum(c.cost) END AS cost,
+           CASE WHEN bool_and(c.reported_cost IS NOT NULL) THEN sum(c.reported_cost) END AS reported,
            sum(c.units) * 1000000000 AS units, min(c.closed_at) AS closed_at,
            bool_or(c.closed_at >= r.from_at AND c.closed_at < r.to_at) AS in_period
       FROM charged c
@@ -130,7 +132,7 @@ BEGIN
            coalesce(o.organization_id, n.organization_id, e.organization_id) AS organization_id,
            coalesce(o.orders, 0) AS orders,
            o.cost AS amount_here, l.amount AS amount_there,
-           o.units AS units_here, l.units AS units_there,
+           o.units AS units_here, l.units AS units_there, o.reported,
            coalesce(o.closed_at, e.closed_at) AS closed_at
       FROM listed l
       FULL JOIN ours o ON o.vendor_id = l.vendor_id
@@ -140,14 +142,15 @@ BEGIN
   )
   INSERT INTO reconciliation_entries (
     reconciliation_id, number, kind, reason, vendor_id, line, lines, order_id, organization_id,
-    orders, amount_here, amount_there, units_here, units_there, closed_at)
+    orders, amount_here, amount_there, units_here, units_there, reported, closed_at)
   SELECT p_id,
          row_number() OVER (
            ORDER BY array_position(
              ARRAY['different', 'missing_there', 'missing_here', 'orphan', 'matched'], c.kind),
            c.line, c.order_id),
          c.kind, c.reason, c.vendor_id, c.line, c.lines, c.order_id, c.organization_id,
-         c.orders, c.amount_here, c.amount_there, c.units_here, c.units_there, c.closed_at
+         c.orders, c.amount_here, c.amount_there, c.units_here, c.units_there, c.reported,
+         c.closed_at
     FROM compared c;
 
   UPDATE reconciliations
@@ -159,14 +162,16 @@ BEGIN
                     'amountHereNano', coalesce(t.amount_here, 0)::text,
                     'amountThereNano', coalesce(t.amount_there, 0)::text,
                     'unitsHereNano', coalesce(t.units_here, 0)::text,
-                    'unitsThereNano', coalesce(t.units_there, 0)::text)
+                    'unitsThereNano', coalesce(t.units_there, 0)::text,
+                    'reportedNano', coalesce(t.reported, 0)::text)
                   ORDER BY k.place)
              FROM unnest(ARRAY['different', 'missing_there', 'missing_here', 'orphan', 'matched'])
                     WITH ORDINALITY k (kind, place)
              LEFT JOIN (
                SELECT e.kind, count(*) AS count,
                       sum(e.amount_here) AS amount_here, sum(e.amount_there) AS amount_there,
-                      sum(e.units_here) AS units_here, sum(e.units_there) AS units_there
+                      sum(e.units_here) AS units_here, sum(e.units_there) AS units_there,
+                      sum(e.reported) AS reported
                  FROM reconciliation_entries e
                 WHERE e.reconciliation_id = p_id GROUP BY e.kind) t ON t.kind = k.kind)
    WHERE id = p_id;

@@ -5,6 +5,7 @@
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
+import { VendorBill } from "../../domain/money/vendorBill.ts"
 import { TaskState } from "../../domain/taskStates.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import { VendorJob } from "../../services/Ledger.ts"
@@ -28,6 +29,8 @@ export const ListedOrder = Schema.Struct({
   /** The sum of the charge's corrections. */
   returnedNano: Schema.BigInt,
   costNano: Schema.NullOr(Schema.BigInt),
+  vendorBill: Schema.NullOr(VendorBill),
+  reportedCostNano: Schema.NullOr(Schema.BigInt),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
   promptDigest: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,

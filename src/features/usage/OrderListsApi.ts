@@ -14,6 +14,7 @@ import {
 } from "../../http/api/admin/lists.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
+import { vendorBillFields } from "../../http/api/receipts.ts"
 import {
   amount,
   constant,
@@ -51,6 +52,7 @@ export const OrderView = Schema.Struct({
   overage: amount("The part of the charge above the hold"),
   returned: amount("The sum of the corrections of the charge"),
   cost: decimalOrNull("The vendor's price of it; null where it is unknown"),
+  ...vendorBillFields,
   currency,
   metadata: nullable(metadata, "The metadata that the client sent; null without any"),
   prompt_digest: textOrNull(

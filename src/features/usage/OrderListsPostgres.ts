@@ -45,6 +45,8 @@ const orderColumns = columnsOf(ListedOrder, "o", {
   returnedNano: `(SELECT coalesce(sum(r.amount), 0)::bigint FROM transfers r
                    WHERE r.organization_id = o.organization_id AND r.order_id = o.id)`,
   costNano: "o.cost",
+  vendorBill: "o.vendor_bill",
+  reportedCostNano: "o.reported_cost",
   taskState: "t.state",
   summary: "t.summary",
   errorCode: "t.error_code",

@@ -7,6 +7,7 @@ import { idFilter, stateFilter, timeQuery } from "../../http/api/admin/lists.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
+import { vendorBillFields } from "../../http/api/receipts.ts"
 import { list, text, textOrNull, timeOrNull, usageQuery } from "../../http/api/shared.ts"
 import { OrderView } from "./OrderListsApi.ts"
 
@@ -18,7 +19,8 @@ export const OwnOrderView = Schema.Struct({
     "protocol",
     "upstream_model",
     "upstream_id",
-    "cost"
+    "cost",
+    ...Struct.keys(vendorBillFields)
   ]),
   error_message: textOrNull(
     "The vendor's message about the failure; null for all but failed tasks"

@@ -48,6 +48,10 @@ export const UsageSum = Schema.Struct({
   costNano: Schema.BigIntFromString,
   /** The number of charges with an unknown cost. */
   withoutCost: Schema.Int,
+  /** What vendors themselves report to bill, at the mounts' prices. */
+  reportedCostNano: Schema.BigIntFromString,
+  /** The number of charges without such a report, or without its price. */
+  withoutReportedCost: Schema.Int,
   /** The sum of corrections. */
   returnedNano: Schema.BigIntFromString,
   /** The charged units. */

@@ -14,6 +14,8 @@ const sums = usageSumColumns({
   chargeNano: "charge",
   costNano: "cost",
   withoutCost: "without_cost",
+  reportedCostNano: "reported_cost",
+  withoutReportedCost: "without_reported_cost",
   returnedNano: "returned",
   tokens: "tokens",
   seconds: "seconds",

@@ -5,7 +5,7 @@ import { formatNano } from "../../domain/money/Money.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
 import { timeRange } from "../../http/handlers/money/times.ts"
 import { listViewWithNext, pageOf } from "../../http/handlers/respond.ts"
-import { formatNanoOrNull, isoOrNull, tagOf } from "../../http/handlers/views.ts"
+import { formatNanoOrNull, isoOrNull, tagOf, vendorBillView } from "../../http/handlers/views.ts"
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type ListedOrder, type OrderFilter, OrderLists, type OrderTotals } from "./OrderLists.ts"
@@ -25,7 +25,8 @@ const makeOrderView = (currency: string) => {
     upstream_model: order.job.upstreamModel,
     upstream_id: order.upstreamId,
     error_code: order.errorCode === null ? null : withoutEchoes(order.errorCode, []),
-    cost: formatNanoOrNull(order.costNano)
+    cost: formatNanoOrNull(order.costNano),
+    ...vendorBillView(order)
   })
 }
 

@@ -44,11 +44,20 @@ const unitsOf = ({ tokens, seconds, images, clips }: UsageSum) => {
 }
 
 /** The amounts of a sum; the members' API leaves out costs and margin. */
-export const amountsView = ({ chargeNano, returnedNano, costNano, withoutCost }: UsageSum) => ({
+export const amountsView = ({
+  chargeNano,
+  returnedNano,
+  costNano,
+  withoutCost,
+  reportedCostNano,
+  withoutReportedCost
+}: UsageSum) => ({
   charge: formatNano(chargeNano),
   returned: formatNano(returnedNano),
   cost: formatNano(costNano),
   without_cost: withoutCost,
+  reported_cost: formatNano(reportedCostNano),
+  without_reported_cost: withoutReportedCost,
   margin: formatNano(chargeNano - returnedNano - costNano)
 })
 

@@ -23,6 +23,11 @@ CREATE TABLE usage_sums (
   -- known cost.
   cost bigint NOT NULL,
   without_cost bigint NOT NULL,
+  -- What vendors themselves report to bill, at the mounts' prices, and the number of charges without
+  -- such a report. The amount is numeric, since no limit of ours bounds what vendors report, and an
+  -- overflow would keep orders from being closed.
+  reported_cost numeric NOT NULL,
+  without_reported_cost bigint NOT NULL,
   -- The corrections (refunds) of charges.
   returned bigint NOT NULL,
   -- The charged units.
@@ -56,6 +61,9 @@ BEGIN
            sum(n.charged) AS count, sum(n.closed - n.charged) AS failed,
            sum(n.charged * o.charge) AS charge, sum(n.charged * coalesce(o.cost, 0)) AS cost,
            sum(CASE WHEN o.cost IS NULL THEN n.charged ELSE 0 END) AS without_cost,
+           sum(n.charged * coalesce(o.reported_cost, 0)) AS reported_cost,
+           sum(CASE WHEN o.reported_cost IS NULL THEN n.charged ELSE 0 END)
+             AS without_reported_cost,
            sum(coalesce(u.returned, 0)) AS returned,
            sum(CASE o.unit WHEN 'token' THEN n.charged * (o.input + o.output) ELSE 0 END) AS tokens,
            sum(CASE o.unit WHEN 'second' THEN n.charged * (o.input + o.output) ELSE 0 END) AS seconds,
@@ -74,10 +82,12 @@ BEGIN
   )
   INSERT INTO usage_sums AS s (organization_id, tag_name, step, start, tag_value, member_id, key_id,
                                model, modality, channel_id, count, failed, charge, cost,
-                               without_cost, returned, tokens, seconds, images, clips)
+                               without_cost, reported_cost, without_reported_cost,
+                               returned, tokens, seconds, images, clips)
     SELECT h.organization_id, h.tag_name, step.name, date_trunc(step.name, h.hour, p_time_zone),
            h.tag_value, h.member_id, h.key_id, h.model, h.modality, h.channel_id, sum(h.count),
-           sum(h.failed), sum(h.charge), sum(h.cost), sum(h.without_cost), sum(h.returned),
+           sum(h.failed), sum(h.charge), sum(h.cost), sum(h.without_cost),
+           sum(h.reported_cost), sum(h.without_reported_cost), sum(h.returned),
            sum(h.tokens), sum(h.seconds), sum(h.images), sum(h.clips)
       FROM hours h CROSS JOIN (VALUES ('hour'), ('day'), ('month')) AS step(name)
      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
@@ -86,6 +96,9 @@ BEGIN
       DO UPDATE SET count = s.count + excluded.count, failed = s.failed + excluded.failed,
                     charge = s.charge + excluded.charge, cost = s.cost + excluded.cost,
                     without_cost = s.without_cost + excluded.without_cost,
+                    reported_cost = s.reported_cost + excluded.reported_cost,
+                    without_reported_cost =
+                      s.without_reported_cost + excluded.without_reported_cost,
                     returned = s.returned + excluded.returned,
                     tokens = s.tokens + excluded.tokens, seconds = s.seconds + excluded.seconds,
                     images = s.images + excluded.images, clips = s.clips + excluded.clips;

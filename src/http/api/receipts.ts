@@ -1,5 +1,6 @@
 /** The receipt of a charge, for its member and for operators. */
 import { Schema } from "effect"
+import { billUnits } from "../../domain/money/vendorBill.ts"
 import {
   currency,
   formula,
@@ -116,10 +117,25 @@ export const AppliedPriceListView = Schema.Struct({
   description: "The price list that priced the order"
 })
 
+/** What the vendor itself says that it bills, beside the cost. */
+export const vendorBillFields = {
+  vendor_bill: Schema.NullOr(
+    Schema.Struct({
+      amount: decimal("How many", "3"),
+      unit: oneOf(billUnits, "What the vendor bills in")
+    })
+  ).annotate({ description: "What the vendor reported as billed; null where it reported nothing" }),
+  reported_cost: decimalOrNull(
+    "That at the mount's `bill_unit_price`, in currency units; null where one of them is unknown"
+  ),
+  cost_difference: decimalOrNull("`reported_cost` less `cost`; null where one of them is unknown")
+}
+
 export const OperatorReceiptView = Schema.Struct({
   ...ReceiptView.fields,
   cost: vendorCost,
   price_list: Schema.optionalKey(AppliedPriceListView),
+  ...vendorBillFields,
   attempts: arrayOf(
     AttemptView,
     "The channels it was sent to, in their order; the last one made it"

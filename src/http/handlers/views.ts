@@ -269,10 +269,28 @@ export const attemptViews = (
 const listInWords = (list: AppliedPriceList | null): string | null =>
   list === null ? null : `the price list ${JSON.stringify(list.name)}`
 
+const noBill = { costNano: null, vendorBill: null, reportedCostNano: null }
+
+/** What the vendor itself says that it bills, beside the cost; only operators see it. */
+export const vendorBillView = ({
+  costNano,
+  vendorBill,
+  reportedCostNano
+}: Pick<UsageRecord, "costNano" | "vendorBill" | "reportedCostNano"> = noBill) => ({
+  vendor_bill:
+    vendorBill === null
+      ? null
+      : { amount: formatNano(vendorBill.amountNano), unit: vendorBill.unit },
+  reported_cost: formatNanoOrNull(reportedCostNano),
+  cost_difference:
+    reportedCostNano === null || costNano === null ? null : formatNano(reportedCostNano - costNano)
+})
+
 export const operatorReceiptView = (currency: string, receipt: Receipt): OperatorReceiptView => ({
   ...receiptFields(currency, receipt, listInWords(receipt.priceList)),
   ...(receipt.priceList === null ? {} : { price_list: receipt.priceList }),
   cost: formatNanoOrNull(receipt.record.costNano),
+  ...vendorBillView(receipt.record),
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })
 

@@ -28,6 +28,7 @@ export const usageColumns = columnsOf(UsageRecord, "o", {
   inputUnitPriceNano: "o.input_unit_price",
   chargeNano: "o.charge",
   costNano: "o.cost",
+  reportedCostNano: "o.reported_cost",
   taskId: "CASE WHEN o.is_task THEN o.id END",
   month: "to_char(o.month, 'YYYY-MM')",
   createdAt: "o.closed_at"

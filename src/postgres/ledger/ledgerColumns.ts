@@ -5,6 +5,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Schema } from "effect"
 import { ChargePart } from "../../domain/money/chargeParts.ts"
+import { VendorBill } from "../../domain/money/vendorBill.ts"
 import { storable } from "../../domain/plainText.ts"
 import { type Doubt, ReportedUsage } from "../../domain/VendorOutcome.ts"
 import { AnsweredCall } from "../../services/CallLog.ts"
@@ -24,6 +25,7 @@ export type Close =
   | { readonly _tag: "Release"; readonly request: Release }
 
 const encodeCall = Schema.encodeSync(AnsweredCall)
+const encodeBill = Schema.encodeSync(VendorBill)
 const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 
 const captureOf = (close: Close) => (close._tag === "Capture" ? close.request : undefined)
@@ -91,6 +93,8 @@ export const closeColumns = {
   basis: [text, (close) => usageOf(close)?.basis],
   cost: [int8, (close) => captureOf(close)?.costNano],
   call: [jsonb, (close) => mapNullable(captureOf(close)?.call, encodeCall)],
+  vendor_bill: [jsonb, (close) => mapNullable(captureOf(close)?.vendorBill, encodeBill)],
+  reported_cost: [int8, (close) => captureOf(close)?.reportedCostNano],
   task_end: [jsonb, ({ request }) => mapNullable(request.task, taskEnd)],
   orphan: [jsonb, ({ request }) => mapNullable(request.orphan, orphanOf)],
   answer: [text, ({ request }) => mapNullable(request.answer, encodeAnswer)],

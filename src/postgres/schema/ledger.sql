@@ -66,8 +66,9 @@ CREATE TABLE orders (
   exposure bigint CHECK (exposure > hold),
   -- The values that the hold was computed from.
   quote jsonb NOT NULL,
-  -- The vendor job {channelId, protocol, upstreamModel} that the hold pays for. Operators may need
-  -- it to ask the vendor about the order.
+  -- The vendor job {channelId, protocol, upstreamModel, billUnitPrice?} that the hold pays for.
+  -- Operators may need it to ask the vendor about the order. The optional price is what a unit costs
+  -- that the vendor reports as billed.
   job jsonb NOT NULL,
   -- The values that the vendor's bill is computed from, in the format of `quote`; null where they
   -- are unknown.
@@ -102,10 +103,16 @@ CREATE TABLE orders (
   -- The vendor call that produced the charged result, for results that a single answer delivered
   -- completely.
   call jsonb,
+  -- What the vendor itself says that it bills {amount, unit}, and this amount at the price of the
+  -- job; null where the vendor says nothing, and where the job has no price.
+  vendor_bill jsonb,
+  reported_cost bigint CHECK (reported_cost >= 0),
   CHECK ((state = 'open') = (closed_at IS NULL)),
   -- A captured order has a charge above zero.
   CHECK (CASE WHEN state = 'captured' THEN charge > 0 ELSE charge = 0 END),
   CHECK (cost IS NULL OR state = 'captured'),
+  CHECK (vendor_bill IS NULL OR state = 'captured'),
+  CHECK (reported_cost IS NULL OR vendor_bill IS NOT NULL),
   CHECK (state <> 'captured'
          OR (input, output, unit, unit_price, basis) IS NOT NULL)
 ) WITH (fillfactor = 35, autovacuum_vacuum_insert_scale_factor = 0,

@@ -26,6 +26,8 @@ CREATE TYPE order_close AS (
   basis text,
   -- Optional: what the vendor bills for the charge, and the vendor call behind it (`orders.call`).
   cost bigint, call jsonb,
+  -- Optional: the vendor's own bill (`orders.vendor_bill`), and that at the price of its unit.
+  vendor_bill jsonb, reported_cost bigint,
   -- Optional: the new state of the task, {from, lease, state, ...}. The close then applies only
   -- while the task is in the state `from`. If a lease is given, the task's current claim must also
   -- have that lease number.
@@ -138,7 +140,8 @@ BEGIN
     UPDATE orders r
        SET state = w.state, charge = w.charged, closed_at = now(), closed_by = w.closed_by,
            input = w.input, output = w.output, unit = w.unit, unit_price = w.unit_price,
-           input_unit_price = w.input_unit_price, parts = w.parts, basis = w.basis, cost = w.cost, call = w.call
+           input_unit_price = w.input_unit_price, parts = w.parts, basis = w.basis, cost = w.cost, call = w.call,
+           vendor_bill = w.vendor_bill, reported_cost = w.reported_cost
       FROM won w
      WHERE r.ctid = w.row AND r.organization_id = w.organization_id AND r.state = 'open'
        AND r.hold = w.hold RETURNING w.hold

@@ -21,7 +21,8 @@ const claimedColumns = columnsOf(ClaimedTask, "t", {
   unknownForSeconds: secondsSince("t.unknown_since"),
   pastDeadline: "t.deadline <= now()",
   quote: "o.quote",
-  cost: "o.cost_quote"
+  cost: "o.cost_quote",
+  billUnitPriceNano: "o.bill_unit_price"
 })
 
 type PutBack = { readonly task: ClaimedTask } & Parameters<TaskRepo["Service"]["putBack"]>[1]
@@ -44,7 +45,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   // Each order is looked up by its primary key: with stale statistics a join would read the whole
   // table.
   const order = sql.literal(`CROSS JOIN LATERAL
-               (SELECT q.quote, q.cost_quote FROM orders q
+               (SELECT q.quote, q.cost_quote, q.job ->> 'billUnitPrice' AS bill_unit_price FROM orders q
                  WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {

@@ -63,7 +63,7 @@ export const lifecycle: Lifecycle = {
  * The billed amount in the vendor's unit, with one decimal: 0.9 units per second with sound or an
  * input video, otherwise 0.6.
  */
-const receipt = ({ order }: AcceptedEntry): string => {
+export const receipt = ({ order }: AcceptedEntry): string => {
   const isExpensive = order.generate_audio === true || order.inputs.videos > 0
   return String(((order.seconds ?? 0) * (isExpensive ? 9 : 6)) / 10)
 }

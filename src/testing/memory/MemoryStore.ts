@@ -3,6 +3,7 @@ import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import type { AppliedPriceList, PriceList } from "../../domain/catalog/PriceList.ts"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
+import type { VendorBill } from "../../domain/money/vendorBill.ts"
 import type { SealedMonth } from "../../features/statements/Statements.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import type { AnsweredCall, CallSubject, VendorCall } from "../../services/CallLog.ts"
@@ -71,6 +72,8 @@ export interface StoredOrder {
   job: VendorJob
   cost: unknown
   costNano: bigint | null
+  vendorBill: VendorBill | null
+  reportedCostNano: bigint | null
   readonly refusals: Array<RefusedJob>
   /** The first day of the order's month, such as `2026-01-01`. */
   readonly month: string
@@ -334,6 +337,8 @@ export const usageOf = ({
   ended,
   chargeNano,
   costNano,
+  vendorBill,
+  reportedCostNano,
   month
 }: StoredOrder): UsageRecord | null => {
   if (usage === null || ended === null) return null
@@ -351,6 +356,8 @@ export const usageOf = ({
     metadata: request.metadata ?? null,
     chargeNano,
     costNano,
+    vendorBill,
+    reportedCostNano,
     month: month.slice(0, 7),
     createdAt: ended.at
   }

@@ -2,6 +2,7 @@
 import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { DEFAULT_KEY } from "../../domain/catalog/channelKeys.ts"
 import { TaskNotFound } from "../../domain/Errors.ts"
+import { Amount } from "../../domain/money/Money.ts"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import { isFinal } from "../../domain/taskStates.ts"
 import { kindOf, VideoQuote } from "../../domain/video/VideoQuote.ts"
@@ -27,6 +28,7 @@ import {
 import { addOrphan } from "./OrphansMemory.ts"
 
 const decodeVideoQuote = Schema.decodeUnknownSync(VideoQuote)
+const decodeBillPrice = Schema.decodeSync(Schema.NullOr(Amount))
 
 const secondsBetween = (from: number, to: number): number => (to - from) / 1000
 
@@ -100,7 +102,8 @@ const toClaimed = (
   unknownForSeconds: task.unknownSince === null ? null : secondsBetween(task.unknownSince, now),
   pastDeadline: task.deadline <= now,
   quote: decodeVideoQuote(request.quote),
-  cost: cost === null ? null : decodeVideoQuote(cost)
+  cost: cost === null ? null : decodeVideoQuote(cost),
+  billUnitPriceNano: decodeBillPrice(job.billUnitPrice ?? null)
 })
 
 const rowOf = ({ request, job, cost, task, held }: StoredOrder): ReadonlyArray<Row> =>

@@ -116,6 +116,8 @@ export const holdFunds = (
     job: request.job,
     cost: request.cost ?? null,
     costNano: null,
+    vendorBill: null,
+    reportedCostNano: null,
     refusals: [],
     month,
     countsIn,
@@ -208,6 +210,8 @@ const closeOrder = (
     order.state = "captured"
     order.chargeNano = request.chargeNano
     order.costNano = request.costNano ?? null
+    order.vendorBill = request.vendorBill ?? null
+    order.reportedCostNano = request.reportedCostNano ?? null
     order.usage = request.usage
     order.call = request.call ?? null
   } else {

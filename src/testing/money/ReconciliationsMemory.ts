@@ -39,7 +39,8 @@ const emptyEntry: Entry = {
   amountHereNano: null,
   amountThereNano: null,
   unitsHereNano: null,
-  unitsThereNano: null
+  unitsThereNano: null,
+  reportedNano: null
 }
 
 /** The sum of the amounts; null where one of them is unknown. */
@@ -59,6 +60,7 @@ const ourSide = (orders: ReadonlyArray<StoredOrder>): Partial<Entry> => {
     organizationId: first?.request.organizationId ?? null,
     orders: orders.length,
     amountHereNano: sumOf(orders.map(({ costNano }) => costNano)),
+    reportedNano: sumOf(orders.map(({ reportedCostNano }) => reportedCostNano)),
     unitsHereNano: sumOf(
       orders.map(({ usage }) => usage && (usage.input + usage.output) * NANO_PER_UNIT)
     ),
@@ -177,7 +179,8 @@ const totalsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<ReconciledTotal>
       amountHereNano: total(({ amountHereNano }) => amountHereNano),
       amountThereNano: total(({ amountThereNano }) => amountThereNano),
       unitsHereNano: total(({ unitsHereNano }) => unitsHereNano),
-      unitsThereNano: total(({ unitsThereNano }) => unitsThereNano)
+      unitsThereNano: total(({ unitsThereNano }) => unitsThereNano),
+      reportedNano: total(({ reportedNano }) => reportedNano)
     }
   })
 

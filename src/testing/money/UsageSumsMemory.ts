@@ -12,6 +12,8 @@ const zeroAmounts: Amounts = {
   chargeNano: 0n,
   costNano: 0n,
   withoutCost: 0,
+  reportedCostNano: 0n,
+  withoutReportedCost: 0,
   returnedNano: 0n,
   tokens: 0n,
   seconds: 0n,
@@ -21,7 +23,7 @@ const zeroAmounts: Amounts = {
 
 const unitFields = { token: "tokens", second: "seconds", image: "images", clip: "clips" } as const
 
-const amountsOf = ({ usage, chargeNano, costNano }: StoredOrder): Amounts =>
+const amountsOf = ({ usage, chargeNano, costNano, reportedCostNano }: StoredOrder): Amounts =>
   usage === null
     ? { ...zeroAmounts, failed: 1 }
     : {
@@ -30,6 +32,8 @@ const amountsOf = ({ usage, chargeNano, costNano }: StoredOrder): Amounts =>
         chargeNano,
         costNano: costNano ?? 0n,
         withoutCost: costNano === null ? 1 : 0,
+        reportedCostNano: reportedCostNano ?? 0n,
+        withoutReportedCost: reportedCostNano === null ? 1 : 0,
         [unitFields[usage.unit]]: usage.input + usage.output
       }
 
@@ -39,6 +43,8 @@ const addAmounts = (one: Amounts, other: Amounts): Amounts => ({
   chargeNano: one.chargeNano + other.chargeNano,
   costNano: one.costNano + other.costNano,
   withoutCost: one.withoutCost + other.withoutCost,
+  reportedCostNano: one.reportedCostNano + other.reportedCostNano,
+  withoutReportedCost: one.withoutReportedCost + other.withoutReportedCost,
   returnedNano: one.returnedNano + other.returnedNano,
   tokens: one.tokens + other.tokens,
   seconds: one.seconds + other.seconds,

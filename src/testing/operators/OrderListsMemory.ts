@@ -27,7 +27,7 @@ const returnedOf = ({ transfers }: Books, orderId: string): bigint =>
     .reduce((sum, { amountNano }) => sum + amountNano, 0n)
 
 const toListedOrder = ({ orphans }: MemoryState, books: Books, order: StoredOrder): ListedOrder => {
-  const { request, task, job, state, chargeNano, costNano } = order
+  const { request, task, job, state, chargeNano, costNano, vendorBill, reportedCostNano } = order
   const { id, organizationId, memberId, keyId, model, modality, metadata = null } = request
   return {
     id,
@@ -42,6 +42,8 @@ const toListedOrder = ({ orphans }: MemoryState, books: Books, order: StoredOrde
     state,
     chargeNano,
     costNano,
+    vendorBill,
+    reportedCostNano,
     holdNano: request.amountNano,
     upstreamId: task?.upstreamId ?? orphans.get(id)?.upstreamId ?? null,
     overageNano: overageOf(order),

@@ -52,7 +52,9 @@ export const Costs = () => {
       )
   )
   const currency = costs.data?.pages[0]?.data[0]?.currency
-  const amount = (name: "charge" | "returned" | "cost" | "margin"): Column<CostRow> => ({
+  const amount = (
+    name: "charge" | "returned" | "cost" | "margin" | "reported_cost"
+  ): Column<CostRow> => ({
     name,
     label: money(`spend.measures.${name}`),
     cell: (row) => <Amount value={row[name]} />,
@@ -72,6 +74,13 @@ export const Costs = () => {
       name: "without",
       label: t("costs.without"),
       cell: (row) => row.without_cost,
+      isNumber: true
+    },
+    amount("reported_cost"),
+    {
+      name: "withoutReported",
+      label: t("costs.withoutReported"),
+      cell: (row) => row.without_reported_cost,
       isNumber: true
     },
     amount("margin"),

@@ -127,6 +127,7 @@ export const books = {
     currency: "Amounts in {{currency}}.",
     day: "Day",
     without: "Without a cost",
+    withoutReported: "Without a report",
     share: "Margin, %"
   },
   verify: {
@@ -197,7 +198,8 @@ export const books = {
       amount_here: "Amount here",
       amount_there: "Amount there",
       units_here: "Units here",
-      units_there: "Units there"
+      units_there: "Units there",
+      reported: "Reported"
     },
     kinds: {
       different: "different",

@@ -75,6 +75,9 @@ export const catalog = {
     weightHint: "Share of the orders within a priority; 0 only where others fail",
     cost: "What the vendor bills",
     costHint: "Only operators see it; margins are reckoned from it",
+    bill_unit_price: "Price of a billed unit",
+    bill_unit_priceHint:
+      "What a unit, credit or second costs that the vendor reports as billed; only operators see it",
     mountedOn: "Mounted on",
     mounts: "Models"
   },

@@ -48,7 +48,13 @@ export const money = {
     plot: "Plot",
     table: "Table",
     measure: "Plotted",
-    measures: { charge: "Charged", returned: "Given back", cost: "Cost", margin: "Margin" },
+    measures: {
+      charge: "Charged",
+      returned: "Given back",
+      cost: "Cost",
+      margin: "Margin",
+      reported_cost: "Reported by vendors"
+    },
     start: "Time",
     count: "Charges",
     failed: "Failed",

@@ -159,7 +159,11 @@ export const orders = {
     label: "Receipt",
     none: "Nothing was charged, so there is no receipt.",
     soon: "There is a receipt when it has been charged.",
-    cost: "Vendor's cost"
+    cost: "Vendor's cost",
+    bill: "Reported by the vendor",
+    units: { unit: "{{amount}} units", credit: "{{amount}} credits", second: "{{amount}} seconds" },
+    reported: "Reported cost",
+    difference: "Reported less cost"
   },
   attempts: {
     label: "Channels tried, in turn",

@@ -129,6 +129,7 @@ export const books: Translated<typeof english> = {
     currency: "金额单位：{{currency}}。",
     day: "日期",
     without: "无成本记录",
+    withoutReported: "无供应商上报",
     share: "毛利率"
   },
   verify: {
@@ -194,7 +195,8 @@ export const books: Translated<typeof english> = {
       amount_here: "本地金额",
       amount_there: "对方金额",
       units_here: "本地用量",
-      units_there: "对方用量"
+      units_there: "对方用量",
+      reported: "供应商上报"
     },
     kinds: {
       different: "不一致",

@@ -76,6 +76,8 @@ export const catalog: Translated<typeof english> = {
     weightHint: "同一优先级内的订单份额；0 表示仅在其他挂载失败时使用",
     cost: "供应商收费",
     costHint: "仅运营可见，用于计算毛利",
+    bill_unit_price: "计费单位价格",
+    bill_unit_priceHint: "供应商上报的一个计费单位（unit、credit 或秒）的价格；仅运营可见",
     mountedOn: "挂载于",
     mounts: "模型"
   },

@@ -51,7 +51,13 @@ export const money: Translated<typeof english> = {
     plot: "图表",
     table: "表格",
     measure: "绘制指标",
-    measures: { charge: "收取", returned: "退回", cost: "成本", margin: "毛利" },
+    measures: {
+      charge: "收取",
+      returned: "退回",
+      cost: "成本",
+      margin: "毛利",
+      reported_cost: "供应商上报成本"
+    },
     start: "时间",
     count: "收费次数",
     failed: "失败",

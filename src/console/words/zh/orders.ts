@@ -162,7 +162,11 @@ export const orders: Translated<typeof english> = {
     label: "收据",
     none: "没有收费，因此没有收据。",
     soon: "收费后会有收据。",
-    cost: "供应商成本"
+    cost: "供应商成本",
+    bill: "供应商上报",
+    units: { unit: "{{amount}} 单位", credit: "{{amount}} 积分", second: "{{amount}} 秒" },
+    reported: "上报成本",
+    difference: "上报与成本之差"
   },
   attempts: {
     label: "依次尝试的渠道",

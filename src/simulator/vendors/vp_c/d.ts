@@ -16,7 +16,7 @@ import {
 import { longestNewSeconds } from "../ModelFamily.ts"
 import { familyOf } from "../vp_d/families.ts"
 import { ofFault, refusal } from "../vp_d/modes.ts"
-import { failures, lifecycle, moderatedInput, noModel, success } from "../vp_dVendor.ts"
+import { failures, lifecycle, moderatedInput, noModel, receipt, success } from "../vp_dVendor.ts"
 
 const Prompt = Schema.NonEmptyString.check(Schema.isMaxLength(2500))
 const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
@@ -72,6 +72,7 @@ const endOf = Effect.fnUntraced(function* (acceptedEntry: AcceptedEntry, endedEn
   return {
     ...row(acceptedEntry, "succeed", millisOf(endedEntry)),
     task_status_msg: "",
+    final_unit_deduction: receipt(acceptedEntry),
     task_result: { videos: [{ id, url, duration: `${endedEntry.produced.seconds}.041` }] }
   }
 })

@@ -21,7 +21,7 @@ import { Amount, Id, Timestamp } from "../../../parts/texts.tsx"
 import { ReconcileButton } from "./ReconciliationForm.tsx"
 
 const orDash = (amount: string | null) => (amount === null ? "–" : <Amount value={amount} />)
-const sides = ["amount_here", "amount_there", "units_here", "units_there"] as const
+const sides = ["amount_here", "amount_there", "units_here", "units_there", "reported"] as const
 
 const useSides = <Row extends Readonly<Record<(typeof sides)[number], string | null>>>() => {
   const { t } = useTranslation("books")

@@ -91,6 +91,19 @@ export const MountFields = ({ document, value, onChange, isNew, faultAt }: Props
         none={t("prices.noCost")}
       />
       {modality === "video" ? (
+        <TextInput
+          label={t("fields.bill_unit_price")}
+          description={t("fields.bill_unit_priceHint")}
+          value={value.bill_unit_price ?? ""}
+          error={faultAt("bill_unit_price")}
+          onChange={(event) => {
+            const { bill_unit_price: _, ...others } = value
+            const price = event.currentTarget.value.trim()
+            onChange(price === "" ? others : { ...others, bill_unit_price: price })
+          }}
+        />
+      ) : null}
+      {modality === "video" ? (
         <LimitFields
           hint={t("limits.ofMount")}
           value={value.limits}

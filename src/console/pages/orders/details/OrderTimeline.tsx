@@ -162,6 +162,10 @@ const useReceipt = (history: OrderHistory) => {
   )
 }
 
+/** A row of an amount; none where the amount is unknown. */
+const amountRow = (label: string, value: string | null, currency: string) =>
+  value === null ? [] : [[label, <Amount key={label} value={value} currency={currency} />] as const]
+
 const ReceiptSection = ({ history }: { readonly history: OrderHistory }) => {
   const { t } = useTranslation("orders")
   const receipt = useReceipt(history)
@@ -174,16 +178,21 @@ const ReceiptSection = ({ history }: { readonly history: OrderHistory }) => {
           {(answer) => (
             <Receipt
               receipt={answer}
-              extraFacts={
-                answer.cost === null
+              extraFacts={[
+                ...amountRow(t("receipt.cost"), answer.cost, answer.currency),
+                ...(answer.vendor_bill === null
                   ? []
                   : [
                       [
-                        t("receipt.cost"),
-                        <Amount key="cost" value={answer.cost} currency={answer.currency} />
-                      ]
-                    ]
-              }
+                        t("receipt.bill"),
+                        t(`receipt.units.${answer.vendor_bill.unit}`, {
+                          amount: answer.vendor_bill.amount
+                        })
+                      ] as const
+                    ]),
+                ...amountRow(t("receipt.reported"), answer.reported_cost, answer.currency),
+                ...amountRow(t("receipt.difference"), answer.cost_difference, answer.currency)
+              ]}
             />
           )}
         </QueryView>
