@@ -82,6 +82,7 @@ layer(layerSimulator({ port: 0 }))("the families of vp_c", (it) => {
           task_status: "succeed",
           ...times,
           task_status_msg: "",
+          final_unit_deduction: "6.3",
           task_result: { videos: [{ id: `${task_id}-1`, url, duration: "7.041" }] }
         }
       })

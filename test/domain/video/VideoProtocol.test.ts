@@ -41,11 +41,18 @@ describe("the video protocols", () => {
         ratios: ___,
         isShapedByImage,
         soundsByDefault,
+        billUnit = null,
         place,
         ...row
       } = rowOf(protocol)
       assert.strictEqual(isShapedByImage ?? false, billing === "second_video")
       assert.strictEqual(soundsByDefault ?? true, protocol !== "vp_d")
+      const billUnits = new Map([
+        ["vp_d", "unit"],
+        ["vp_e", "credit"],
+        ["vp_f", "second"]
+      ])
+      assert.strictEqual(billUnit, billUnits.get(protocol) ?? null)
       const sound = place?.("unknown", []).sound
       assert.strictEqual(sound, protocol === "vp_f" ? "unset" : "switch")
       assert.deepStrictEqual(row, {
