@@ -62,7 +62,7 @@ export interface ImageUsage {
 const isCount = Schema.is(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)))
 
 const countIn = (fields: unknown, name: string): bigint | null => {
-  const value = Predicate.isObject(fields) ? fields[name as keyof typeof fields] : undefined
+  const value = Predicate.hasProperty(fields, name) ? fields[name] : undefined
   return isCount(value) ? BigInt(value) : null
 }
 
