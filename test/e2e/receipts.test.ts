@@ -172,9 +172,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const own = yield* gateway.call(`/v1/usage/${id}`, { key: who.key })
         const seen = yield* gateway.admin(`/organizations/${who.organizationId}/usage/${id}`)
         const Shown = Schema.Record(Schema.String, Schema.Unknown)
-        const { attempts, cost, ...rest } = yield* bodyAs(Shown, seen)
+        const { attempts, cost, vendor_bill, reported_cost, cost_difference, ...rest } =
+          yield* bodyAs(Shown, seen)
         assert.deepStrictEqual(rest, yield* bodyAs(Shown, own))
         assert.isNull(cost)
+        assert.deepStrictEqual([vendor_bill, reported_cost, cost_difference], [null, null, null])
         assert.isArray(attempts)
         const videos = yield* gateway.customer("0", { key: { scopes: ["videos"] } })
         assert.strictEqual((yield* gateway.call(`/v1/usage/${id}`, videos)).status, 403)
@@ -206,10 +208,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           headers: { accept: "text/csv" }
         })
         const lines = whole.text.split("\r\n")
-        assert.strictEqual(lines[0], `${columns},member_id,cost`)
+        const costs = "cost,vendor_bill,reported_cost,cost_difference"
+        assert.strictEqual(lines[0], `${columns},member_id,${costs}`)
         assert.deepStrictEqual(
           lines.slice(1, 3).map((line) => line.replace(/.*Z,,20\d\d-\d\d/, "")),
-          [`,${who.memberId},`, `,${who.memberId},`]
+          [`,${who.memberId},,,,`, `,${who.memberId},,,,`]
         )
         const refused = yield* csv("/v1/usage?after=us_nobody", who)
         assert.deepNestedInclude(refused.body, { "error.param": "after" })

@@ -168,8 +168,7 @@ export const Mount = Schema.Struct({
   ),
   bill_unit_price: Schema.optionalKey(
     PositiveAmount.annotate({
-      description:
-        "What a unit, credit or second costs that the vendor reports as billed; only operators see it"
+      description: "What a unit costs that the vendor reports as billed"
     })
   ),
   enabled: Enabled

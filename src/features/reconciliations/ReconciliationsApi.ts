@@ -62,7 +62,7 @@ export const reconciliationQuery = {
 }
 
 const here = "what the mounts' costs say the vendor bills"
-const reported = "What the vendor reported with its answers, at the mount's `bill_unit_price`"
+const reported = "What the vendor reported to bill, at `bill_unit_price`"
 const Total = Schema.Struct({
   count: integer("Entries: ids of the list, or charged orders without one"),
   amount_here: decimalOrNull(`By our books: ${here}; null where the list has no amounts`),

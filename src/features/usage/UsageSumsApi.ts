@@ -29,8 +29,8 @@ const day = (description: string) =>
 const costFields = {
   cost: amount("What vendors bill for it, as far as their mounts tell"),
   without_cost: integer("Charges whose mount told no cost, which count as costing nothing"),
-  reported_cost: amount("What vendors themselves report to bill, at the mounts' `bill_unit_price`"),
-  without_reported_cost: integer("Charges without such a report or price, which count as 0"),
+  reported_cost: amount("What vendors report to bill, at `bill_unit_price`"),
+  without_reported_cost: integer("Charges without it, which count as 0"),
   margin: amount("Charges less what was given back of charges, and less costs")
 }
 

@@ -124,11 +124,9 @@ export const vendorBillFields = {
       amount: decimal("How many", "3"),
       unit: oneOf(billUnits, "What the vendor bills in")
     })
-  ).annotate({ description: "What the vendor reported as billed; null where it reported nothing" }),
-  reported_cost: decimalOrNull(
-    "That at the mount's `bill_unit_price`, in currency units; null where one of them is unknown"
-  ),
-  cost_difference: decimalOrNull("`reported_cost` less `cost`; null where one of them is unknown")
+  ).annotate({ description: "What the vendor reported to bill, or null" }),
+  reported_cost: decimalOrNull("That at the mount's `bill_unit_price`; null where unknown"),
+  cost_difference: decimalOrNull("`reported_cost` less `cost`; null where unknown")
 }
 
 export const OperatorReceiptView = Schema.Struct({

@@ -76,8 +76,7 @@ export const catalog = {
     cost: "What the vendor bills",
     costHint: "Only operators see it; margins are reckoned from it",
     bill_unit_price: "Price of a billed unit",
-    bill_unit_priceHint:
-      "What a unit, credit or second costs that the vendor reports as billed; only operators see it",
+    bill_unit_priceHint: "Of each unit, credit or second that the vendor reports",
     mountedOn: "Mounted on",
     mounts: "Models"
   },

@@ -77,7 +77,7 @@ export const catalog: Translated<typeof english> = {
     cost: "供应商收费",
     costHint: "仅运营可见，用于计算毛利",
     bill_unit_price: "计费单位价格",
-    bill_unit_priceHint: "供应商上报的一个计费单位（unit、credit 或秒）的价格；仅运营可见",
+    bill_unit_priceHint: "供应商上报的每个单位、积分或秒的价格",
     mountedOn: "挂载于",
     mounts: "模型"
   },
