@@ -214,8 +214,8 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     [
       "holds on credit",
-      "SELECT r.balance - r.held AS free, r.uncovered,",
-      "SELECT r.balance - r.held + r.credit AS free, r.uncovered,"
+      "CASE WHEN r.holds_on_credit THEN r.credit ELSE 0 END AS free",
+      "r.credit AS free"
     ],
     [
       "what is left for exposures not told",
@@ -475,7 +475,12 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "SELECT * FROM touched WHERE closed_at >= p_from",
       "SELECT * FROM touched WHERE false"
     ],
-    ["audit blind to debts", "balance - held + overage < 0\n", "false\n"]
+    [
+      "audit blind to the credit that holds used",
+      "balance - held + overage + highest_overdraft < 0",
+      "balance - held + overage < 0"
+    ],
+    ["audit blind to debts", "overage + highest_overdraft < 0\n", "overage < 0 AND false\n"]
   ]
 }
 
