@@ -1,5 +1,5 @@
 /** The price of images that are billed by tokens: of the text, of input images, and of the images. */
-import { Predicate, Result, Schema } from "effect"
+import { BigInt as BigIntOps, Predicate, Result, Schema } from "effect"
 import type { ImageTokenPrices } from "../catalog/Prices.ts"
 import type { BillingUnavailable } from "../Errors.ts"
 import { amountWithParts, type ChargePart, partsOf } from "../money/chargeParts.ts"
@@ -99,9 +99,6 @@ export const addImageUsage = (
         cachedTokens: one.cachedTokens + other.cachedTokens
       }
 
-const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
-const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)
-
 /** The bound of the output tokens of one image, with the values that the vendor must be sent. */
 export const outputBound = (
   { most_output_tokens: bound }: ImageTokenPrices,
@@ -138,8 +135,8 @@ export const quoteImageTokens = (
       nanoPerOutputToken: prices.per_million_image_output,
       ...(cached === undefined ? {} : { nanoPerCachedToken: cached }),
       holdNano:
-        tokens.textTokens * larger(text, cached ?? 0n) +
-        tokens.imageInputTokens * larger(image, cached ?? 0n) +
+        tokens.textTokens * BigIntOps.max(text, cached ?? 0n) +
+        tokens.imageInputTokens * BigIntOps.max(image, cached ?? 0n) +
         tokens.outputTokens * prices.per_million_image_output,
       ...(tier === undefined ? {} : { tier: { quality: tier.quality, size: tier.size } })
     }
@@ -168,17 +165,18 @@ export interface ImageTokenCharge {
 const inputOf = (quote: ImageTokenQuote, usage: ImageUsage): InputTokens => {
   const { inputTokens, imageTokens, cachedTokens } = usage
   const isWithImages = quote.imageInputTokens > 0n
-  const beyondText = larger(inputTokens - quote.textTokens, 0n)
-  const image = smaller(imageTokens ?? (isWithImages ? beyondText : 0n), inputTokens)
+  const beyondText = BigIntOps.max(inputTokens - quote.textTokens, 0n)
+  const image = BigIntOps.min(imageTokens ?? (isWithImages ? beyondText : 0n), inputTokens)
   return { text: inputTokens - image, image, cached: cachedTokens }
 }
 
 /** Cached tokens are taken from the text first, and then from the images. */
 const partsOfInput = (quote: ImageTokenQuote, { text, image, cached }: InputTokens) => {
-  const cachedInput = quote.nanoPerCachedToken === undefined ? 0n : smaller(cached, text + image)
+  const cachedInput =
+    quote.nanoPerCachedToken === undefined ? 0n : BigIntOps.min(cached, text + image)
   return partsOf([
     ["cached_input", cachedInput, quote.nanoPerCachedToken],
-    ["image_input", image - larger(cachedInput - text, 0n), quote.nanoPerImageInputToken]
+    ["image_input", image - BigIntOps.max(cachedInput - text, 0n), quote.nanoPerImageInputToken]
   ])
 }
 
@@ -215,17 +213,17 @@ export const chargeImageTokens = (
   }
   const held = { text: quote.textTokens, image: quote.imageInputTokens, cached: 0n }
   if (usage === null) return chargeFor(held, quote.outputTokens, "formula", false)
-  const least = smaller(BigInt(usage.images) * LEAST_OUTPUT_TOKENS, quote.outputTokens)
+  const least = BigIntOps.min(BigInt(usage.images) * LEAST_OUTPUT_TOKENS, quote.outputTokens)
   if (usage.inputTokens < quote.leastText || usage.outputTokens < least) {
     return chargeFor(held, quote.outputTokens, "formula", true)
   }
   const reported = inputOf(quote, usage)
   const input = {
     ...reported,
-    text: smaller(reported.text, quote.mostText),
-    image: smaller(reported.image, quote.imageInputTokens)
+    text: BigIntOps.min(reported.text, quote.mostText),
+    image: BigIntOps.min(reported.image, quote.imageInputTokens)
   }
-  const outputTokens = smaller(usage.outputTokens, quote.outputTokens)
+  const outputTokens = BigIntOps.min(usage.outputTokens, quote.outputTokens)
   const isPlausible =
     input.text === reported.text &&
     input.image === reported.image &&

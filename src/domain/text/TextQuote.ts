@@ -1,5 +1,5 @@
 /** The price of text: input and output tokens, each at its own price. */
-import { Result, Schema } from "effect"
+import { BigInt as BigIntOps, Result, Schema } from "effect"
 import type { TokenPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
 import { amountWithParts, bySide, type ChargePart, partsOf } from "../money/chargeParts.ts"
@@ -151,9 +151,10 @@ const textParts = (
 ): ReadonlyArray<ChargePart> => {
   if (separate === undefined) return []
   const audioInputPrice = order.hasAudioInput === false ? undefined : order.nanoPerAudioInputToken
-  const audioInput = audioInputPrice === undefined ? 0n : smaller(separate.audioInput, inputTokens)
-  const cachedInput = smaller(separate.cachedInput, inputTokens - audioInput)
-  const audioOutput = smaller(separate.audioOutput, outputTokens)
+  const audioInput =
+    audioInputPrice === undefined ? 0n : BigIntOps.min(separate.audioInput, inputTokens)
+  const cachedInput = BigIntOps.min(separate.cachedInput, inputTokens - audioInput)
+  const audioOutput = BigIntOps.min(separate.audioOutput, outputTokens)
   return partsOf([
     ["cached_input", cachedInput, order.nanoPerCachedToken],
     ["audio_input", audioInput, audioInputPrice],
@@ -185,8 +186,6 @@ interface TextCharge extends Omit<TokenCounts, "separate"> {
   readonly implausible: ReportedUsage | null
 }
 
-const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)
-
 /**
  * Reduces the token counts if their price would exceed the maximum amount in the ledger. All that
  * remains is then charged at the base prices.
@@ -194,12 +193,12 @@ const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : oth
 const limitTokens = (quote: TextQuote, used: TokenCounts): TokenCounts => {
   if (costOf(quote, used) <= MAX_AMOUNT_NANO) return used
   const { nanoPerInputToken, nanoPerOutputToken } = quote
-  const inputTokens = smaller(used.inputTokens, MAX_AMOUNT_NANO / nanoPerInputToken)
+  const inputTokens = BigIntOps.min(used.inputTokens, MAX_AMOUNT_NANO / nanoPerInputToken)
   if (nanoPerOutputToken === 0n) return { inputTokens, outputTokens: used.outputTokens }
   const remainingNano = MAX_AMOUNT_NANO - inputTokens * nanoPerInputToken
   return {
     inputTokens,
-    outputTokens: smaller(used.outputTokens, remainingNano / nanoPerOutputToken)
+    outputTokens: BigIntOps.min(used.outputTokens, remainingNano / nanoPerOutputToken)
   }
 }
 
@@ -276,8 +275,8 @@ export const chargeText = (
   const mostOutput = writtenTokens > quote.mostOutput ? writtenTokens : quote.mostOutput
   const maxCounts: TokenCounts = {
     ...reported,
-    inputTokens: smaller(reported.inputTokens, quote.mostInput),
-    outputTokens: smaller(reported.outputTokens, mostOutput)
+    inputTokens: BigIntOps.min(reported.inputTokens, quote.mostInput),
+    outputTokens: BigIntOps.min(reported.outputTokens, mostOutput)
   }
   const isPlausible =
     maxCounts.inputTokens === reported.inputTokens &&

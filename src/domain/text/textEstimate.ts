@@ -3,7 +3,7 @@
  * must lie. This file is separate from the request bodies, because client code imports the bodies
  * as well.
  */
-import { Predicate } from "effect"
+import { BigInt as BigIntOps, Predicate } from "effect"
 import { type Limits, usualLimits } from "../catalog/ModelLimits.ts"
 import { fieldKey, similarNames } from "../nearest.ts"
 import { otherFields } from "../unpricedWork.ts"
@@ -198,8 +198,6 @@ const requestsAudio = ([name, value]: readonly [string, unknown]): boolean => {
   return key.includes("modalit") && JSON.stringify(value).toLowerCase().includes("audio")
 }
 
-const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other)
-
 /** The output tokens to hold, and the maximum that a vendor may count. */
 const expectedOutput = (
   { tokens, choices, isBounded }: ChatOutput,
@@ -238,7 +236,7 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
   }
   const hasAudioOutput = Object.entries(body).some(requestsAudio)
   const largestInput = BigInt(limits.input_tokens)
-  const inputTokens = unsized === 0 ? tokens : largest(tokens, largestInput)
+  const inputTokens = unsized === 0 ? tokens : BigIntOps.max(tokens, largestInput)
   return {
     inputTokens,
     leastInput: leastTokensOf(plainBytes),
@@ -254,7 +252,7 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
  * provided that the catalog states this limit correctly.
  */
 const mostInputOf = (maxTokens: bigint, heldTokens: bigint, largestInput: bigint): bigint =>
-  maxTokens < largestInput ? maxTokens : largest(heldTokens, largestInput)
+  maxTokens < largestInput ? maxTokens : BigIntOps.max(heldTokens, largestInput)
 
 const inputSize = (input: EmbeddingBody["input"]): InputSize => {
   const sizeOf = (tokens: bigint, textBytes: number, mostTokens: number): InputSize => ({

@@ -2,7 +2,7 @@
  * The price of a video: the hold before the vendor is called. The same quote, stored unchanged with
  * the hold, prices the charge when the video is done (`VideoCharge.ts`).
  */
-import { Result, Schema } from "effect"
+import { BigInt as BigIntOps, Result, Schema } from "effect"
 import type { SecondVideoPrices, TokenVideoPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
 import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
@@ -245,8 +245,6 @@ export const quoteVideo = (
 const inputSecondsOf = ({ videos, videoSeconds, longestSeconds = 0 }: VideoInputs): number =>
   videos === 0 ? 0 : Math.max(Math.ceil(videoSeconds ?? 0), longestSeconds)
 
-const maxOf = (one: bigint, other: bigint): bigint => (one > other ? one : other)
-
 type UnitTerms = Pick<TableVideoQuote, "outputSeconds" | "inputSeconds" | "withVideo"> & {
   readonly resolution: Resolution
 }
@@ -280,9 +278,9 @@ const tokenTerms = (
   return {
     unit: table.unit,
     tokensPerSecond: tokensPerSecond[resolution],
-    estimatedTokens: maxOf(knownTokens, leastTokens),
+    estimatedTokens: BigIntOps.max(knownTokens, leastTokens),
     leastTokens,
-    units: maxOf(exposedTokens(secondsWith(inputSeconds), resolution), leastTokens)
+    units: BigIntOps.max(exposedTokens(secondsWith(inputSeconds), resolution), leastTokens)
   }
 }
 

@@ -1,5 +1,5 @@
 /** Charged units in memory; each order is one group. */
-import { Effect, Layer, Option, Schema } from "effect"
+import { BigInt as BigIntOps, Effect, Layer, Option, Schema } from "effect"
 import type { PartKind } from "../../domain/money/chargeParts.ts"
 import { Quote, unitOf } from "../../domain/money/Quote.ts"
 import type { TableVideoQuote, VideoQuote } from "../../domain/video/VideoQuote.ts"
@@ -68,8 +68,6 @@ const inputSecondsOf = (
   return quote.withVideo && quote.inputSeconds === 0 ? null : BigInt(quote.inputSeconds)
 }
 
-const leastOf = (one: bigint, other: bigint): bigint => (one < other ? one : other)
-
 const isBySeconds = (quote: VideoQuote): boolean => unitOf(quote).unit === "second"
 
 /** The units of a part; null where the order has no price of its own for them. */
@@ -112,7 +110,7 @@ const unitsOf = (
       return {
         resolution: quote.resolution,
         seconds: isBySeconds(quote)
-          ? leastOf(output, BigInt(quote.outputSeconds))
+          ? BigIntOps.min(output, BigInt(quote.outputSeconds))
           : BigInt(quote.outputSeconds),
         inputSeconds: quote.kind === "second_video" ? null : inputSecondsOf(quote, input),
         ...tokensOf(quote, Option.getOrNull(decodeQuote(order.cost)), output, order.costNano)
