@@ -25,7 +25,6 @@ export type Close =
   | { readonly _tag: "Release"; readonly request: Release }
 
 const encodeCall = Schema.encodeSync(AnsweredCall)
-const encodeBill = Schema.encodeSync(VendorBill)
 const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 
 const captureOf = (close: Close) => (close._tag === "Capture" ? close.request : undefined)
@@ -53,11 +52,27 @@ const taskEnd = (task: TaskOutcome) => {
       }
 }
 
-const encodeParts = Schema.encodeSync(Schema.Array(ChargePart))
+const encodeDetails = Schema.encodeSync(
+  Schema.Struct({
+    parts: Schema.optionalKey(Schema.Array(ChargePart)),
+    vendor_bill: Schema.optionalKey(VendorBill),
+    reported_cost: Schema.optionalKey(Schema.BigIntFromString)
+  })
+)
 
-/** The parts of a charge; null where there are none, as for most orders. */
-const partsOf = (parts: ReadonlyArray<ChargePart> = []) =>
-  parts.length === 0 ? null : encodeParts(parts)
+/** The columns that most charges leave null; null where all are. */
+const detailsOf = ({
+  usage: { parts = [] },
+  vendorBill = null,
+  reportedCostNano = null
+}: Capture) =>
+  parts.length === 0 && vendorBill === null && reportedCostNano === null
+    ? null
+    : encodeDetails({
+        ...(parts.length === 0 ? {} : { parts }),
+        ...(vendorBill === null ? {} : { vendor_bill: vendorBill }),
+        ...(reportedCostNano === null ? {} : { reported_cost: reportedCostNano })
+      })
 
 const encodeUsage = Schema.encodeSync(ReportedUsage)
 
@@ -89,12 +104,10 @@ export const closeColumns = {
   unit: [text, (close) => usageOf(close)?.unit],
   unit_price: [int8, (close) => usageOf(close)?.unitPriceNano],
   input_unit_price: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
-  parts: [jsonb, (close) => partsOf(usageOf(close)?.parts)],
   basis: [text, (close) => usageOf(close)?.basis],
   cost: [int8, (close) => captureOf(close)?.costNano],
   call: [jsonb, (close) => mapNullable(captureOf(close)?.call, encodeCall)],
-  vendor_bill: [jsonb, (close) => mapNullable(captureOf(close)?.vendorBill, encodeBill)],
-  reported_cost: [int8, (close) => captureOf(close)?.reportedCostNano],
+  details: [jsonb, (close) => mapNullable(captureOf(close), detailsOf)],
   task_end: [jsonb, ({ request }) => mapNullable(request.task, taskEnd)],
   orphan: [jsonb, ({ request }) => mapNullable(request.orphan, orphanOf)],
   answer: [text, ({ request }) => mapNullable(request.answer, encodeAnswer)],
