@@ -480,6 +480,11 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "balance - held + overage + highest_overdraft < 0",
       "balance - held + overage < 0"
     ],
+    [
+      "audit blind to surcharges",
+      "state = 'captured' AND (parts IS NOT NULL OR surcharge IS NOT NULL)",
+      "false"
+    ],
     ["audit blind to debts", "overage + highest_overdraft < 0\n", "overage < 0 AND false\n"]
   ]
 }

@@ -87,10 +87,14 @@ const noteImplausibleUsage = (task: ClaimedTask, { output }: ReportedUsage) =>
   )
 
 /** The usage detail of a charge. Input seconds have the same price as output seconds. */
-const usageEntryOf = (quote: VideoQuote, { inputUnits, units, basis }: VideoCharge): UsageEntry => {
+const usageEntryOf = (
+  quote: VideoQuote,
+  { inputUnits, units, parts, basis }: VideoCharge
+): UsageEntry => {
   const prices = unitOf(quote)
   const inputPrice = inputUnits === undefined ? {} : { inputUnitPriceNano: prices.unitPriceNano }
-  return { input: inputUnits ?? 0n, output: units, ...prices, ...inputPrice, basis }
+  const surcharge = parts === undefined ? {} : { parts }
+  return { input: inputUnits ?? 0n, output: units, ...prices, ...inputPrice, ...surcharge, basis }
 }
 
 /** What the vendor bills by the prices of its mount, and what it says itself. */

@@ -109,7 +109,7 @@ export interface UsageEntry {
    * an output unit.
    */
   readonly inputUnitPriceNano?: bigint
-  /** The units of `input` and `output` that are charged at prices of their own. */
+  /** The units with prices of their own: of `input` and `output`, or beside both. */
   readonly parts?: ReadonlyArray<ChargePart>
   readonly basis: ChargeBasis
 }

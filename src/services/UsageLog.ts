@@ -32,7 +32,7 @@ export const UsageRecord = Schema.Struct({
    * an output token.
    */
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
-  /** The units of `input` and `output` with prices of their own; null where there are none. */
+  /** The units with prices of their own; null where there are none. */
   parts: Schema.NullOr(Schema.Array(ChargePart)),
   chargeNano: Schema.BigInt,
   /** The vendor's bill, which members do not see; null where the bill is unknown. */

@@ -58,7 +58,11 @@ const drawBlocks = (dice: Dice): ReadonlyArray<VideoBlock> => {
       role: dice.pick(roles),
       url
     })),
-    ...Array.from({ length: several(20, 2) }, () => ({ type: "video" as const, url })),
+    // Some requests distinguish images and videos by the extension alone.
+    ...Array.from({ length: several(20, 2) }, () => ({
+      type: "video" as const,
+      url: `${url}.mp4`
+    })),
     ...Array.from({ length: several(20, 2) }, () => ({ type: "audio" as const, url }))
   ]
 }
@@ -79,7 +83,11 @@ layer(layerOverSockets)("the facts of an order are those of its request", (it) =
           listed: videoProtocols[listed],
           upstreamModel
         }
-        const { facts, generateAudio } = factsOf(call, { blocks, generateAudio: ordered }, "720p")
+        const { facts, referenceImages, generateAudio } = factsOf(
+          call,
+          { blocks, generateAudio: ordered },
+          "720p"
+        )
         const order = orderOf({ upstreamModel, listedProtocol: listed, blocks, generateAudio })
         if (Result.isFailure(adapter.checkOrder?.(order) ?? Result.void)) continue
         yield* Effect.result(adapter.submit(accountAt(vendor.url), order))
@@ -87,6 +95,7 @@ layer(layerOverSockets)("the facts of an order are those of its request", (it) =
         const written = readFacts(request?.target ?? "", JSON.parse(request?.body ?? "{}"))
         const says = `seed ${SEED}: ${upstreamModel} ${JSON.stringify([blocks, ordered])}`
         assert.strictEqual(facts.mode, written.mode, says)
+        assert.strictEqual(referenceImages, written.references, says)
         if (written.sound !== null) assert.strictEqual(facts.sound, written.sound, says)
         sent += 1
       }

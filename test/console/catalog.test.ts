@@ -309,6 +309,8 @@ inBrowser("the catalog and its channels in the console", layerTestGateway("embed
         await page.getByRole("button", { name: "Keep in the draft" }).click()
         await page.getByText("Is for the same orders as lines[0]", { exact: true }).waitFor()
         await pick(page, "2, Sound", "With sound")
+        await write(page, "Reference image surcharge", "0.1")
+        await write(page, "Free reference images", "5")
         await page.getByRole("button", { name: "Keep in the draft" }).click()
         await page.getByText("1 change is not applied yet").waitFor()
         await review(page)
@@ -319,6 +321,7 @@ inBrowser("the catalog and its channels in the console", layerTestGateway("embed
       assert.deepStrictEqual(models.find(({ id }) => id === "clip-1")?.prices, {
         kind: "video_table",
         unit: "second",
+        reference_surcharge: { beyond: 5, price: "0.1" },
         lines: [
           { resolution: "720p", price: "0.6" },
           { resolution: "720p", sound: true, price: "0.9" }

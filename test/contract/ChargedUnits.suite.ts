@@ -12,8 +12,10 @@ import {
   type TokenCounts
 } from "../../src/domain/text/TextQuote.ts"
 import { chargeVideo, type VideoUsage } from "../../src/domain/video/VideoCharge.ts"
-import { quoteVideo } from "../../src/domain/video/VideoQuote.ts"
+import { quoteByTable, quoteVideo } from "../../src/domain/video/VideoQuote.ts"
 import type { VideoSku } from "../../src/domain/video/VideoSku.ts"
+import type { VideoFacts } from "../../src/domain/video/videoFacts.ts"
+import type { VideoTable } from "../../src/domain/video/videoPriceTable.ts"
 import { ChargedUnits } from "../../src/features/catalog/ChargedUnits.ts"
 import { type ReplaySum, replayUnder } from "../../src/features/catalog/replay.ts"
 import { Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
@@ -343,6 +345,8 @@ const assertModels = (
   }
 }
 
+const noPrices: Prices = { kind: "second_video", per_second: {} }
+
 const present = Effect.map(DateTime.now, (now) => DateTime.formatIsoDateUtc(now).slice(0, 7))
 
 export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
@@ -392,6 +396,82 @@ export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         }
       }),
     30_000
+  )
+
+  it.effect("references beyond a number are priced again, and orders that may have some", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const charged = yield* ChargedUnits
+      const owner = yield* organization(RICH)
+      const id = `${owner.organizationId}-surcharged`
+      const tableOf = (beyond: number, price: bigint) =>
+        ({
+          kind: "video_table",
+          unit: "second",
+          lines: [{ price: 7n }],
+          reference_surcharge: { beyond, price }
+        }) as const
+      const plain = { kind: "video_table", unit: "second", lines: [{ price: 7n }] } as const
+      const catalogOf = (prices: AllPrices, cost: AllPrices) => ({
+        models: [{ ...model(id, noPrices), prices }],
+        mounts: [{ ...mount(id, "left", noPrices), cost }]
+      })
+      const begun = yield* present
+      const place = Effect.fnUntraced(function* (
+        prices: VideoTable,
+        cost: VideoTable,
+        mode: VideoFacts["mode"],
+        referenceImages: number
+      ) {
+        const facts = { resolution: "720p", sound: false, withVideo: false, mode } as const
+        const sku = { seconds: 5, resolution: "720p", billedResolution: "720p" } as const
+        const inputs = { videos: 0, videoSeconds: null, referenceImages }
+        const quoted = (table: VideoTable) =>
+          Result.getOrThrow(quoteByTable(table, facts, sku, inputs))
+        const quote = quoted(prices)
+        const nothing = { completionTokens: null, outputSeconds: null }
+        const { chargeNano, units, parts = [], basis } = chargeVideo(quote, nothing)
+        const request = owner.hold(quote.holdNano, {
+          model: id,
+          job: { channelId: "left", protocol: "any", upstreamModel: "u" },
+          quote: encodeQuote(quote),
+          cost: encodeQuote(quoted(cost))
+        })
+        yield* ledger.hold(request)
+        yield* ledger.capture({
+          ...owner.close(request.id),
+          chargeNano,
+          costNano: chargeVideo(quoted(cost), nothing).chargeNano,
+          usage: { input: 0n, output: units, ...unitOf(quote), parts, basis }
+        })
+      })
+      const sumsUnder = Effect.fnUntraced(function* (prices: AllPrices, cost: AllPrices) {
+        const months = [...new Set([begun, yield* present])]
+        const groups = (yield* Effect.forEach(months, charged.readMonth)).flat()
+        const own = groups.filter((group) => group.model === id)
+        const { totals } = replayUnder(catalogOf(prices, cost), own)
+        const { chargeBeforeNano, chargeAfterNano, costBeforeNano, costAfterNano } = totals
+        return [chargeBeforeNano, chargeAfterNano, costBeforeNano, costAfterNano, totals.unpriced]
+      })
+      const [surcharged, vendor] = [tableOf(2, 100n), tableOf(1, 10n)]
+      // 5 seconds at 7, and 0, 0, 1 and 3 references beyond the second.
+      for (const references of [0, 2, 3, 5]) {
+        yield* place(surcharged, vendor, "reference", references)
+      }
+      assert.deepStrictEqual(yield* sumsUnder(surcharged, vendor), [540n, 540n, 210n, 210n, 0])
+      // Beyond the first there are 0, 1, 2 and 4, and beyond the fourth 1.
+      const others = [tableOf(1, 1000n), tableOf(4, 1n)] as const
+      assert.deepStrictEqual(yield* sumsUnder(...others), [540n, 7140n, 210n, 141n, 0])
+      assert.deepStrictEqual(yield* sumsUnder(plain, plain), [540n, 140n, 210n, 140n, 0])
+      // Where only the vendor's price depends on references, they are known by its cost.
+      yield* place(plain, vendor, "reference", 3)
+      assert.deepStrictEqual(yield* sumsUnder(...others), [575n, 9175n, 265n, 176n, 0])
+      // A first frame is no reference, and of references without a surcharge the number is not known.
+      yield* place(plain, plain, "image", 0)
+      yield* place(plain, plain, "reference", 3)
+      assert.deepStrictEqual(yield* sumsUnder(...others), [645n, 9210n, 335n, 211n, 1])
+      assert.deepStrictEqual(yield* ledger.verifyOf([owner.organizationId]), [])
+    })
   )
 
   it.effect("of another month there is nothing", () =>

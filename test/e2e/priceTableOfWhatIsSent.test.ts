@@ -51,6 +51,7 @@ const drawTable = (dice: Dice) => {
   return {
     unit: dice.pick(["second", "clip"]),
     input_seconds: dice.chance(50),
+    surcharge: dice.chance(50) ? { beyond: dice.roll(3), price: 1000 } : null,
     lines: combinations.slice(0, 64).map((facts, index) => ({ facts, price: index + 1 }))
   }
 }
@@ -71,14 +72,17 @@ const catalogFor = (vendors: string): typeof CatalogWrite.Encoded => {
       const table = tables.get(model.id)
       if (table === undefined) return model
       const lines = table.lines.map(({ facts, price }) => ({ ...facts, price: String(price) }))
-      const { unit, input_seconds } = table
+      const { unit, input_seconds, surcharge } = table
       return {
         ...model,
         prices: decodePrices({
           kind: "video_table",
           unit,
           lines,
-          ...(unit === "second" ? { input_seconds } : {})
+          ...(unit === "second" ? { input_seconds } : {}),
+          ...(surcharge === null
+            ? {}
+            : { reference_surcharge: { ...surcharge, price: String(surcharge.price) } })
         })
       }
     })
@@ -98,7 +102,7 @@ const UNKNOWN_INPUT_SECONDS = 15
 const heldFor = (table: Table, path: string, body: unknown): bigint | null => {
   const reading = readWire(path, body)
   if (reading === null || typeof reading.seconds !== "number") return null
-  const { mode, sound } = readFacts(path, body)
+  const { mode, sound, references } = readFacts(path, body)
   const prices = (sound === null ? [true, false] : [sound]).map((one) =>
     priceOf(table, {
       resolution: reading.tier === "4k" ? "4K" : reading.tier,
@@ -111,7 +115,9 @@ const heldFor = (table: Table, path: string, body: unknown): bigint | null => {
   const seconds = reading.seconds === -1 ? UNKNOWN_INPUT_SECONDS : reading.seconds
   const input = table.input_seconds && reading.videos > 0 ? UNKNOWN_INPUT_SECONDS : 0
   const units = table.unit === "clip" ? 1 : seconds + input
-  return BigInt(Math.max(...prices.map(Number)) * units) * 1_000_000_000n
+  const { beyond, price } = table.surcharge ?? { beyond: 0, price: 0 }
+  const surcharges = Math.max(references - beyond, 0) * price
+  return BigInt(Math.max(...prices.map(Number)) * units + surcharges) * 1_000_000_000n
 }
 
 layer(layerInProcessWith(catalogFor), { excludeTestServices: true, timeout: "60 seconds" })(

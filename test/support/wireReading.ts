@@ -190,14 +190,21 @@ const rolesIn = (path: string, body: Fields): ReadonlyArray<string> => {
   }
   const types = [...typesIn(body.contents), ...typesIn(media)].map(String)
   if (types.length > 0) return types.map((type) => roleNames[type] ?? type)
-  if (listOf(reference_urls).length > 0) return ["reference_image"]
+  if (listOf(reference_urls).length > 0) {
+    return listOf(reference_urls).map((url) =>
+      String(url).endsWith(".mp4") ? "reference_video" : "reference_image"
+    )
+  }
   if (img_url !== undefined || body.image !== undefined) return ["first_frame"]
   if (path.includes("start-end2video")) return ["first_frame", "last_frame"]
   if (path.includes("img2video")) return ["first_frame"]
-  return path.includes("reference2video") ? ["reference_image"] : []
+  return path.includes("reference2video") ? listOf(body.images).map(() => "reference_image") : []
 }
 
-/** What a video is made from, and the sound that is ordered; null where no field says it. */
+/**
+ * What a video is made from, the number of its reference images, and the sound that is ordered; null
+ * where no field says it.
+ */
 export const readFacts = (path: string, request: unknown) => {
   const body = fieldsOf(request)
   const roles = rolesIn(path, body)
@@ -212,6 +219,7 @@ export const readFacts = (path: string, request: unknown) => {
   ].filter((value) => value !== undefined)
   return {
     mode: isReference ? "reference" : roles.includes("last_frame") ? "frames" : ofFrames,
+    references: roles.filter((role) => role === "reference_image").length,
     sound: sound === null ? null : sound === true || sound === "native" || sound === "on"
   } as const
 }

@@ -102,15 +102,18 @@ const multiply = (value: unknown, factor: bigint): unknown => {
 
 const isPrices = Schema.is(Prices)
 
-const isPerToken = (prices: Prices): boolean =>
+/** Whether a price of the table is of tokens. A surcharge is not, whatever the unit is. */
+const isPerToken = (prices: Prices, { path }: LeafPrice): boolean =>
   prices.kind === "token_video" ||
   prices.kind === "tokens" ||
   prices.kind === "image_tokens" ||
-  (prices.kind === "video_table" && prices.unit === "token")
+  (prices.kind === "video_table" &&
+    prices.unit === "token" &&
+    !path.startsWith("reference_surcharge"))
 
 /** What a price of the table stands for in the catalog: a price per token is written per million. */
-const writtenNano = (prices: Prices, nano: bigint): bigint =>
-  isPerToken(prices) ? nano * TOKENS_PER_QUOTE : nano
+const writtenNano = (prices: Prices, leaf: LeafPrice): bigint =>
+  isPerToken(prices, leaf) ? leaf.nano * TOKENS_PER_QUOTE : leaf.nano
 
 const gcd = (one: bigint, other: bigint): bigint => (other === 0n ? one : gcd(other, one % other))
 
@@ -124,13 +127,13 @@ const nearestFactors = (models: ReadonlyArray<Model>, factor: bigint): ReadonlyA
   return [below, below + step].filter((near) => near > 0n && near <= MAX_FACTOR && near !== factor)
 }
 
-const isExact = (prices: Prices, nano: bigint, factor: bigint): boolean =>
-  (nano * factor) % NANO_PER_UNIT === 0n &&
-  (writtenNano(prices, nano) * factor) / NANO_PER_UNIT <= MAX_AMOUNT_NANO
+const isExact = (prices: Prices, leaf: LeafPrice, factor: bigint): boolean =>
+  (leaf.nano * factor) % NANO_PER_UNIT === 0n &&
+  (writtenNano(prices, leaf) * factor) / NANO_PER_UNIT <= MAX_AMOUNT_NANO
 
 /** The prices times the factor; null where a product is not exact or too large. */
 const multiplied = (prices: Prices, factor: bigint): Prices | null => {
-  for (const { nano } of leavesOf(prices)) if (!isExact(prices, nano, factor)) return null
+  for (const leaf of leavesOf(prices)) if (!isExact(prices, leaf, factor)) return null
   const products = multiply(prices, factor)
   return isPrices(products) ? products : null
 }
@@ -140,17 +143,18 @@ const factorFaults = (catalog: Pick<CatalogDocument, "models">, factor: bigint) 
   catalog.models.flatMap(({ id, prices }, index) => {
     if (prices === undefined) return []
     return [...leavesOf(prices)]
-      .filter(({ nano }) => !isExact(prices, nano, factor))
-      .map(({ path, nano }) => {
+      .filter((leaf) => !isExact(prices, leaf, factor))
+      .map((leaf) => {
+        const { path, nano } = leaf
         const isTooLarge = (nano * factor) % NANO_PER_UNIT === 0n
         return {
           path: `models[${index}].prices.${path}`,
           model: id,
           pricePath: path,
-          price: formatNano(writtenNano(prices, nano)),
+          price: formatNano(writtenNano(prices, leaf)),
           issue: isTooLarge
             ? `is more than ${formatNano(MAX_AMOUNT_NANO)}`
-            : isPerToken(prices)
+            : isPerToken(prices, leaf)
               ? "has more than 3 decimals per million tokens"
               : "has more than 9 decimals"
         }

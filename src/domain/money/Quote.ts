@@ -3,8 +3,14 @@ import { Equal, Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
 import { ImageTokenQuote } from "../image/ImageTokenQuote.ts"
 import { costOf, dearestPrices, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
-import { type TableVideoQuote, type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
 import {
+  surchargeParts,
+  type TableVideoQuote,
+  type TokenVideoQuote,
+  VideoQuote
+} from "../video/VideoQuote.ts"
+import {
+  amountBeside,
   amountWithParts,
   baseUnits,
   bySide,
@@ -40,12 +46,19 @@ export const encodeQuote = (quote: Quote): typeof Quote.Encoded => {
   }
 }
 
+/** The terms of a surcharge with the same number for all orders that it is not billed for. */
+const billedSurcharge = ({ surcharge }: TableVideoQuote): Pick<TableVideoQuote, "surcharge"> =>
+  surcharge === undefined
+    ? {}
+    : { surcharge: { ...surcharge, references: Math.max(surcharge.references, surcharge.beyond) } }
+
 /** The quote with the same value for every fact that its price does not depend on. */
 const withoutUnpricedFacts = (quote: Quote): Quote => {
   if (quote.kind !== "video_table") return quote
   const { pricedFacts, sound, mode } = quote
   return {
     ...quote,
+    ...billedSurcharge(quote),
     sound: pricedFacts.includes("sound") ? sound : null,
     mode: pricedFacts.includes("mode") ? mode : "text"
   }
@@ -69,7 +82,7 @@ export const exposureOf = (quote: Quote): bigint =>
 export const expectedChargeOf = (quote: Quote): bigint => {
   if (quote.kind === "tokens") return costOf(quote, quote)
   return quote.kind === "video_table" && quote.unit === "token"
-    ? quote.estimatedTokens * quote.nanoPerUnit
+    ? quote.estimatedTokens * quote.nanoPerUnit + amountBeside(surchargeParts(quote))
     : quote.holdNano
 }
 
@@ -106,10 +119,20 @@ export const tokenFormula = (quote: TokenVideoQuote, outputSeconds: number): str
   )
 }
 
-/** The formula of a hold by a price table, such as `(6 + 5) s x 0.6 = 6.6`. */
+const priceTerm = (units: bigint, unit: string, priceNano: bigint): string =>
+  `${countOf(units, unit)} x ${formatNano(priceNano)}`
+
+const partTerm = ({ kind, units, unitPriceNano }: ChargePart): string =>
+  priceTerm(units, partInWords(kind), unitPriceNano)
+
+/**
+ * The formula of a hold by a price table, such as `(6 + 5) s x 0.6 = 6.6`, or with a surcharge
+ * `5 s x 0.6 + 2 reference images x 0.1 = 3.2`.
+ */
 const tableFormula = (quote: TableVideoQuote): string => {
   const { inputSeconds, outputSeconds, units, nanoPerUnit, holdNano } = quote
-  const result = `${formatNano(nanoPerUnit)} = ${formatNano(holdNano)}`
+  const price = [formatNano(nanoPerUnit), ...surchargeParts(quote).map(partTerm)].join(" + ")
+  const result = `${price} = ${formatNano(holdNano)}`
   switch (quote.unit) {
     case "second":
       return quote.billsInput && quote.withVideo
@@ -133,16 +156,12 @@ export const textFormula = (
 ): string => {
   const { nanoPerInputToken, nanoPerOutputToken } = prices
   const { inputParts, outputParts } = bySide(parts)
-  const term = (units: bigint, unit: string, priceNano: bigint) =>
-    `${countOf(units, unit)} x ${formatNano(priceNano)}`
-  const partTerm = ({ kind, units, unitPriceNano }: ChargePart) =>
-    term(units, partInWords(kind), unitPriceNano)
   const terms = [
-    term(baseUnits(inputTokens, inputParts), "input token", nanoPerInputToken),
+    priceTerm(baseUnits(inputTokens, inputParts), "input token", nanoPerInputToken),
     ...inputParts.map(partTerm),
     ...(nanoPerOutputToken === 0n
       ? []
-      : [term(baseUnits(outputTokens, outputParts), "output token", nanoPerOutputToken)]),
+      : [priceTerm(baseUnits(outputTokens, outputParts), "output token", nanoPerOutputToken)]),
     ...outputParts.map(partTerm)
   ]
   const sum =

@@ -1,12 +1,21 @@
 /**
- * Parts of a charge: input or output units that have a price of their own, such as cached input
- * tokens. A part is included in the order's input or output, and its units are charged at the
- * price of the part instead of the base price.
+ * Parts of a charge: units that have a price of their own, such as cached input tokens. Most parts
+ * are included in the order's input or output, and their units are charged at the price of the part
+ * instead of the base price. References stand beside both: their price is added to the charge.
  */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 
-export const partKinds = ["cached_input", "audio_input", "image_input", "audio_output"] as const
-export type PartKind = (typeof partKinds)[number]
+/** Where the units of a part are counted: in the input, in the output, or beside both. */
+const sides = {
+  cached_input: "input",
+  audio_input: "input",
+  image_input: "input",
+  audio_output: "output",
+  reference: "beside"
+} as const
+
+export const partKinds = Struct.keys(sides)
+export type PartKind = keyof typeof sides
 
 /** A part of a charge, in the form in which it is stored. */
 export const ChargePart = Schema.Struct({
@@ -16,16 +25,20 @@ export const ChargePart = Schema.Struct({
 })
 export type ChargePart = typeof ChargePart.Type
 
-const isInputPart = ({ kind }: Pick<ChargePart, "kind">): boolean => kind !== "audio_output"
+/** The parts of the input, those of the output, and those beside both. */
+export const bySide = (parts: ReadonlyArray<ChargePart>) => {
+  const partsOn = (side: (typeof sides)[PartKind]) =>
+    parts.filter(({ kind }) => sides[kind] === side)
+  return {
+    inputParts: partsOn("input"),
+    outputParts: partsOn("output"),
+    besideParts: partsOn("beside")
+  }
+}
 
-/** The parts of the input and those of the output. */
-export const bySide = (parts: ReadonlyArray<ChargePart>) => ({
-  inputParts: parts.filter(isInputPart),
-  outputParts: parts.filter((part) => !isInputPart(part))
-})
-
-/** The words for the units of a part, such as `cached input token`. */
-export const partInWords = (kind: PartKind): string => `${kind.replace("_", " ")} token`
+/** The words for one unit of a part, such as `cached input token`. */
+export const partInWords = (kind: PartKind): string =>
+  kind === "reference" ? "reference image" : `${kind.replace("_", " ")} token`
 
 /** The charged units of one side, input or output, with the base price of that side. */
 export interface PricedUnits {
@@ -46,6 +59,10 @@ export const amountWithParts = (
     (sum, part) => sum + part.units * part.unitPriceNano,
     baseUnits(units, parts) * unitPriceNano
   )
+
+/** The price of parts that stand beside the input and the output. */
+export const amountBeside = (besideParts: ReadonlyArray<ChargePart>): bigint =>
+  besideParts.reduce((sum, { units, unitPriceNano }) => sum + units * unitPriceNano, 0n)
 
 /** The parts that have units, with their prices; a part without a price has none of its own. */
 export const partsOf = (

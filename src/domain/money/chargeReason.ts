@@ -4,9 +4,9 @@ import { Struct } from "effect"
 import type { ImageTokenQuote } from "../image/ImageTokenQuote.ts"
 import { UNREADABLE_BASIS } from "../VendorOutcome.ts"
 import { tiers } from "../video/tiers.ts"
-import type { TableVideoQuote, TokenVideoQuote } from "../video/VideoQuote.ts"
+import { surchargeParts, type TableVideoQuote, type TokenVideoQuote } from "../video/VideoQuote.ts"
 import { lineInWords } from "../video/videoPriceTable.ts"
-import type { ChargePart } from "./chargeParts.ts"
+import { amountBeside, type ChargePart, partInWords } from "./chargeParts.ts"
 import type { ChargeBasis } from "./charges.ts"
 import { formatNano } from "./Money.ts"
 import {
@@ -106,11 +106,21 @@ const asCharged = ({
   units,
   chargeNano
 }: SettledCharge & { quote: TableVideoQuote }): TableVideoQuote => {
+  const unitsNano = chargeNano - amountBeside(surchargeParts(quote))
   const line = quote.cheaperLines?.find(
-    ({ nanoPerUnit }) => nanoPerUnit * (inputUnits + units) === chargeNano
+    ({ nanoPerUnit }) => nanoPerUnit * (inputUnits + units) === unitsNano
   )
   return line === undefined ? quote : { ...quote, ...line }
 }
+
+/** The surcharge in words, such as `, and 2 reference images beyond 5 at 0.1 CNY each`. */
+const surchargeInWords = (quote: TableVideoQuote, currency: string): string =>
+  surchargeParts(quote)
+    .map(
+      ({ kind, units, unitPriceNano }) =>
+        `, and ${countOf(units, partInWords(kind))} beyond ${quote.surcharge?.beyond} at ${formatNano(unitPriceNano)} ${currency} each`
+    )
+    .join("")
 
 const tableReason = (charge: SettledCharge & { quote: TableVideoQuote }): string => {
   const { units, basis, currency } = charge
@@ -121,9 +131,11 @@ const tableReason = (charge: SettledCharge & { quote: TableVideoQuote }): string
     (quote.nanoPerUnit === charge.quote.nanoPerUnit
       ? ""
       : `, which the vendor reported in place of ${factsInWords(charge.quote)}`)
-  return quote.unit === "clip"
-    ? `A video costs ${price}, whatever its length: ${facts}`
-    : `${sourcesOfUnits[basis] ?? ""} ${countOf(units, quote.unit)} at ${price} each, the price of ${facts}`.trim()
+  const unitsInWords =
+    quote.unit === "clip"
+      ? `A video costs ${price}, whatever its length: ${facts}`
+      : `${sourcesOfUnits[basis] ?? ""} ${countOf(units, quote.unit)} at ${price} each, the price of ${facts}`.trim()
+  return unitsInWords + surchargeInWords(quote, currency)
 }
 
 const unreadableAnswer = "The vendor answered with success and its answer could not be read, so"

@@ -2,12 +2,14 @@
  * The charge of a finished video, by the quote that was stored with its hold and the usage that the
  * vendor reports.
  */
+import { amountBeside, type ChargePart } from "../money/chargeParts.ts"
 import type { ChargeBasis } from "../money/charges.ts"
 import type { VendorBill } from "../money/vendorBill.ts"
 import type { ReportedUsage } from "../VendorOutcome.ts"
 import { type Resolution, tokensPerSecond } from "./tiers.ts"
 import {
   EXPOSURE_PERCENT,
+  surchargeParts,
   type TableVideoQuote,
   type TokenVideoQuote,
   type VideoQuote
@@ -19,6 +21,8 @@ export interface VideoCharge {
   readonly inputUnits?: bigint
   /** The number of tokens or seconds charged; 1 for a clip. */
   readonly units: bigint
+  /** The surcharge beside the units; missing if there is none. */
+  readonly parts?: ReadonlyArray<ChargePart>
   readonly basis: Exclude<ChargeBasis, "requested_images" | "unread_answer">
   /**
    * The usage that the vendor reported, if it is implausible for this order; null if the charge
@@ -210,9 +214,8 @@ export const asRendered = (quote: VideoQuote, usage: VideoUsage): VideoQuote => 
   }
 }
 
-/** The charge of a finished task, by the quote that was stored with its hold. */
-export const chargeVideo = (ordered: VideoQuote, usage: VideoUsage): VideoCharge => {
-  const quote = asRendered(ordered, usage)
+/** The charge of the tokens, the seconds or the clip. */
+const chargeUnits = (quote: VideoQuote, usage: VideoUsage): VideoCharge => {
   if (quote.kind === "token_video") return chargeTokens(quote, usage)
   if (quote.kind === "second_video") {
     return {
@@ -230,4 +233,16 @@ export const chargeVideo = (ordered: VideoQuote, usage: VideoUsage): VideoCharge
     case "clip":
       return { chargeNano: quote.nanoPerUnit, units: 1n, basis: "ordered_clip", implausible: null }
   }
+}
+
+/**
+ * The charge of a finished task, by the quote that was stored with its hold. A surcharge is charged
+ * as held, since no report of the vendor changes the images that were ordered.
+ */
+export const chargeVideo = (ordered: VideoQuote, usage: VideoUsage): VideoCharge => {
+  const charge = chargeUnits(asRendered(ordered, usage), usage)
+  const parts = ordered.kind === "video_table" ? surchargeParts(ordered) : []
+  return parts.length === 0
+    ? charge
+    : { ...charge, chargeNano: charge.chargeNano + amountBeside(parts), parts }
 }

@@ -5,10 +5,17 @@
 import { BigInt as BigIntOps, Result, Schema } from "effect"
 import type { SecondVideoPrices, TokenVideoPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
+import { amountBeside, type ChargePart, partsOf } from "../money/chargeParts.ts"
 import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
 import type { VideoSku } from "./VideoSku.ts"
 import { FactName, factFields, type VideoFacts } from "./videoFacts.ts"
-import { cheaperLines, linePrice, pricedFacts, type VideoTable } from "./videoPriceTable.ts"
+import {
+  cheaperLines,
+  linePrice,
+  pricedFacts,
+  surchargedReferences,
+  type VideoTable
+} from "./videoPriceTable.ts"
 
 /** The minimum input seconds, for a reference video whose duration is unknown or shorter. */
 const MIN_INPUT_VIDEO_SECONDS = 4
@@ -66,6 +73,16 @@ const tableFields = {
         nanoPerUnit: Schema.BigIntFromString
       })
     )
+  ),
+  /** The terms of a surcharge for reference images; missing if the table has none. */
+  surcharge: Schema.optionalKey(
+    Schema.Struct({
+      /** The reference images of the order. */
+      references: Schema.Int,
+      /** The number of them that is free of the surcharge. */
+      beyond: Schema.Int,
+      nanoPerReference: Schema.BigIntFromString
+    })
   ),
   /** The units of the hold: seconds, tokens, or 1 for a clip. */
   units: Schema.BigIntFromString,
@@ -128,6 +145,8 @@ export interface VideoInputs {
   readonly longestSeconds?: number
   /** The longest output if the model chooses the duration, if the model's limits state one. */
   readonly longestOutputSeconds?: number
+  /** The number of images that are sent as references; 0 if missing. */
+  readonly referenceImages?: number
 }
 
 /** The price of a token, and its tier: a tier without its own price uses the price of `base`. */
@@ -284,6 +303,35 @@ const tokenTerms = (
   }
 }
 
+/** The part of the charge that is the surcharge for reference images; none below its number. */
+export const surchargeParts = ({
+  surcharge
+}: Pick<TableVideoQuote, "surcharge">): ReadonlyArray<ChargePart> =>
+  surcharge === undefined
+    ? []
+    : partsOf([
+        [
+          "reference",
+          surchargedReferences(surcharge, surcharge.references),
+          surcharge.nanoPerReference
+        ]
+      ])
+
+/** The terms of the surcharge of a table, as a quote has them. */
+const surchargeTerms = (
+  { reference_surcharge: surcharge }: VideoTable,
+  { referenceImages = 0 }: VideoInputs
+): Pick<TableVideoQuote, "surcharge"> =>
+  surcharge === undefined
+    ? {}
+    : {
+        surcharge: {
+          references: referenceImages,
+          beyond: surcharge.beyond,
+          nanoPerReference: surcharge.price
+        }
+      }
+
 /**
  * The quote of an order by a price table. The hold covers every charge that a truthful answer of
  * the vendor can lead to: unknown lengths count in full, and tokens with the margin by which a
@@ -305,12 +353,13 @@ export const quoteByTable = (
       outputSeconds: heldSeconds(sku, inputs),
       inputSeconds: inputSecondsOf(inputs),
       smart: sku.seconds === "smart",
-      nanoPerUnit
+      nanoPerUnit,
+      ...surchargeTerms(table, inputs)
     }
     const withHold = <Terms extends { readonly units: bigint }>(terms: Terms) => ({
       ...common,
       ...terms,
-      holdNano: terms.units * nanoPerUnit
+      holdNano: terms.units * nanoPerUnit + amountBeside(surchargeParts(common))
     })
     switch (table.unit) {
       case "second":

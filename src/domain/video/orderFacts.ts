@@ -14,12 +14,19 @@ const modeOf = (roles: ReadonlySet<InputRole>): InputMode => {
   return roles.has("first_frame") ? "image" : "text"
 }
 
-/** The facts of an order, and the value of `generate_audio` that makes its sound certain. */
+/**
+ * The facts of an order, the number of images that are sent as references, and the value of
+ * `generate_audio` that makes its sound certain.
+ */
 export const factsOf = (
   call: VideoCall,
   { blocks, generateAudio }: Pick<VideoInput, "blocks" | "generateAudio">,
   resolution: Resolution
-): { readonly facts: VideoFacts; readonly generateAudio: boolean | null } => {
+): {
+  readonly facts: VideoFacts
+  readonly referenceImages: number
+  readonly generateAudio: boolean | null
+} => {
   const { row, listed } = call
   const vendor = row.relays ? (listed ?? row) : row
   const { roles, sound: soundOfModel } = placeOrder(call, blocks)
@@ -32,6 +39,7 @@ export const factsOf = (
       withVideo: blocks.some(({ type }) => type === "video"),
       mode: modeOf(new Set(roles))
     },
+    referenceImages: roles.filter((role) => role === "reference_image").length,
     generateAudio: soundOfModel === "switch" ? ordered : generateAudio
   }
 }

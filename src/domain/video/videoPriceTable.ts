@@ -71,11 +71,26 @@ const linesOf = <Price extends Schema.Top>(price: Price) =>
       description: "The prices; of the lines that apply to an order, the most specific one counts"
     })
 
-const kind = Schema.Literal("video_table").annotate({ description: "What is counted" })
+const common = {
+  kind: Schema.Literal("video_table").annotate({ description: "What is counted" }),
+  reference_surcharge: Schema.optionalKey(
+    Schema.Struct({
+      beyond: Schema.Int.check(
+        Schema.isGreaterThanOrEqualTo(0, { expected: "a whole number from 0 on" })
+      ).annotate({ description: "How many reference images of an order are free of it" }),
+      price: PositiveAmount.annotate({
+        description: "The price of each further reference image, whatever the unit of the table is"
+      })
+    }).annotate({
+      description:
+        "A surcharge for each reference image beyond a number. Only images that the vendor gets as references count: no frames, videos or sounds"
+    })
+  )
+}
 
 /** Prices of an output second, by the facts of the order. Prices are nano-units. */
 const SecondTable = Schema.Struct({
-  kind,
+  ...common,
   unit: Schema.Literal("second").annotate({ description: "Seconds are billed" }),
   lines: linesOf(PositiveAmount),
   input_seconds: Schema.optionalKey(
@@ -94,14 +109,14 @@ const SecondTable = Schema.Struct({
 
 /** Prices of a video of any length. */
 const ClipTable = Schema.Struct({
-  kind,
+  ...common,
   unit: Schema.Literal("clip").annotate({ description: "The video is billed as a whole" }),
   lines: linesOf(PositiveAmount)
 })
 
 /** Prices per million completion tokens; nano-units per token in the code. */
 const TokenTable = Schema.Struct({
-  kind,
+  ...common,
   unit: Schema.Literal("token").annotate({
     description: "Completion tokens are billed; the prices are per million"
   }),
@@ -158,6 +173,12 @@ export const linePrice = (
     (lines) => lines.reduce((highest, { price }) => (price > highest ? price : highest), 0n)
   )
 }
+
+/** The number of reference images that a surcharge is billed for. */
+export const surchargedReferences = (
+  { beyond }: { readonly beyond: number },
+  references: number
+): bigint => BigInt(Math.max(references - beyond, 0))
 
 /** A price that counts in place of a higher one if the vendor reports these facts of the video. */
 export interface CheaperLine {

@@ -24,10 +24,12 @@ export const layerChargedUnits = Layer.effect(
       // Where the client was charged by seconds but the cost is by tokens, the number of tokens
       // is computed from the cost. An order that was charged by a cheaper line has the facts of that
       // line; padding up to the vendor's least seconds is none of its seconds, and the seconds of a
-      // reference video that were not measured for the hold are not known.
+      // reference video that were not measured for the hold are not known. The cost is of the mount
+      // that made the video, and so are its references; the quote may be that of another mount.
       const unitGroups = sql`
           SELECT g.price_list_id AS "priceListId", o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
-                 q."withVideo", q.sound, q.mode, q."expectsOutput", q.quality, q.size, q.edit,
+                 q."withVideo", q.sound, q.mode, q.references, q."expectsOutput", q.quality, q.size,
+                 q.edit,
                  count(*)::int AS count,
                  sum(o.charge)::text AS "chargeNano", coalesce(sum(o.cost), 0)::text AS "costNano",
                  (count(*) - count(o.cost))::int AS "withoutCost",
@@ -49,6 +51,8 @@ export const layerChargedUnits = Layer.effect(
                       AS "withVideo",
                     coalesce(line.facts ->> 'sound', o.quote ->> 'sound')::boolean AS sound,
                     o.quote ->> 'mode' AS mode,
+                    coalesce(o.cost_quote #> '{surcharge,references}',
+                             o.quote #> '{surcharge,references}')::int AS references,
                     coalesce(o.quote ->> 'outputTokens' <> '0', false) AS "expectsOutput",
                     o.quote ->> 'quality' AS quality, o.quote ->> 'size' AS size,
                     coalesce((o.quote ->> 'edit')::boolean, false) AS edit,
@@ -77,7 +81,7 @@ export const layerChargedUnits = Layer.effect(
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
              AND ${isIncluded}
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, q.tokens IS NULL, q."inputSeconds" IS NULL,
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, q.tokens IS NULL, q."inputSeconds" IS NULL,
                     q."imageInputTokens" IS NULL,
                     q."cachedTokens" IS NULL, q."audioInputTokens" IS NULL,
                     q."audioOutputTokens" IS NULL`

@@ -14,7 +14,12 @@ import { costOf, textPrices } from "../../domain/text/TextQuote.ts"
 import { Resolution } from "../../domain/video/tiers.ts"
 import { videoSecondPrice, videoTokenPrice } from "../../domain/video/VideoQuote.ts"
 import { InputMode } from "../../domain/video/videoFacts.ts"
-import { linePrice, pricedFacts, type VideoTable } from "../../domain/video/videoPriceTable.ts"
+import {
+  linePrice,
+  pricedFacts,
+  surchargedReferences,
+  type VideoTable
+} from "../../domain/video/videoPriceTable.ts"
 
 /**
  * A sum of units; null where the orders of the group have no such units, such as images of a video.
@@ -38,6 +43,8 @@ export const UnitGroup = Schema.Struct({
   sound: Schema.NullOr(Schema.Boolean),
   /** What the video was made from; null where the order was not priced by a price table. */
   mode: Schema.NullOr(InputMode),
+  /** The reference images of each order; null where neither its price nor its cost depended on them. */
+  references: Schema.NullOr(Schema.Int),
   /** For texts: whether the order needs a price of output. */
   expectsOutput: Schema.Boolean,
   /** For images: quality and size as ordered; null where the order did not specify them. */
@@ -71,6 +78,19 @@ export const UnitGroup = Schema.Struct({
 })
 export type UnitGroup = typeof UnitGroup.Type
 
+/** The surcharges of the group's orders; null where their reference images are not known. */
+const surchargesOf = (
+  { reference_surcharge: surcharge }: VideoTable,
+  { references, mode, count }: UnitGroup
+): bigint | null => {
+  if (surcharge === undefined) return 0n
+  const hasNone = mode !== null && mode !== "reference"
+  const known = references ?? (hasNone ? 0 : null)
+  return known === null
+    ? null
+    : surchargedReferences(surcharge, known) * surcharge.price * BigInt(count)
+}
+
 /** The charge or cost of videos by a price table; null where a fact of the videos is not known. */
 const amountOfTable = (table: VideoTable, group: UnitGroup): bigint | null => {
   const { resolution, withVideo, sound, mode, seconds, inputSeconds, videoTokens } = group
@@ -90,14 +110,15 @@ const amountOfTable = (table: VideoTable, group: UnitGroup): bigint | null => {
     token: videoTokens
   }
   const units = counted[table.unit]
-  if (units === null) return null
+  const surchargesNano = surchargesOf(table, group)
+  if (units === null || surchargesNano === null) return null
   const price = linePrice(table, {
     resolution,
     sound,
     withVideo: withVideo ?? false,
     mode: mode ?? "text"
   })
-  return Result.getOrNull(Result.map(price, (nanoPerUnit) => units * nanoPerUnit))
+  return Result.getOrNull(Result.map(price, (nanoPerUnit) => units * nanoPerUnit + surchargesNano))
 }
 
 const addUnits = (one: bigint | null, other: bigint | null): bigint | null =>

@@ -9,6 +9,7 @@ import { idFilter, timeQuery } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
+import { ReferenceSurcharge } from "../../http/api/orders/QuotesApi.ts"
 import { AppliedPriceListView, vendorBillFields } from "../../http/api/receipts.ts"
 import {
   AttemptView,
@@ -122,6 +123,7 @@ const Quote = Schema.Struct({
   sound: Schema.optionalKey(nullable(Schema.Boolean, "Whether it was ordered with sound")),
   mode: Schema.optionalKey(text("What it was made from")),
   units: Schema.optionalKey(integer("Units held for")),
+  reference_surcharge: ReferenceSurcharge,
   smart: Schema.optionalKey(flag("The model chose the length")),
   input_seconds: Schema.optionalKey(integer("Seconds of reference video")),
   output_seconds: Schema.optionalKey(integer("Seconds ordered or prepaid")),

@@ -109,7 +109,7 @@ export const StatementEntry = Schema.Struct({
   unit: Schema.NullOr(Schema.Literals(chargeUnits)),
   unitPriceNano: Schema.NullOr(Schema.BigInt),
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
-  /** The units of `input` and `output` with prices of their own; null where there are none. */
+  /** The units with prices of their own; null where there are none. */
   parts: Schema.NullOr(Schema.Array(ChargePart)),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
   /** The usage record of the charge that a correction corrects. */

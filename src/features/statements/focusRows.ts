@@ -72,6 +72,7 @@ const serviceNames: Readonly<Record<string, string>> = {
 }
 
 const unitNames: Readonly<Record<string, string>> = {
+  reference: "References",
   token: "Tokens",
   second: "Seconds",
   image: "Images",
@@ -80,6 +81,7 @@ const unitNames: Readonly<Record<string, string>> = {
 
 interface Meter {
   readonly name: string
+  readonly unit: string | null
   readonly quantity: bigint
   readonly unitPriceNano: bigint
 }
@@ -91,28 +93,31 @@ interface Meter {
 const metersOf = (entry: StatementEntry): ReadonlyArray<Meter> => {
   const { input, output, unit, unitPriceNano, inputUnitPriceNano } = entry
   const parts = entry.parts ?? []
-  const { inputParts, outputParts } = bySide(parts)
+  const { inputParts, outputParts, besideParts } = bySide(parts)
   const meters = [
     {
       name: "input",
+      unit,
       quantity: input === null ? null : baseUnits(input, inputParts),
       unitPriceNano: inputUnitPriceNano
     },
     {
       name: unit === "token" ? "output" : `${unit}s`,
+      unit,
       quantity: output === null ? null : baseUnits(output, outputParts),
       unitPriceNano
     },
     ...parts.map((part) => ({
       name: part.kind,
+      unit: besideParts.includes(part) ? part.kind : unit,
       quantity: part.units,
       unitPriceNano: part.unitPriceNano
     }))
   ]
-  return meters.flatMap(({ name, quantity, unitPriceNano: price }) =>
+  return meters.flatMap(({ name, unit, quantity, unitPriceNano: price }) =>
     quantity === null || quantity === 0n || price === null
       ? []
-      : [{ name, quantity, unitPriceNano: price }]
+      : [{ name, unit, quantity, unitPriceNano: price }]
   )
 }
 
@@ -145,10 +150,10 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
   })
 
   const usageRows = (entry: StatementEntry): ReadonlyArray<FocusRow> =>
-    metersOf(entry).map(({ name, quantity, unitPriceNano }) => {
+    metersOf(entry).map(({ name, unit: unitOfMeter, quantity, unitPriceNano }) => {
       const count = quantity.toString()
       const price = formatNano(unitPriceNano)
-      const unit = unitNames[entry.unit ?? ""] ?? entry.unit
+      const unit = unitNames[unitOfMeter ?? ""] ?? unitOfMeter
       return {
         ...commonColumns(entry),
         ...costs(quantity * unitPriceNano),

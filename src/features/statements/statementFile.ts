@@ -35,7 +35,7 @@ const decimalOrNull = (nano: bigint | null) => (nano === null ? null : formatNan
 
 /**
  * The parts of a charge by kind, such as `{"cached_input":"1024 x 0.0000005"}`. They are included
- * in `input` and `output`.
+ * in `input` and `output`, except for references.
  */
 const partsCell = (parts: StatementEntry["parts"]) =>
   parts === null

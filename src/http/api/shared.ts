@@ -163,15 +163,18 @@ export const usageQuery = {
   )
 }
 
-/** A part of a charge: units of the input or output that have a price of their own. */
+/** A part of a charge: units that have a price of their own. */
 export const chargeParts = Schema.optionalKey(
   arrayOf(
     Schema.Struct({
       kind: oneOf(partKinds, "What they are", "cached_input"),
-      units: integer("How many; `input` or `output` includes them", 1024),
+      units: integer(
+        "How many; `input` or `output` includes them, except for `reference`: reference images, which are charged beside them",
+        1024
+      ),
       unit_price: decimal("Currency units for each, exact", "0.0000005")
     }),
-    "The units of input and output that are charged at a price of their own; absent where there are none"
+    "The units that are charged at a price of their own; absent where there are none"
   )
 )
 

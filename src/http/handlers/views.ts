@@ -8,6 +8,7 @@ import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
 import { expectedChargeOf, exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import type { TextQuote } from "../../domain/text/TextQuote.ts"
+import type { TableVideoQuote } from "../../domain/video/VideoQuote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import {
   availableOf,
@@ -67,6 +68,18 @@ const partsView = (parts: UsageRecord["parts"]) =>
         }))
       }
 
+/** The terms of a surcharge; without one the field is left out. */
+const surchargeView = ({ surcharge }: TableVideoQuote) =>
+  surcharge === undefined
+    ? {}
+    : {
+        reference_surcharge: {
+          references: surcharge.references,
+          beyond: surcharge.beyond,
+          unit_price: formatNano(surcharge.nanoPerReference)
+        }
+      }
+
 /** The unit of billing, its price, and the inputs of the hold's calculation. */
 export const billingView = (quote: Quote) => {
   switch (quote.kind) {
@@ -105,6 +118,7 @@ export const billingView = (quote: Quote) => {
           sound: quote.sound,
           with_video: quote.withVideo,
           mode: quote.mode,
+          ...surchargeView(quote),
           input_seconds: quote.inputSeconds,
           output_seconds: quote.outputSeconds,
           smart: quote.smart

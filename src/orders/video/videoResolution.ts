@@ -96,12 +96,14 @@ const quoteByPrices = (
   prices: VideoPrices,
   sku: VideoSku,
   facts: VideoFacts,
+  referenceImages: number,
   { input: { blocks }, lengths, limits, longestOutputSeconds }: PriceInput
 ) => {
   const { seconds, hasUnknown } = billsInput(prices) ? measureLengths(blocks, lengths) : noLengths
   const inputs = {
     videos: countInputs(blocks).videos,
     videoSeconds: seconds,
+    referenceImages,
     ...(hasUnknown ? { longestSeconds: limits.input_video_seconds } : {}),
     ...(longestOutputSeconds === undefined ? {} : { longestOutputSeconds })
   }
@@ -144,14 +146,15 @@ const priceVideo = (
         })
       )
     }
-    const { facts, generateAudio } = factsOf(call, input, sku.billedResolution)
-    const quote = yield* quoteByPrices(prices, sku, facts, priceInput)
+    const { facts, referenceImages, generateAudio } = factsOf(call, input, sku.billedResolution)
+    const quote = yield* quoteByPrices(prices, sku, facts, referenceImages, priceInput)
     // Where the price depends on the sound, the order says whether it has sound.
     const isSoundPriced = quote.kind === "video_table" && quote.pricedFacts.includes("sound")
     return {
       sku,
       quote,
       facts,
+      referenceImages,
       generateAudio: isSoundPriced ? generateAudio : input.generateAudio,
       inputs: countInputs(input.blocks)
     }
@@ -266,10 +269,10 @@ export const makeVideoResolution = Effect.gen(function* () {
             isMarked: isMarked(parameters, fields)
           }
         }),
-      quoteBy: ({ sku, facts }, prices) =>
+      quoteBy: ({ sku, facts, referenceImages }, prices) =>
         // A vendor that bills ordered seconds has no cost for an order that leaves them open.
         isVideoPrices(prices) && !(prices.kind === "second_video" && sku.seconds === "smart")
-          ? quoteByPrices(prices, sku, facts, priceInput)
+          ? quoteByPrices(prices, sku, facts, referenceImages, priceInput)
           : otherPriceKind,
       notOffered: (tried, errors) => {
         const withFields = tried.filter(({ fields }) => hasFields(input, fields))

@@ -53,7 +53,8 @@ touched AS (
   SELECT o.organization_id, o.id, o.member_id, o.month, o.counts_in, o.hold, o.exposure, o.state, o.charge, o.overage,
          o.key_id, o.model, o.created_at, o.closed_at, o.input, o.output, o.unit_price,
          o.input_unit_price, o.parts,
-         o.quote ->> 'holdNano' AS quoted, o.quote ->> 'exposureNano' AS quoted_exposure
+         o.quote ->> 'holdNano' AS quoted, o.quote ->> 'exposureNano' AS quoted_exposure,
+         o.quote -> 'surcharge' AS surcharge
     FROM (SELECT * FROM orders WHERE created_at >= p_from OR closed_at >= p_from
           UNION ALL
           SELECT * FROM open_orders() WHERE created_at < p_from) o
@@ -198,20 +199,31 @@ SELECT 'I4', organization_id, 'exposure is not that of its quote', id
 UNION ALL
 SELECT 'I4', organization_id, 'charge is not units times price', id
   FROM touched
- WHERE (input_unit_price IS NULL AND input = 0 AND charge <> output::numeric * unit_price)
-    OR (input_unit_price IS NOT NULL
-        AND charge <> input::numeric * input_unit_price + output::numeric * unit_price
-                      + CASE WHEN parts IS NULL THEN 0
-                             ELSE parts_above_base(parts, input_unit_price, unit_price) END)
+ WHERE (input_unit_price IS NOT NULL OR input = 0)
+   AND charge <> input::numeric * coalesce(input_unit_price, 0) + output::numeric * unit_price
+                 + CASE WHEN parts IS NULL THEN 0
+                        ELSE parts_above_base(parts, input_unit_price, unit_price) END
 UNION ALL
 SELECT 'I4', organization_id, 'parts of a charge are more than its units', id
   FROM touched t
  WHERE parts IS NOT NULL
-   AND (input_unit_price IS NULL
-        OR EXISTS (SELECT FROM charge_parts(t.parts) p
-                    GROUP BY p.is_input
-                   HAVING min(p.units) < 0
-                       OR sum(p.units) > CASE WHEN p.is_input THEN t.input ELSE t.output END))
+   AND EXISTS (SELECT FROM charge_parts(t.parts) p
+                GROUP BY p.side
+               HAVING min(p.units) < 0
+                   OR (p.side <> 'beside'
+                       AND (t.input_unit_price IS NULL
+                            OR sum(p.units) > CASE p.side WHEN 'input' THEN t.input
+                                                          ELSE t.output END)))
+UNION ALL
+SELECT 'I4', organization_id, 'surcharge is not that of its quote', id
+  FROM touched
+ WHERE state = 'captured' AND (parts IS NOT NULL OR surcharge IS NOT NULL)
+   AND (SELECT (coalesce(sum(p.units), 0), coalesce(sum(p.units * p.price), 0))
+          FROM charge_parts(parts) p WHERE p.side = 'beside')
+       IS DISTINCT FROM
+       (SELECT (q.units, q.units * coalesce((surcharge ->> 'nanoPerReference')::numeric, 0))
+          FROM (SELECT greatest(coalesce((surcharge ->> 'references')::numeric
+                                         - (surcharge ->> 'beyond')::numeric, 0), 0) AS units) q)
 UNION ALL
 SELECT 'I4', c.organization_id, 'corrections are not of a charge, or above it', c.order_id
   FROM (SELECT DISTINCT organization_id, order_id FROM moved WHERE order_id IS NOT NULL) c

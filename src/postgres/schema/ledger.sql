@@ -94,8 +94,8 @@ CREATE TABLE orders (
   -- The price of input, where input is charged separately; `unit_price` is then the price of
   -- output.
   input_unit_price bigint CHECK (input_unit_price > 0),
-  -- The units of `input` and `output` that are charged at prices of their own, as an array of
-  -- {kind, units, unitPriceNano}; null where there are none.
+  -- The units of `input` and `output` that are charged at prices of their own, and those that are
+  -- charged beside them, as an array of {kind, units, unitPriceNano}; null where there are none.
   parts jsonb,
   basis text,
   -- The amount that the vendor bills for the charged units.
@@ -132,11 +132,15 @@ CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
 -- equally good and chooses the newest one.
 ALTER TABLE orders ADD PRIMARY KEY (organization_id, id);
 
--- The parts of a charge: their units, and whether these are units of the input.
+-- The parts of a charge: their units, and whether these are units of the `input`, of the `output`,
+-- or `beside` both.
 CREATE FUNCTION charge_parts(p_parts jsonb)
-RETURNS TABLE (kind text, is_input boolean, units numeric, price numeric)
+RETURNS TABLE (kind text, side text, units numeric, price numeric)
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT p.kind, p.kind <> 'audio_output', p.units, p."unitPriceNano"
+  SELECT p.kind,
+         CASE p.kind WHEN 'audio_output' THEN 'output' WHEN 'reference' THEN 'beside'
+                     ELSE 'input' END,
+         p.units, p."unitPriceNano"
     FROM jsonb_to_recordset(p_parts) AS p(kind text, units numeric, "unitPriceNano" numeric)
 $$;
 
@@ -146,12 +150,13 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(sum(p.units), 0) FROM charge_parts(p_parts) p WHERE p.kind = p_kind
 $$;
 
--- How far the price of the parts of a charge is above that of the same units at the base prices; 0
--- without parts.
+-- How far the price of the parts of a charge is above that of the same units at the base prices,
+-- which units beside input and output have not; 0 without parts.
 CREATE FUNCTION parts_above_base(p_parts jsonb, p_input_price bigint, p_output_price bigint)
 RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(sum(p.units * (p.price - CASE WHEN p.is_input THEN p_input_price
-                                                ELSE p_output_price END)), 0)
+  SELECT coalesce(sum(p.units * (p.price - CASE p.side WHEN 'input' THEN p_input_price
+                                                       WHEN 'output' THEN p_output_price
+                                                       ELSE 0 END)), 0)
     FROM charge_parts(p_parts) p
 $$;
 

@@ -3,7 +3,8 @@
  * transfers.
  */
 import { Schema } from "effect"
-import type { Violation } from "../../services/Ledger.ts"
+import { amountBeside, amountWithParts, bySide } from "../../domain/money/chargeParts.ts"
+import type { UsageEntry, Violation } from "../../services/Ledger.ts"
 import type { StoredUse } from "../money/storedBudgets.ts"
 import { type Books, monthKey, overageOf, type StoredOrder } from "./MemoryStore.ts"
 
@@ -88,6 +89,22 @@ const taskStatesOf = {
   released: ["failed", "rejected"]
 } as const
 
+/** The price of the units of a charge, with those of its parts. */
+const amountOf = ({
+  input,
+  output,
+  unitPriceNano,
+  inputUnitPriceNano = 0n,
+  parts = []
+}: UsageEntry): bigint => {
+  const { inputParts, outputParts, besideParts } = bySide(parts)
+  return (
+    amountWithParts({ units: input, unitPriceNano: inputUnitPriceNano }, inputParts) +
+    amountWithParts({ units: output, unitPriceNano }, outputParts) +
+    amountBeside(besideParts)
+  )
+}
+
 const checkOrder = (id: string, order: StoredOrder, addViolation: AddViolation): void => {
   const { request, state, chargeNano, usage, ended, task } = order
   const isCaptured = state === "captured"
@@ -107,7 +124,8 @@ const checkOrder = (id: string, order: StoredOrder, addViolation: AddViolation):
       addViolation("I4", "exposure is not that of its quote", id)
     }
   }
-  if (usage !== null && usage.input === 0n && chargeNano !== usage.output * usage.unitPriceNano) {
+  const isPriced = usage?.input === 0n || usage?.inputUnitPriceNano !== undefined
+  if (usage !== null && isPriced && chargeNano !== amountOf(usage)) {
     addViolation("I4", "charge is not units times price", id)
   }
   const taskStates: ReadonlyArray<string> = taskStatesOf[state]

@@ -15,6 +15,7 @@ const emptyGroup = {
   withVideo: null,
   sound: null,
   mode: null,
+  references: null,
   expectsOutput: false,
   quality: null,
   size: null,
@@ -68,6 +69,10 @@ const inputSecondsOf = (
   return quote.withVideo && quote.inputSeconds === 0 ? null : BigInt(quote.inputSeconds)
 }
 
+/** The reference images by the quote; null where its price does not depend on them. */
+const referencesOf = (quote: Quote | null): number | null =>
+  quote?.kind === "video_table" ? (quote.surcharge?.references ?? null) : null
+
 const isBySeconds = (quote: VideoQuote): boolean => unitOf(quote).unit === "second"
 
 /** The units of a part; null where the order has no price of its own for them. */
@@ -106,15 +111,18 @@ const unitsOf = (
         audioInputTokens: unitsOfPart(order, "audio_input", quote.nanoPerAudioInputToken),
         audioOutputTokens: unitsOfPart(order, "audio_output", quote.nanoPerAudioOutputToken)
       }
-    default:
+    default: {
+      const cost = Option.getOrNull(decodeQuote(order.cost))
       return {
         resolution: quote.resolution,
+        references: referencesOf(cost) ?? referencesOf(quote),
         seconds: isBySeconds(quote)
           ? BigIntOps.min(output, BigInt(quote.outputSeconds))
           : BigInt(quote.outputSeconds),
         inputSeconds: quote.kind === "second_video" ? null : inputSecondsOf(quote, input),
-        ...tokensOf(quote, Option.getOrNull(decodeQuote(order.cost)), output, order.costNano)
+        ...tokensOf(quote, cost, output, order.costNano)
       }
+    }
   }
 }
 

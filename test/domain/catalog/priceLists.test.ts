@@ -159,6 +159,36 @@ describe("a factor", () => {
     assert.deepEqual(priceModel(terms({ factor: "1" }), model).model.prices, model.prices)
   })
 
+  it("multiplies a surcharge as a price of its own, whatever the unit is", () => {
+    const surcharged = (price: string) =>
+      catalogOf({
+        kind: "video_table",
+        unit: "token",
+        reference_surcharge: { beyond: 5, price },
+        lines: [{ price: "10" }]
+      })
+    const [model] = surcharged("0.1").models
+    if (model === undefined) return assert.fail()
+    assert.deepEqual(priceModel(terms({ factor: "0.5" }), model).model.prices, {
+      kind: "video_table",
+      unit: "token",
+      reference_surcharge: { beyond: 5, price: 50_000_000n },
+      lines: [{ price: 5000n }]
+    })
+    const [fault] = priceListFaults(
+      terms({ factor: "0.5" }),
+      surcharged("0.000000001"),
+      builtInProtocols
+    )
+    assert.include(
+      fault?.message,
+      '0.000000001, reference_surcharge.price of "m", times 0.5 has more than 9 decimals'
+    )
+    // Times a million, as a price per million tokens is written, it would be above the largest amount.
+    const dear = surcharged("900000")
+    assert.deepStrictEqual(priceListFaults(terms({ factor: "2" }), dear, builtInProtocols), [])
+  })
+
   it("that does not fit names the nearest factors, which do", () => {
     const faults = priceListFaults(
       terms({ factor: "0.3333" }),

@@ -25,6 +25,21 @@ const decided = (
     "720p"
   )
 
+describe("the reference images of an order", () => {
+  it.each([
+    ["vp_a", "doubao-seedance-2-0", [text], 0],
+    ["vp_a", "doubao-seedance-2-0", [image], 0],
+    ["vp_a", "doubao-seedance-2-0", [image, image, image], 3],
+    ["vp_a", "doubao-seedance-2-0", [first, last], 0],
+    ["vp_a", "doubao-seedance-2-0", [reference, reference, video, audio], 2],
+    ["vp_d", "kling-v4", [first, reference], 1],
+    ["vp_e", "viduq3", [image], 1],
+    ["vp_e", "viduq3-pro", [image], 0]
+  ] as const)("%s, %s: of %j are %s", (protocol, upstreamModel, blocks, count) => {
+    assert.strictEqual(decided(protocol, upstreamModel, blocks).referenceImages, count)
+  })
+})
+
 describe("the facts of an order", () => {
   it.each([
     ["vp_a", "doubao-seedance-2-0", [text], "text"],

@@ -15,8 +15,15 @@ import type { VideoTable } from "../../../src/domain/video/videoPriceTable.ts"
 interface Page {
   readonly unit: VideoTable["unit"]
   readonly lines: ReadonlyArray<{ readonly price: string; readonly [fact: string]: unknown }>
-  /** Orders, with the price of the line that is theirs. */
-  readonly orders: ReadonlyArray<readonly [order: Partial<VideoFacts>, price: string]>
+  readonly surcharge?: { readonly beyond: number; readonly price: string }
+  /** Orders, with the price of the line that is theirs, and of all their reference images. */
+  readonly orders: ReadonlyArray<
+    readonly [
+      order: Partial<VideoFacts>,
+      price: string,
+      references?: { readonly images: number; readonly price: string }
+    ]
+  >
 }
 
 const silent = { sound: false }
@@ -145,6 +152,15 @@ const pages: Readonly<Record<string, Page>> = {
       [{ resolution: "1080p" }, "0.195"]
     ]
   },
+  "hailuo h3 with references beyond the fifth": {
+    unit: "token",
+    surcharge: { beyond: 5, price: "0.02" },
+    lines: [{ price: "12" }],
+    orders: [
+      [{ mode: "reference" }, "12", { images: 5, price: "0" }],
+      [{ mode: "reference" }, "12", { images: 9, price: "0.08" }]
+    ]
+  },
   "seedance 1.5 pro": {
     unit: "token",
     lines: [
@@ -164,20 +180,31 @@ const pages: Readonly<Record<string, Page>> = {
 
 const decodePrices = Schema.decodeUnknownSync(Prices)
 
-const tableOf = ({ unit, lines }: Page): VideoTable => {
-  const prices = decodePrices({ kind: "video_table", unit, lines })
+const tableOf = ({ unit, lines, surcharge }: Page): VideoTable => {
+  const prices = decodePrices({
+    kind: "video_table",
+    unit,
+    lines,
+    ...(surcharge === undefined ? {} : { reference_surcharge: surcharge })
+  })
   assert(prices.kind === "video_table")
   return prices
 }
 
 const cases = Object.entries(pages).flatMap(([name, page]) =>
-  page.orders.map(([order, price]) => ({ name, page, order, price }))
+  page.orders.map(([order, price, references = { images: 0, price: "0" }]) => ({
+    name,
+    page,
+    order,
+    price,
+    references
+  }))
 )
 
 describe("published price pages", () => {
   it("are forty lines or more", () => assert.isAtLeast(cases.length, 40))
 
-  it.each(cases)("$name: $order at $price", ({ page, order, price }) => {
+  it.each(cases)("$name: $order at $price", ({ page, order, price, references }) => {
     const facts: VideoFacts = {
       resolution: "720p",
       sound: false,
@@ -186,24 +213,29 @@ describe("published price pages", () => {
       ...order
     }
     const { resolution, withVideo } = facts
-    const inputs = withVideo ? { videos: 1, videoSeconds: 4 } : { videos: 0, videoSeconds: null }
+    const inputs = {
+      ...(withVideo ? { videos: 1, videoSeconds: 4 } : { videos: 0, videoSeconds: null }),
+      referenceImages: references.images
+    }
+    const extra = Result.getOrThrow(parseNano(references.price))
     for (const seconds of [4, 5, 15]) {
       const sku = { seconds, resolution, billedResolution: resolution }
       const quote = Result.getOrThrow(quoteByTable(tableOf(page), facts, sku, inputs))
       const tokens = BigInt(seconds + (withVideo ? 4 : 0)) * tokensPerSecond[resolution]
       const nano = Result.getOrThrow(parseNano(price))
-      const [held, charged] = {
+      const amounts: Record<VideoTable["unit"], readonly [held: bigint, charged: bigint]> = {
         second: [BigInt(seconds) * nano, BigInt(seconds) * nano],
         clip: [nano, nano],
         token: [(((tokens * 110n) / 100n) * nano) / 1_000_000n, (tokens * nano) / 1_000_000n]
-      }[page.unit]
-      assert.strictEqual(quote.holdNano, held)
+      }
+      const [held, charged] = amounts[page.unit]
+      assert.strictEqual(quote.holdNano, held + extra)
       const silentVendor = { completionTokens: null, outputSeconds: null }
-      assert.strictEqual(chargeVideo(quote, silentVendor).chargeNano, charged)
+      assert.strictEqual(chargeVideo(quote, silentVendor).chargeNano, charged + extra)
       if (page.unit === "token") {
         const reported = { ...silentVendor, completionTokens: tokens + 900n }
         const { chargeNano } = chargeVideo(quote, reported)
-        assert.strictEqual(chargeNano, ((tokens + 900n) * nano) / 1_000_000n)
+        assert.strictEqual(chargeNano, ((tokens + 900n) * nano) / 1_000_000n + extra)
       }
     }
   })

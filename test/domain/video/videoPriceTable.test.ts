@@ -16,6 +16,8 @@ const CASES = Number(process.env.PROPERTY_CASES ?? 3000)
 const SEED = Number(process.env.PRICE_SEED ?? Date.now() % 2 ** 31)
 
 const decodePrices = Schema.decodeUnknownResult(Prices)
+const encode = Schema.encodeSync(Quote)
+const decode = Schema.decodeUnknownSync(Quote)
 
 const tableOf = (table: object): VideoTable => {
   const prices = Result.getOrThrow(decodePrices({ kind: "video_table", ...table }))
@@ -308,6 +310,119 @@ describe("a quote by a price table", () => {
   })
 })
 
+describe("a surcharge for reference images", () => {
+  const surcharge = { beyond: 5, price: "0.1" }
+  const withReferences = (referenceImages: number): VideoInputs => ({ ...noVideo, referenceImages })
+  const order = facts({ sound: true, mode: "reference" })
+  const quoteFor = (table: object, referenceImages: number, some: VideoFacts = order) =>
+    Result.getOrThrow(
+      quoteByTable(
+        tableOf({ reference_surcharge: surcharge, ...table }),
+        some,
+        sku(5),
+        withReferences(referenceImages)
+      )
+    )
+  const bySecond = { unit: "second", lines: [{ price: "0.6" }] }
+
+  it.each([
+    [bySecond, 7, "5 s x 0.6 + 2 reference images x 0.1 = 3.2", 5n],
+    [bySecond, 6, "5 s x 0.6 + 1 reference image x 0.1 = 3.1", 5n],
+    [bySecond, 5, "5 s x 0.6 = 3", 5n],
+    [bySecond, 0, "5 s x 0.6 = 3", 5n],
+    [
+      { unit: "clip", lines: [{ price: "2.5" }] },
+      7,
+      "1 video x 2.5 + 2 reference images x 0.1 = 2.7",
+      1n
+    ],
+    [
+      { unit: "token", lines: [{ price: "10" }] },
+      7,
+      "118800 tokens x 0.00001 + 2 reference images x 0.1 = 1.388",
+      108_000n
+    ]
+  ] as const)("of %j with %s of them is held and charged", (table, references, formula, units) => {
+    const quote = quoteFor(table, references)
+    assert.strictEqual(formulaOf(quote), formula)
+    const beyond = BigInt(Math.max(references - 5, 0))
+    const charge = chargeVideo(quote, noUsage)
+    assert.strictEqual(charge.units, units)
+    assert.strictEqual(
+      charge.chargeNano,
+      units * quote.nanoPerUnit + beyond * 100_000_000n,
+      formatNano(charge.chargeNano)
+    )
+    assert.deepStrictEqual(
+      charge.parts,
+      beyond === 0n
+        ? undefined
+        : [{ kind: "reference", units: beyond, unitPriceNano: 100_000_000n }]
+    )
+    assert.strictEqual(expectedChargeOf(quote), charge.chargeNano)
+  })
+
+  it("is explained, also beside a cheaper line that the vendor reports", () => {
+    const quote = quoteFor(
+      {
+        unit: "second",
+        lines: [
+          { sound: true, price: "0.9" },
+          { sound: false, price: "0.6" }
+        ]
+      },
+      7
+    )
+    const reasonFor = (usage: VideoUsage) => {
+      const { chargeNano, units, basis, parts = [] } = chargeVideo(quote, usage)
+      return chargeReason({
+        quote,
+        inputUnits: 0n,
+        units,
+        parts,
+        basis,
+        chargeNano,
+        currency: "USD"
+      })
+    }
+    assert.include(
+      reasonFor(noUsage),
+      "5 seconds at 0.9 USD each, the price of with sound, and 2 reference images beyond 5 at 0.1 USD each; exactly the 4.7 that was held"
+    )
+    assert.include(
+      reasonFor({ ...noUsage, sound: false }),
+      "5 seconds at 0.6 USD each, the price of without sound, which the vendor reported in place of with sound, and 2 reference images beyond 5 at 0.1 USD each; 4.7 was held, so 1.5 less"
+    )
+  })
+
+  it("leaves one quote to mounts that differ only in references that are free", () => {
+    const frame = facts({ sound: true, mode: "image" })
+    assert.isTrue(isSameQuote(quoteFor(bySecond, 1), quoteFor(bySecond, 0, frame)))
+    assert.isFalse(isSameQuote(quoteFor(bySecond, 6), quoteFor(bySecond, 0, frame)))
+  })
+
+  it("leaves quotes by tables without one as they are", () => {
+    const table = tableOf(bySecond)
+    const quotes = [noVideo, withReferences(7)].map((inputs) =>
+      JSON.stringify(encode(Result.getOrThrow(quoteByTable(table, order, sku(5), inputs))))
+    )
+    assert.strictEqual(quotes[0], quotes[1])
+    assert.notInclude(quotes[0], "surcharge")
+  })
+
+  it.each([
+    [{ beyond: -1, price: "0.1" }, "a whole number from 0 on"],
+    [{ beyond: 1.5, price: "0.1" }, "beyond"],
+    [{ beyond: 5, price: "0" }, "greater than 0"],
+    [{ beyond: 5 }, "price"],
+    [{ price: "0.1" }, "beyond"]
+  ])("of %j is refused", (reference_surcharge, says) => {
+    const read = decodePrices({ kind: "video_table", ...bySecond, reference_surcharge })
+    assert(Result.isFailure(read))
+    assert.include(String(read.failure), says)
+  })
+})
+
 const drawTable = (dice: Dice): VideoTable => {
   const unit = dice.pick(["second", "clip", "token"] as const)
   const price = () => String(1 + dice.roll(900))
@@ -334,6 +449,7 @@ const drawTable = (dice: Dice): VideoTable => {
   return tableOf({
     unit,
     lines,
+    ...(dice.chance(50) ? { reference_surcharge: { beyond: dice.roll(8), price: price() } } : {}),
     ...(unit === "second" ? { input_seconds: dice.chance(50) } : {}),
     ...(unit === "token" && dice.chance(50) ? { least_input_tokens: 1 + dice.roll(900_000) } : {})
   })
@@ -373,12 +489,12 @@ const drawOrder = (dice: Dice) => {
     }),
     ordered: sku(dice.chance(20) ? "smart" : 2 + dice.roll(29), resolution),
     inputSeconds,
-    inputs: withVideo ? dice.pick([known, unknown]) : noVideo
+    inputs: {
+      ...(withVideo ? dice.pick([known, unknown]) : noVideo),
+      ...(dice.chance(50) ? { referenceImages: dice.roll(12) } : {})
+    }
   }
 }
-
-const encode = Schema.encodeSync(Quote)
-const decode = Schema.decodeUnknownSync(Quote)
 
 const checkOrder = (dice: Dice): void => {
   const table = drawTable(dice)
@@ -391,7 +507,11 @@ const checkOrder = (dice: Dice): void => {
   assert.isTrue(charge.chargeNano > 0n, described)
   assert.isNull(charge.implausible, described)
   const units = charge.units + (charge.inputUnits ?? 0n)
-  assert.strictEqual(charge.chargeNano, units * Result.getOrThrow(linePrice(table, order)))
+  const { beyond = 0, price = 0n } = table.reference_surcharge ?? {}
+  const surchargeNano = BigInt(Math.max((inputs.referenceImages ?? 0) - beyond, 0)) * price
+  const linePriceNano = Result.getOrThrow(linePrice(table, order))
+  assert.strictEqual(charge.chargeNano, units * linePriceNano + surchargeNano, described)
+  assert.strictEqual(quote.holdNano, quote.units * linePriceNano + surchargeNano, described)
   assert.deepStrictEqual(decode(encode(quote)), quote)
 }
 

@@ -112,11 +112,28 @@ const tamperings = [
     { kind: "audio_output", units: "1", unitPriceNano: "8" },
     // More units than there are, at a price that leaves the charge as it is.
     { kind: "cached_input", units: "3", unitPriceNano: "3" },
-    { kind: "audio_output", units: "-1", unitPriceNano: "9" }
+    { kind: "audio_output", units: "-1", unitPriceNano: "9" },
+    // Beside the units, and more than is charged.
+    { kind: "reference", units: "1", unitPriceNano: "1" },
+    // No surcharge is in the quote, and this one leaves the charge as it is.
+    { kind: "reference", units: "1", unitPriceNano: "0" }
   ].map(
     (part) =>
       ["I4", `UPDATE orders SET parts = '${JSON.stringify([part])}' WHERE id = 'written'`] as const
   ),
+  // The surcharge of the quote is no part of the charge.
+  [
+    "I4",
+    `UPDATE orders SET quote = '{"surcharge": {"references": 2, "beyond": 1, "nanoPerReference": "1"}}'
+      WHERE id = 'captured'`
+  ],
+  // The price of the part is not that of the quote.
+  [
+    "I4",
+    `UPDATE orders SET unit_price = 14, parts = '[{"kind": "reference", "units": "1", "unitPriceNano": "1"}]',
+            quote = '{"surcharge": {"references": 2, "beyond": 1, "nanoPerReference": "2"}}'
+      WHERE id = 'captured'`
+  ],
   ["I4", "UPDATE orders SET quote = '{\"holdNano\": \"11\"}' WHERE id = 'open'"],
   ["I5", "UPDATE pools SET balance = -100"],
   [

@@ -31,8 +31,13 @@ const amountsOf = (prices: PricesText): ReadonlyArray<readonly [name: string, am
       return Object.entries(prices.per_second).flatMap(([tier, amount]) =>
         priceEntries(tier, amount)
       )
-    case "video_table":
-      return prices.lines.flatMap((line) => priceEntries(lineInWords(line), line.price))
+    case "video_table": {
+      const { lines, reference_surcharge: surcharge } = prices
+      return [
+        ...lines.flatMap((line) => priceEntries(lineInWords(line), line.price)),
+        ...priceEntries(`reference > ${surcharge?.beyond}`, surcharge?.price)
+      ]
+    }
     case "image":
       return imageAmounts<string>(prices.per_image).flatMap(({ names, amount }) =>
         priceEntries(names.join(" "), amount)

@@ -113,7 +113,9 @@ export const catalog = {
       remove: "Remove line {{n}}",
       inputSeconds: "Bill seconds of reference videos",
       leastSeconds: "Minimum seconds with a reference video",
-      leastTokens: "Minimum tokens with a reference video"
+      leastTokens: "Minimum tokens with a reference video",
+      surcharge: "Reference image surcharge",
+      surchargeBeyond: "Free reference images"
     },
     without_video: "Without a video",
     with_video: "With a reference video",

@@ -96,7 +96,8 @@ export const money = {
       cached_input: "Cached input tokens",
       audio_input: "Audio input tokens",
       image_input: "Image input tokens",
-      audio_output: "Audio output tokens"
+      audio_output: "Audio output tokens",
+      reference: "Reference images"
     },
     resolution: "Resolution billed",
     entries: "Journal",

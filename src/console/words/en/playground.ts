@@ -33,7 +33,9 @@ export const playground = {
     imageInput: "image input",
     cached: "cached input",
     audioInput: "audio input",
-    audioOutput: "audio output"
+    audioOutput: "audio output",
+    perReference: "a reference image",
+    beyond: "reference images beyond {{n}}"
   },
   prompt: "Prompt",
   promptExample: "a lighthouse at dusk",

@@ -114,7 +114,9 @@ export const catalog: Translated<typeof english> = {
       remove: "删除第 {{n}} 行",
       inputSeconds: "参考视频的秒数计费",
       leastSeconds: "有参考视频时的最少秒数",
-      leastTokens: "有参考视频时的最少 token"
+      leastTokens: "有参考视频时的最少 token",
+      surcharge: "每张参考图附加费",
+      surchargeBeyond: "免附加费的参考图数"
     },
     without_video: "无参考视频",
     with_video: "有参考视频",

@@ -99,7 +99,8 @@ export const money: Translated<typeof english> = {
       cached_input: "缓存输入 token",
       audio_input: "音频输入 token",
       image_input: "图像输入 token",
-      audio_output: "音频输出 token"
+      audio_output: "音频输出 token",
+      reference: "参考图"
     },
     resolution: "计费分辨率",
     entries: "日记账",

@@ -36,7 +36,9 @@ export const playground: Translated<typeof english> = {
     imageInput: "图像输入",
     cached: "缓存输入",
     audioInput: "音频输入",
-    audioOutput: "音频输出"
+    audioOutput: "音频输出",
+    perReference: "每张参考图",
+    beyond: "超过 {{n}} 张的参考图"
   },
   prompt: "提示词",
   promptExample: "黄昏中的灯塔",

@@ -113,6 +113,17 @@ export const SecondVideoInputs = Schema.Struct({
   seconds: integer("Output seconds ordered", 5)
 })
 
+export const ReferenceSurcharge = Schema.optionalKey(
+  Schema.Struct({
+    references: integer("Reference images of the order", 7),
+    beyond: integer("How many of them are free of the surcharge", 5),
+    unit_price: decimal("Currency units for each further one, exact", "0.1")
+  }).annotate({
+    description:
+      "The surcharge for reference images, which the hold includes; absent where the price has none"
+  })
+)
+
 export const TableVideoInputs = Schema.Struct({
   units: integer("Units that are held: seconds, tokens, or 1 for a video billed as a whole", 5),
   sound: nullable(
@@ -124,6 +135,7 @@ export const TableVideoInputs = Schema.Struct({
     description: "What the video is made from",
     examples: ["text"]
   }),
+  reference_surcharge: ReferenceSurcharge,
   input_seconds: integer("Seconds of reference video; the most there can be if unknown", 0),
   output_seconds: integer("Output seconds ordered, or held where the model chooses", 5),
   smart: flag("Whether the model chooses the length (duration -1)", false)

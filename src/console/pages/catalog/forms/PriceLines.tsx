@@ -37,9 +37,19 @@ const sampleOf = (
   return formatNano(amounts[unit])
 }
 
+type SurchargeText = NonNullable<TableText["reference_surcharge"]>
+
+const withSurcharge = (
+  { reference_surcharge: _, ...table }: TableText,
+  surcharge: SurchargeText | undefined
+): TableText => (surcharge === undefined ? table : { ...table, reference_surcharge: surcharge })
+
 /** The table with another unit, without the fields that only the former unit has. */
-const withUnit = ({ kind, lines }: TableText, unit: TableText["unit"]): TableText =>
-  unit === "second" ? { kind, unit, lines } : { kind, unit, lines }
+const withUnit = (
+  { kind, lines, reference_surcharge: surcharge }: TableText,
+  unit: TableText["unit"]
+): TableText =>
+  withSurcharge(unit === "second" ? { kind, unit, lines } : { kind, unit, lines }, surcharge)
 
 interface Choice {
   readonly value: string
@@ -195,6 +205,45 @@ const CountField = ({
   />
 )
 
+/** A surcharge has a price: without one the table has no surcharge. */
+const SurchargeFields = ({
+  value,
+  faultAt,
+  onChange
+}: {
+  readonly value: SurchargeText | undefined
+  readonly faultAt: (path: string) => string | undefined
+  readonly onChange: (value: SurchargeText | undefined) => void
+}) => {
+  const { t } = useTranslation("catalog")
+  return (
+    <>
+      <TextInput
+        label={t("prices.lines.surcharge")}
+        inputMode="decimal"
+        value={value?.price ?? ""}
+        error={faultAt("reference_surcharge.price")}
+        onChange={(event) => {
+          const price = event.currentTarget.value.trim()
+          onChange(price === "" ? undefined : { beyond: value?.beyond ?? 0, price })
+        }}
+      />
+      {value === undefined ? null : (
+        <TextInput
+          label={t("prices.lines.surchargeBeyond")}
+          inputMode="numeric"
+          value={`${value.beyond}`}
+          error={faultAt("reference_surcharge.beyond")}
+          onChange={(event) => {
+            const beyond = Number(event.currentTarget.value.trim())
+            if (Number.isSafeInteger(beyond) && beyond >= 0) onChange({ ...value, beyond })
+          }}
+        />
+      )}
+    </>
+  )
+}
+
 interface Props {
   readonly value: TableText
   readonly onChange: (value: TableText) => void
@@ -286,6 +335,11 @@ export const PriceLines = ({ value, onChange, faultAt }: Props) => {
           }}
         />
       ) : null}
+      <SurchargeFields
+        value={value.reference_surcharge}
+        faultAt={faultAt}
+        onChange={(surcharge) => onChange(withSurcharge(value, surcharge))}
+      />
     </Stack>
   )
 }

@@ -47,14 +47,20 @@ const usePrices = ({ prices }: ModelEntry) => {
           amounts: [nano]
         }))
       )
-    case "video_table":
+    case "video_table": {
+      const head = t(tableHeads[prices.unit])
+      const rows = prices.lines.map((line) => ({
+        priceName: lineInWords(line),
+        amounts: [prices.unit === "token" ? perMillion(line.price) : line.price]
+      }))
+      const surcharge = prices.reference_surcharge
+      if (surcharge === undefined) return table([head], rows)
+      const priceName = t("prices.beyond", { n: surcharge.beyond })
       return table(
-        [t(tableHeads[prices.unit])],
-        prices.lines.map((line) => ({
-          priceName: lineInWords(line),
-          amounts: [prices.unit === "token" ? perMillion(line.price) : line.price]
-        }))
+        [head, t("prices.perReference")],
+        [...rows, { priceName, amounts: [undefined, surcharge.price] }]
       )
+    }
     case "image":
       return table(
         [t("prices.perImage")],
