@@ -2,7 +2,9 @@
  * Checks the invariants of an organisation's money by computing all sums again from its orders and
  * transfers.
  */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
+import { parseNano } from "../../domain/money/Money.ts"
+import { reportedCostOf } from "../../domain/money/vendorBill.ts"
 import type { Violation } from "../../services/Ledger.ts"
 import type { StoredUse } from "../money/storedBudgets.ts"
 import { type Books, monthKey, overageOf, type StoredOrder } from "./MemoryStore.ts"
@@ -89,7 +91,8 @@ const taskStatesOf = {
 } as const
 
 const checkOrder = (id: string, order: StoredOrder, addViolation: AddViolation): void => {
-  const { request, state, chargeNano, usage, ended, task } = order
+  const { request, state, chargeNano, usage, ended, task, job } = order
+  const { vendorBill, reportedCostNano } = order
   const isCaptured = state === "captured"
   if (
     (state === "open") !== (ended === null) ||
@@ -109,6 +112,10 @@ const checkOrder = (id: string, order: StoredOrder, addViolation: AddViolation):
   }
   if (usage !== null && usage.input === 0n && chargeNano !== usage.output * usage.unitPriceNano) {
     addViolation("I4", "charge is not units times price", id)
+  }
+  const priceNano = parseNano(job.billUnitPrice ?? "").pipe(Result.getOrElse(() => null))
+  if (reportedCostNano !== reportedCostOf(vendorBill ?? undefined, priceNano)) {
+    addViolation("I4", "reported cost is not the vendor's bill at its unit price", id)
   }
   const taskStates: ReadonlyArray<string> = taskStatesOf[state]
   if (task !== null && !taskStates.includes(task.state)) {
