@@ -85,7 +85,7 @@ export const readGenerated: Read<ImageOrder, GeneratedImages> = (account, answer
   const { large } = answer
   if (large !== undefined) {
     return images?.isUnchanged === true && hasCreationTime(images.result)
-      ? Result.succeed({ result: large.raw, surplus: 0, usage: images.usage })
+      ? Result.succeed({ result: large.raw, surplus: 0, delivered: images.delivered })
       : readGenerated(account, decodeFully(answer), order)
   }
   return images === null ? Result.fail(imagesFailure(account, answer)) : Result.succeed(images)

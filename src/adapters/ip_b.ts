@@ -138,10 +138,14 @@ const generatedImages = (
   images: Images,
   orderedImages: number
 ): Result.Result<GeneratedImages, VendorFailure> =>
-  Result.map(images, (urls) => ({
-    result: { data: urls.slice(0, orderedImages).map((url) => ({ url })) },
-    surplus: urls.length - orderedImages
-  }))
+  Result.map(images, (urls) => {
+    const data = urls.slice(0, orderedImages).map((url) => ({ url }))
+    return {
+      result: { data },
+      surplus: urls.length - orderedImages,
+      delivered: { images: data.length, usage: null }
+    }
+  })
 
 /** Reads the images, or the task to poll under `tasksUrl`. */
 export const readMessages = (

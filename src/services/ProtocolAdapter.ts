@@ -6,7 +6,7 @@ import { Clock, Context, Effect, type Redacted, type Result } from "effect"
 import { builtInProtocols, type ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import type { VendorValues } from "../domain/catalog/vendorParameters.ts"
 import type { ImageBody, ImageEdit } from "../domain/image/ImageRequest.ts"
-import type { ImageUsage } from "../domain/image/ImageTokenQuote.ts"
+import type { DeliveredImages } from "../domain/image/ImageTokenQuote.ts"
 import type { RawAnswer } from "../domain/RawAnswer.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
@@ -120,14 +120,15 @@ export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 export interface ImageAdapter extends Checkable {
   /**
    * Generates the images and waits for them. Never retried on failure. Where the vendor responds
-   * with a job, `onJob` is called before the wait, and the order fails if `onJob` fails. `onUsage` is
-   * called with the tokens that the vendor counted for all images, if it counted any.
+   * with a job, `onJob` is called before the wait, and the order fails if `onJob` fails.
+   * `onDelivered` is called with the ordered images that came and the tokens that the vendor counted
+   * for them.
    */
   generate(
     account: ChannelAccount,
     order: ImageOrder,
     onJob?: (upstreamId: string) => Effect.Effect<void, VendorFailure>,
-    onUsage?: (usage: ImageUsage) => void
+    onDelivered?: (delivered: DeliveredImages) => void
   ): Effect.Effect<ImageResult, VendorFailure>
   /**
    * Generates the images and passes every event to `take` as it arrives, until `take` returns
@@ -148,8 +149,8 @@ export interface ImagePiece {
   readonly event: Uint8Array
   /** True where the event may contain an image, which may be partial or final. */
   readonly hasImage: boolean
-  /** The tokens that the vendor counted for a finished image; absent where it counted none. */
-  readonly usage?: ImageUsage
+  /** The finished images of the event; absent where it has none that was not counted before. */
+  readonly delivered?: DeliveredImages
 }
 
 /** A client's request body, with the vendor's name of the model. */

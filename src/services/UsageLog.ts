@@ -40,6 +40,8 @@ export const UsageRecord = Schema.Struct({
   /** What the vendor itself said that it bills, and that at the price of its unit; or null. */
   vendorBill: Schema.NullOr(VendorBill),
   reportedCostNano: Schema.NullOr(Schema.BigInt),
+  /** The price list that priced the order; null where the catalog's prices stood. */
+  priceListId: Schema.NullOr(Schema.String),
   basis: Schema.Literals(chargeBases),
   taskId: Schema.NullOr(Schema.String),
   /** The client's metadata of the order; null where it sent none. */

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { ImageProtocol } from "../../src/domain/image/ImageProtocol.ts"
+import type { DeliveredImages } from "../../src/domain/image/ImageTokenQuote.ts"
 import type { ImageOrder, ImageResult } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import { failureOf, lost, refused } from "./failures.ts"
@@ -42,7 +43,11 @@ layer(layerOverSockets)("images that are made one by one", (it) => {
     const sent = Effect.map(vendor.requests, (requests) =>
       requests.map(({ target, body }) => [target, JSON.parse(body)] as const)
     )
-    return { made: adapter.generate(there, order), sent, vendor }
+    let delivered: DeliveredImages | null = null
+    const made = adapter.generate(there, order, undefined, (images) => {
+      delivered = images
+    })
+    return { made, sent, vendor, delivered: Effect.sync(() => delivered) }
   })
   const seedream = (words: ImageWords) => imageOrder(SEEDREAM, words)
 
@@ -113,6 +118,33 @@ layer(layerOverSockets)("images that are made one by one", (it) => {
       })
       assert.lengthOf(yield* sent, 5)
     })
+  )
+
+  it.effect(
+    "the tokens of the delivered images add up, and those of failed calls count nothing",
+    () =>
+      Effect.gen(function* () {
+        const counted = (at: number, output_tokens: number): Reply => ({
+          body: {
+            ...drawn(at).body,
+            usage: {
+              input_tokens: 12,
+              output_tokens,
+              input_tokens_details: { image_tokens: 2, cached_tokens: at }
+            }
+          }
+        })
+        const order = seedream({ prompt: "x", n: 4 })
+        const some = yield* ordered([counted(1, 900), busy, counted(3, 800), "cut"], order)
+        yield* some.made
+        assert.deepStrictEqual(yield* some.delivered, {
+          images: 2,
+          usage: { inputTokens: 24n, outputTokens: 1700n, imageTokens: 4n, cachedTokens: 4n }
+        })
+        const silent = yield* ordered([counted(1, 900), busy, drawn(3), "cut"], order)
+        yield* silent.made
+        assert.deepStrictEqual(yield* silent.delivered, { images: 2, usage: null })
+      })
   )
 
   it.effect.each([

@@ -2,8 +2,13 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { DateTime, Effect, Result, Schema } from "effect"
 import type { CatalogDocument, Model, Mount } from "../../src/domain/catalog/CatalogDocument.ts"
-import type { Prices as AllPrices } from "../../src/domain/catalog/Prices.ts"
+import type { Prices as AllPrices, ImageTokenPrices } from "../../src/domain/catalog/Prices.ts"
 import { quoteImages } from "../../src/domain/image/ImageQuote.ts"
+import {
+  chargeImageTokens,
+  type DeliveredImages,
+  quoteImageTokens
+} from "../../src/domain/image/ImageTokenQuote.ts"
 import { Quote, unitOf } from "../../src/domain/money/Quote.ts"
 import {
   chargeText,
@@ -32,7 +37,7 @@ const RICH = 4_000_000_000_000_000_000n
 
 const billed = { left: "token_video", right: "second_video" } as const
 
-const kinds = ["token_video", "second_video", "image", "tokens"] as const
+const kinds = ["token_video", "second_video", "image", "image_tokens", "tokens"] as const
 type Kind = (typeof kinds)[number]
 type Prices = Extract<AllPrices, { readonly kind: Kind }>
 
@@ -44,6 +49,8 @@ interface Ordered {
   readonly videos: number
   readonly videoUsage: VideoUsage
   readonly images: number
+  readonly inputImages: number
+  readonly delivered: DeliveredImages
   readonly expected: ExpectedTokens
   readonly used: TokenCounts
 }
@@ -82,6 +89,15 @@ const drawPrices = (dice: Dice, kind: Kind): Prices => {
       }
     case "image":
       return { kind, ...maybe({ per_image: nano(dice) }) }
+    case "image_tokens":
+      return {
+        kind,
+        per_million_text_input: nano(dice),
+        per_million_image_input: nano(dice),
+        per_million_image_output: nano(dice),
+        ...maybe({ per_million_cached_input: nano(dice) }),
+        most_output_tokens: 1000
+      }
     case "tokens":
       return {
         kind,
@@ -114,29 +130,42 @@ const mount = (
   enabled: true
 })
 
+/** The kinds that count orders of one kind. */
+const similarKinds = {
+  token_video: ["token_video", "second_video"],
+  second_video: ["token_video", "second_video"],
+  image: ["image", "image_tokens"],
+  image_tokens: ["image", "image_tokens"],
+  tokens: ["tokens"]
+} as const satisfies Readonly<Record<Kind, ReadonlyArray<Kind>>>
+
+/** The costs of a model's channels in its own catalog: they count what the model's price counts. */
+const ownCost = (dice: Dice, prices: Prices, channel: (typeof CHANNELS)[number]): Prices => {
+  const isVideo = prices.kind.endsWith("video")
+  const cost = drawPrices(dice, isVideo ? billed[channel] : prices.kind)
+  if (cost.kind !== "image_tokens" || prices.kind !== "image_tokens") return cost
+  const { per_million_cached_input: _, ...others } = cost
+  return prices.per_million_cached_input === undefined
+    ? others
+    : { ...others, per_million_cached_input: nano(dice) }
+}
+
 /**
  * At first each model is of its own kind, and of videos one channel bills tokens and the other seconds; in another
  * catalog all of that may be otherwise.
  */
 const drawCatalog = (dice: Dice, prefix: string, isOther: boolean): Catalog => {
   const drawn = kinds.map((kind) => {
-    const isVideo = kind.endsWith("video")
-    const either = () => (isVideo ? dice.pick(["token_video", "second_video"] as const) : kind)
+    const similar = similarKinds[kind]
+    const prices = drawPrices(dice, isOther ? dice.pick<Kind>(similar) : kind)
     return {
       id: `${prefix}-${kind}`,
-      prices: drawPrices(dice, isOther ? either() : kind),
+      prices,
       costs: CHANNELS.map((channel) => ({
         channel,
-        cost: drawPrices(
-          dice,
-          isOther
-            ? dice.chance(85)
-              ? either()
-              : dice.pick(kinds)
-            : isVideo
-              ? billed[channel]
-              : kind
-        )
+        cost: isOther
+          ? drawPrices(dice, dice.pick<Kind>(dice.chance(85) ? similar : kinds))
+          : ownCost(dice, prices, channel)
       }))
     }
   })
@@ -155,6 +184,10 @@ const drawOrder = (dice: Dice, prefix: string): Ordered => {
   const count = (below: number) => BigInt(dice.roll(below))
   const resolution = dice.pick(resolutions)
   const hasOutput = dice.chance(70)
+  const images = 1 + dice.roll(10)
+  const inputImages = dice.roll(3)
+  const [textTokens, imageTokens] = [1n + count(30), BigInt(inputImages) * (1n + count(300))]
+  const inputTokens = textTokens + imageTokens
   return {
     model: `${prefix}-${dice.pick(kinds)}`,
     channelId: dice.pick(CHANNELS),
@@ -168,7 +201,18 @@ const drawOrder = (dice: Dice, prefix: string): Ordered => {
       completionTokens: dice.chance(70) ? 1n + count(300_000) : null,
       outputSeconds: dice.chance(50) ? 1 + dice.roll(15) : null
     },
-    images: 1 + dice.roll(10),
+    images,
+    inputImages,
+    delivered: {
+      images,
+      usage: {
+        inputTokens,
+        outputTokens: BigInt(images) * (64n + count(900)),
+        imageTokens,
+        // Often more than the text is.
+        cachedTokens: dice.chance(70) ? count(Number(inputTokens) + 1) : 0n
+      }
+    },
     expected: expectedTokens(1n + count(1000), hasOutput ? 500n : 0n),
     used: { inputTokens: 1n + count(1000), outputTokens: hasOutput ? count(1000) : 0n }
   }
@@ -178,6 +222,19 @@ const quoteOf = (prices: Prices, ordered: Ordered): Quote | null => {
   switch (prices.kind) {
     case "image":
       return Result.getOrNull(quoteImages(prices, ordered.images))
+    case "image_tokens": {
+      const { images, inputImages } = ordered
+      const tier = { quality: null, size: null, edit: inputImages > 0 }
+      const facts = {
+        images,
+        inputImages,
+        promptBytes: 4,
+        textBytes: 4,
+        calls: 1,
+        partialImages: 0
+      }
+      return Result.getOrNull(quoteImageTokens(prices, { ...facts, tier }))
+    }
     case "tokens":
       return Result.getOrNull(quoteText(prices, ordered.expected))
     default:
@@ -204,10 +261,10 @@ const pricedBy = (
 ): Quote | null =>
   prices === undefined || kindsOf[prices.kind] !== kindsOf[kind] ? null : quoteOf(prices, ordered)
 
-const chargeOf = (quote: Quote, { videoUsage, used }: Ordered): bigint => {
+const chargeOf = (quote: Quote, { videoUsage, used, delivered }: Ordered): bigint => {
   switch (quote.kind) {
     case "image_tokens":
-      return quote.holdNano
+      return chargeImageTokens(quote, delivered).chargeNano
     case "image":
       return quote.holdNano
     case "tokens":
@@ -219,8 +276,20 @@ const chargeOf = (quote: Quote, { videoUsage, used }: Ordered): bigint => {
 
 const usageOf = (quote: Quote, ordered: Ordered): UsageEntry => {
   switch (quote.kind) {
-    case "image_tokens":
-      return { input: 0n, output: quote.outputTokens, ...unitOf(quote), basis: "formula" }
+    case "image_tokens": {
+      const { inputTokens, outputTokens, parts, basis } = chargeImageTokens(
+        quote,
+        ordered.delivered
+      )
+      return {
+        input: inputTokens,
+        output: outputTokens,
+        ...unitOf(quote),
+        inputUnitPriceNano: quote.nanoPerTextToken,
+        parts,
+        basis
+      }
+    }
     case "image":
       return {
         input: 0n,
@@ -256,6 +325,18 @@ interface Placed {
   readonly cost: Quote | null
 }
 
+/** Whether the tokens of a charge by number or by tokens tell what a price by tokens counts. */
+const hasImageTokens = (quote: Quote, table: ImageTokenPrices, ordered: Ordered): boolean => {
+  const { delivered, inputImages } = ordered
+  if (quote.kind !== "image_tokens") return false
+  const { inputTokens = 0n, imageTokens = null, cachedTokens = 0n } = delivered.usage ?? {}
+  if (table.per_million_cached_input !== undefined) return quote.nanoPerCachedToken !== undefined
+  // Cached tokens are the text's first: where they are all of it or more, how many is not known.
+  const isTextCached =
+    inputImages > 0 && cachedTokens > 0n && cachedTokens >= inputTokens - (imageTokens ?? 0n)
+  return quote.nanoPerCachedToken === undefined || !isTextCached
+}
+
 /** What must come of the orders, reckoned one by one as they were when they were placed. */
 const expectedOf = (placed: ReadonlyArray<Placed>, catalog: Catalog): ReplaySum => {
   const sum = {
@@ -275,8 +356,12 @@ const expectedOf = (placed: ReadonlyArray<Placed>, catalog: Catalog): ReplaySum 
     sum.withoutCostBefore += cost === null ? 1 : 0
     // Tokens are known where the charge or the cost was reckoned by them.
     const isCounted = [quote.kind, cost?.kind].includes("token_video")
-    const known = (table: Prices | undefined) =>
-      table?.kind === "token_video" && !isCounted ? undefined : table
+    const known = (table: Prices | undefined) => {
+      const isUnknown =
+        (table?.kind === "token_video" && !isCounted) ||
+        (table?.kind === "image_tokens" && !hasImageTokens(quote, table, ordered))
+      return isUnknown ? undefined : table
+    }
     const { prices, cost: costs } = pricesIn(catalog, ordered)
     const after = pricedBy(known(prices), quote.kind, ordered)
     const costAfter = pricedBy(known(costs), quote.kind, ordered)

@@ -178,6 +178,7 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           costNano: 4n,
           vendorBill: null,
           reportedCostNano: null,
+          priceListId: null,
           basis: "requested_images",
           taskId: null,
           metadata: null,

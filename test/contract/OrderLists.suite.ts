@@ -2,6 +2,7 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { NO_PRICE_LIST } from "../../src/domain/catalog/PriceList.ts"
 import { type OrderFilter, OrderLists } from "../../src/features/usage/OrderLists.ts"
 import { Access, allScopes } from "../../src/services/Access.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
@@ -12,11 +13,14 @@ import { organization, type Stores, usageOf } from "../support/ledger.ts"
 import { quote, upstream } from "../support/tasks.ts"
 
 const newest = { after: null, limit: 20 }
+const priceList = "pl_studio"
+const job = { channelId: "ch", protocol: "ip_a", upstreamModel: "u" }
 const task = { listedProtocol: "vp_d", summary: { seconds: 5 }, submitSeconds: 60 }
 
 /**
  * An organisation with five orders, the oldest first: a charged image of which something was given
- * back, a text that failed, a running video, a failed one, and an image of another member.
+ * back, a text that failed, a running video, a failed one, and an image of another member, whose
+ * vendor reported its bill. A price list priced the first image and the running video.
  */
 const studio = Effect.gen(function* () {
   const access = yield* Access
@@ -40,7 +44,8 @@ const studio = Effect.gen(function* () {
   const film = { quote, task, modality: "video", model: "film-1" }
   const image = yield* ordered("im", 10n, {
     metadata: { project: "a" },
-    promptDigest: "0123456789ab"
+    promptDigest: "0123456789ab",
+    priceList
   })
   yield* ledger.capture({
     ...close(image),
@@ -64,7 +69,7 @@ const studio = Effect.gen(function* () {
     job: { channelId: "other", protocol: "openai", upstreamModel: "u" }
   })
   yield* ledger.release({ ...close(text), orphan: null, forgetKey: false })
-  const video = yield* ordered("vt", 30n, film)
+  const video = yield* ordered("vt", 30n, { ...film, priceList })
   yield* repo.accept(organizationId, video, upstream(`up ${video}`), 3600)
   const failed = yield* ordered("vt", 30n, film)
   yield* ledger.release({
@@ -76,9 +81,16 @@ const studio = Effect.gen(function* () {
   const others = yield* ordered("im", 40n, {
     memberId: other,
     keyId: "another",
-    metadata: { project: "b" }
+    metadata: { project: "b" },
+    job: { ...job, billUnitPrice: "0.000000003" }
   })
-  yield* ledger.capture({ ...close(others), chargeNano: 40n, usage: usageOf(40n) })
+  yield* ledger.capture({
+    ...close(others),
+    chargeNano: 40n,
+    usage: usageOf(40n),
+    vendorBill: { amountNano: 2_000_000_000n, unit: "credit" },
+    reportedCostNano: 6n
+  })
   return { organizationId, memberId, other, keyId, image, text, video, failed, others }
 })
 
@@ -103,6 +115,10 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         [{ ...own, model: "film-1" }, [failed, video]],
         [{ ...own, modality: "chat" }, [text]],
         [{ ...own, channelId: "other" }, [text]],
+        [{ ...own, priceListId: priceList }, [video, image]],
+        [{ ...own, priceListId: priceList, state: "captured" }, [image]],
+        [{ ...own, priceListId: NO_PRICE_LIST }, [others, failed, text]],
+        [{ memberId: other, priceListId: "pl_nobody" }, []],
         [{ ...own, state: "open" }, [video]],
         [{ ...own, state: "captured" }, [others, image]],
         [{ ...own, state: "released", model: "film-1" }, [failed]],
@@ -135,7 +151,7 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
   it.effect("an entry tells what stands in the books, and of a task where it is", () =>
     Effect.gen(function* () {
       const lists = yield* OrderLists
-      const { organizationId, memberId, keyId, image, video, failed } = yield* studio
+      const { organizationId, memberId, keyId, image, video, failed, others } = yield* studio
       const { data } = yield* lists.list({ ...anyOrder, organizationId }, newest)
       const found = (id: string) => data.find((order) => order.id === id)
       assert.deepInclude(found(image), {
@@ -144,7 +160,10 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         keyId,
         model: "paint-1",
         modality: "image",
-        job: { channelId: "ch", protocol: "ip_a", upstreamModel: "u" },
+        job,
+        priceListId: priceList,
+        vendorBill: null,
+        reportedCostNano: null,
         state: "captured",
         holdNano: 10n,
         chargeNano: 12n,
@@ -172,6 +191,11 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         summary: { seconds: 5 }
       })
       assert.isNotNull(found(video)?.nextPollAt)
+      assert.deepInclude(found(others), {
+        priceListId: null,
+        vendorBill: { amountNano: 2_000_000_000n, unit: "credit" },
+        reportedCostNano: 6n
+      })
       assert.deepInclude(found(failed), { taskState: "rejected", errorCode: "no" })
     })
   )
@@ -261,7 +285,9 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         chargeNano: 0n,
         returnedNano: 0n,
         costNano: 0n,
-        withoutCost: 0
+        withoutCost: 0,
+        reportedCostNano: 0n,
+        withoutReportedCost: 0
       }
       const all = yield* totals({})
       assert.deepStrictEqual(all, {
@@ -272,20 +298,30 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         chargeNano: 52n,
         returnedNano: 2n,
         costNano: 7n,
-        withoutCost: 1
+        withoutCost: 1,
+        reportedCostNano: 6n,
+        withoutReportedCost: 1
       })
       assert.deepStrictEqual(yield* ledger.balance(organizationId), {
         balanceNano: 1000n - all.chargeNano + all.returnedNano,
         heldNano: all.heldNano
       })
-      const own = { ...all, succeeded: 1, chargeNano: 12n, withoutCost: 0 }
+      const own = {
+        ...all,
+        succeeded: 1,
+        chargeNano: 12n,
+        withoutCost: 0,
+        reportedCostNano: 0n,
+        withoutReportedCost: 1
+      }
       assert.deepStrictEqual(yield* totals({ memberId }), own)
       assert.deepStrictEqual(yield* totals({ keyId, memberId }), own)
       assert.deepStrictEqual(yield* totals({ memberId: other, state: "captured" }), {
         ...nothing,
         succeeded: 1,
         chargeNano: 40n,
-        withoutCost: 1
+        withoutCost: 1,
+        reportedCostNano: 6n
       })
       assert.deepStrictEqual(yield* totals({ state: "open" }), {
         ...nothing,
@@ -308,16 +344,49 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         failed: 1,
         chargeNano: 12n,
         returnedNano: 2n,
-        costNano: 7n
+        costNano: 7n,
+        withoutReportedCost: 1
       })
       assert.deepStrictEqual(yield* totals({ tasksOnly: true, state: "open" }), {
         ...nothing,
         processing: 1,
         heldNano: 30n
       })
+      // Orders by a price list are counted one by one; together with the others they are all.
+      const listed = {
+        ...nothing,
+        processing: 1,
+        succeeded: 1,
+        heldNano: 30n,
+        chargeNano: 12n,
+        returnedNano: 2n,
+        costNano: 7n,
+        withoutReportedCost: 1
+      }
+      assert.deepStrictEqual(yield* totals({ priceListId: priceList }), listed)
+      assert.deepStrictEqual(yield* totals({ priceListId: priceList, state: "open" }), {
+        ...nothing,
+        processing: 1,
+        heldNano: 30n
+      })
+      assert.deepStrictEqual(yield* totals({ priceListId: priceList, keyId, memberId }), listed)
+      assert.deepStrictEqual(
+        yield* totals({ priceListId: priceList, tag: { name: "project", value: "b" } }),
+        nothing
+      )
+      assert.deepStrictEqual(yield* totals({ priceListId: NO_PRICE_LIST }), {
+        ...nothing,
+        succeeded: 1,
+        failed: 2,
+        chargeNano: 40n,
+        withoutCost: 1,
+        reportedCostNano: 6n
+      })
       const longAgo = new Date("2020-01-01T00:00:00Z")
       assert.deepStrictEqual(yield* totals({ from: longAgo }), all)
       assert.deepStrictEqual(yield* totals({ to: longAgo }), nothing)
+      assert.deepStrictEqual(yield* totals({ from: longAgo, priceListId: priceList }), listed)
+      assert.deepStrictEqual(yield* totals({ to: longAgo, priceListId: priceList }), nothing)
     })
   )
 }

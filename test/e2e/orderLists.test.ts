@@ -98,6 +98,8 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             ["/orders?totals=yes", "totals"],
             ["/orders?totals=true&from=2026-01-01T12:30:00Z", "from"],
             ["/orders?totals=true&upstream_id=x", "upstream_id"],
+            ["/orders?totals=true&price_list=pl_x", "from"],
+            ["/orders?totals=true&price_list=pl_x&from=2026-01-01&to=2026-02-01", "from"],
             ["/tasks?task_state=done", "task_state"],
             ["/tasks?totals=true", "modality"],
             ["/tasks?totals=true&modality=video&task_state=failed", "task_state"],
@@ -109,10 +111,16 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             assert.strictEqual(answer.status, 400, `${path}: ${answer.text}`)
             assert.strictEqual((yield* errorOf(answer)).param, param, path)
           }
+          const tooLong = "/orders?totals=true&price_list=pl_x&from=2026-01-01&to=2026-02-01"
+          assert.include(
+            (yield* gateway.admin(tooLong)).text,
+            "from: Expected 2026-01-02 or later with a price_list"
+          )
           for (const path of [
             "/tasks?totals=true&modality=video&from=2026-01-01&to=2026-12-31",
             "/tasks?totals=true&state=processing",
-            "/orders?totals=true&from=2026-01-01"
+            "/orders?totals=true&from=2026-01-01",
+            "/orders?totals=true&price_list=pl_x&from=2026-01-01&to=2026-01-31"
           ]) {
             assert.strictEqual((yield* gateway.admin(path)).status, 200, path)
           }

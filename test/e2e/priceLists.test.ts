@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Schema } from "effect"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { CatalogReplay } from "../../src/features/catalog/CatalogReplay.ts"
+import { csvRows } from "../support/csvRows.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import {
   bodyAs,
@@ -27,6 +28,20 @@ const Timeline = Schema.Struct({
 })
 const Models = Schema.Struct({
   data: Schema.Array(Schema.Struct({ id: Schema.String, prices: Schema.Unknown }))
+})
+
+const Listed = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({ charge: Schema.String, price_list: Schema.NullOr(Schema.String) })
+  ),
+  totals: Schema.optionalKey(
+    Schema.Struct({
+      count: Schema.Int,
+      charge: Schema.String,
+      reported_cost: Schema.String,
+      without_reported_cost: Schema.Int
+    })
+  )
 })
 
 const Short = Schema.Struct({
@@ -131,6 +146,51 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           assert.deepStrictEqual(yield* shownTo(special, "clip-1"), clipPrices("0.123456789"))
           assert.deepStrictEqual(yield* shownTo(special, "film-1"), yield* shownTo(plain, "film-1"))
           yield* gateway.verify
+        })
+      )
+
+      it.effect("operators list and add up orders by the list that priced them", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const partner = yield* createPriceList({ name: "Listed", factor: "0.85" })
+          yield* orderImages(who, { model: "paint-1" })
+          yield* putOnList(who, partner)
+          yield* orderImages(who, { model: "paint-1", n: 2 })
+          const path = `/organizations/${who.organizationId}/usage`
+          const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
+          for (const [list, id, charge] of [
+            [partner, partner, "0.34"],
+            ["none", null, "0.2"]
+          ] as const) {
+            const own = `organization_id=${who.organizationId}&price_list=${list}`
+            const answer = yield* gateway.admin(`/orders?${own}&totals=true&from=${today}`)
+            const { data, totals } = yield* bodyAs(Listed, answer)
+            assert.deepStrictEqual(data, [{ charge, price_list: id }])
+            assert.deepStrictEqual(totals, {
+              count: 1,
+              charge,
+              reported_cost: "0",
+              without_reported_cost: 1
+            })
+          }
+          const { data } = yield* bodyAs(Listed, yield* gateway.admin(path))
+          assert.deepStrictEqual(
+            data.map(({ price_list }) => price_list),
+            [partner, null]
+          )
+          const csv = yield* gateway.admin(path, { headers: { accept: "text/csv" } })
+          assert.deepStrictEqual(
+            (yield* csvRows(csv.text)).map(({ charge, price_list }) => [charge, price_list]),
+            [
+              ["0.34", partner],
+              ["0.2", ""]
+            ]
+          )
+          for (const own of ["orders", "usage"]) {
+            const { text } = yield* gateway.call(`/v1/${own}`, { key: who.key })
+            assert.notInclude(text, "price_list")
+          }
         })
       )
 

@@ -37,13 +37,19 @@ const ways: ReadonlyArray<Way> = [
   { model: "seconds", protocol: "vp_f", upstream: "vendor2.7-t2v", unitPrice: "0.16" }
 ]
 
+/** A channel at whose address nothing listens, which is called before the others. */
+const away = { id: "away", name: "away", base_url: "http://127.0.0.1:9", api_key: "vendor-key" }
+
 const catalogOf = (url: string, used: ReadonlyArray<Way>): Catalog => ({
-  channels: ["vp_a", "vp_c", "vp_d", "vp_e", "vp_f"].map((protocol) => ({
-    id: protocol,
-    name: protocol,
-    base_url: `${url}/${protocol}`,
-    api_key: `vendor-key-${protocol}`
-  })),
+  channels: [
+    ...["vp_a", "vp_c", "vp_d", "vp_e", "vp_f"].map((protocol) => ({
+      id: protocol,
+      name: protocol,
+      base_url: `${url}/${protocol}`,
+      api_key: `vendor-key-${protocol}`
+    })),
+    away
+  ],
   models: used.map(({ model, protocol }) => ({
     id: model,
     modality: "video",
@@ -76,6 +82,11 @@ const Told = Schema.Struct({
   vendor_bill: Schema.NullOr(Schema.Struct({ amount: Schema.String, unit: Schema.String })),
   reported_cost: Schema.NullOr(Schema.String),
   cost_difference: Schema.NullOr(Schema.String)
+})
+const Attempts = Schema.Struct({
+  attempts: Schema.Array(
+    Schema.Struct({ channel: Schema.String, reason: Schema.NullOr(Schema.String) })
+  )
 })
 const Listed = Schema.Struct({ data: Schema.Array(Schema.Unknown) })
 const secret = /bill_|reported|cost|billUnit|"unit":"(?:unit|credit)"/
@@ -193,6 +204,31 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.deepInclude(other.totals.matched, { count: 1, reported: "0" })
         const [silent] = yield* entriesOf(other.id, "matched")
         assert.deepInclude(silent, { vendor_id: unpriced, reported: null })
+      })
+    )
+
+    it.effect("count at the price of the mount that made the order", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const base = catalogOf(gateway.simulator.url, ways)
+        const [credits = assert.fail("no mount"), ...others] = base.mounts
+        const first = { ...credits, channel: away.id, priority: 0, bill_unit_price: "9" }
+        const mounts = [first, { ...credits, priority: 1 }, ...others]
+        const replace = (json: Catalog) =>
+          gateway.admin("/catalog", { method: "PUT", json, headers: { "if-match": "*" } })
+        const replaced = yield* replace({ ...base, mounts })
+        assert.strictEqual(replaced.status, 200, replaced.text)
+        const who = yield* gateway.customer("100")
+        const id = yield* made(who, "credits")
+        yield* replace(base)
+        const receipt = yield* gateway.admin(`/organizations/${who.organizationId}/usage/us_${id}`)
+        assert.deepStrictEqual(billOf(receipt.body), [...told.credits])
+        const { attempts } = yield* bodyAs(Attempts, receipt)
+        assert.deepStrictEqual(attempts, [
+          { channel: away.id, reason: "unreachable" },
+          { channel: "vp_e", reason: null }
+        ])
+        yield* gateway.verify
       })
     )
 

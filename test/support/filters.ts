@@ -20,6 +20,7 @@ export const anyOrder: OrderFilter = {
   model: null,
   modality: null,
   channelId: null,
+  priceListId: null,
   state: null,
   from: null,
   to: null,

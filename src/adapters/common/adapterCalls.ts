@@ -252,11 +252,11 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
       account,
       order,
       onJob = () => Effect.void,
-      onUsage = () => {}
+      onDelivered = () => {}
     ) =>
       generateAll(account, order, onJob).pipe(
-        Effect.flatMap(({ result, surplus, usage = null }) => {
-          if (usage !== null) onUsage(usage)
+        Effect.flatMap(({ result, surplus, delivered }) => {
+          if (delivered !== undefined) onDelivered(delivered)
           const withTime = withCreationTime(result)
           return surplus > 0 ? Effect.andThen(reportSurplus(account, surplus), withTime) : withTime
         }),

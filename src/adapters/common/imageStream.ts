@@ -53,11 +53,11 @@ const isPartial = (chunk: Fields): boolean => typeOf(chunk).endsWith(".partial_i
 /** Whether a chunk reports that one of several images was refused; the others may follow. */
 const isPartialFailure = (chunk: Fields): boolean => typeOf(chunk).endsWith(".partial_failed")
 
-/** The tokens that the vendor counted for a finished image. */
-const usageField = (chunk: Fields): Pick<ImagePiece, "usage"> => {
-  const usage = isImage(chunk) && !isPartial(chunk) ? readImageUsage(chunk.usage, 1) : null
-  return usage === null ? {} : { usage }
-}
+/** The image of a chunk, if it is finished, with the tokens that the vendor counted for it. */
+const deliveredField = (chunk: Fields): Pick<ImagePiece, "delivered"> =>
+  isImage(chunk) && !isPartial(chunk)
+    ? { delivered: { images: 1, usage: readImageUsage(chunk.usage) } }
+    : {}
 
 const utf8 = new TextEncoder()
 const plainName = /^[\w.-]{1,64}$/
@@ -123,7 +123,7 @@ export const makeImageStream = (
     return toSeenEvent({
       event: isUnchanged ? event : encodeNamedEvent(chunkForClient),
       hasImage: hasImage || !isFreeOfImages(chunkForClient),
-      ...usageField(chunk)
+      ...deliveredField(chunk)
     })
   }
 
@@ -145,7 +145,7 @@ export const makeImageStream = (
     return orderedData.map((image, index) => ({
       event: encodeNamedEvent({ type, created_at: created, ...image }),
       hasImage: true,
-      ...(index === 0 && images.usage !== null ? { usage: images.usage } : {})
+      ...(index === 0 ? { delivered: images.delivered } : {})
     }))
   }
 

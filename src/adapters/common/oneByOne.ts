@@ -1,6 +1,6 @@
 /** Orders of several images at a vendor that generates one image per call. */
 import { Array as Arr, Duration, Effect, Result } from "effect"
-import { addImageUsage } from "../../domain/image/ImageTokenQuote.ts"
+import { addDelivered, type DeliveredImages } from "../../domain/image/ImageTokenQuote.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { failureKind, isUnreadableAnswer, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
@@ -18,21 +18,20 @@ type Generate = Effect.Effect<GeneratedImages, VendorFailure>
 const fieldsOf = (result: ImageResult): Readonly<Record<string, unknown>> =>
   result instanceof RawAnswer ? {} : result
 
+/** The image of a call whose vendor counts no tokens. */
+const oneImage: DeliveredImages = { images: 1, usage: null }
+
 /**
  * Merges the answers. The usage of the first answer is left out, because it does not cover the
- * other calls; the tokens of all calls add up, if every call was answered.
+ * other calls. The tokens of the answered calls add up: a call that failed delivered no image, so
+ * it counts for nothing.
  */
-const joinAnswers = (
-  answers: Arr.NonEmptyReadonlyArray<GeneratedImages>,
-  isComplete: boolean
-): GeneratedImages => {
+const joinAnswers = (answers: Arr.NonEmptyReadonlyArray<GeneratedImages>): GeneratedImages => {
   const { usage: _, ...fields } = fieldsOf(answers[0].result)
   return {
     result: { ...fields, data: answers.flatMap(({ result }) => listOf(fieldsOf(result).data)) },
     surplus: answers.reduce((sum, { surplus }) => sum + surplus, 0),
-    usage: isComplete
-      ? answers.map(({ usage = null }) => usage).reduce((sum, usage) => addImageUsage(sum, usage))
-      : null
+    delivered: answers.map(({ delivered = oneImage }) => delivered).reduce(addDelivered)
   }
 }
 
@@ -71,8 +70,6 @@ export const generateOneByOne = Effect.fnUntraced(function* (
       Effect.annotateLogs({ ordered: images, reasons: failures.map(failureKind).join(", ") })
     )
   }
-  if (Arr.isReadonlyArrayNonEmpty(answers)) {
-    return joinAnswers(answers, failure === undefined)
-  }
+  if (Arr.isReadonlyArrayNonEmpty(answers)) return joinAnswers(answers)
   return yield* failure ?? timeoutFailure(timeout)
 })

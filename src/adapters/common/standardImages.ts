@@ -3,7 +3,7 @@
  * them.
  */
 import { Predicate, Schema } from "effect"
-import { type ImageUsage, readImageUsage } from "../../domain/image/ImageTokenQuote.ts"
+import { type DeliveredImages, readImageUsage } from "../../domain/image/ImageTokenQuote.ts"
 import { WebAddress } from "../../domain/plainText.ts"
 import { anyFields } from "../../domain/requestFields.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
@@ -63,14 +63,17 @@ export interface GeneratedImages {
   readonly result: ImageResult
   /** The number of images beyond the ordered number, which are left out. */
   readonly surplus: number
-  /** The tokens that the vendor counted; null or absent where it reported none in a known form. */
-  readonly usage?: ImageUsage | null
+  /**
+   * The ordered images that came, and the tokens that the vendor counted for them; absent where the
+   * vendor counts no tokens.
+   */
+  readonly delivered?: DeliveredImages
 }
 
 interface StandardImages {
   readonly result: Fields
   readonly surplus: number
-  readonly usage: ImageUsage | null
+  readonly delivered: DeliveredImages
   /** Whether the result equals the answer. */
   readonly isUnchanged: boolean
 }
@@ -94,7 +97,10 @@ export const imagesIn = (
   return {
     result: { ...fields, data },
     surplus: Math.max(0, images - orderedImages),
-    usage: readImageUsage(body.usage, Math.min(images, orderedImages)),
+    delivered: {
+      images: Math.min(images, orderedImages),
+      usage: readImageUsage(body.usage)
+    },
     isUnchanged: hasAllItems && fields === body
   }
 }

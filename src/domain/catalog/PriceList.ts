@@ -7,6 +7,9 @@ import { NANO_PER_UNIT, PositiveAmount } from "../money/Money.ts"
 import { Id } from "./CatalogDocument.ts"
 import { Prices } from "./Prices.ts"
 
+/** The name in queries for no price list: the catalog's prices. It is no list's id. */
+export const NO_PRICE_LIST = "none"
+
 /** In units of 10^-9, as the factors of lists. */
 export const MAX_FACTOR = 1000n * NANO_PER_UNIT
 

@@ -4,18 +4,21 @@
 import { Result, Schema } from "effect"
 import type { ImagePrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
-import { type ImageTier, type TierPrice, tierPrice } from "./imagePrices.ts"
+import {
+  type ImageTier,
+  orderedTier,
+  orderedTierFields,
+  type TierPrice,
+  tierPrice
+} from "./imagePrices.ts"
 
 export const ImageQuote = Schema.Struct({
   kind: Schema.Literal("image"),
   images: Schema.Int,
   nanoPerImage: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString,
-  /** The ordered quality and size, with which the order can be priced by another price table. */
-  quality: Schema.optionalKey(Schema.String),
-  size: Schema.optionalKey(Schema.String),
-  /** Whether the order has input images; missing if it has none. */
-  edit: Schema.optionalKey(Schema.Boolean),
+  /** The facts of the order, with which it can be priced by another price table. */
+  ...orderedTierFields,
   /** The names of the applied price in a price table; missing if the model has a single price. */
   tier: Schema.optionalKey(
     Schema.Struct({
@@ -66,9 +69,7 @@ export const quoteAtPrice = (
   images,
   nanoPerImage,
   holdNano: BigInt(images) * nanoPerImage,
-  ...(requestedTier.quality === null ? {} : { quality: requestedTier.quality }),
-  ...(requestedTier.size === null ? {} : { size: requestedTier.size }),
-  ...(requestedTier.edit ? { edit: true } : {}),
+  ...orderedTier(requestedTier),
   ...(tier === undefined ? {} : { tier })
 })
 

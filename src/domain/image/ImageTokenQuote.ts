@@ -5,7 +5,13 @@ import type { BillingUnavailable } from "../Errors.ts"
 import { amountWithParts, type ChargePart, partsOf } from "../money/chargeParts.ts"
 import { leastTokensOf, tokensOfBytes } from "../text/tokenSize.ts"
 import type { ReportedUsage } from "../VendorOutcome.ts"
-import { type ImageTier, type TierEntry, tierEntry } from "./imagePrices.ts"
+import {
+  type ImageTier,
+  orderedTier,
+  orderedTierFields,
+  type TierEntry,
+  tierEntry
+} from "./imagePrices.ts"
 
 /** The least tokens of a delivered image. */
 const LEAST_OUTPUT_TOKENS = 64n
@@ -19,6 +25,8 @@ const MOST_IMAGE_INPUT_TOKENS = 8192
 export const ImageTokenQuote = Schema.Struct({
   kind: Schema.Literal("image_tokens"),
   images: Schema.Int,
+  /** The number of calls where each image has its own; missing where one call makes all images. */
+  calls: Schema.optionalKey(Schema.Int),
   /** The tokens that are held, and the range in which the vendor's count of text must lie. */
   textTokens: Schema.BigIntFromString,
   leastText: Schema.BigIntFromString,
@@ -31,6 +39,8 @@ export const ImageTokenQuote = Schema.Struct({
   /** The price of cached input; missing where it costs what other input costs. */
   nanoPerCachedToken: Schema.optionalKey(Schema.BigIntFromString),
   holdNano: Schema.BigIntFromString,
+  /** The facts of the order, with which it can be priced per image. */
+  ...orderedTierFields,
   tier: Schema.optionalKey(Schema.Struct({ quality: Schema.String, size: Schema.String }))
 })
 export type ImageTokenQuote = typeof ImageTokenQuote.Type
@@ -49,14 +59,20 @@ export interface ImageTokenFacts {
   readonly tier: ImageTier
 }
 
-/** The tokens that a vendor counted for delivered images. */
+/** The tokens that a vendor counted. */
 export interface ImageUsage {
-  readonly images: number
   readonly inputTokens: bigint
   readonly outputTokens: bigint
   /** The input tokens of images; null where the vendor does not count them separately. */
   readonly imageTokens: bigint | null
   readonly cachedTokens: bigint
+}
+
+/** The images that a vendor delivered, at most as many as were ordered. */
+export interface DeliveredImages {
+  readonly images: number
+  /** The tokens of these images; null where the vendor reported none in a known form. */
+  readonly usage: ImageUsage | null
 }
 
 const isCount = Schema.is(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)))
@@ -67,13 +83,12 @@ const countIn = (fields: unknown, name: string): bigint | null => {
 }
 
 /** Reads a usage in the common standard form; null for any other form. */
-export const readImageUsage = (usage: unknown, images: number): ImageUsage | null => {
+export const readImageUsage = (usage: unknown): ImageUsage | null => {
   const inputTokens = countIn(usage, "input_tokens")
   const outputTokens = countIn(usage, "output_tokens")
   if (inputTokens === null || outputTokens === null || !Predicate.isObject(usage)) return null
   const details = "input_tokens_details" in usage ? usage.input_tokens_details : null
   return {
-    images,
     inputTokens,
     outputTokens,
     imageTokens: countIn(details, "image_tokens"),
@@ -81,15 +96,10 @@ export const readImageUsage = (usage: unknown, images: number): ImageUsage | nul
   }
 }
 
-/** The usage of two answers together; null where one of them is unknown. */
-export const addImageUsage = (
-  one: ImageUsage | null,
-  other: ImageUsage | null
-): ImageUsage | null =>
+const addUsage = (one: ImageUsage | null, other: ImageUsage | null): ImageUsage | null =>
   one === null || other === null
     ? null
     : {
-        images: one.images + other.images,
         inputTokens: one.inputTokens + other.inputTokens,
         outputTokens: one.outputTokens + other.outputTokens,
         imageTokens:
@@ -98,6 +108,12 @@ export const addImageUsage = (
             : one.imageTokens + other.imageTokens,
         cachedTokens: one.cachedTokens + other.cachedTokens
       }
+
+/** The images of two answers; their tokens are unknown where those of one of them are. */
+export const addDelivered = (one: DeliveredImages, other: DeliveredImages): DeliveredImages => ({
+  images: one.images + other.images,
+  usage: addUsage(one.usage, other.usage)
+})
 
 /** The bound of the output tokens of one image, with the values that the vendor must be sent. */
 export const outputBound = (
@@ -127,6 +143,7 @@ export const quoteImageTokens = (
     return {
       kind: "image_tokens",
       images: facts.images,
+      ...(facts.calls > 1 ? { calls: facts.calls } : {}),
       ...tokens,
       leastText: leastTokensOf(facts.promptBytes),
       mostText: (BigInt(facts.textBytes) + VENDOR_TOKENS) * calls,
@@ -138,6 +155,7 @@ export const quoteImageTokens = (
         tokens.textTokens * BigIntOps.max(text, cached ?? 0n) +
         tokens.imageInputTokens * BigIntOps.max(image, cached ?? 0n) +
         tokens.outputTokens * prices.per_million_image_output,
+      ...orderedTier(facts.tier),
       ...(tier === undefined ? {} : { tier: { quality: tier.quality, size: tier.size } })
     }
   })
@@ -159,13 +177,33 @@ export interface ImageTokenCharge {
 }
 
 /**
+ * What was held for the delivered images, and the bound of their text. An image that was not
+ * delivered has no output; where each image has a call of its own, it has no input either.
+ */
+const boundsOf = (quote: ImageTokenQuote, delivered: DeliveredImages | null) => {
+  const ordered = BigInt(quote.images)
+  const images = delivered === null ? ordered : BigIntOps.min(BigInt(delivered.images), ordered)
+  const ofImages = (tokens: bigint): bigint => (tokens * images) / ordered
+  const ofCalls = (tokens: bigint): bigint =>
+    quote.calls === undefined ? tokens : ofImages(tokens)
+  return {
+    images,
+    text: ofCalls(quote.textTokens),
+    mostText: ofCalls(quote.mostText),
+    image: ofCalls(quote.imageInputTokens),
+    output: ofImages(quote.outputTokens)
+  }
+}
+type Bounds = ReturnType<typeof boundsOf>
+
+/**
  * The input by kinds. Without a separate count of image tokens, the input beyond the estimate of
  * the text is of images.
  */
-const inputOf = (quote: ImageTokenQuote, usage: ImageUsage): InputTokens => {
+const inputOf = (bounds: Bounds, usage: ImageUsage): InputTokens => {
   const { inputTokens, imageTokens, cachedTokens } = usage
-  const isWithImages = quote.imageInputTokens > 0n
-  const beyondText = BigIntOps.max(inputTokens - quote.textTokens, 0n)
+  const isWithImages = bounds.image > 0n
+  const beyondText = BigIntOps.max(inputTokens - bounds.text, 0n)
   const image = BigIntOps.min(imageTokens ?? (isWithImages ? beyondText : 0n), inputTokens)
   return { text: inputTokens - image, image, cached: cachedTokens }
 }
@@ -181,14 +219,17 @@ const partsOfInput = (quote: ImageTokenQuote, { text, image, cached }: InputToke
 }
 
 /**
- * The charge of delivered images: by the vendor's count, or at the most that the order can have if
- * the count is above that. A count that is too small for the text and for the delivered images,
- * and a missing count, are replaced by what was held for.
+ * The charge of delivered images: by the vendor's count, or at the most that they can have if the
+ * count is above that. A count that is too small for the text and for the delivered images, and a
+ * missing count, are replaced by what was held for these images. If it is not known what was
+ * delivered (null), the order is charged as held.
  */
 export const chargeImageTokens = (
   quote: ImageTokenQuote,
-  usage: ImageUsage | null
+  delivered: DeliveredImages | null
 ): ImageTokenCharge => {
+  const usage = delivered?.usage ?? null
+  const bounds = boundsOf(quote, delivered)
   const chargeFor = (
     input: InputTokens,
     outputTokens: bigint,
@@ -211,19 +252,19 @@ export const chargeImageTokens = (
           : null
     }
   }
-  const held = { text: quote.textTokens, image: quote.imageInputTokens, cached: 0n }
-  if (usage === null) return chargeFor(held, quote.outputTokens, "formula", false)
-  const least = BigIntOps.min(BigInt(usage.images) * LEAST_OUTPUT_TOKENS, quote.outputTokens)
+  const held = { text: bounds.text, image: bounds.image, cached: 0n }
+  if (usage === null) return chargeFor(held, bounds.output, "formula", false)
+  const least = BigIntOps.min(bounds.images * LEAST_OUTPUT_TOKENS, bounds.output)
   if (usage.inputTokens < quote.leastText || usage.outputTokens < least) {
-    return chargeFor(held, quote.outputTokens, "formula", true)
+    return chargeFor(held, bounds.output, "formula", true)
   }
-  const reported = inputOf(quote, usage)
+  const reported = inputOf(bounds, usage)
   const input = {
     ...reported,
-    text: BigIntOps.min(reported.text, quote.mostText),
-    image: BigIntOps.min(reported.image, quote.imageInputTokens)
+    text: BigIntOps.min(reported.text, bounds.mostText),
+    image: BigIntOps.min(reported.image, bounds.image)
   }
-  const outputTokens = BigIntOps.min(usage.outputTokens, quote.outputTokens)
+  const outputTokens = BigIntOps.min(usage.outputTokens, bounds.output)
   const isPlausible =
     input.text === reported.text &&
     input.image === reported.image &&

@@ -192,6 +192,22 @@ export interface ImageTier extends NamedTier {
   readonly edit: boolean
 }
 
+/** The facts of a tier in the form in which quotes store them; a fact that is not set is missing. */
+export const orderedTierFields = {
+  /** The ordered quality and size. */
+  quality: Schema.optionalKey(Schema.String),
+  size: Schema.optionalKey(Schema.String),
+  /** Whether the order has input images; missing if it has none. */
+  edit: Schema.optionalKey(Schema.Boolean)
+}
+const OrderedTier = Schema.Struct(orderedTierFields)
+
+export const orderedTier = ({ quality, size, edit }: ImageTier): typeof OrderedTier.Type => ({
+  ...(quality === null ? {} : { quality }),
+  ...(size === null ? {} : { size }),
+  ...(edit ? { edit: true } : {})
+})
+
 export interface TierPrice {
   readonly nanoPerImage: bigint
   /** The names of the applied price in the table. */

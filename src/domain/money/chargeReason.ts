@@ -150,8 +150,10 @@ const imageTokenReason = (charge: SettledCharge & { quote: ImageTokenQuote }): s
       return `The vendor reported more tokens than such an order can have, so the most that it can have are charged: ${formula}`
     case UNREADABLE_BASIS:
       return `${unreadableAnswer} what was held for counts: ${formula}`
-    default:
-      return `The vendor reported no usable token count, so what was held for counts: ${formula}`
+    default: {
+      const ofDelivered = charge.units < charge.quote.outputTokens ? " the delivered images" : ""
+      return `The vendor reported no usable token count, so what was held for${ofDelivered} counts: ${formula}`
+    }
   }
 }
 

@@ -11,7 +11,12 @@ import { idParams } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, BodyLimit, LookUp } from "../../http/api/middlewares.ts"
-import { OperatorReceiptView, vendorBillFields, vendorCost } from "../../http/api/receipts.ts"
+import {
+  OperatorReceiptView,
+  priceListId,
+  vendorBillFields,
+  vendorCost
+} from "../../http/api/receipts.ts"
 import {
   AmountOrNull,
   amount,
@@ -86,7 +91,8 @@ export const MemberUsageEntry = Schema.Struct({
   ...UsageEntry.fields,
   member_id: text("Who ordered it"),
   cost: vendorCost,
-  ...vendorBillFields
+  ...vendorBillFields,
+  price_list: priceListId
 })
 
 export const CatalogChanges = Schema.Struct({

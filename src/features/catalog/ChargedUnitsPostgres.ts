@@ -1,21 +1,18 @@
 /**
  * The charged units of a month, summed up by the database from the quotes stored with the orders.
  */
-import { Duration, Effect, Layer, Semaphore } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { rowsOf, withTimeout } from "../../postgres/client/rows.ts"
+import { makeLongReads } from "../../postgres/client/longReads.ts"
+import { rowsOf } from "../../postgres/client/rows.ts"
 import { ChargedUnits } from "./ChargedUnits.ts"
 import { UnitGroup } from "./replay.ts"
-
-/** A month of a large deployment has many rows, and an operator waits for the result. */
-const STATEMENT_TIMEOUT = Duration.minutes(1)
 
 export const layerChargedUnits = Layer.effect(
   ChargedUnits,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // Concurrent replays take turns, so that at most one database connection is taken from orders.
-    const turns = yield* Semaphore.make(1)
+    const readLong = yield* makeLongReads(sql)
 
     const read = (month: string, isIncluded: Statement.Fragment) => {
       const first = sql`${`${month}-01`}::date`
@@ -29,13 +26,13 @@ export const layerChargedUnits = Layer.effect(
       const unitGroups = sql`
           SELECT g.price_list_id AS "priceListId", o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
                  q."withVideo", q.sound, q.mode, q.references, q."expectsOutput", q.quality, q.size,
-                 q.edit,
+                 q.edit, q."mayCacheImages",
                  count(*)::int AS count,
                  sum(o.charge)::text AS "chargeNano", coalesce(sum(o.cost), 0)::text AS "costNano",
                  (count(*) - count(o.cost))::int AS "withoutCost",
                  sum(q.tokens)::text AS "videoTokens", sum(q.seconds)::text AS seconds,
                  sum(q."inputSeconds")::text AS "inputSeconds",
-                 sum(o.output) FILTER (WHERE q.kind = 'image')::text AS images,
+                 sum(q.images)::text AS images,
                  sum(q."imageInputTokens")::text AS "imageInputTokens",
                  sum(o.input) FILTER (WHERE q.kind IN ('tokens', 'image_tokens'))::text AS "inputTokens",
                  sum(o.output) FILTER (WHERE q.kind IN ('tokens', 'image_tokens'))::text AS "outputTokens",
@@ -65,8 +62,14 @@ export const layerChargedUnits = Layer.effect(
                          ELSE (o.quote ->> 'inputSeconds')::bigint END AS "inputSeconds",
                     CASE WHEN o.quote ? 'outputSeconds' AND o.unit = 'token' THEN o.output
                          ELSE o.cost / (o.cost_quote ->> 'nanoPerToken')::bigint END AS tokens,
+                    (o.quote ->> 'images')::bigint AS images,
                     CASE WHEN o.quote ->> 'kind' = 'image_tokens'
                          THEN units_of_part(o.parts, 'image_input') END AS "imageInputTokens",
+                    -- Cached tokens are charged as text first: input beyond the parts is text.
+                    o.quote ->> 'kind' = 'image_tokens' AND o.quote ->> 'imageInputTokens' <> '0'
+                      AND units_of_part(o.parts, 'cached_input') > 0
+                      AND units_of_part(o.parts, 'cached_input')
+                          + units_of_part(o.parts, 'image_input') = o.input AS "mayCacheImages",
                     CASE WHEN o.quote ? 'nanoPerCachedToken'
                          THEN units_of_part(o.parts, 'cached_input') END AS "cachedTokens",
                     CASE WHEN o.quote ? 'nanoPerAudioInputToken'
@@ -81,22 +84,11 @@ export const layerChargedUnits = Layer.effect(
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
              AND ${isIncluded}
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, q.tokens IS NULL, q."inputSeconds" IS NULL,
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, q.tokens IS NULL, q."inputSeconds" IS NULL,
                     q."imageInputTokens" IS NULL,
                     q."cachedTokens" IS NULL, q."audioInputTokens" IS NULL,
                     q."audioOutputTokens" IS NULL`
-      return turns.withPermits(1)(
-        rowsOf(UnitGroup)(
-          withTimeout(STATEMENT_TIMEOUT)(
-            sql.withTransaction(
-              Effect.andThen(
-                sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(STATEMENT_TIMEOUT)}`}, true)`,
-                unitGroups
-              )
-            )
-          )
-        )
-      )
+      return rowsOf(UnitGroup)(readLong(unitGroups))
     }
 
     return ChargedUnits.of({

@@ -116,7 +116,8 @@ export const layerAdminHandlers = HttpApiBuilder.group(
             ...usageView(record),
             member_id: record.memberId,
             cost: formatNanoOrNull(record.costNano),
-            ...vendorBillView(record)
+            ...vendorBillView(record),
+            price_list: record.priceListId
           }),
           { columns: usageColumns(MemberUsageEntry.fields), limit: query.limit }
         )

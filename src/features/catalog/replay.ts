@@ -71,8 +71,10 @@ export const UnitGroup = Schema.Struct({
    * where the order was charged without a price of their own for them.
    */
   cachedTokens: units,
-  /** For images by tokens: tokens of `inputTokens` that are of input images. */
+  /** For images by tokens: tokens of `inputTokens` that are of input images and not cached. */
   imageInputTokens: units,
+  /** For images by tokens: whether some of the cached tokens may be of input images. */
+  mayCacheImages: Schema.Boolean,
   audioInputTokens: units,
   audioOutputTokens: units
 })
@@ -147,10 +149,15 @@ const amountOfText = (prices: TokenPrices, group: UnitGroup): bigint | null => {
   )
 }
 
-/** The charge or cost of images by tokens; null where their tokens are not known. */
+/**
+ * The charge or cost of images by tokens; null where their tokens are not known, as of images that
+ * were charged by their number.
+ */
 const amountOfImageTokens = (prices: ImageTokenPrices, group: UnitGroup): bigint | null => {
   const { inputTokens, outputTokens, imageInputTokens, cachedTokens } = group
-  const isCachedUnknown = prices.per_million_cached_input !== undefined && cachedTokens === null
+  // Without a price of their own, cached tokens cost what the text or the images cost.
+  const isCachedUnknown =
+    prices.per_million_cached_input === undefined ? group.mayCacheImages : cachedTokens === null
   if (inputTokens === null || outputTokens === null || imageInputTokens === null) return null
   if (isCachedUnknown) return null
   const parts = partsOf([

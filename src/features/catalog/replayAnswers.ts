@@ -1,6 +1,7 @@
 /** Replays a month's orders under another catalog, for the preview of that catalog. */
 import { Clock, DateTime, Effect } from "effect"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
+import { NO_PRICE_LIST } from "../../domain/catalog/PriceList.ts"
 import { newestVersion, versionAt } from "../../domain/catalog/priceLists.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
@@ -28,12 +29,9 @@ const sumView = (sum: ReplaySum): typeof CatalogReplay.Type.totals => {
   }
 }
 
-/** The name that stands for no price list: all orders by the catalog's prices. */
-const NO_LIST = "none"
-
 interface ReplayScope {
   readonly month: string
-  /** The price list for all orders, or `NO_LIST`; undefined for the organisations' own lists. */
+  /** The price list for all orders, or `NO_PRICE_LIST`; undefined for the organisations' own lists. */
   readonly priceList: string | undefined
   /** The organisation whose orders are replayed; undefined for all. */
   readonly organizationId: string | undefined
@@ -63,7 +61,7 @@ export const makeReplays = Effect.gen(function* () {
   const termsBy = Effect.fnUntraced(function* (priceList: string | undefined) {
     const { priceLists } = yield* catalogs.snapshot
     const nowMillis = yield* Clock.currentTimeMillis
-    if (priceList === NO_LIST) return () => null
+    if (priceList === NO_PRICE_LIST) return () => null
     if (priceList === undefined) {
       return (id: string | null) => {
         const list = priceLists.get(id ?? "")
@@ -72,7 +70,7 @@ export const makeReplays = Effect.gen(function* () {
     }
     const list = priceLists.get(priceList)
     if (list === undefined) {
-      return yield* unknownPriceList(priceList, [...priceLists.values()], NO_LIST)
+      return yield* unknownPriceList(priceList, [...priceLists.values()], NO_PRICE_LIST)
     }
     const { terms } = newestVersion(list)
     return () => terms

@@ -31,6 +31,8 @@ export const ListedOrder = Schema.Struct({
   costNano: Schema.NullOr(Schema.BigInt),
   vendorBill: Schema.NullOr(VendorBill),
   reportedCostNano: Schema.NullOr(Schema.BigInt),
+  /** The price list that priced the order; null where the catalog's prices stood. */
+  priceListId: Schema.NullOr(Schema.String),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
   promptDigest: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
@@ -60,6 +62,8 @@ export interface OrderFilter {
   readonly model: string | null
   readonly modality: string | null
   readonly channelId: string | null
+  /** The price list that priced the orders; `NO_PRICE_LIST` for the catalog's prices. */
+  readonly priceListId: string | null
   readonly state: ListedOrder["state"] | null
   /** Only orders that were placed at this time or later match. */
   readonly from: Date | null
@@ -78,6 +82,12 @@ export interface OrderFilter {
  * zone.
  */
 export type OrderSumFilter = Omit<OrderFilter, "upstreamId" | "promptDigest" | "taskState">
+
+/**
+ * The maximum length of the period of totals by a price list. The stored sums do not distinguish
+ * price lists, so these totals are counted from the orders themselves.
+ */
+export const MAX_COUNTED_DAYS = 31
 
 /** The member that an order belongs to. */
 export interface OrderOwner {
@@ -105,7 +115,11 @@ export const OrderTotals = Schema.Struct({
   returnedNano: Schema.BigIntFromString,
   costNano: Schema.BigIntFromString,
   /** The number of charges with an unknown cost. */
-  withoutCost: Schema.Int
+  withoutCost: Schema.Int,
+  /** What vendors themselves report to bill, at the mounts' prices. */
+  reportedCostNano: Schema.BigIntFromString,
+  /** The number of charges without such a report, or without its price. */
+  withoutReportedCost: Schema.Int
 })
 export type OrderTotals = typeof OrderTotals.Type
 
@@ -123,8 +137,9 @@ export class OrderLists extends Context.Service<
     find(owner: OrderOwner, id: string): Effect.Effect<ListedOrder, NotFound>
     /**
      * Adds up the stored sums and the open orders as of one moment. The duration does not depend on
-     * the number of orders. The sums do not distinguish tasks from other orders, so totals of tasks
-     * are exact only for open orders or for videos.
+     * the number of orders, except with a price list: then the orders of the period are counted,
+     * which has to be bounded. The sums do not distinguish tasks from other orders, so totals of
+     * tasks are exact only for open orders or for videos.
      */
     totals(filter: OrderSumFilter): Effect.Effect<OrderTotals>
   }
@@ -140,5 +155,13 @@ export const totalsOfState = (
   ...(state === null || state === "released" ? {} : { failed: 0 }),
   ...(state === null || state === "captured"
     ? {}
-    : { succeeded: 0, chargeNano: 0n, returnedNano: 0n, costNano: 0n, withoutCost: 0 })
+    : {
+        succeeded: 0,
+        chargeNano: 0n,
+        returnedNano: 0n,
+        costNano: 0n,
+        withoutCost: 0,
+        reportedCostNano: 0n,
+        withoutReportedCost: 0
+      })
 })

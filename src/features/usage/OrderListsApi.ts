@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
-import { JobId } from "../../domain/plainText.ts"
+import { JobId, plainText } from "../../domain/plainText.ts"
 import { publicStates, TaskState } from "../../domain/taskStates.ts"
 import {
   currency,
@@ -14,7 +14,7 @@ import {
 } from "../../http/api/admin/lists.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
-import { vendorBillFields } from "../../http/api/receipts.ts"
+import { priceListId, vendorBillFields } from "../../http/api/receipts.ts"
 import {
   amount,
   constant,
@@ -30,6 +30,7 @@ import {
   timeOrNull,
   usageQuery
 } from "../../http/api/shared.ts"
+import { MAX_COUNTED_DAYS } from "./OrderLists.ts"
 
 export const OrderView = Schema.Struct({
   id: text("The order's id"),
@@ -53,6 +54,7 @@ export const OrderView = Schema.Struct({
   returned: amount("The sum of the corrections of the charge"),
   cost: decimalOrNull("The vendor's price of it; null where it is unknown"),
   ...vendorBillFields,
+  price_list: priceListId,
   currency,
   metadata: nullable(metadata, "The metadata that the client sent; null without any"),
   prompt_digest: textOrNull(
@@ -82,6 +84,8 @@ export const OrderTotalsView = Schema.Struct({
   returned: amount("The corrections made in this time, also those of earlier orders"),
   cost: amount("The vendors' prices of the charged orders, as far as they are known"),
   without_cost: integer("The number of charges with an unknown cost, which count as 0"),
+  reported_cost: amount("What vendors report to bill for them, at `bill_unit_price`"),
+  without_reported_cost: integer("The number of charges without it, which count as 0"),
   currency
 }).annotate({ identifier: "OrderTotals" })
 
@@ -99,6 +103,12 @@ const orderQuery = {
   model: idFilter("model"),
   modality: Schema.optionalKey(Modality.annotate({ description: "Only those of this modality" })),
   channel: idFilter("channel"),
+  price_list: Schema.optionalKey(
+    plainText().annotate({
+      description:
+        "Only orders that the price list with this id priced; `none` for those by the catalog's prices"
+    })
+  ),
   state: stateFilter(publicStates),
   ...timeQuery,
   upstream_id: Schema.optionalKey(
@@ -123,7 +133,7 @@ export const taskQuery = {
 
 const PAGES =
   "A page looks at a few thousand orders at most: where filters leave few of them it may have fewer entries than asked for, even none, while `has_more` is true; `after` with the value of `next` goes on."
-const SUMS = "Totals go by whole days"
+const SUMS = `Totals go by whole days, of a \`price_list\` by at most ${MAX_COUNTED_DAYS} of them`
 
 export class OrderListsGroup extends HttpApiGroup.make("orderLists").add(
   HttpApiEndpoint.get("listOrders", "/orders", {

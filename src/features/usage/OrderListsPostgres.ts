@@ -5,8 +5,10 @@
  */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { NO_PRICE_LIST } from "../../domain/catalog/PriceList.ts"
 import { isOrderId, uuidBeginning } from "../../domain/orderIds.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
+import { makeLongReads } from "../../postgres/client/longReads.ts"
 import {
   columnsOf,
   MAX_CLOCK_SKEW_MILLIS,
@@ -63,8 +65,26 @@ const closedSums = usageSumColumns({
   chargeNano: "charge",
   returnedNano: "returned",
   costNano: "cost",
-  withoutCost: "without_cost"
+  withoutCost: "without_cost",
+  reportedCostNano: "reported_cost",
+  withoutReportedCost: "without_reported_cost"
 })
+
+/** The totals of orders with the alias `o`, except what was returned of their charges. */
+const countedTotals = `
+  count(*) FILTER (WHERE o.state = 'open')::int AS processing,
+  count(*) FILTER (WHERE o.state = 'captured')::int AS succeeded,
+  count(*) FILTER (WHERE o.state = 'released')::int AS failed,
+  coalesce(sum(o.hold) FILTER (WHERE o.state = 'open'), 0)::text AS "heldNano",
+  coalesce(sum(o.charge), 0)::text AS "chargeNano",
+  coalesce(sum(o.cost), 0)::text AS "costNano",
+  (count(*) FILTER (WHERE o.state = 'captured') - count(o.cost))::int AS "withoutCost",
+  coalesce(sum(o.reported_cost), 0)::text AS "reportedCostNano",
+  (count(*) FILTER (WHERE o.state = 'captured') - count(o.reported_cost))::int
+    AS "withoutReportedCost"`
+
+/** The price list of an order with the alias `o`. */
+const priceListColumn = `coalesce(o.price_list_id, '${NO_PRICE_LIST}')`
 
 const Row = Schema.Struct({
   ...ListedOrder.fields,
@@ -107,6 +127,7 @@ export const layerOrderLists = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { equals } = makeConditions(sql)
+    const readLong = yield* makeLongReads(sql)
 
     /**
      * The owner of the filter's key or member; null where key, member and organisation contradict
@@ -170,12 +191,16 @@ export const layerOrderLists = Layer.effect(
       ${from === null ? sql`true` : sql`${sql.literal(time)} >= ${from}`}
       AND ${to === null ? sql`true` : sql`${sql.literal(time)} < ${to}`}`
 
-    const isMatch = (filter: OrderFilter) => sql`(
-      ${equalsFields("o", filter)} AND ${isWithin("o.created_at", filter)}
-      AND ${equals("o.job ->> 'channelId'", filter.channelId)} AND ${equals("o.state", filter.state)}
-      AND ${equals("t.state", filter.taskState)} AND ${equals("o.prompt_digest", filter.promptDigest)}
+    /** The conditions on an order with the alias `o` that lists and totals share. */
+    const isCounted = (filter: OrderSumFilter) => sql`(
+      ${equalsFields("o", filter)} AND ${equals("o.job ->> 'channelId'", filter.channelId)}
+      AND ${equals(priceListColumn, filter.priceListId)}
       AND ${filter.tag === null ? sql`true` : sql`o.metadata ->> ${filter.tag.name} = ${filter.tag.value}`}
       AND ${filter.tasksOnly ? sql`o.is_task` : sql`true`})`
+
+    const isMatch = (filter: OrderFilter) => sql`(
+      ${isCounted(filter)} AND ${isWithin("o.created_at", filter)} AND ${equals("o.state", filter.state)}
+      AND ${equals("t.state", filter.taskState)} AND ${equals("o.prompt_digest", filter.promptDigest)})`
 
     const selectPage = (
       filter: OrderFilter,
@@ -233,11 +258,8 @@ export const layerOrderLists = Layer.effect(
           FROM (
             SELECT count(*)::int AS processing, coalesce(sum(o.hold), 0)::text AS "heldNano"
               FROM open_orders() o
-             WHERE ${equals("o.organization_id", organizationId)} AND ${equalsFields("o", filter)}
-               AND ${equals("o.job ->> 'channelId'", filter.channelId)}
-               AND ${isWithin("o.created_at", filter)}
-               AND ${tag === null ? sql`true` : sql`o.metadata ->> ${tag.name} = ${tag.value}`}
-               AND ${filter.tasksOnly ? sql`o.is_task` : sql`true`}) open
+             WHERE ${equals("o.organization_id", organizationId)} AND ${isCounted(filter)}
+               AND ${isWithin("o.created_at", filter)}) open
          CROSS JOIN (
             SELECT ${sql.literal(closedSums)}
               FROM organizations g
@@ -248,6 +270,28 @@ export const layerOrderLists = Layer.effect(
                   AND ${equalsFields("u", filter)} AND ${equals("channel_id", filter.channelId)}
                OFFSET 0) s
              WHERE ${equals("g.id", organizationId)}) closed`
+    }
+
+    /** Counts the orders of a period one by one, which serves filters that no stored sum has. */
+    const countedTotalsOf = (filter: OrderSumFilter) => {
+      const isOfOrganization = (column: string) => equals(column, filter.organizationId)
+      return sql`
+        SELECT counted.*, returned.*
+          FROM (
+            SELECT ${sql.literal(countedTotals)} FROM orders o
+             WHERE ${isOfOrganization("o.organization_id")} AND ${isCounted(filter)}
+               AND ${isWithin("o.created_at", filter)}) counted
+         CROSS JOIN (
+            SELECT coalesce(sum(r.amount), 0)::text AS "returnedNano"
+              FROM organizations g
+             CROSS JOIN LATERAL (
+               SELECT * FROM transfers
+                WHERE organization_id = g.id AND order_id IS NOT NULL
+                  AND ${isWithin("created_at", filter)} OFFSET 0) r
+             CROSS JOIN LATERAL (SELECT * FROM orders
+                                  WHERE organization_id = r.organization_id AND id = r.order_id
+                                 OFFSET 0) o
+             WHERE ${isOfOrganization("g.id")} AND ${isCounted(filter)}) returned`
     }
 
     return OrderLists.of({
@@ -282,8 +326,13 @@ export const layerOrderLists = Layer.effect(
         return order ?? (yield* noSuchOrder)
       }),
       totals: Effect.fn("OrderLists.totals")((filter) =>
-        Effect.map(rowOf(OrderTotals)(retryBriefly(totalsOf(filter))), (totals) =>
-          totalsOfState(totals, filter.state)
+        Effect.map(
+          rowOf(OrderTotals)(
+            filter.priceListId === null
+              ? retryBriefly(totalsOf(filter))
+              : readLong(countedTotalsOf(filter))
+          ),
+          (totals) => totalsOfState(totals, filter.state)
         )
       )
     })

@@ -20,6 +20,7 @@ export const OwnOrderView = Schema.Struct({
     "upstream_model",
     "upstream_id",
     "cost",
+    "price_list",
     ...Struct.keys(vendorBillFields)
   ]),
   error_message: textOrNull(

@@ -44,6 +44,7 @@ export const layerOrdersHandlers = HttpApiBuilder.group(
           model: yield* modelFilter(model),
           modality,
           channelId: null,
+          priceListId: null,
           state: state === undefined ? null : orderStates[state],
           tag: tagOf(query),
           upstreamId: null,

@@ -1,4 +1,4 @@
-import { DateTime, Effect, type Schema } from "effect"
+import { Clock, DateTime, Effect, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
@@ -8,7 +8,13 @@ import { listViewWithNext, pageOf } from "../../http/handlers/respond.ts"
 import { formatNanoOrNull, isoOrNull, tagOf, vendorBillView } from "../../http/handlers/views.ts"
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { type ListedOrder, type OrderFilter, OrderLists, type OrderTotals } from "./OrderLists.ts"
+import {
+  type ListedOrder,
+  MAX_COUNTED_DAYS,
+  type OrderFilter,
+  OrderLists,
+  type OrderTotals
+} from "./OrderLists.ts"
 import { OrderListsGroup, type taskQuery } from "./OrderListsApi.ts"
 import { orderStates, orderView } from "./orderViews.ts"
 
@@ -26,7 +32,8 @@ const makeOrderView = (currency: string) => {
     upstream_id: order.upstreamId,
     error_code: order.errorCode === null ? null : withoutEchoes(order.errorCode, []),
     cost: formatNanoOrNull(order.costNano),
-    ...vendorBillView(order)
+    ...vendorBillView(order),
+    price_list: order.priceListId
   })
 }
 
@@ -53,6 +60,8 @@ const totalsView = (currency: string, totals: OrderTotals) => ({
   returned: formatNano(totals.returnedNano),
   cost: formatNano(totals.costNano),
   without_cost: totals.withoutCost,
+  reported_cost: formatNano(totals.reportedCostNano),
+  without_reported_cost: totals.withoutReportedCost,
   currency
 })
 
@@ -76,6 +85,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
         model: query.model ?? null,
         modality: query.modality ?? null,
         channelId: query.channel ?? null,
+        priceListId: query.price_list ?? null,
         state: query.state === undefined ? null : orderStates[query.state],
         tasksOnly,
         tag: tagOf(query),
@@ -85,12 +95,24 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
       } satisfies OrderFilter
     })
 
+    const startOfDay = (at: Date | number) =>
+      DateTime.makeZonedUnsafe(at, { timeZone }).pipe(DateTime.startOf("day"))
     const isDay = (at: Date | null) =>
-      at === null ||
-      DateTime.makeZonedUnsafe(at, { timeZone }).pipe(
-        DateTime.startOf("day"),
-        DateTime.toEpochMillis
-      ) === at.getTime()
+      at === null || DateTime.toEpochMillis(startOfDay(at)) === at.getTime()
+
+    /** Refuses a period of a price list with more orders than totals may count one by one. */
+    const checkPeriod = Effect.fnUntraced(function* ({ priceListId, from, to }: OrderFilter) {
+      if (priceListId === null) return
+      const end =
+        to === null
+          ? DateTime.add(startOfDay(yield* Clock.currentTimeMillis), { days: 1 })
+          : startOfDay(to)
+      const earliest = DateTime.subtract(end, { days: MAX_COUNTED_DAYS })
+      if (from === null || from.getTime() < DateTime.toEpochMillis(earliest)) {
+        const day = DateTime.formatIsoDate(earliest)
+        return yield* notInTotals("from", `${day} or later with a price_list`)
+      }
+    })
 
     /** Reads the totals if the query requests them; refuses filters that totals do not support. */
     const totalsOf = Effect.fnUntraced(function* (query: Query, filter: OrderFilter) {
@@ -98,9 +120,10 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
       const day = "a day such as 2027-01-31"
       if (!isDay(filter.from)) return yield* notInTotals("from", day)
       if (!isDay(filter.to)) return yield* notInTotals("to", day)
-      if (filter.upstreamId !== null) return yield* notInTotals("upstream_id", "nothing")
-      if (filter.promptDigest !== null) return yield* notInTotals("prompt_digest", "nothing")
-      if (filter.taskState !== null) return yield* notInTotals("task_state", "nothing")
+      for (const param of ["upstream_id", "prompt_digest", "task_state"] as const) {
+        if (query[param] !== undefined) return yield* notInTotals(param, "nothing")
+      }
+      yield* checkPeriod(filter)
       // The sums of images do not distinguish tasks from orders without a task.
       if (filter.tasksOnly && filter.modality !== "video" && filter.state !== "open") {
         return yield* notInTotals("modality", "video, or state=processing")

@@ -117,6 +117,11 @@ export const AppliedPriceListView = Schema.Struct({
   description: "The price list that priced the order"
 })
 
+/** The price list in operators' lists, where an order is one row. */
+export const priceListId = textOrNull(
+  "The id of the price list that priced it; null where the catalog's prices stood"
+)
+
 /** What the vendor itself says that it bills, beside the cost. */
 export const vendorBillFields = {
   vendor_bill: Schema.NullOr(

@@ -6,10 +6,10 @@ import { withImageAddresses } from "../../domain/files/fileReferences.ts"
 import type { ImageQuote } from "../../domain/image/ImageQuote.ts"
 import type { ImageRequest } from "../../domain/image/ImageRequest.ts"
 import {
-  addImageUsage,
+  addDelivered,
   chargeImageTokens,
-  type ImageTokenQuote,
-  type ImageUsage
+  type DeliveredImages,
+  type ImageTokenQuote
 } from "../../domain/image/ImageTokenQuote.ts"
 import { metadataOf } from "../../domain/money/metadata.ts"
 import { type Quote, unitOf } from "../../domain/money/Quote.ts"
@@ -55,7 +55,7 @@ import { makeArchiveImages, type TaskImages } from "./taskImages.ts"
 
 interface Images {
   readonly result: ImageResult
-  readonly usage: ImageUsage | null
+  readonly delivered: DeliveredImages | null
   /**
    * The encoded answer. It is encoded before the charge, so that nothing can fail between the
    * charge and the answer to the client.
@@ -63,9 +63,9 @@ interface Images {
   readonly answer: RawAnswer
 }
 
-const imagesOf = ({ result, usage }: Generated): Images => ({
+const imagesOf = ({ result, delivered }: Generated): Images => ({
   result,
-  usage,
+  delivered,
   answer: result instanceof RawAnswer ? result : encodeAnswer(result)
 })
 
@@ -78,10 +78,10 @@ const repeatAnswerOf = ({ result, answer }: Images): RepeatAnswer =>
     ? { stored: { _tag: "Images", result: null }, remembered: answer }
     : { stored: { _tag: "Images", result }, remembered: null }
 
-/** The images of a call, and the tokens that the vendor counted for them. */
+/** The answer of a call; `delivered` is null where the adapter does not tell what was delivered. */
 interface Generated {
   readonly result: ImageResult
-  readonly usage: ImageUsage | null
+  readonly delivered: DeliveredImages | null
 }
 
 /** A mount of an order, with the request to its vendor. */
@@ -97,8 +97,8 @@ type CallMount<Product> = (
 ) => Effect.Effect<Product, VendorFailure>
 
 /** The vendor's bill by a quote of its prices: by its tokens, or what was expected. */
-const costBy = (usage: ImageUsage | null) => (cost: Quote) =>
-  cost.kind === "image_tokens" ? chargeImageTokens(cost, usage).chargeNano : cost.holdNano
+const costBy = (delivered: DeliveredImages | null) => (cost: Quote) =>
+  cost.kind === "image_tokens" ? chargeImageTokens(cost, delivered).chargeNano : cost.holdNano
 
 interface ImageCharge {
   readonly _tag: "Charge"
@@ -110,8 +110,11 @@ interface ImageCharge {
 }
 
 /** The charge for images: by the number in the request, or by the tokens that were reported. */
-const chargeOf = (quote: ImageQuote | ImageTokenQuote, usage: ImageUsage | null): ImageCharge => {
-  const common = { _tag: "Charge", task: null, costBy: costBy(usage) } as const
+const chargeOf = (
+  quote: ImageQuote | ImageTokenQuote,
+  delivered: DeliveredImages | null
+): ImageCharge => {
+  const common = { _tag: "Charge", task: null, costBy: costBy(delivered) } as const
   if (quote.kind === "image") {
     return {
       ...common,
@@ -125,7 +128,7 @@ const chargeOf = (quote: ImageQuote | ImageTokenQuote, usage: ImageUsage | null)
       orphan: null
     }
   }
-  const charge = chargeImageTokens(quote, usage)
+  const charge = chargeImageTokens(quote, delivered)
   return {
     ...common,
     chargeNano: charge.chargeNano,
@@ -147,8 +150,8 @@ const asUnread = (charge: ImageCharge) => ({
   usage: { ...charge.usage, basis: UNREADABLE_BASIS }
 })
 
-/** The images of a task, and the tokens that the vendor counted for them. */
-interface CountedImages extends Pick<Generated, "usage"> {
+/** The stored images of a task, and what was delivered of them. */
+interface CountedImages extends Pick<Generated, "delivered"> {
   readonly images: TaskImages
 }
 
@@ -227,13 +230,13 @@ export const makeImageOrder = Effect.fnUntraced(function* (
 
   const generate = ({ adapter, accounts, vendorOrder }: ImageMount, orderId: string) =>
     Effect.suspend(() => {
-      let usage: ImageUsage | null = null
+      let delivered: DeliveredImages | null = null
       const call = keyTurns.forOrder(accounts, (account) =>
-        adapter.generate(account, vendorOrder, claimJob(orderId, account), (counted) => {
-          usage = counted
+        adapter.generate(account, vendorOrder, claimJob(orderId, account), (images) => {
+          delivered = images
         })
       )
-      return Effect.map(call, (result): Generated => ({ result, usage }))
+      return Effect.map(call, (result): Generated => ({ result, delivered }))
     })
 
   const chargeUnread = (charge: ImageCharge) => (failure: VendorLost, orderId: string) =>
@@ -249,7 +252,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         mounts: callsBy((mount, { id }) => Effect.map(generate(mount, id), imagesOf)),
         finish: (images) =>
           Effect.succeed({
-            ...chargeOf(quote, images.usage),
+            ...chargeOf(quote, images.delivered),
             repeatAnswer: () => repeatAnswerOf(images),
             answer: Exit.succeed(images.answer)
           }),
@@ -272,13 +275,10 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       ...terms,
       ...unstreamedHooks,
       mounts: callsBy((mount, { id }) =>
-        Effect.flatMap(generate(mount, id), ({ result, usage }) =>
+        Effect.flatMap(generate(mount, id), ({ result, delivered }) =>
           Effect.map(
             archiveImages(result, { organizationId: caller.organizationId, id, isMarked }),
-            (images) => ({
-              images,
-              usage
-            })
+            (images) => ({ images, delivered })
           )
         )
       ),
@@ -301,9 +301,9 @@ export const makeImageOrder = Effect.fnUntraced(function* (
           errorMessage: withoutMedia(error).message
         })
       },
-      finish: ({ images, usage }) =>
+      finish: ({ images, delivered }) =>
         Effect.succeed({
-          ...chargeOf(quote, usage),
+          ...chargeOf(quote, delivered),
           task: { from: "submitting", state: "succeeded", ...images },
           repeatAnswer: null,
           answer: Exit.succeed(images)
@@ -329,28 +329,29 @@ export const makeImageOrder = Effect.fnUntraced(function* (
   /**
    * Makes an order with a streamed answer. An order by the number of images is charged before the
    * first image is sent, whether or not that image is finished. An order by tokens is charged when
-   * the stream ends, because the vendor counts them with the finished images; a stream that is cut
-   * short is charged as held.
+   * the stream ends, because the vendor counts them with the finished images: also a stream that is
+   * cut short is charged for its finished images alone. Where no image was finished, the vendor's
+   * count is not known, and the order is charged as held.
    */
   const streamed = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
     const { answer, firstEvent, offer, around } = yield* makeStreamedAnswer(imageDeadlineSeconds)
     const { terms, callsBy, quote } = yield* checkOrder(caller, request)
     const isByTokens = quote.kind === "image_tokens"
     let state: "open" | "charged" | "given up" = "open"
-    let usage: ImageUsage | null = null
+    let delivered: DeliveredImages | null = null
     const isOpen = () => state === "open"
     const repeatAnswer = (): RepeatAnswer => ({
       stored: { _tag: "Images", result: null },
       remembered: null
     })
 
-    const countTokens = (counted: ImageUsage | undefined): void => {
-      if (counted === undefined) return
-      usage = usage === null ? counted : addImageUsage(usage, counted)
+    const countImages = (images: DeliveredImages | undefined): void => {
+      if (images === undefined) return
+      delivered = delivered === null ? images : addDelivered(delivered, images)
     }
 
     const takePiece = Effect.fnUntraced(function* (piece: ImagePiece, chargeNow: ChargeNow) {
-      countTokens(piece.usage)
+      countImages(piece.delivered)
       if (piece.hasImage && isOpen()) {
         const isCharged =
           isByTokens ||
@@ -363,9 +364,9 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       return state !== "given up"
     })
 
-    /** The charge at the end of a stream by tokens; what was held for if it was cut short. */
+    /** The charge at the end of a stream by tokens. */
     const finishTokens = (breakOff: BreakOff): Finish<void> => ({
-      ...chargeOf(quote, breakOff === null ? usage : null),
+      ...chargeOf(quote, delivered),
       repeatAnswer,
       answer: endOf(true, breakOff)
     })
@@ -402,10 +403,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         ),
       chargeUnread: (failure, orderId) =>
         chargeUnread(chargeOf(quote, null))(failure, orderId).charge,
-      finishPart: () =>
-        isByTokens && !isOpen()
-          ? Effect.succeed({ ...chargeOf(quote, null), repeatAnswer, answer: Exit.void })
-          : null,
+      finishPart: () => (isByTokens && !isOpen() ? Effect.succeed(finishTokens(null)) : null),
       around
     }
     return { answer, firstEvent, order }

@@ -52,7 +52,11 @@ moved AS (
 touched AS (
   SELECT o.organization_id, o.id, o.member_id, o.month, o.counts_in, o.hold, o.exposure, o.state, o.charge, o.overage,
          o.key_id, o.model, o.created_at, o.closed_at, o.input, o.output, o.unit_price,
-         o.input_unit_price, o.parts,
+         o.input_unit_price, o.parts, o.reported_cost,
+         -- The vendor's bill at the price of its unit, in whole nano-units.
+         CASE WHEN o.vendor_bill IS NOT NULL
+              THEN ceil((o.vendor_bill ->> 'amount')::numeric
+                        * (o.job ->> 'billUnitPrice')::numeric * 1000000000) END AS billed,
          o.quote ->> 'holdNano' AS quoted, o.quote ->> 'exposureNano' AS quoted_exposure,
          o.quote -> 'surcharge' AS surcharge
     FROM (SELECT * FROM orders WHERE created_at >= p_from OR closed_at >= p_from
@@ -203,6 +207,11 @@ SELECT 'I4', organization_id, 'charge is not units times price', id
    AND charge <> input::numeric * coalesce(input_unit_price, 0) + output::numeric * unit_price
                  + CASE WHEN parts IS NULL THEN 0
                         ELSE parts_above_base(parts, input_unit_price, unit_price) END
+UNION ALL
+-- A bill whose price is above the largest amount has no reported cost.
+SELECT 'I4', organization_id, 'reported cost is not the vendor''s bill at its unit price', id
+  FROM touched
+ WHERE reported_cost IS DISTINCT FROM CASE WHEN billed <= 1000000000000000000 THEN billed END
 UNION ALL
 SELECT 'I4', organization_id, 'parts of a charge are more than its units', id
   FROM touched t

@@ -358,6 +358,7 @@ export const usageOf = ({
     costNano,
     vendorBill,
     reportedCostNano,
+    priceListId: request.priceList ?? null,
     month: month.slice(0, 7),
     createdAt: ended.at
   }

@@ -2,8 +2,10 @@
  * Checks the invariants of an organisation's money by computing all sums again from its orders and
  * transfers.
  */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import { amountBeside, amountWithParts, bySide } from "../../domain/money/chargeParts.ts"
+import { parseNano } from "../../domain/money/Money.ts"
+import { reportedCostOf } from "../../domain/money/vendorBill.ts"
 import type { UsageEntry, Violation } from "../../services/Ledger.ts"
 import type { StoredUse } from "../money/storedBudgets.ts"
 import { type Books, monthKey, overageOf, type StoredOrder } from "./MemoryStore.ts"
@@ -106,7 +108,8 @@ const amountOf = ({
 }
 
 const checkOrder = (id: string, order: StoredOrder, addViolation: AddViolation): void => {
-  const { request, state, chargeNano, usage, ended, task } = order
+  const { request, state, chargeNano, usage, ended, task, job } = order
+  const { vendorBill, reportedCostNano } = order
   const isCaptured = state === "captured"
   if (
     (state === "open") !== (ended === null) ||
@@ -127,6 +130,10 @@ const checkOrder = (id: string, order: StoredOrder, addViolation: AddViolation):
   const isPriced = usage?.input === 0n || usage?.inputUnitPriceNano !== undefined
   if (usage !== null && isPriced && chargeNano !== amountOf(usage)) {
     addViolation("I4", "charge is not units times price", id)
+  }
+  const priceNano = parseNano(job.billUnitPrice ?? "").pipe(Result.getOrElse(() => null))
+  if (reportedCostNano !== reportedCostOf(vendorBill ?? undefined, priceNano)) {
+    addViolation("I4", "reported cost is not the vendor's bill at its unit price", id)
   }
   const taskStates: ReadonlyArray<string> = taskStatesOf[state]
   if (task !== null && !taskStates.includes(task.state)) {

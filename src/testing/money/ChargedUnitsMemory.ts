@@ -1,5 +1,7 @@
 /** Charged units in memory; each order is one group. */
 import { BigInt as BigIntOps, Effect, Layer, Option, Schema } from "effect"
+import type { ImageQuote } from "../../domain/image/ImageQuote.ts"
+import type { ImageTokenQuote } from "../../domain/image/ImageTokenQuote.ts"
 import type { PartKind } from "../../domain/money/chargeParts.ts"
 import { Quote, unitOf } from "../../domain/money/Quote.ts"
 import type { TableVideoQuote, VideoQuote } from "../../domain/video/VideoQuote.ts"
@@ -28,6 +30,7 @@ const emptyGroup = {
   outputTokens: null,
   cachedTokens: null,
   imageInputTokens: null,
+  mayCacheImages: false,
   audioInputTokens: null,
   audioOutputTokens: null
 }
@@ -79,6 +82,14 @@ const isBySeconds = (quote: VideoQuote): boolean => unitOf(quote).unit === "seco
 const unitsOfPart = ({ usage }: StoredOrder, kind: PartKind, priceNano: bigint | undefined) =>
   priceNano === undefined ? null : (usage?.parts?.find((part) => part.kind === kind)?.units ?? 0n)
 
+/** The ordered images, with the facts that their price can depend on. */
+const imagesOf = ({ images, quality, size, edit }: ImageQuote | ImageTokenQuote) => ({
+  images: BigInt(images),
+  quality: quality ?? null,
+  size: size ?? null,
+  edit: edit ?? false
+})
+
 const unitsOf = (
   order: StoredOrder,
   { input, output, unitPriceNano }: UsageRecord
@@ -88,20 +99,24 @@ const unitsOf = (
   if (quote === null) return {}
   switch (quote.kind) {
     case "image":
+      return imagesOf(quote)
+    case "image_tokens": {
+      const cachedTokens = unitsOfPart(order, "cached_input", quote.nanoPerCachedToken)
+      const imageInputTokens = unitsOfPart(order, "image_input", quote.nanoPerImageInputToken)
       return {
-        images: output,
-        quality: quote.quality ?? null,
-        size: quote.size ?? null,
-        edit: quote.edit ?? false
-      }
-    case "image_tokens":
-      return {
+        ...imagesOf(quote),
         expectsOutput: true,
         inputTokens: input,
         outputTokens: output,
-        cachedTokens: unitsOfPart(order, "cached_input", quote.nanoPerCachedToken),
-        imageInputTokens: unitsOfPart(order, "image_input", quote.nanoPerImageInputToken)
+        cachedTokens,
+        imageInputTokens,
+        mayCacheImages:
+          quote.imageInputTokens > 0n &&
+          cachedTokens !== null &&
+          cachedTokens > 0n &&
+          cachedTokens + (imageInputTokens ?? 0n) === input
       }
+    }
     case "tokens":
       return {
         expectsOutput: quote.outputTokens !== 0n,

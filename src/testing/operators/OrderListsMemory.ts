@@ -1,5 +1,6 @@
 /** Lists of orders in memory; each read filters all orders. */
 import { Effect, Layer } from "effect"
+import { NO_PRICE_LIST } from "../../domain/catalog/PriceList.ts"
 import {
   type ListedOrder,
   noSuchOrder,
@@ -44,6 +45,7 @@ const toListedOrder = ({ orphans }: MemoryState, books: Books, order: StoredOrde
     costNano,
     vendorBill,
     reportedCostNano,
+    priceListId: request.priceList ?? null,
     holdNano: request.amountNano,
     upstreamId: task?.upstreamId ?? orphans.get(id)?.upstreamId ?? null,
     overageNano: overageOf(order),
@@ -70,6 +72,7 @@ const matchesSumFilter = (order: ListedOrder, filter: OrderSumFilter): boolean =
   (filter.model ?? order.model) === order.model &&
   (filter.modality ?? order.modality) === order.modality &&
   (filter.channelId ?? order.job.channelId) === order.job.channelId &&
+  (filter.priceListId === null || filter.priceListId === (order.priceListId ?? NO_PRICE_LIST)) &&
   (filter.tag === null || order.metadata?.[filter.tag.name] === filter.tag.value)
 
 const isInPeriod = (at: Date, { from, to }: OrderSumFilter): boolean =>
@@ -118,7 +121,11 @@ export const layerOrderListsMemory = Layer.effect(
           )
           .reduce((sum, { amountNano }) => sum + amountNano, 0n),
         costNano: sumOf(chargedOrders, ({ costNano }) => costNano ?? 0n),
-        withoutCost: chargedOrders.filter(({ costNano }) => costNano === null).length
+        withoutCost: chargedOrders.filter(({ costNano }) => costNano === null).length,
+        reportedCostNano: sumOf(chargedOrders, ({ reportedCostNano }) => reportedCostNano ?? 0n),
+        withoutReportedCost: chargedOrders.filter(
+          ({ reportedCostNano }) => reportedCostNano === null
+        ).length
       }
     }
 

@@ -34,7 +34,7 @@ const task: NewTask = {
 
 const key = { key: "k", fingerprint: "f" }
 
-/** An organisation with one captured image, one captured text, one released image, one task and one open hold. */
+/** An organisation with one captured image whose vendor reported its bill, one captured text, one released image, one task and one open hold. */
 const books = Effect.gen(function* () {
   const access = yield* Access
   const ledger = yield* Ledger
@@ -53,11 +53,21 @@ const books = Effect.gen(function* () {
     key: null
   }
   const close = { organizationId, by: "sweep" as const, task: null, answer: null }
-  for (const id of ["captured", "written", "released", "open"]) {
+  for (const id of ["written", "released", "open"]) {
     yield* ledger.hold({ ...request, id, task: null, key: null })
   }
+  const billed = { ...job, billUnitPrice: "0.000000003" }
+  yield* ledger.hold({ ...request, id: "captured", job: billed, task: null, key: null })
   yield* ledger.hold({ ...request, id: "submitting", task, key })
-  yield* ledger.capture({ ...close, holdId: "captured", chargeNano: 15n, usage })
+  // One and a half units at 3 nano-units are 4.5, of which the fraction counts as a whole.
+  yield* ledger.capture({
+    ...close,
+    holdId: "captured",
+    chargeNano: 15n,
+    usage,
+    vendorBill: { amountNano: 1_500_000_000n, unit: "credit" },
+    reportedCostNano: 5n
+  })
   yield* ledger.capture({ ...close, holdId: "written", chargeNano: 15n, usage: text })
   yield* ledger.release({ ...close, holdId: "released", orphan: null, forgetKey: false })
   return { organizationId, close }
@@ -104,6 +114,13 @@ const tamperings = [
   ["I3", "UPDATE orders SET charge = 14, unit_price = 14 WHERE id = 'captured'"],
   ["I3", "UPDATE orders SET month = month - interval '1 month' WHERE id = 'captured'"],
   ["I4", "UPDATE orders SET charge = 14 WHERE charge > 0"],
+  ["I4", "UPDATE orders SET reported_cost = 4 WHERE vendor_bill IS NOT NULL"],
+  ["I4", "UPDATE orders SET reported_cost = NULL"],
+  [
+    "I4",
+    `UPDATE orders SET vendor_bill = '{"unit": "credit", "amount": "2"}' WHERE reported_cost = 5`
+  ],
+  ["I4", "UPDATE orders SET job = job - 'billUnitPrice' WHERE reported_cost = 5"],
   ["I4", "UPDATE orders SET unit_price = 11 WHERE charge > 0"],
   ["I4", "UPDATE orders SET unit_price = 11 WHERE id = 'captured'"],
   ["I4", "UPDATE orders SET input_unit_price = 4 WHERE id = 'written'"],

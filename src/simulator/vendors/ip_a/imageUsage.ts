@@ -6,7 +6,8 @@ const TOKENS_PER_INPUT_IMAGE = 300
 
 /**
  * The usage field of images that are billed by tokens. `sim:image-tokens=N` in a prompt makes each
- * image N output tokens; without it, the vendor reports no usage.
+ * image N output tokens; without it, the vendor reports no usage. With `sim:cached=N`, N tokens of
+ * the input are cached.
  */
 export const imageUsage = ({ order, switches }: AcceptedEntry, images: number) => {
   if (!isOn(switches, "image-tokens")) return {}
@@ -18,7 +19,11 @@ export const imageUsage = ({ order, switches }: AcceptedEntry, images: number) =
       input_tokens: inputTokens,
       output_tokens: outputTokens,
       total_tokens: inputTokens + outputTokens,
-      input_tokens_details: { text_tokens: TEXT_TOKENS, image_tokens: imageTokens }
+      input_tokens_details: {
+        text_tokens: TEXT_TOKENS,
+        image_tokens: imageTokens,
+        ...(isOn(switches, "cached") ? { cached_tokens: countOf(switches, "cached", 0) } : {})
+      }
     }
   }
 }
