@@ -116,6 +116,20 @@ export const catalog: Translated<typeof english> = {
       leastSeconds: "有参考视频时的最少秒数",
       leastTokens: "有参考视频时的最少 token"
     },
+    images: {
+      quality: "质量",
+      size: "尺寸",
+      edit: "输入图像",
+      withInput: "有（编辑）",
+      withoutInput: "无",
+      sample: "{{count}} 张价格",
+      byLines: "按质量、尺寸和输入图像定价",
+      onePrice: "统一价格",
+      byTier: "按质量和尺寸设上限",
+      oneBound: "统一上限",
+      mostCost: "单张图像最高费用",
+      asInput: "与输入相同"
+    },
     without_video: "无参考视频",
     with_video: "有参考视频",
     base: "480p 至 720p",
@@ -130,6 +144,7 @@ export const catalog: Translated<typeof english> = {
     per_million_image_input: "图像输入，每百万 token",
     per_million_image_output: "图像输出，每百万 token",
     most_output_tokens: "单张图像的最多输出 token",
+    most_image_input_tokens: "单张输入图像的最多 token",
     per_million_input: "输入，每百万 token",
     per_million_output: "输出，每百万 token",
     per_million_cached_input: "缓存输入，每百万 token",
