@@ -19,7 +19,7 @@ export type ChargePart = typeof ChargePart.Type
 const isInputPart = ({ kind }: Pick<ChargePart, "kind">): boolean => kind !== "audio_output"
 
 /** The parts of the input and those of the output. */
-export const bySide = (parts: ReadonlyArray<ChargePart>) => ({
+export const bySide = <Part extends Pick<ChargePart, "kind">>(parts: ReadonlyArray<Part>) => ({
   inputParts: parts.filter(isInputPart),
   outputParts: parts.filter((part) => !isInputPart(part))
 })
@@ -34,7 +34,7 @@ export interface PricedUnits {
 }
 
 /** The units at the base price: those that belong to no part. */
-export const baseUnits = (units: bigint, parts: ReadonlyArray<ChargePart>): bigint =>
+export const baseUnits = (units: bigint, parts: ReadonlyArray<Pick<ChargePart, "units">>): bigint =>
   parts.reduce((rest, part) => rest - part.units, units)
 
 /** The price of units of which some belong to parts. */

@@ -195,6 +195,9 @@ export const catalog = {
     replayHint:
       "The orders of the month, reckoned again by this draft from what was kept with each. Nothing is changed.",
     month: "Month",
+    priceList: "Price list",
+    ownLists: "Each organisation's own",
+    noList: "None: catalog prices",
     replayDo: "Reckon",
     replayEmpty: "Nothing was charged in that month.",
     orders: "Orders",
