@@ -4,9 +4,17 @@
 import { createJsonErrorResponseHandler } from "@ai-sdk/provider-utils"
 import { z } from "zod/v4"
 
+/** What is offered in place of a refused value: seconds, or names of resolutions or sizes. */
+const allowedSchema = z.union([
+  z.looseObject({ min: z.number(), max: z.number(), smart: z.boolean() }),
+  z.looseObject({ one_of: z.array(z.number()), smart: z.boolean() }),
+  z.array(z.string())
+])
+
 /**
- * The common fields of all errors. Some codes have more fields, such as `allowed` and `nearest`,
- * which the README lists by code.
+ * The common fields of all errors, and those by which a refused order can be corrected. The README
+ * lists the fields of each code. An optional field of an unknown form is left out, because the
+ * message must not be lost with it.
  */
 const errorSchema = z.looseObject({
   error: z.looseObject({
@@ -15,7 +23,10 @@ const errorSchema = z.looseObject({
     param: z.string().nullable(),
     code: z.string(),
     /** A field of `upstream_error`: false where a retry could create a second paid job. */
-    retryable: z.boolean().optional()
+    retryable: z.boolean().optional(),
+    /** Fields of `video_sku_invalid`. */
+    allowed: allowedSchema.optional().catch(undefined),
+    nearest: z.union([z.number(), z.string()]).optional().catch(undefined)
   })
 })
 

@@ -1,13 +1,11 @@
 /** The parameters of a model in addition to the common fields, read from `GET /v1/models/{id}`. */
 import type { SharedV4Warning } from "@ai-sdk/provider"
 import { createJsonResponseHandler, getFromApi } from "@ai-sdk/provider-utils"
-import { z } from "zod/v4"
 import type { Connection } from "./connection.ts"
 import { failedResponseHandler } from "./gatewayErrors.ts"
+import { modelSchema } from "./models.ts"
 
-const modelSchema = z.looseObject({
-  parameters: z.record(z.string(), z.unknown()).optional()
-})
+const parametersSchema = modelSchema.pick({ parameters: true })
 
 /**
  * Returns a function that tells whether a model has a parameter. The parameters are read at the
@@ -21,7 +19,7 @@ export const makeParameterCheck = (connection: Connection, modelId: string) => {
       headers: connection.headers(),
       fetch: connection.fetch,
       validateUrl: false,
-      successfulResponseHandler: createJsonResponseHandler(modelSchema),
+      successfulResponseHandler: createJsonResponseHandler(parametersSchema),
       failedResponseHandler
     })
     return new Set(Object.keys(value.parameters ?? {}))

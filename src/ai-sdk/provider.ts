@@ -17,10 +17,12 @@ import type {
 import { type MediaGatewaySettings, makeConnection, PROVIDER } from "./connection.ts"
 import { errorStructure } from "./gatewayErrors.ts"
 import { makeImageModel } from "./imageModel.ts"
+import { type ListModelsOptions, type MediaGatewayModel, makeListModels } from "./models.ts"
 import { makeVideoModel } from "./videoModel.ts"
 
 export type { MediaGatewaySettings } from "./connection.ts"
 export type { MediaGatewayErrorData } from "./gatewayErrors.ts"
+export type { ListModelsOptions, MediaGatewayModel } from "./models.ts"
 
 /**
  * Creates models by their id in `GET /v1/models`. Calling the provider as a function is the same as
@@ -42,6 +44,8 @@ export interface MediaGatewayProvider extends ProviderV4 {
   videoModel(modelId: string): VideoModelV4
   /** The same as `videoModel`. */
   video(modelId: string): VideoModelV4
+  /** The models that the key may order, with their limits and prices. */
+  models(options?: ListModelsOptions): Promise<ReadonlyArray<MediaGatewayModel>>
 }
 
 /** The addresses that the AI SDK passes on unchanged: vendors load public images themselves. */
@@ -79,7 +83,8 @@ export const createMediaGateway = (settings: MediaGatewaySettings = {}): MediaGa
     imageModel,
     image: imageModel,
     videoModel,
-    video: videoModel
+    video: videoModel,
+    models: makeListModels(connection)
   })
 }
 

@@ -202,8 +202,24 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: sdkCatalog }), {
       assert.deepNestedInclude(long.data, {
         "error.code": "video_sku_invalid",
         "error.param": "duration",
+        "error.allowed": { min: 5, max: 15, smart: false },
         "error.nearest": 15
       })
+      assert.include(long.message, "15")
+      const sharp = yield* rejection(() =>
+        generateVideo({
+          model: provider.video("clip-1"),
+          prompt,
+          providerOptions: { mediaGateway: { resolution: "480p" } }
+        })
+      )
+      if (!APICallError.isInstance(sharp)) return assert.fail(String(sharp))
+      assert.deepNestedInclude(sharp.data, {
+        "error.param": "resolution",
+        "error.allowed": ["720p", "1080p", "4K"],
+        "error.nearest": "720p"
+      })
+      assert.include(sharp.message, "720p")
       const poor = yield* rejection(() => generateText({ model: provider("talk-1"), prompt }))
       if (!APICallError.isInstance(poor)) return assert.fail(String(poor))
       assert.isFalse(poor.isRetryable)

@@ -339,6 +339,28 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: sdkCatalog }),
       )
   )
 
+  it.effect("models lists what the key may order with its limits, in one request", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const { provider, sent } = yield* sdkOf(yield* gateway.customer("0"))
+      const videos = yield* done(() => provider.models({ modality: "video" }))
+      assert.deepStrictEqual([...new Set(videos.map(({ modality }) => modality))], ["video"])
+      const listed = yield* gateway.call("/v1/models?modality=video", {
+        key: (yield* gateway.customer("0")).key
+      })
+      assert.deepStrictEqual({ object: "list", data: videos }, listed.body)
+      const film = videos.find(({ id }) => id === "film-1")
+      assert.deepStrictEqual(film?.durations, { min: 5, max: 15, default: 5, smart: false })
+      const all = yield* done(() => provider.models())
+      const paint = all.find(({ id }) => id === "paint-1")
+      assert.strictEqual(paint?.images?.max, provider.image("paint-1").maxImagesPerCall)
+      assert.deepStrictEqual(
+        sent.map(({ method, path }) => `${method} ${path}`),
+        ["GET /v1/models", "GET /v1/models"]
+      )
+    })
+  )
+
   it.effect("names what is missing where it knows neither address nor key", () =>
     Effect.gen(function* () {
       const error = yield* rejection(() => generateText({ model: mediaGateway("talk-1"), prompt }))

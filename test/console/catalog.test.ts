@@ -330,6 +330,119 @@ inBrowser("the catalog and its channels in the console", layerTestGateway("embed
     })
   )
 
+  it.effect("price images by lines, or at one price", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const page = yield* browser.open("/catalog?list=models", {
+        session: yield* operator("Ina", "operator")
+      })
+      const keep = () => page.getByRole("button", { name: "Keep in the draft" }).click()
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Edit paint-1", exact: true }).click()
+        await write(page, "Per image", "0.25")
+        await page.getByRole("button", { name: "Price by quality, size and input images" }).click()
+        const lines = page.getByRole("table", { name: "Per image" })
+        await lines.getByRole("cell", { name: "1", exact: true }).waitFor()
+        await page.getByRole("button", { name: "Add line" }).click()
+        await write(page, "2, Per image", "0.4")
+        await lines.getByRole("cell", { name: "1.6", exact: true }).waitFor()
+        await keep()
+        await page.getByText("Is for the same orders as lines[0]", { exact: true }).waitFor()
+        await write(page, "2, Quality", "high")
+        await write(page, "2, Size", "1024x1024")
+        await pick(page, "2, Input images", "With (edit)")
+        await keep()
+        await review(page)
+        const changed = page.getByRole("table", { name: "Model paint-1" })
+        await changed.getByRole("row", { name: /prices\.per_image\.1\.price .*0\.4/ }).waitFor()
+        await apply(page)
+        await page.getByText("of the catalog is in force").waitFor()
+      })
+      const prices = Effect.map(
+        catalogNow,
+        ({ models }) => models.find(({ id }) => id === "paint-1")?.prices
+      )
+      assert.deepStrictEqual(yield* prices, {
+        kind: "image",
+        per_image: [
+          { price: "0.25" },
+          { quality: "high", size: "1024x1024", edit: true, price: "0.4" }
+        ]
+      })
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Edit paint-1", exact: true }).click()
+        await page.getByRole("button", { name: "Remove line 1" }).click()
+        await write(page, "1, Quality", "")
+        await pick(page, "1, Input images", "Any")
+        await page.getByRole("button", { name: "One price for all" }).click()
+        assert.strictEqual(await page.getByLabel("Per image").inputValue(), "0.4")
+        await keep()
+        await review(page)
+        await apply(page)
+        await page.getByText("change is not applied yet").waitFor({ state: "detached" })
+      })
+      assert.deepStrictEqual(yield* prices, { kind: "image", per_image: "0.4" })
+    })
+  )
+
+  it.effect("price images by tokens, with bounds for the hold", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const page = yield* browser.open("/catalog?list=models", {
+        session: yield* operator("Tom", "operator")
+      })
+      const keep = () => page.getByRole("button", { name: "Keep in the draft" }).click()
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Edit paint-1", exact: true }).click()
+        await pick(page, "Billed by", "Images by tokens")
+        await write(page, "Text input, per million tokens", "5")
+        await write(page, "Image input, per million tokens", "10")
+        await write(page, "Image output, per million tokens", "40.0001")
+        await write(page, "Cached input, per million tokens", "1.25")
+        await write(page, "Max tokens of an input image", "2000000")
+        await keep()
+        await page.locator("[aria-invalid=true]").first().waitFor()
+        for (const fault of [
+          "Expected a price per million tokens with at most 3 decimals",
+          "Expected a whole number from 1 to 1000000"
+        ]) {
+          await page.locator(".mantine-InputWrapper-error", { hasText: fault }).waitFor()
+        }
+        await write(page, "Image output, per million tokens", "40")
+        await write(page, "Max tokens of an input image", "4096")
+        await write(page, "Max output tokens of an image", "1000")
+        await page.getByText("Max cost of an image: 0.04").waitFor()
+        await page.getByRole("button", { name: "Bound by quality and size" }).click()
+        await write(page, "1, Quality", "high")
+        await page.getByRole("button", { name: "Add line" }).click()
+        await write(page, "2, Max output tokens of an image", "6000")
+        await page.getByRole("cell", { name: "0.24", exact: true }).waitFor()
+        await keep()
+        const repeated = page.locator(".mantine-InputWrapper-error", { hasText: "Means the same" })
+        await repeated.waitFor()
+        await write(page, "2, Size", "1536x1024")
+        await keep()
+        await page.getByText("1 change is not applied yet").waitFor()
+        await review(page)
+        const changed = page.getByRole("table", { name: "Model paint-1" })
+        const field = /prices\.most_output_tokens\.high\.1536x1024 .*6000/
+        await changed.getByRole("row", { name: field }).waitFor()
+        await apply(page)
+        await page.getByText("of the catalog is in force").waitFor()
+      })
+      const { models } = yield* catalogNow
+      assert.deepStrictEqual(models.find(({ id }) => id === "paint-1")?.prices, {
+        kind: "image_tokens",
+        per_million_text_input: "5",
+        per_million_image_input: "10",
+        per_million_image_output: "40",
+        per_million_cached_input: "1.25",
+        most_output_tokens: { high: { "*": 1000, "1536x1024": 6000 } },
+        most_image_input_tokens: 4096
+      })
+    })
+  )
+
   it.effect("are only looked at by a viewer", () =>
     Effect.gen(function* () {
       const browser = yield* Browser

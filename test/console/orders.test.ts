@@ -4,23 +4,34 @@ import { Effect, Schema } from "effect"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { TimelineView } from "../../src/features/history/HistoryApi.ts"
 import { OwnOrderView } from "../../src/features/usage/OrdersApi.ts"
+import { ReceiptView } from "../../src/http/api/receipts.ts"
+import { list } from "../../src/http/api/shared.ts"
+import { toDecimal } from "../support/amounts.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {
   bodyAs,
   type Customer,
   Gateway,
   layerTestGateway,
-  quickSettings,
-  testCatalog
+  quickSettings
 } from "../support/gateway.ts"
 import { createVideo, finishVideo, orderImages, orderVideo } from "../support/orders.ts"
+import { TALK_PRICES, talk, textCatalog } from "../support/textCatalog.ts"
+import { ask } from "../support/texts.ts"
 import { asOwner, Browser, inBrowser, steps } from "./support/browser.ts"
 
-/** The first channel of clip-1 is away, so its orders go on to the next. */
+/**
+ * The first channel of clip-1 is away, so its orders go on to the next. Cached tokens of talk-1
+ * have a price of their own.
+ */
 const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
-  const { mounts, ...catalog } = testCatalog(simulatorUrl)
+  const { models, mounts, ...catalog } = textCatalog()(simulatorUrl)
+  const talkPrices = { ...TALK_PRICES, per_million_cached_input: "0.5" }
   return {
     ...catalog,
+    models: models.map((model) =>
+      model.id === "talk-1" ? { ...model, prices: talkPrices } : model
+    ),
     mounts: [
       ...mounts.map((mount) => (mount.model === "clip-1" ? { ...mount, priority: 1 } : mount)),
       { model: "clip-1", channel: "ch-down", upstream_model: "vendor-clip-1", priority: 0 }
@@ -140,6 +151,39 @@ inBrowser(
         const { deleted_at, ...after } = yield* orderOf(who, id)
         assert.isNotNull(deleted_at)
         assert.strictEqual(after.charge, charge)
+      })
+    )
+
+    it.effect("a receipt has a line for each price, cached tokens apart from other input", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const who = yield* gateway.customer("1")
+        const prompt = `${"a long and repeated prefix ".repeat(10)} sim:cached=40`
+        assert.strictEqual((yield* ask(who, talk(prompt))).status, 200)
+        const orders = yield* gateway.call("/v1/orders?limit=1", { key: who.key })
+        const [order] = (yield* bodyAs(list(OwnOrderView), orders)).data
+        const receipt = yield* bodyAs(
+          ReceiptView,
+          yield* gateway.call(`/v1/usage/${order?.usage_id}`, { key: who.key })
+        )
+        const [input, output] = [receipt.input_units - 40, receipt.units]
+        const page = yield* browser.open(`/orders/${order?.id}`, { session: { apiKey: who.key } })
+        const rows = yield* steps(async () => {
+          const lines = page.getByRole("table", { name: "Charged units" })
+          await lines.getByText("Cached input tokens").waitFor()
+          return lines
+            .getByRole("row")
+            .evaluateAll((all) =>
+              all.slice(1).map((row) => [...row.children].map((cell) => cell.textContent))
+            )
+        })
+        const amount = (nano: number) => `${toDecimal(BigInt(nano))} CNY`
+        assert.deepStrictEqual(rows, [
+          ["Input", `${input}`, "0.000002 / tokens", amount(input * 2000)],
+          ["Cached input tokens", "40", "0.0000005 / tokens", "0.00002 CNY"],
+          ["Output", `${output}`, "0.000008 / tokens", amount(output * 8000)]
+        ])
       })
     )
 

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { PriceListView } from "../../src/features/priceLists/PriceListsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
+import { orderImages } from "../support/orders.ts"
 import { asOwner, Browser, inBrowser, steps } from "./support/browser.ts"
 
 inBrowser("price lists in the console", layerTestGateway("embedded"), (it) => {
@@ -75,5 +76,41 @@ inBrowser("price lists in the console", layerTestGateway("embedded"), (it) => {
           available: "6"
         })
       })
+  )
+
+  it.effect("a month is replayed under the lists of the organisations, or under one for all", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("10")
+      const made = yield* gateway.admin("/price-lists", { json: { name: "Half", factor: "0.5" } })
+      assert.strictEqual(made.status, 200, made.text)
+      yield* orderImages(who, { model: "paint-1" })
+      const page = yield* browser.open("/catalog?list=models", { session: asOwner })
+      const dialog = page.getByRole("dialog")
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Edit paint-1", exact: true }).click()
+        await dialog.getByLabel("Per image").fill("0.3")
+        await dialog.getByRole("button", { name: "Keep in the draft" }).click()
+        await page.getByRole("button", { name: "Review and apply" }).click()
+        const choice = dialog.getByRole("combobox", { name: "Price list" })
+        const total = dialog.getByRole("row", { name: /^All of them/ })
+        for (const [option, charge] of [
+          [null, "0.3 CNY"],
+          ["Half", "0.15 CNY"],
+          ["None: catalog prices", "0.3 CNY"]
+        ] as const) {
+          if (option !== null) {
+            await choice.click()
+            await page.getByRole("option", { name: option }).click()
+            await total.waitFor({ state: "detached" })
+          }
+          await dialog.getByRole("button", { name: "Reckon" }).click()
+          const [before, after] = [total.getByRole("cell").nth(2), total.getByRole("cell").nth(3)]
+          assert.strictEqual(await before.textContent(), "0.2 CNY")
+          assert.strictEqual(await after.textContent(), charge)
+        }
+      })
+    })
   )
 })

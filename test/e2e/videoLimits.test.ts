@@ -69,7 +69,8 @@ const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
       protocol: "vp_d",
       prices: perSecond,
       limits: { seconds: [3, 30] }
-    }
+    },
+    { id: "short-texts", modality: "video", protocol: "vp_d", prices: perSecond }
   ],
   mounts: [
     { model: "kling-4", channel: "ch-d", upstream_model: "kling-v4" },
@@ -89,7 +90,14 @@ const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
       upstream_model: "kling-v4",
       limits: { seconds: [10, 30], resolutions: ["1080p", "4K"] }
     },
-    { model: "dear-first", channel: "ch-d2", upstream_model: "kling-v4", priority: 1 }
+    { model: "dear-first", channel: "ch-d2", upstream_model: "kling-v4", priority: 1 },
+    { model: "short-texts", channel: "ch-d", limits: { max_prompt: 10, silent: false } },
+    {
+      model: "short-texts",
+      channel: "ch-d2",
+      priority: 1,
+      limits: { max_prompt: 40, silent: false }
+    }
   ]
 })
 
@@ -259,6 +267,10 @@ layer(layerTestGateway("embedded", undefined, { catalogFor }), {
         durations: { min: 3, max: 30, default: 5, smart: false },
         resolutions: ["720p", "1080p", "4K"]
       })
+      // Both mounts exclude silent videos, and the second one takes the longer texts.
+      assert.deepInclude(entry("short-texts"), { max_prompt: 40, silent: false })
+      assert.notProperty(entry("short-texts"), "sound")
+      assert.notProperty(entry("kling-4"), "max_prompt")
     })
   )
 

@@ -104,7 +104,7 @@ const factNames = ["quality", "size", "edit"] as const
 type FactName = (typeof factNames)[number]
 
 /** The facts of a line in words, such as `high 1024x1024 of an edit`. */
-export const imageLineInWords = ({ quality = ANY, size = ANY, edit = ANY }: LineFacts): string => {
+const imageLineInWords = ({ quality = ANY, size = ANY, edit = ANY }: LineFacts): string => {
   const words = [
     ...(quality === ANY ? [] : [quality]),
     ...(size === ANY ? [] : [size]),

@@ -26,7 +26,7 @@ export const ChargePart = Schema.Struct({
 export type ChargePart = typeof ChargePart.Type
 
 /** The parts of the input, those of the output, and those beside both. */
-export const bySide = (parts: ReadonlyArray<ChargePart>) => {
+export const bySide = <Part extends Pick<ChargePart, "kind">>(parts: ReadonlyArray<Part>) => {
   const partsOn = (side: (typeof sides)[PartKind]) =>
     parts.filter(({ kind }) => sides[kind] === side)
   return {
@@ -47,7 +47,7 @@ export interface PricedUnits {
 }
 
 /** The units at the base price: those that belong to no part. */
-export const baseUnits = (units: bigint, parts: ReadonlyArray<ChargePart>): bigint =>
+export const baseUnits = (units: bigint, parts: ReadonlyArray<Pick<ChargePart, "units">>): bigint =>
   parts.reduce((rest, part) => rest - part.units, units)
 
 /** The price of units of which some belong to parts. */

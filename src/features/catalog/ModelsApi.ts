@@ -60,6 +60,15 @@ export const ModelEntry = Schema.Struct({
   ratios: Schema.optionalKey(
     arrayOf(Schema.String, "Of video models with such limits: the only ratios that can be ordered")
   ),
+  max_prompt: Schema.optionalKey(
+    integer("Of video models with such a limit: the most characters of all texts of an order")
+  ),
+  silent: Schema.optionalKey(
+    flag("Of video models: false where a video without sound cannot be ordered")
+  ),
+  sound: Schema.optionalKey(
+    flag("Of video models: false where a video with sound cannot be ordered")
+  ),
   images: Schema.optionalKey(
     Schema.Struct({
       min: integer("Least images"),

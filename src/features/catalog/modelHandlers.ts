@@ -153,6 +153,9 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
     },
     resolutions: offer.resolutions,
     ...(offer.acceptedRatios === undefined ? {} : { ratios: offer.acceptedRatios }),
+    ...(offer.maxPrompt === undefined ? {} : { max_prompt: offer.maxPrompt }),
+    ...(offer.canBeSilent ? {} : { silent: false }),
+    ...(offer.canSound ? {} : { sound: false }),
     parameters: offeredParameters(protocols.video, model, mounts)
   }
 }

@@ -2,10 +2,8 @@
 import { Select } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { useApiQuery } from "../../gateway/hooks.tsx"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
-
-const MOST = 100
+import { usePriceLists } from "../priceLists/usePriceLists.ts"
 
 interface Props {
   readonly list: string | null
@@ -13,12 +11,6 @@ interface Props {
   readonly onSubmit: (list: string | null) => void
   readonly onClose: () => void
 }
-
-/** The price lists by their ids, the newest ones. */
-export const usePriceLists = () =>
-  useApiQuery(["price-lists", "names"], (gateway) =>
-    gateway.priceLists.listPriceLists({ query: { limit: MOST } })
-  )
 
 export const ListDialog = ({ list, mutation, onSubmit, onClose }: Props) => {
   const { t } = useTranslation("access")

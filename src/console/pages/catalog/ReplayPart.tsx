@@ -1,18 +1,25 @@
-/** The charges that the orders of a month would have had under a draft of the catalog. */
-import { Button, Group, Stack, Text, TextInput, Title } from "@mantine/core"
+/**
+ * The charges that the orders of a month would have had under a draft of the catalog, and under a
+ * price list.
+ */
+import { Button, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { useApiMutation, useSession } from "../../gateway/hooks.tsx"
 import { type Column, RowTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { Amount } from "../../parts/texts.tsx"
-import { type Preview, previewCatalog } from "./draft/catalogCalls.ts"
+import { usePriceLists } from "../priceLists/usePriceLists.ts"
+import { type Preview, previewCatalog, type ReplayOptions } from "./draft/catalogCalls.ts"
 import type { CatalogText } from "./draft/catalogEntries.ts"
 
 type Replay = NonNullable<Preview["replay"]>
 type Row = Replay["totals"] & { readonly name: string }
 
 const MONTH_LENGTH = "2026-10".length
+
+/** The name in the API of the choice that no order is on a price list. */
+const NO_LIST = "none"
 
 const ReplayResult = ({ replay }: { readonly replay: Replay }) => {
   const { t } = useTranslation("catalog")
@@ -57,8 +64,11 @@ export const ReplayPart = ({ document }: { readonly document: CatalogText }) => 
   const { t } = useTranslation("catalog")
   const { session } = useSession()
   const [month, setMonth] = useState(() => new Date().toISOString().slice(0, MONTH_LENGTH))
+  /** The id of a list; empty for the list of each organisation. */
+  const [list, setList] = useState("")
+  const lists = usePriceLists()
   const replay = useApiMutation(
-    (replayMonth: string) => () => previewCatalog(session, document, replayMonth)
+    (options: ReplayOptions) => () => previewCatalog(session, document, options)
   )
   return (
     <Stack gap="xs">
@@ -75,11 +85,27 @@ export const ReplayPart = ({ document }: { readonly document: CatalogText }) => 
           value={month}
           onChange={(event) => setMonth(event.currentTarget.value)}
         />
+        <Select
+          label={t("review.priceList")}
+          searchable
+          data={[
+            { value: "", label: t("review.ownLists") },
+            { value: NO_LIST, label: t("review.noList") },
+            ...(lists.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
+          ]}
+          value={list}
+          allowDeselect={false}
+          onChange={(picked) => {
+            setList(picked ?? "")
+            // A result under another list would be read as one under the chosen list.
+            replay.reset()
+          }}
+        />
         <Button
           variant="default"
           loading={replay.isPending}
           disabled={month === ""}
-          onClick={() => replay.mutate(month)}
+          onClick={() => replay.mutate({ month, priceList: list === "" ? null : list })}
         >
           {t("review.replayDo")}
         </Button>

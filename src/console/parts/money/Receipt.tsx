@@ -6,7 +6,8 @@ import { useTranslation } from "react-i18next"
 import type { ReceiptView } from "../../../http/api/receipts.ts"
 import { RowTable } from "../DataTable.tsx"
 import { QueryView } from "../QueryView.tsx"
-import { Amount, Id, Timestamp } from "../texts.tsx"
+import { Amount, groupDigits, Id, Timestamp } from "../texts.tsx"
+import { chargeLinesOf } from "./chargeLines.ts"
 import { Figures } from "./Figures.tsx"
 
 const Facts = ({
@@ -31,6 +32,44 @@ const Facts = ({
 )
 
 type Fact = readonly [string, ReactNode]
+
+const ChargeLines = ({ receipt }: { readonly receipt: ReceiptView }) => {
+  const { t } = useTranslation("money")
+  const { currency } = receipt
+  const unit = t("spend.unit", { context: receipt.unit })
+  return (
+    <RowTable
+      label={t("receipt.lines.title")}
+      rows={chargeLinesOf(receipt)}
+      columns={[
+        {
+          name: "kind",
+          label: t("receipt.lines.item"),
+          cell: ({ kind }) => t(`receipt.lines.${kind}`)
+        },
+        {
+          name: "units",
+          label: t("spend.units"),
+          isNumber: true,
+          cell: ({ units }) => groupDigits(`${units}`)
+        },
+        {
+          name: "unitPrice",
+          label: t("usage.unitPrice"),
+          isNumber: true,
+          cell: ({ unitPrice }) => `${unitPrice} / ${unit}`
+        },
+        {
+          name: "amount",
+          label: t("statements.moved.amount"),
+          isNumber: true,
+          cell: ({ amount }) =>
+            amount === null ? null : <Amount value={amount} currency={currency} />
+        }
+      ]}
+    />
+  )
+}
 
 export const Receipt = ({
   receipt,
@@ -69,21 +108,6 @@ export const Receipt = ({
                 ]
               ] as const)),
           [t("receipt.basis"), receipt.basis],
-          [
-            t("usage.unitPrice"),
-            `${receipt.unit_price} ${currency} / ${t("spend.unit", { context: receipt.unit })}`
-          ],
-          [t("receipt.units"), receipt.units],
-          ...(receipt.input_unit_price === null
-            ? []
-            : ([
-                [t("receipt.inputUnits"), receipt.input_units],
-                [t("receipt.inputUnitPrice"), `${receipt.input_unit_price} ${currency}`]
-              ] as const)),
-          ...(receipt.parts ?? []).map(
-            ({ kind, units, unit_price }) =>
-              [t(`receipt.parts.${kind}`), `${units} × ${unit_price} ${currency}`] as const
-          ),
           ...(receipt.resolution === undefined
             ? []
             : ([[t("receipt.resolution"), receipt.resolution]] as const)),
@@ -93,6 +117,10 @@ export const Receipt = ({
           [t("receipt.id"), <Id id={receipt.id} key="id" />]
         ]}
       />
+      <Title order={3} size="h5">
+        {t("receipt.lines.title")}
+      </Title>
+      <ChargeLines receipt={receipt} />
       <Title order={3} size="h5">
         {t("receipt.entries")}
       </Title>

@@ -89,10 +89,11 @@ export const money = {
     formula: "How the hold was reckoned",
     exposure: "Could come to",
     basis: "Where the units come from",
-    units: "Units charged",
-    inputUnits: "Input units",
-    inputUnitPrice: "Price of an input unit",
-    parts: {
+    lines: {
+      title: "Charged units",
+      item: "Item",
+      input: "Input",
+      output: "Output",
       cached_input: "Cached input tokens",
       audio_input: "Audio input tokens",
       image_input: "Image input tokens",

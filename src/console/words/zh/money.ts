@@ -92,10 +92,11 @@ export const money: Translated<typeof english> = {
     formula: "预扣计算方式",
     exposure: "最高可能费用",
     basis: "用量来源",
-    units: "计费用量",
-    inputUnits: "输入用量",
-    inputUnitPrice: "输入单价",
-    parts: {
+    lines: {
+      title: "计费明细",
+      item: "项目",
+      input: "输入",
+      output: "输出",
       cached_input: "缓存输入 token",
       audio_input: "音频输入 token",
       image_input: "图像输入 token",

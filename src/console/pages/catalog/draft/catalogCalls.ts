@@ -47,18 +47,28 @@ export const sendJson = <S extends Schema.Top & { readonly DecodingServices: nev
     Schema.decodeUnknownEffect(answer)
   )
 
-/**
- * The changes and warnings of a document; with a month also a replay of the orders of that month.
- */
-export const previewCatalog = (session: Session, document: unknown, replay?: string) =>
-  sendJson(
-    session,
+export interface ReplayOptions {
+  readonly month: string
+  /** The price list of all orders, or `none`; null for the list of each organisation. */
+  readonly priceList: string | null
+}
+
+/** The changes and warnings of a document; with a month also a replay of the orders of that month. */
+export const previewCatalog = (session: Session, document: unknown, replay?: ReplayOptions) => {
+  const query =
     replay === undefined
-      ? `${PATH}/preview`
-      : `${PATH}/preview?${new URLSearchParams({ replay }).toString()}`,
+      ? ""
+      : `?${new URLSearchParams({
+          replay: replay.month,
+          ...(replay.priceList === null ? {} : { price_list: replay.priceList })
+        }).toString()}`
+  return sendJson(
+    session,
+    `${PATH}/preview${query}`,
     { method: "POST", body: JSON.stringify(document) },
     CatalogPreview
   )
+}
 export type Preview = typeof CatalogPreview.Type
 
 /** Replaces the catalog, if it still has the given version. */

@@ -1,17 +1,13 @@
-/** A price table of a model or of a vendor: its kind, and an amount for each resolution or tier. */
+/** A price table of a model or of a vendor: its kind, and its amounts. */
 import { Select, Stack, Table, Text, TextInput } from "@mantine/core"
-import { Array as Arr } from "effect"
 import { useTranslation } from "react-i18next"
 import { priceKindsOf } from "../../../../domain/catalog/CatalogRules.ts"
 import type { Modality } from "../../../../domain/catalog/Modality.ts"
-import {
-  imageLineInWords,
-  isImageLines,
-  tableAmounts
-} from "../../../../domain/image/imagePrices.ts"
 import { PriceTier, Resolution } from "../../../../domain/video/tiers.ts"
 import type { PricesText } from "../draft/catalogEntries.ts"
-import { PriceLines } from "./PriceLines.tsx"
+import { ImagePriceFields } from "./ImagePriceFields.tsx"
+import { emptyImageTokens, ImageTokenFields } from "./ImageTokenFields.tsx"
+import { VideoPriceLines } from "./VideoPriceLines.tsx"
 
 interface Props {
   readonly label: string
@@ -25,9 +21,6 @@ interface Props {
   readonly none: string
 }
 
-/** The most output tokens of an image at the usual vendor. */
-const USUAL_IMAGE_TOKENS = 6240
-
 const emptyOf = (kind: PricesText["kind"]): PricesText => {
   switch (kind) {
     case "token_video":
@@ -37,13 +30,7 @@ const emptyOf = (kind: PricesText["kind"]): PricesText => {
     case "video_table":
       return { kind, unit: "second", lines: [{ price: "" }] }
     case "image_tokens":
-      return {
-        kind,
-        per_million_text_input: "",
-        per_million_image_input: "",
-        per_million_image_output: "",
-        most_output_tokens: USUAL_IMAGE_TOKENS
-      }
+      return emptyImageTokens
     default:
       return { kind }
   }
@@ -55,12 +42,6 @@ const tokenPriceNames = [
   "per_million_cached_input",
   "per_million_audio_input",
   "per_million_audio_output"
-] as const
-
-const imageTokenPriceNames = [
-  "per_million_text_input",
-  "per_million_image_input",
-  "per_million_image_output"
 ] as const
 
 type Amounts = Readonly<Record<string, unknown>>
@@ -92,49 +73,6 @@ const Cell = ({
     onChange={(event) => onChange(event.currentTarget.value.trim())}
   />
 )
-
-type ImageLinesText = Extract<
-  Extract<PricesText, { readonly kind: "image" }>["per_image"],
-  ReadonlyArray<unknown>
->
-
-/** The prices of lines; their facts are edited in the JSON of the catalog. */
-const ImageLines = ({
-  lines,
-  faultAt,
-  onChange
-}: Pick<Props, "faultAt"> & {
-  readonly lines: ImageLinesText
-  readonly onChange: (lines: ImageLinesText) => void
-}) => {
-  const { t } = useTranslation("catalog")
-  return (
-    <Table withRowBorders={false} aria-label={t("prices.perImage")}>
-      <Table.Tbody>
-        {lines.map((line, index) => {
-          const name = imageLineInWords(line)
-          return (
-            <Table.Tr key={name}>
-              <Table.Th scope="row">{name}</Table.Th>
-              <Table.Td>
-                <Cell
-                  label={t("prices.at", { tier: t("prices.perImage"), column: name })}
-                  value={line.price}
-                  error={faultAt(`per_image[${index}].price`) ?? faultAt(`per_image[${index}]`)}
-                  onChange={(price) =>
-                    onChange(
-                      Arr.map(lines, (one, place) => (place === index ? { ...one, price } : one))
-                    )
-                  }
-                />
-              </Table.Td>
-            </Table.Tr>
-          )
-        })}
-      </Table.Tbody>
-    </Table>
-  )
-}
 
 const kindNames = (kinds: ReadonlyArray<PricesText["kind"]>, present: PricesText | undefined) =>
   present === undefined || kinds.includes(present.kind) ? kinds : [...kinds, present.kind]
@@ -222,78 +160,11 @@ const Amounts = ({
         </Table>
       )
     case "video_table":
-      return <PriceLines {...{ value, onChange, faultAt }} />
-    case "image": {
-      const table = value.per_image
-      if (isImageLines(table)) {
-        return (
-          <ImageLines
-            lines={table}
-            faultAt={faultAt}
-            onChange={(per_image) => onChange({ ...value, per_image })}
-          />
-        )
-      }
-      if (typeof table === "object") {
-        return (
-          <Table withRowBorders={false} aria-label={t("prices.perImage")}>
-            <Table.Tbody>
-              {tableAmounts(table).map(({ quality, size, amount }) => (
-                <Table.Tr key={`${quality} ${size}`}>
-                  <Table.Th scope="row">{`${quality} · ${size}`}</Table.Th>
-                  <Table.Td>
-                    <Cell
-                      label={t("prices.at", { tier: quality, column: size })}
-                      value={amount}
-                      error={faultAt(`per_image.${quality}.${size}`)}
-                      onChange={(text) => {
-                        const sizes = { ...table[quality], [size]: text }
-                        onChange({ ...value, per_image: { ...table, [quality]: sizes } })
-                      }}
-                    />
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        )
-      }
-      return (
-        <TextInput
-          label={t("prices.perImage")}
-          inputMode="decimal"
-          value={table ?? ""}
-          error={faultAt("per_image")}
-          onChange={(event) => onChange(put(value, "per_image", event.currentTarget.value.trim()))}
-        />
-      )
-    }
+      return <VideoPriceLines {...{ value, onChange, faultAt }} />
+    case "image":
+      return <ImagePriceFields {...{ value, onChange, faultAt }} />
     case "image_tokens":
-      return (
-        <Stack gap="xs">
-          {imageTokenPriceNames.map((name) => (
-            <TextInput
-              key={name}
-              label={t(`prices.${name}`)}
-              inputMode="decimal"
-              value={value[name] ?? ""}
-              error={faultAt(name)}
-              onChange={(event) => onChange({ ...value, [name]: event.currentTarget.value.trim() })}
-            />
-          ))}
-          {typeof value.most_output_tokens === "number" ? (
-            <TextInput
-              label={t("prices.most_output_tokens")}
-              inputMode="numeric"
-              value={value.most_output_tokens}
-              error={faultAt("most_output_tokens")}
-              onChange={(event) =>
-                onChange({ ...value, most_output_tokens: Number(event.currentTarget.value) })
-              }
-            />
-          ) : null}
-        </Stack>
-      )
+      return <ImageTokenFields {...{ value, onChange, faultAt }} />
     case "tokens":
       return (
         <Stack gap="xs">

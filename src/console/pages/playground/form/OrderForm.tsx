@@ -38,7 +38,7 @@ const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
       autosize
       minRows={3}
       maxRows={12}
-      maxLength={model.limits?.max_prompt ?? MAX_PROMPT}
+      maxLength={model.max_prompt ?? MAX_PROMPT}
       value={draft.prompt}
       error={errorOf("prompt")}
       onChange={(event) => change({ prompt: event.currentTarget.value })}

@@ -119,10 +119,10 @@ export const mediumUsesOf = ({ modality, limits }: ModelEntry): ReadonlyArray<Me
 }
 
 /** The choices of sound that an order of the model can have. */
-export const soundsOf = ({ limits }: ModelEntry): ReadonlyArray<Draft["sound"]> =>
+export const soundsOf = (model: ModelEntry): ReadonlyArray<Draft["sound"]> =>
   sounds.filter(
     (sound) =>
-      !(sound === "yes" && limits?.sound === false) && !(sound === "no" && limits?.silent === false)
+      !(sound === "yes" && model.sound === false) && !(sound === "no" && model.silent === false)
   )
 
 export type OrderedKind = "video" | "image" | "chat" | "embedding"
