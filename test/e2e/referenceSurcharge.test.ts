@@ -132,12 +132,13 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("100")
         const order = { model: "billed", prompt: "a", images: images(4) }
+        const surcharge = { references: 4, beyond: 2, unit_price: "0.1" }
         const quote = yield* bodyAs(QuoteAnswer, yield* quoteOf(who, order))
         assert.deepInclude(quote, {
           hold: "3.2",
           expected_charge: "3.2",
           formula: "5 s x 0.6 + 2 reference images x 0.1 = 3.2",
-          inputs: { reference_surcharge: { references: 4, beyond: 2, unit_price: "0.1" } }
+          inputs: { reference_surcharge: surcharge }
         })
         yield* gateway.simulator.clearRequests
         const usage = yield* ordered(who, order)
@@ -147,6 +148,9 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.deepInclude(usage, { output: 5, unit_price: "0.6", charge: "3.2", parts })
         const receipt = yield* receiptOf(who, usage.id)
         assert.deepInclude(receipt, { hold: "3.2", difference: "0", parts, cost: "1.06" })
+        assert.deepNestedInclude(receipt, { "inputs.reference_surcharge": surcharge })
+        const history = yield* gateway.admin(`/tasks/${usage.task_id}`)
+        assert.deepNestedInclude(history.body, { "quote.reference_surcharge": surcharge })
         assert.include(
           receipt.explanation,
           "5 seconds at 0.6 CNY each, the price of any order, and 2 reference images beyond 2 at 0.1 CNY each; exactly the 3.2 that was held was charged."

@@ -98,6 +98,7 @@ const Quote = ({ quote }: Pick<OrderHistory, "quote">) => {
   const { t } = useTranslation("orders")
   const { t: shell } = useTranslation()
   const { kind, amount, unit_price, input_unit_price, with_video, smart, ...counts } = quote
+  const surcharge = counts.reference_surcharge
   const formatFlag = (flag: boolean | undefined) =>
     flag === undefined ? null : shell(flag ? "yes" : "no")
   const count = (value: number | undefined) => (value === undefined ? null : String(value))
@@ -115,6 +116,10 @@ const Quote = ({ quote }: Pick<OrderHistory, "quote">) => {
           [t("quote.tier")]: counts.tier,
           [t("quote.with_video")]: formatFlag(with_video),
           [t("quote.smart")]: formatFlag(smart),
+          [t("quote.references")]: count(surcharge?.references),
+          [t("quote.references_free")]: count(surcharge?.beyond),
+          [t("quote.reference_price")]:
+            surcharge === undefined ? null : <Amount value={surcharge.unit_price} />,
           [t("quote.input_seconds")]: count(counts.input_seconds),
           [t("quote.output_seconds")]: count(counts.output_seconds),
           [t("quote.estimated_tokens")]: count(counts.estimated_tokens),
