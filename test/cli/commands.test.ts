@@ -115,6 +115,10 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
           yield* said(...replaced, "--holds-from", "2999-01-31", "--watermark", "on"),
           `${id} is at version 2.`
         )
+        assert.match(
+          yield* said("price-list", "list"),
+          new RegExp(`${id}  Partners  - +1 +2999-01-31 +1`)
+        )
         const shown = yield* said("price-list", "show", id)
         assert.include(shown, '"per_image": "0.15"')
         assert.include(shown, '"factor": "0.85"')

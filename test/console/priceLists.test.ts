@@ -44,11 +44,15 @@ inBrowser("price lists in the console", layerTestGateway("embedded"), (it) => {
           await dialog.getByRole("combobox", { name: "Add a model" }).click()
           await page.getByRole("option", { name: "paint-1", exact: true }).click()
           await dialog.getByLabel("Per image").fill("0.15")
+          await dialog.getByLabel("Holds from").fill("2020-01-31")
+          await dialog.getByRole("combobox", { name: "Watermark" }).click()
+          await page.getByRole("option", { name: "On", exact: true }).click()
           await dialog.getByRole("button", { name: "Save" }).click()
           await dialog.waitFor({ state: "detached" })
           await page.getByRole("cell", { name: "1 model of its own" }).waitFor()
         })
-        const { id, prices, version } = yield* newest
+        const { id, prices, version, holds_from, watermark } = yield* newest
+        assert.deepStrictEqual([holds_from, watermark], ["2020-01-31", true])
         assert.deepEqual(prices, { "paint-1": { kind: "image", per_image: 150_000_000n } })
         assert.strictEqual(version, 2)
 

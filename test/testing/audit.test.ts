@@ -10,11 +10,23 @@ const task = { listedProtocol: "vp_d", summary: {}, submitSeconds: 60 }
 const soundBooks = Effect.gen(function* () {
   const ledger = yield* Ledger
   const { organizationId, hold, close } = yield* organization(1000n)
-  const [charged, returned] = [hold(10n), hold(10n)]
+  const job = {
+    channelId: "ch",
+    protocol: "vp_e",
+    upstreamModel: "u",
+    billUnitPrice: "0.000000003"
+  }
+  const [charged, returned] = [hold(10n, { job }), hold(10n)]
   for (const request of [charged, returned]) yield* ledger.hold(request)
   const key = { key: "k", fingerprint: "f" }
   yield* ledger.hold(hold(10n, { id: jobId("vt"), task, key, quote: { holdNano: "10" } }))
-  yield* ledger.capture({ ...close(charged.id), chargeNano: 15n, usage: usageOf(15n) })
+  yield* ledger.capture({
+    ...close(charged.id),
+    chargeNano: 15n,
+    usage: usageOf(15n),
+    vendorBill: { amountNano: 1_500_000_000n, unit: "credit" },
+    reportedCostNano: 5n
+  })
   yield* ledger.release({ ...close(returned.id), orphan: null, forgetKey: false })
   const books = (yield* MemoryStore).organizations.get(organizationId)
   return yield* Effect.orDie(Effect.fromNullishOr(books))
@@ -86,6 +98,13 @@ const tamperings: ReadonlyArray<Tampering> = [
     invariant: "I4",
     tamper: (books) => {
       orderIn(books, "captured").chargeNano += 1n
+    }
+  },
+  {
+    says: "a reported cost that is not the vendor's bill",
+    invariant: "I4",
+    tamper: (books) => {
+      orderIn(books, "captured").reportedCostNano = 4n
     }
   },
   {
