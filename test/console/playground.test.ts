@@ -158,6 +158,27 @@ inBrowser(
       })
     )
 
+    it.effect("offers only what the mounts of a model make", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { mounts, ...catalog } = textCatalog()(gateway.simulator.url)
+        const limits = { max_prompt: 12, silent: false }
+        const limited = mounts.map((mount) =>
+          mount.model === "clip-1" ? { ...mount, limits } : mount
+        )
+        const put = (json: object) => gateway.admin("/catalog", { method: "PUT", json })
+        assert.strictEqual((yield* put({ ...catalog, mounts: limited })).status, 200)
+        const page = yield* opened(yield* gateway.customer("1"), "?model=clip-1")
+        yield* steps(async () => {
+          const sounds = page.getByRole("radiogroup", { name: "Sound track" })
+          await sounds.getByText("With", { exact: true }).waitFor()
+          assert.strictEqual(await sounds.getByText("Without", { exact: true }).count(), 0)
+          assert.strictEqual(await page.getByLabel("Prompt").getAttribute("maxlength"), "12")
+        })
+        assert.strictEqual((yield* put({ ...catalog, mounts })).status, 200)
+      })
+    )
+
     it.effect("explains a duration that is not offered, and mends it by one click", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

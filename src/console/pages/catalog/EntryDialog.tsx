@@ -149,7 +149,7 @@ export const EntryDialog = ({ document, initialEntry, replacedKey, onKeep, onClo
     <Modal
       opened
       onClose={onClose}
-      size="lg"
+      size="xl"
       title={t(isNew ? `add.${entry.list}` : `editTitle.${entry.list}`, { key: keyOf(entry) })}
       closeButtonProps={{ "aria-label": shell("close") }}
     >

@@ -156,7 +156,7 @@ export const PriceListDialog = ({ stored, onSaved, onClose }: Props) => {
     <Modal
       opened
       onClose={onClose}
-      size="lg"
+      size="xl"
       returnFocus={false}
       title={stored === null ? t("create") : t("editTitle", { name: stored.text.name })}
       closeButtonProps={{ "aria-label": shell("close") }}

@@ -8,6 +8,9 @@ import { Array as Arr } from "effect"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 
+/** The minimum width of a column, in pixels. Narrower fields would cut their values off. */
+const COLUMN = 112
+
 /** The value of a fact in a line that is for every value. */
 export const ANY = "*"
 
@@ -124,52 +127,59 @@ export const LineTable = <Line,>({
   }
   return (
     <>
-      <Table withRowBorders={false} aria-label={label}>
-        <Table.Thead>
-          <Table.Tr>
-            {columns.map((column) => (
-              <Table.Th key={column.name} scope="col">
-                {column.label}
-              </Table.Th>
-            ))}
-            <Table.Th scope="col">{sample.label}</Table.Th>
-            <Table.Td />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {lines.map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: Lines have no id, and their order does not change.
-            <Table.Tr key={index}>
+      <Table.ScrollContainer
+        minWidth={(columns.length + 1) * COLUMN}
+        // Makes the scroll area focusable, so that a keyboard can scroll a wide table.
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
+      >
+        <Table withRowBorders={false} aria-label={label}>
+          <Table.Thead>
+            <Table.Tr>
               {columns.map((column) => (
-                <Table.Td key={column.name}>
-                  {column.cell({
-                    line,
-                    label: t("prices.at", { tier: `${index + 1}`, column: column.label }),
-                    error: faultAt(index, column.name),
-                    onChange: (next) => change(lines.map((one, at) => (at === index ? next : one)))
-                  })}
-                </Table.Td>
+                <Table.Th key={column.name} scope="col" miw={COLUMN}>
+                  {column.label}
+                </Table.Th>
               ))}
-              <Table.Td>
-                <Text size="sm" c="dimmed">
-                  {sample.priceOf(line) ?? ""}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                {lines.length === 1 ? null : (
-                  <ActionIcon
-                    variant="subtle"
-                    aria-label={t("prices.lines.remove", { n: index + 1 })}
-                    onClick={() => change(lines.filter((_, at) => at !== index))}
-                  >
-                    <IconTrash size={16} />
-                  </ActionIcon>
-                )}
-              </Table.Td>
+              <Table.Th scope="col">{sample.label}</Table.Th>
+              <Table.Td />
             </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+          </Table.Thead>
+          <Table.Tbody>
+            {lines.map((line, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: Lines have no id, and their order does not change.
+              <Table.Tr key={index}>
+                {columns.map((column) => (
+                  <Table.Td key={column.name}>
+                    {column.cell({
+                      line,
+                      label: t("prices.at", { tier: `${index + 1}`, column: column.label }),
+                      error: faultAt(index, column.name),
+                      onChange: (next) =>
+                        change(lines.map((one, at) => (at === index ? next : one)))
+                    })}
+                  </Table.Td>
+                ))}
+                <Table.Td>
+                  <Text size="sm" c="dimmed">
+                    {sample.priceOf(line) ?? ""}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  {lines.length === 1 ? null : (
+                    <ActionIcon
+                      variant="subtle"
+                      aria-label={t("prices.lines.remove", { n: index + 1 })}
+                      onClick={() => change(lines.filter((_, at) => at !== index))}
+                    >
+                      <IconTrash size={16} />
+                    </ActionIcon>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
       {fault === undefined ? null : (
         <Text size="sm" c="red">
           {fault}

@@ -187,7 +187,12 @@ export const PriceFields = ({ label, hint, modality, value, onChange, faultAt, n
   const { t } = useTranslation("catalog")
   const kinds = kindNames(priceKindsOf(modality), value)
   return (
-    <Stack gap="xs" component="fieldset" style={{ border: 0, padding: 0, margin: 0 }}>
+    <Stack
+      gap="xs"
+      component="fieldset"
+      // A fieldset is at least as wide as its content, which a wide table would stretch.
+      style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}
+    >
       <Text component="legend" fw={600} size="sm">
         {label}
       </Text>
