@@ -107,9 +107,19 @@ const amountOf = ({
   )
 }
 
+const checkQuote = (id: string, { request }: StoredOrder, addViolation: AddViolation): void => {
+  const { quote, amountNano, exposureNano = amountNano } = request
+  if (!isQuote(quote)) return
+  if (quote.holdNano !== String(amountNano)) {
+    addViolation("I4", "hold is not the amount of its quote", id)
+  }
+  if ((quote.exposureNano ?? quote.holdNano) !== String(exposureNano)) {
+    addViolation("I4", "exposure is not that of its quote", id)
+  }
+}
+
 const checkOrder = (id: string, order: StoredOrder, addViolation: AddViolation): void => {
-  const { request, state, chargeNano, usage, ended, task, job } = order
-  const { vendorBill, reportedCostNano } = order
+  const { state, chargeNano, usage, ended, task, job, vendorBill, reportedCostNano } = order
   const isCaptured = state === "captured"
   if (
     (state === "open") !== (ended === null) ||
@@ -118,15 +128,7 @@ const checkOrder = (id: string, order: StoredOrder, addViolation: AddViolation):
   ) {
     addViolation("I4", "closed order without an end of its amounts", id)
   }
-  if (isQuote(request.quote) && request.quote.holdNano !== String(request.amountNano)) {
-    addViolation("I4", "hold is not the amount of its quote", id)
-  }
-  if (isQuote(request.quote)) {
-    const { exposureNano = request.quote.holdNano } = request.quote
-    if (exposureNano !== String(request.exposureNano ?? request.amountNano)) {
-      addViolation("I4", "exposure is not that of its quote", id)
-    }
-  }
+  checkQuote(id, order, addViolation)
   const isPriced = usage?.input === 0n || usage?.inputUnitPriceNano !== undefined
   if (usage !== null && isPriced && chargeNano !== amountOf(usage)) {
     addViolation("I4", "charge is not units times price", id)

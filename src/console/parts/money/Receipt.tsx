@@ -57,7 +57,8 @@ const ChargeLines = ({ receipt }: { readonly receipt: ReceiptView }) => {
           name: "unitPrice",
           label: t("usage.unitPrice"),
           isNumber: true,
-          cell: ({ unitPrice }) => `${unitPrice} / ${unit}`
+          cell: ({ kind, unitPrice }) =>
+            kind === "reference" ? unitPrice : `${unitPrice} / ${unit}`
         },
         {
           name: "amount",
