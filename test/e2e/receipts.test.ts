@@ -208,11 +208,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           headers: { accept: "text/csv" }
         })
         const lines = whole.text.split("\r\n")
-        const costs = "cost,vendor_bill,reported_cost,cost_difference"
+        const costs = "cost,vendor_bill,reported_cost,cost_difference,price_list"
         assert.strictEqual(lines[0], `${columns},member_id,${costs}`)
         assert.deepStrictEqual(
           lines.slice(1, 3).map((line) => line.replace(/.*Z,,20\d\d-\d\d/, "")),
-          [`,${who.memberId},,,,`, `,${who.memberId},,,,`]
+          [`,${who.memberId},,,,,`, `,${who.memberId},,,,,`]
         )
         const refused = yield* csv("/v1/usage?after=us_nobody", who)
         assert.deepNestedInclude(refused.body, { "error.param": "after" })

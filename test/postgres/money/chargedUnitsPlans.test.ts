@@ -24,7 +24,7 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
                               job, created_at, expires_at, state, charge, closed_at, input, output, unit,
                               unit_price, basis)
           SELECT ${organizationId}, 'im_' || lpad((${from}::int + n)::text, 12, '0'), ${memberIds[0]}, 'k',
-                 'paint-1', 'image', false, ${month}::date, 10, '{"kind": "image"}',
+                 'paint-1', 'image', false, ${month}::date, 10, '{"kind": "image", "images": 1}',
                  '{"channelId": "c"}', ${created}::timestamptz + n * interval '20 minutes', now(), 'captured',
                  10, now(), 0, 1, 'image', 10, 'x'
             FROM generate_series(1, ${count}::int) AS n`
