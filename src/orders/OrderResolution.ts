@@ -160,9 +160,9 @@ export const makeOrderResolution = Effect.gen(function* () {
           ...priced
         }))
       },
-      quoteBy: ({ facts }, prices) =>
+      quoteBy: ({ ordered }, prices) =>
         prices.kind === "image" || prices.kind === "image_tokens"
-          ? quoteImagesBy(prices, facts)
+          ? quoteImagesBy(prices, ordered)
           : otherPriceKind,
       notOffered: (_, errors) => errors[0]
     })

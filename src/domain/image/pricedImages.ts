@@ -22,10 +22,15 @@ import {
 } from "./ImageTokenQuote.ts"
 import { AUTO, type ImageTier, pricedDimensions, type TierPrice } from "./imagePrices.ts"
 
+/** An order in the form in which every price table prices it. */
+export interface OrderedImages extends ImageRequest {
+  readonly tier: ImageTier
+  readonly family: ImageFamily
+}
+
 interface PricedImages {
   readonly quote: ImageQuote | ImageTokenQuote
-  /** The facts of the order, by which every price table prices it. */
-  readonly facts: ImageTokenFacts
+  readonly ordered: OrderedImages
   /** The request to the vendor, except for the model's name. */
   readonly request: ImageRequest
 }
@@ -70,10 +75,10 @@ export const priceImages = (
     size: explicitValue(body.size),
     edit: edit !== null || referenceImages(body).length > 0
   }
-  const facts = factsOf({ body, edit }, requestedTier, family)
-  return Result.flatMap(quoteWithTier(prices, facts), ({ quote, vendorTier }) => {
+  const ordered: OrderedImages = { body, edit, tier: requestedTier, family }
+  return Result.flatMap(quoteWithTier(prices, ordered), ({ quote, vendorTier }) => {
     if (vendorTier === undefined) {
-      return Result.succeed({ quote, facts, request: { body, edit } })
+      return Result.succeed({ quote, ordered, request: { body, edit } })
     }
     if (vendorTier.size === AUTO && !family.hasAutoSize) return Result.fail(missingSize())
     const vendorBody: ImageBody = {
@@ -83,41 +88,46 @@ export const priceImages = (
         ? {}
         : { quality: vendorTier.quality })
     }
-    return Result.succeed({ quote, facts, request: { body: vendorBody, edit } })
+    return Result.succeed({ quote, ordered, request: { body: vendorBody, edit } })
   })
 }
 
 /** The quote, with the quality and size that must be sent so that the price is correct. */
 const quoteWithTier = (
   prices: ImagePrices | ImageTokenPrices,
-  facts: ImageTokenFacts
+  ordered: OrderedImages
 ): Result.Result<
   Pick<PricedImages, "quote"> & { readonly vendorTier: TierPrice["vendorTier"] | undefined },
   BillingUnavailable
 > =>
   prices.kind === "image"
-    ? Result.map(imagePrice(prices, facts.tier), (price) => ({
-        quote: quoteAtPrice(price, facts.images, facts.tier),
+    ? Result.map(imagePrice(prices, ordered.tier), (price) => ({
+        quote: quoteAtPrice(price, imageCount(ordered.body), ordered.tier),
         vendorTier: price.vendorTier
       }))
-    : Result.flatMap(outputBound(prices, facts.tier), ({ vendorTier }) =>
-        Result.map(quoteImageTokens(prices, facts), (quote) => ({ quote, vendorTier }))
+    : Result.flatMap(outputBound(prices, ordered.tier), ({ vendorTier }) =>
+        Result.map(quoteImageTokens(prices, tokenFactsOf(ordered)), (quote) => ({
+          quote,
+          vendorTier
+        }))
       )
 
 /** The quote of an order by another price table, such as the cost of a mount. */
 export const quoteImagesBy = (
   prices: ImagePrices | ImageTokenPrices,
-  facts: ImageTokenFacts
+  ordered: OrderedImages
 ): Result.Result<ImageQuote | ImageTokenQuote, BillingUnavailable> =>
   prices.kind === "image"
-    ? quoteImages(prices, facts.images, facts.tier)
-    : quoteImageTokens(prices, facts)
+    ? quoteImages(prices, imageCount(ordered.body), ordered.tier)
+    : quoteImageTokens(prices, tokenFactsOf(ordered))
 
-const factsOf = (
-  { body, edit }: ImageRequest,
-  tier: ImageTier,
-  { isOneByOne = false }: ImageFamily
-): ImageTokenFacts => {
+/** The facts that prices of tokens need. They are counted only for such prices. */
+const tokenFactsOf = ({
+  body,
+  edit,
+  tier,
+  family: { isOneByOne = false }
+}: OrderedImages): ImageTokenFacts => {
   const { image: _, images: __, image_url: ___, model: ____, ...texts } = body
   const images = imageCount(body)
   return {
