@@ -2,7 +2,7 @@
  * Interleaved rounds: in each round every contender of a case is measured alone, one after the
  * other.
  */
-import { Console, Effect } from "effect"
+import { Array as Arr, Console, Effect } from "effect"
 import { type LoadPlan, type LoadRequest, runLoad } from "../measure/load.ts"
 import { busyBetween, forgetPeak, peakMegabytes, readUsage } from "../measure/usage.ts"
 import { type Row, rowOf, type Window, windowOf } from "../measure/window.ts"
@@ -165,8 +165,9 @@ export const runRounds = Effect.fnUntraced(function* (
   }
   const windows = new Map<string, Array<Window>>(contenders.map(({ name }) => [name, []]))
   for (let round = 0; round < options.rounds; round++) {
-    // The order is reversed in every other round, so that each contender is first as often as last.
-    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
+    // The order rotates, so that each contender is at every place, and follows on itself, equally
+    // often.
+    for (const contender of Arr.rotate(contenders, round)) {
       const window = yield* awake(contender.subject, runWindow(measured, contender, world))
       windows.get(contender.name)?.push(window)
     }
