@@ -69,6 +69,8 @@ export const createMediaGateway = (settings: MediaGatewaySettings = {}): MediaGa
     new OpenAICompatibleChatLanguageModel(modelId, {
       ...standard("chat"),
       includeUsage: true,
+      // The gateway sends `response_format` to the vendor unchanged, so the vendor gets the schema.
+      supportsStructuredOutputs: true,
       supportedUrls
     })
   const embeddingModel = (modelId: string): EmbeddingModelV4 =>

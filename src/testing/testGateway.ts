@@ -1,14 +1,14 @@
 /**
  * The whole gateway for a test: real routes, handlers and use cases over doubles, without a socket.
  */
-import { Context, Effect, Layer, Redacted, Schema, type Scope } from "effect"
+import { Context, Effect, Layer, Redacted, Result, Schema, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { layerAdapters } from "../adapters/liveAdapters.ts"
 import { layerVendorLimits } from "../adapters/wire/limits.ts"
 import { layerVendorWire } from "../adapters/wire/VendorWire.ts"
 import { demoCatalog } from "../demoCatalog.ts"
 import { CatalogWrite } from "../domain/catalog/CatalogDocument.ts"
-import { NANO_PER_UNIT } from "../domain/money/Money.ts"
+import { parseNano } from "../domain/money/Money.ts"
 import { layerOutgoingWeb } from "../egress/OutgoingWeb.ts"
 import { layerResultCopier } from "../features/archive/ResultCopier.ts"
 import { layerFileRemover } from "../features/files/FileRemover.ts"
@@ -42,7 +42,7 @@ export interface Customer {
 }
 
 export interface CustomerOptions {
-  /** Whole currency units in the organisation's pool; 1000 when left out. */
+  /** Currency units in the organisation's pool, with at most 9 decimals; 1000 when left out. */
   readonly deposit?: number
   /** Nano-units the member may spend in a month; no cap when left out. */
   readonly monthlyCapNano?: bigint
@@ -107,13 +107,21 @@ const parse = (text: string): unknown => {
   }
 }
 
+/** The deposit in nano-units. A number that is no exact amount is refused, as nothing is rounded. */
+const depositNano = (deposit: number): Result.Result<bigint, Error> =>
+  Result.mapError(
+    parseNano(String(deposit)),
+    (expected) => new Error(`deposit: Expected ${expected}, not ${deposit}`)
+  )
+
 const makeCustomer = Effect.fnUntraced(function* (options: CustomerOptions) {
   const access = yield* Access
   const ledger = yield* Ledger
   const { deposit = 1000, monthlyCapNano = null } = options
   const organizationId = yield* access.createOrganization("Testing")
   if (deposit > 0) {
-    yield* ledger.deposit(organizationId, BigInt(deposit) * NANO_PER_UNIT, "opening")
+    const amountNano = yield* Effect.fromResult(depositNano(deposit))
+    yield* ledger.deposit(organizationId, amountNano, "opening")
   }
   const member = { name: "tester", monthlyCapNano }
   const memberId = yield* access.createMember(organizationId, member)

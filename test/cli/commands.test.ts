@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { allScopes } from "../../src/services/Access.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
 import { atGateway, documentOf } from "../support/commandLine.ts"
 import { temporaryDataDir } from "../support/databases.ts"
@@ -49,6 +50,7 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
           [["deposit", org, "5"], "--reference"],
           [["deposit", org, "five", "--reference", "r"], "five"],
           [["deposit", org, "0", "--reference", "r"], "greater than 0"],
+          [["key", "create", "mem_1", "n", "--scopes", "foo"], `some of ${allScopes.join(",")}`],
           [["nothing"], "nothing"]
         ] as const) {
           const refused = yield* cli(...args)

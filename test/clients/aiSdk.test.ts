@@ -1,4 +1,5 @@
 /** The AI SDK's functions with our own provider, as their documentation has them. */
+import type { JSONSchema7 } from "@ai-sdk/provider"
 import { assert, layer } from "@effect/vitest"
 import {
   createProviderRegistry,
@@ -8,6 +9,9 @@ import {
   generateText,
   experimental_generateVideo as generateVideo,
   experimental_getVideoStatus as getVideoStatus,
+  jsonSchema,
+  NoObjectGeneratedError,
+  Output,
   experimental_startVideo as startVideo,
   streamText
 } from "ai"
@@ -67,6 +71,33 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: sdkCatalog }),
       assert.isAbove(usage.outputTokens ?? 0, 0)
       assert.strictEqual(usage.outputTokens, whole.usage.outputTokens)
       assert.isAbove(usage.inputTokens ?? 0, 0)
+    })
+  )
+
+  it.effect("the JSON schema of an output reaches the vendor", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const { provider, orders } = yield* sdkOf(yield* gateway.customer("10"))
+      const schema: JSONSchema7 = {
+        type: "object",
+        properties: { height: { type: "number" } },
+        required: ["height"],
+        additionalProperties: false
+      }
+      const output = Output.object({ schema: jsonSchema(schema) })
+      // The text of a simulated vendor need not be JSON; only the request matters here.
+      yield* done(() =>
+        generateText({ model: provider("talk-1"), prompt, output }).catch((error: unknown) => {
+          if (!NoObjectGeneratedError.isInstance(error)) throw error
+        })
+      )
+      const format = {
+        type: "json_schema",
+        json_schema: { schema, strict: true, name: "response" }
+      }
+      for (const order of [orders()[0], yield* lastOrder]) {
+        assert.deepInclude(order?.body, { response_format: format })
+      }
     })
   )
 

@@ -103,7 +103,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const cases = [
-            ['{"name":', "Expected a valid JSON body"],
+            ['{"name":', "Expected a valid JSON body: a value is expected at line 1, column 9"],
             ["[1]", "Expected a JSON object as the body"],
             ["", "Expected a JSON object as the body"]
           ] as const

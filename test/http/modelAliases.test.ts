@@ -89,6 +89,7 @@ const read = <S extends Schema.Top & { readonly DecodingServices: never }>(
 const codeOf = ({ status, body }: { readonly status: number; readonly body: unknown }) =>
   status < 400 ? Effect.succeed(null) : Effect.map(decode(Failed, body), ({ error }) => error.code)
 
+const say = { model: "talk-1", messages: [{ role: "user", content: "x" }] } as const
 const film = { prompt: "a lighthouse", duration: 5, resolution: "720p" }
 
 layer(layerGatewayTesting({ catalog }))("an alias of a model", (it) => {
@@ -158,6 +159,23 @@ layer(layerGatewayTesting({ catalog }))("an alias of a model", (it) => {
       assert.notInclude(JSON.stringify(answer.body), PREFIX)
       const { data } = yield* read(who, "/v1/orders", Entries)
       assert.isTrue(data.every(({ model }) => model === body.model))
+    })
+  )
+
+  it.effect.each([
+    ["/v1/chat/completions", say],
+    ["/v1/chat/completions", { ...say, stream: true, stream_options: { include_usage: true } }],
+    ["/v1/embeddings", { model: "vector-1", input: "x" }]
+  ] as const)("is answered by the model's id, not the vendor's, at %s to %j", ([path, body]) =>
+    Effect.gen(function* () {
+      const gateway = yield* TestingGateway
+      const who = yield* gateway.customer()
+      for (const model of [body.model, aliasOf(body.model)]) {
+        const answer = yield* call(who, path, { json: { ...body, model } })
+        const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body)
+        const names = [...text.matchAll(/"model":"([^"]*)"/g)].map(([, name]) => name)
+        assert.deepStrictEqual([...new Set(names)], [body.model], text)
+      }
     })
   )
 

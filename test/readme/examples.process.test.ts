@@ -145,12 +145,18 @@ const aiSdk = Effect.fnUntraced(function* (code: string) {
   assert.deepStrictEqual(others, ["image/png", "video/mp4 108900", "video_sku_invalid duration 15"])
 })
 
-/** The packages are those that the provider imports. */
+/** The packages have the versions that the provider is for. */
 const peers = (code: string) =>
   Effect.sync(() => {
-    const [, , ...named] = code.trim().split(" ")
-    const { name, devDependencies } = JSON.parse(read("package.json"))
-    assert.includeMembers([name, ...Object.keys(devDependencies)], named)
+    const [, , own, ...named] = code.trim().split(" ")
+    const { name, peerDependencies } = JSON.parse(read("package.json"))
+    assert.strictEqual(own, name)
+    assert.includeMembers(
+      Object.entries(peerDependencies).map(([peer, range]) =>
+        String(range).replace(/^\^(\d+)\..*$/, `${peer}@$1`)
+      ),
+      named
+    )
   })
 
 /** One account of the demo's vendor in trouble, and well again afterwards. */

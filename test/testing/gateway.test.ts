@@ -90,6 +90,20 @@ describe("a gateway of doubles", () => {
     }).pipe(Effect.provide(layerGatewayTesting()))
   )
 
+  it.effect("gives a customer a part of a currency unit, and refuses what is no exact amount", () =>
+    Effect.gen(function* () {
+      const gateway = yield* TestingGateway
+      const ledger = yield* Ledger
+      const { organizationId } = yield* gateway.customer({ deposit: 0.1 })
+      const pool = yield* ledger.balance(organizationId)
+      assert.deepStrictEqual(pool, { balanceNano: 100_000_000n, heldNano: 0n })
+      const refused = yield* gateway
+        .customer({ deposit: 1e-10 })
+        .pipe(Effect.catchDefect(Effect.succeed))
+      assert.include(String(refused), "deposit: Expected a decimal")
+    }).pipe(Effect.provide(layerGatewayTesting()))
+  )
+
   it.effect("keeps a task in the works until the vendors are told to finish", () =>
     Effect.gen(function* () {
       const gateway = yield* TestingGateway

@@ -256,7 +256,7 @@ const splitList = (text: string): ReadonlyArray<string> =>
     .map((part) => part.trim())
     .filter((part) => part !== "")
 
-const Scopes = Schema.NonEmptyArray(Scope)
+const decodeScopes = Schema.decodeUnknownOption(Schema.NonEmptyArray(Scope))
 
 const keys = Command.make("key").pipe(
   Command.withDescription("API keys of members"),
@@ -304,7 +304,10 @@ const keys = Command.make("key").pipe(
         scopes: Flag.String("scopes").pipe(
           Flag.withDescription(`What it may do, of ${allScopes.join(",")}`),
           Flag.map(splitList),
-          Flag.filterMap(Schema.decodeUnknownOption(Scopes), () => "Expected some of the scopes"),
+          Flag.filterMap(
+            (names: ReadonlyArray<string>) => decodeScopes(names),
+            (names) => `Expected some of ${allScopes.join(",")}, not ${names.join(",")}`
+          ),
           Flag.withDefault(usualScopes)
         ),
         models: Flag.String("models").pipe(

@@ -9,17 +9,20 @@ import {
   useQuery,
   useQueryClient
 } from "@tanstack/react-query"
-import { createContext, type ReactNode, use, useMemo, useRef, useState } from "react"
+import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from "react"
 import { type ApiCall, type Connection, connect } from "./client.ts"
 import { failureOf } from "./failures.ts"
 import { validateSession } from "./secrets.ts"
-import { readSession, type Session, storeSession } from "./session.ts"
+import { emptySession, readSession, type Session, storeSession } from "./session.ts"
+import { connectTabs, signOutOtherTabs } from "./tabs.ts"
 
 interface SessionState {
   readonly session: Session
   /** Whether the session ended because the gateway refused its key or token. */
   readonly hasEnded: boolean
   readonly setSession: (session: Session) => void
+  /** Ends the session in this tab, and in every other tab that has it. */
+  readonly signOut: () => void
   readonly connection: Connection
 }
 
@@ -57,9 +60,14 @@ export const SessionProvider = ({ children }: { readonly children: ReactNode }) 
       session,
       hasEnded,
       connection: { ...connection, send },
-      setSession: (nextSession: Session) => changeSession(nextSession, false)
+      setSession: (nextSession: Session) => changeSession(nextSession, false),
+      signOut: () => {
+        signOutOtherTabs(session)
+        changeSession(emptySession, false)
+      }
     }
   }, [session, hasEnded, connection, cache])
+  useEffect(() => connectTabs(state.session, state.setSession), [state])
   return <SessionContext value={state}>{children}</SessionContext>
 }
 

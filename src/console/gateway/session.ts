@@ -20,6 +20,12 @@ export const storeSession = (session: Session): void => {
   sessionStorage.setItem(STORAGE_KEY, JSON.stringify(session))
 }
 
+/** Whether this tab has had a session, even if it was signed out since. */
+export const hasStoredSession = (): boolean => sessionStorage.getItem(STORAGE_KEY) !== null
+
+export const isSignedIn = ({ apiKey, operator }: Session): boolean =>
+  apiKey !== null || operator !== null
+
 /** Whether the operator has one of `roles`. Owners may do everything. */
 export const hasRole = ({ operator }: Session, ...roles: ReadonlyArray<Role>): boolean =>
   operator !== null && (operator.role === "owner" || roles.includes(operator.role))

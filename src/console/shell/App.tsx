@@ -5,11 +5,12 @@ import { useEffect, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, Redirect, Route, Switch, useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
+import { isSignedIn } from "../gateway/session.ts"
 import { isAt } from "../parts/isAt.ts"
 import { Choices } from "./Choices.tsx"
 import { Menu } from "./Menu.tsx"
 import { PageView } from "./PageView.tsx"
-import { pages } from "./pages.ts"
+import { pages, pagesOf } from "./pages.ts"
 import { SignIn } from "./SignIn.tsx"
 
 const MENU_WIDTH = 220
@@ -32,9 +33,7 @@ const usePageFocus = () => {
 const Pages = () => {
   const { t } = useTranslation()
   const { session } = useSession()
-  const visiblePages = pages.filter(({ side }) =>
-    side === "operator" ? session.operator !== null : session.apiKey !== null
-  )
+  const visiblePages = pagesOf(session)
   const [first] = visiblePages
   return (
     <Switch>
@@ -71,7 +70,7 @@ export const App = () => {
   const main = usePageFocus()
   const open = pages.find(({ path }) => isAt(location, path))
   useDocumentTitle(open === undefined ? t("title") : `${t(`pages.${open.name}`)} · ${t("title")}`)
-  const isSignedIn = session.apiKey !== null || session.operator !== null
+  const hasSession = isSignedIn(session)
   return (
     <>
       <a className="skip" href="#content">
@@ -82,14 +81,14 @@ export const App = () => {
         navbar={{
           width: MENU_WIDTH,
           breakpoint: "sm",
-          collapsed: { mobile: !isOpen, desktop: !isSignedIn }
+          collapsed: { mobile: !isOpen, desktop: !hasSession }
         }}
         padding="md"
       >
         <AppShell.Header px="md">
           <Group h="100%" justify="space-between" wrap="nowrap">
             <Group gap="sm" wrap="nowrap">
-              {isSignedIn ? (
+              {hasSession ? (
                 <Burger
                   opened={isOpen}
                   onClick={toggle}
@@ -112,14 +111,14 @@ export const App = () => {
             <Choices />
           </Group>
         </AppShell.Header>
-        <AppShell.Navbar p="xs">{isSignedIn ? <Menu onPick={close} /> : null}</AppShell.Navbar>
+        <AppShell.Navbar p="xs">{hasSession ? <Menu onPick={close} /> : null}</AppShell.Navbar>
         <AppShell.Main id="content" ref={main} tabIndex={-1} style={{ outline: "none" }}>
-          {isSignedIn && hasEnded ? (
+          {hasSession && hasEnded ? (
             <Alert color="orange" role="status" mb="md">
               {t("signIn.ended")}
             </Alert>
           ) : null}
-          {isSignedIn ? <Pages /> : <SignIn />}
+          {hasSession ? <Pages /> : <SignIn />}
         </AppShell.Main>
       </AppShell>
     </>

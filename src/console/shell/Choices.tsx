@@ -4,7 +4,7 @@ import { IconLanguage, IconMoon, IconSun, IconSunMoon, IconUserCircle } from "@t
 import { useTranslation } from "react-i18next"
 import { useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
-import { emptySession } from "../gateway/session.ts"
+import { isSignedIn } from "../gateway/session.ts"
 import { choose, type Language, languages } from "../words/words.ts"
 
 const names = Object.keys(languages).filter((name): name is Language => name in languages)
@@ -19,9 +19,8 @@ const SIZE = 18
 export const Choices = () => {
   const { t, i18n } = useTranslation()
   const { setColorScheme } = useMantineColorScheme()
-  const { session, setSession } = useSession()
+  const { session, signOut } = useSession()
   const [, navigate] = useLocation()
-  const isSignedIn = session.apiKey !== null || session.operator !== null
   return (
     <ActionIcon.Group>
       <Menu>
@@ -61,7 +60,7 @@ export const Choices = () => {
           ))}
         </Menu.Dropdown>
       </Menu>
-      {isSignedIn ? (
+      {isSignedIn(session) ? (
         <Menu>
           <Menu.Target>
             <ActionIcon variant="default" size="lg" aria-label={t("signedInAs")}>
@@ -72,7 +71,7 @@ export const Choices = () => {
             <Menu.Item onClick={() => navigate("/sign-in")}>{t("signIn.add")}</Menu.Item>
             <Menu.Item
               onClick={() => {
-                setSession(emptySession)
+                signOut()
                 navigate("/")
               }}
             >

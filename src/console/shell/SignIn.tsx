@@ -7,13 +7,15 @@ import { useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
 import { withSecret } from "../gateway/secrets.ts"
 import { FailureNote } from "../parts/FailureNote.tsx"
+import { isAt } from "../parts/isAt.ts"
+import { pagesOf } from "./pages.ts"
 
 const WIDTH = 460
 
 export const SignIn = () => {
   const { t } = useTranslation()
   const { session, hasEnded, setSession } = useSession()
-  const [, navigate] = useLocation()
+  const [location, navigate] = useLocation()
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { secret: "" },
@@ -24,7 +26,8 @@ export const SignIn = () => {
     onSuccess: (nextSession) => {
       if (nextSession === null) return
       setSession(nextSession)
-      navigate("/")
+      // A link into the console opens its page after the sign-in too.
+      if (!pagesOf(nextSession).some(({ path }) => isAt(location, path))) navigate("/")
     }
   })
   return (

@@ -17,6 +17,7 @@ import {
 } from "@tabler/icons-react"
 import { type ComponentType, lazy } from "react"
 import type { Scope } from "../../services/Access.ts"
+import type { Session } from "../gateway/session.ts"
 
 /**
  * `developer` pages call the gateway with an API key, `operator` pages with an operator's token.
@@ -128,3 +129,7 @@ export const pages: ReadonlyArray<Page> = [
     view: lazy(() => import("../pages/health/HealthPage.tsx"))
   }
 ]
+
+/** The pages that a session opens. */
+export const pagesOf = ({ apiKey, operator }: Session): ReadonlyArray<Page> =>
+  pages.filter(({ side }) => (side === "operator" ? operator !== null : apiKey !== null))

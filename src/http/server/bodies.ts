@@ -186,7 +186,7 @@ export const makeBodies = (budgetBytes: number) => {
   return {
     /**
      * Reads a body within its bounds and keeps its bytes reserved until the scope closes. The body
-     * can be read once, either as text or as parsed JSON. The organisation is null for operators:
+     * can be parsed once, or be read as text any number of times. The organisation is null for operators:
      * their bodies of any size reserve their declared length immediately.
      */
     read: (organizationId: string | null, request: Request, bounds: BodyBounds) => {
@@ -201,7 +201,7 @@ export const makeBodies = (budgetBytes: number) => {
           : readInChunks(owner, request, bounds)
       return Effect.map(body, (bytes) => ({
         json: parseJson(bytes),
-        text: Effect.sync(() => textOf(bytes.pieces.splice(0)))
+        text: Effect.sync(() => textOf(bytes.pieces))
       }))
     },
     /** Reserves room for a form whose files are skipped: one field at a time is in memory. */

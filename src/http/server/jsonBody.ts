@@ -6,13 +6,14 @@
 import { randomUUID } from "node:crypto"
 import { Effect, Semaphore } from "effect"
 import { InvalidRequest } from "../../domain/Errors.ts"
+import { findJsonFault } from "../../runtime/texts/jsonFault.ts"
 import { cutMedia, type walkJson } from "../../runtime/texts/jsonWalk.ts"
 
 /** The bytes of a body, and the result of a scan over them. */
 export interface JsonBytes {
   /**
-   * The bytes of the body. The array is emptied when the body is decoded, so that its bytes and its
-   * decoded values are not both in memory.
+   * The bytes of the body. The array is emptied when the body is parsed, so that its bytes and its
+   * parsed values are not both in memory.
    */
   readonly pieces: Array<Buffer>
   readonly walk: Pick<ReturnType<typeof walkJson>, "media" | "isOpen">
@@ -41,8 +42,21 @@ const largeBodyPermit = Semaphore.makeUnsafe(1)
 /** The error for invalid JSON, with the same message as the contract's own decoder. */
 export const notJson = new InvalidRequest({ message: "Expected a valid JSON body" })
 
-const parse = (text: string): Effect.Effect<unknown, InvalidRequest> =>
-  Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
+const parse = (
+  text: string,
+  faultOf: (text: string) => InvalidRequest = () => notJson
+): Effect.Effect<unknown, InvalidRequest> =>
+  Effect.try({ try: (): unknown => JSON.parse(text), catch: () => faultOf(text) })
+
+/** The error for a body that is not JSON, with the position of its first fault. */
+export const notJsonAt = (text: string): InvalidRequest => {
+  const fault = findJsonFault(text)
+  if (fault === null) return notJson
+  const { line, column, expected } = fault
+  return new InvalidRequest({
+    message: `${notJson.message}: ${expected} is expected at line ${line}, column ${column}`
+  })
+}
 
 /** Characters that only the JSON parser can decode or refuse. Base64 contains none of them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it matches
@@ -124,17 +138,18 @@ const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
 })
 
 /**
- * Parses the body; undefined when it is empty. An unterminated body of any length is refused
- * without parsing.
+ * Parses the body; undefined when it is empty. A large unterminated body is refused without
+ * parsing. Only the error of a body that is not large has the position of its fault.
  */
 export const parseJson = (body: JsonBytes): Effect.Effect<unknown, InvalidRequest> => {
   const { pieces, walk } = body
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (bytes === 0) return Effect.succeed(undefined)
-  if (walk.isOpen()) return Effect.fail(notJson)
+  const isLarge = bytes > TURN_BYTES
+  if (isLarge && walk.isOpen()) return Effect.fail(notJson)
   const parseResult =
-    bytes <= TURN_BYTES || walk.media.length === 0
-      ? Effect.suspend(() => parse(textOf(pieces.splice(0))))
-      : largeBodyPermit.withPermit(parseLarge(body))
+    isLarge && walk.media.length > 0
+      ? largeBodyPermit.withPermit(parseLarge(body))
+      : Effect.suspend(() => parse(textOf(pieces.splice(0)), isLarge ? undefined : notJsonAt))
   return bytes <= SHORT_BYTES ? parseResult : Effect.tap(parseResult, Effect.yieldNow)
 }

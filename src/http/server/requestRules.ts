@@ -42,7 +42,7 @@ import {
 import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadableBody } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { readForm } from "./formBody.ts"
-import { notJson } from "./jsonBody.ts"
+import { notJson, notJsonAt } from "./jsonBody.ts"
 
 /** The maximum number of faults that an error lists. */
 const MAX_FAULTS = 20
@@ -67,7 +67,7 @@ const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   const faults = issueFaults(issue).slice(0, MAX_FAULTS)
   const first = faults[0]
   const path = first === undefined || first.path === "" ? null : first.path
-  const isOfShape = first?.message.startsWith("Expected ") && first.message !== notJson.message
+  const isOfShape = first?.message.startsWith("Expected ")
   const message =
     path === null && isOfShape
       ? "Expected a JSON object as the body"
@@ -131,6 +131,11 @@ const withText = (
   request: HttpServerRequest.HttpServerRequest,
   text: Effect.Effect<string>
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: text } })
+
+/** Whether the contract's own decoder found that a body is not JSON. It does not say where. */
+const isNotJson = (error: unknown): boolean =>
+  HttpApiError.HttpApiSchemaError.is(error) &&
+  issueFaults(error.cause.issue)[0]?.message === notJson.message
 
 /**
  * Answers three kinds of faults: the handler's errors, the contract's refusals of a request, and
@@ -216,10 +221,11 @@ export const layerRequestRules = Layer.effect(
           const handledRequest = Effect.provideService(formless, RequestJson, json)
           return decodesBody
             ? handledRequest
-            : Effect.provideService(
-                handledRequest,
-                HttpServerRequest.HttpServerRequest,
-                withText(request, text)
+            : handledRequest.pipe(
+                Effect.provideService(HttpServerRequest.HttpServerRequest, withText(request, text)),
+                Effect.catchIf(isNotJson, () =>
+                  Effect.flatMap(text, (body) => Effect.fail(notJsonAt(body)))
+                )
               )
         })
       }

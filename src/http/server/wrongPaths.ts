@@ -26,6 +26,7 @@ const MAX_EDITS = 2
 const VIDEO_ORDERS = "/v1/videos/generations"
 const VIDEO_TASK = "/v1/videos/:task_id"
 const IMAGES = "/v1/images/generations"
+const IMAGE_EDITS = "/v1/images/edits"
 const CHAT = "/v1/chat/completions"
 
 /** Paths of other APIs, without their version, and the equivalent paths of this gateway. */
@@ -41,7 +42,7 @@ const foreignPaths: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["/videos/image2video", [VIDEO_ORDERS]],
   ["/images", [IMAGES]],
   ["/images/edits", [IMAGES]],
-  ["/images/variations", [IMAGES]],
+  ["/images/variations", [IMAGE_EDITS]],
   ["/chat", [CHAT]],
   ["/completions", [CHAT]],
   ["/responses", [CHAT]],
@@ -169,8 +170,10 @@ export const noRoute = (routes: RouteTable, request: RequestLine): GatewayError 
   const quotedPath = path.slice(0, MAX_QUOTED_PATH)
   const routesAtPath = routes.at(path)
   const allow: ReadonlyArray<string> = routesAtPath.flatMap(({ methods }) => methods)
+  // The last word of another API's path, such as `variations`, is an id only by its spelling.
+  const isForeign = foreignPaths.has(normalizedPath(path)) && routesAtPath.every(hasId)
   // A served path with a served method matches no route when one of its ids is far too long.
-  if (allow.length === 0 || allow.includes(request.method)) {
+  if (isForeign || allow.length === 0 || allow.includes(request.method)) {
     const hint =
       suggestionText(request.method, suggestRoutes(routes, request)) ||
       "; GET /openapi.json lists what is"

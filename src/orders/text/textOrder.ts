@@ -29,6 +29,7 @@ import {
   unstreamedHooks
 } from "../orderValue.ts"
 import { unreadCharge } from "../unreadAnswer.ts"
+import { renameDecodedModel, renameRawModel } from "./orderedModel.ts"
 
 /** The parts of a vendor's text on which its charge depends. */
 export interface TextOutput {
@@ -158,6 +159,9 @@ const failedWhileWriting = new VendorRefused({
   retryAfterSeconds: null
 })
 
+const answerOf = ({ raw, result }: TextAnswer, model: string): RawAnswer =>
+  raw === undefined ? encodeAnswer(renameDecodedModel(result, model)) : renameRawModel(raw, model)
+
 interface CompleteText extends TextOutput {
   readonly answer: RawAnswer
 }
@@ -187,7 +191,7 @@ export const makeTextOrder = Effect.fnUntraced(function* (
             (text) =>
               hasFailed(text)
                 ? Effect.fail(failedWhileWriting)
-                : Effect.succeed({ ...text, answer: text.raw ?? encodeAnswer(text.result) })
+                : Effect.succeed({ ...text, answer: answerOf(text, resolved.model.id) })
           )
       })),
       finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),

@@ -11,6 +11,7 @@ import type { TextPiece } from "../../services/ProtocolAdapter.ts"
 import { chatRequest, type OrderResolution } from "../OrderResolution.ts"
 import type { PaidOrder } from "../orderValue.ts"
 import { type BreakOff, breakOffOf, makeStreamedAnswer } from "../streamedAnswer.ts"
+import { renameModel } from "./orderedModel.ts"
 import { type TextOutput, textOrderOf } from "./textOrder.ts"
 
 /** The part of a stream that has arrived so far. */
@@ -55,7 +56,9 @@ export const makeTextStream = Effect.fnUntraced(function* (
           text.usage = usage ?? (outputBytes > 0 ? null : text.usage)
           text.outputBytes += outputBytes
         }
-        const events = pieces.flatMap(({ event }) => event ?? [])
+        const events = pieces.flatMap(({ event }) =>
+          event === null ? [] : renameModel(event, resolved.model.id)
+        )
         if (events.length === 0) return Effect.void
         text.hasEvents = true
         return offer(events)

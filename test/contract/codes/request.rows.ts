@@ -146,7 +146,8 @@ const deep = `${"[".repeat(70)}${"]".repeat(70)}`
 
 const bodies = [
   row("invalid_request", "a body that is no JSON", asRich(raw(video(), "{")), {
-    message: "Expected a valid JSON body"
+    message:
+      "Expected a valid JSON body: a field name in double quotes or } is expected at line 1, column 2"
   }),
   row("invalid_request", "a body that is no object", asRich(raw(image(), "[]")), {
     message: "Expected a JSON object as the body"
