@@ -56,6 +56,7 @@ const probes = [
   "false",
   "Asia/Shanghai",
   "s3://bucket",
+  "postgres://db.test",
   "https://a.test",
   "a=b",
   "http/json",

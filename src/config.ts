@@ -1,5 +1,5 @@
 /** All environment variables that the gateway reads; each is named once. */
-import { Config, DateTime, Effect, Option, Record, Redacted, Schema } from "effect"
+import { Config, DateTime, Effect, Option, Record, Redacted, Schema, SchemaIssue } from "effect"
 import { type TelemetryConfig, telemetryConfig } from "./operations/telemetryConfig.ts"
 import { defaultSettings, type Settings } from "./runtime/Settings.ts"
 
@@ -58,6 +58,14 @@ const PublicUrl = Schema.String.check(
   Schema.makeFilter((text) => text === "" || isHttp(text), {
     expected: "an address such as https://media.example.com"
   })
+)
+
+/** The schemes that the database client takes; an empty text counts as absent. */
+const DatabaseUrl = Schema.String.check(
+  Schema.makeFilter(
+    (text) => text === "" || /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ""),
+    { expected: "an address such as postgres://user:password@host:5432/database" }
+  )
 )
 
 /**
@@ -171,10 +179,10 @@ const metricsPort = Config.schema(
 )
 
 /** An empty variable counts as absent, as it does in shells and compose files. */
-const secret = (name: string) =>
-  Config.Redacted(name).pipe(
-    Config.withDefault(null),
-    Config.map((value) => (value === null || Redacted.value(value) === "" ? null : value))
+const secret = (name: string, schema: Schema.Codec<string, string> = Schema.String) =>
+  Config.schema(schema, name).pipe(
+    Config.withDefault(""),
+    Config.map((value) => (value === "" ? null : Redacted.make(value)))
   )
 
 const gatewayConfig = Config.all({
@@ -182,7 +190,7 @@ const gatewayConfig = Config.all({
   port: port("PORT", 8080),
   reusePort: Config.Boolean("GATEWAY_REUSE_PORT").pipe(Config.withDefault(false)),
   metricsPort,
-  databaseUrl: secret("DATABASE_URL"),
+  databaseUrl: secret("DATABASE_URL", DatabaseUrl),
   databasePool: Config.Int("DATABASE_POOL").pipe(Config.withDefault(16)),
   migrate: Config.Boolean("GATEWAY_MIGRATE").pipe(Config.withDefault(true)),
   dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".data")),
@@ -266,8 +274,27 @@ export interface GatewayConfig {
   readonly settings: Settings
 }
 
+/**
+ * A variable has a value that cannot be used. The message names the variable and what was expected,
+ * but not the value, which may be a secret.
+ * @public
+ */
+export class VariableUnusable extends Schema.TaggedError<VariableUnusable>()("VariableUnusable", {
+  message: Schema.String
+}) {}
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const variableUnusable = ({ cause, message }: Config.ConfigError): VariableUnusable => {
+  const [issue] = Schema.isSchemaError(cause) ? issuesOf(cause.issue).issues : []
+  return new VariableUnusable({
+    message:
+      issue === undefined ? message : `${issue.path?.join("_")} cannot be used: ${issue.message}`
+  })
+}
+
 export const loadConfig = Effect.map(
-  gatewayConfig,
+  Effect.mapError(gatewayConfig, variableUnusable),
   ({
     archiveRedirect,
     publicUrl,

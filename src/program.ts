@@ -21,6 +21,8 @@ import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
 import { awaitSchema } from "./postgres/schema/applySchema.ts"
 import { reportingFailure } from "./run.ts"
 import { layerChangesAlone } from "./runtime/Changes.ts"
+import { namingDatabase } from "./runtime/databaseErrors.ts"
+import { cannotListen } from "./runtime/listenFailures.ts"
 import { Settings } from "./runtime/Settings.ts"
 import { loadSecrets, type Secrets } from "./secrets.ts"
 import { layerSimulator, Simulator } from "./simulator/Simulator.ts"
@@ -88,7 +90,20 @@ const serveDemo = (config: GatewayConfig, secrets: Secrets) =>
           layerSimulator({
             port: config.simulatorPort,
             bookPath: join(config.dataDir, "simulator-book.jsonl")
-          })
+          }).pipe(
+            Layer.catchTag("ServeError", ({ cause }) =>
+              Layer.effect(
+                Simulator,
+                Effect.fail(
+                  cannotListen(
+                    cause,
+                    { host: "127.0.0.1", port: config.simulatorPort },
+                    "GATEWAY_SIMULATOR_PORT"
+                  )
+                )
+              )
+            )
+          )
         )
       )
     )
@@ -151,7 +166,7 @@ export const serveAsConfigured = Effect.gen(function* () {
   const config = yield* loadConfig
   yield* checkSharing(config)
   yield* checkMigrating(config)
-  return yield* runGateway(config, yield* loadSecrets(config))
+  return yield* runGateway(config, yield* loadSecrets(config)).pipe(namingDatabase(config))
 }).pipe(
   Effect.provide([NodeServices.layer, layerSecureRandom]),
   reportingFailure("media-gateway cannot start")

@@ -7,6 +7,7 @@ import { Overloaded } from "./domain/Errors.ts"
 import { errorResponse } from "./http/server/errorResponse.ts"
 import type { Address } from "./http/server/listener.ts"
 import { pathOf } from "./http/server/routes.ts"
+import { cannotListen } from "./runtime/listenFailures.ts"
 import type { Check, ReadinessReport } from "./services/Operations.ts"
 
 const pending: Check = { status: "pending" }
@@ -53,7 +54,9 @@ const answerTo = (path: string) => {
 export const layerWaitingRoom = <E, R>(address: Address, ready: Effect.Effect<void, E, R>) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const server = yield* HttpServer.HttpServer
+      const server = yield* NodeHttpServer.make(createServer, address).pipe(
+        Effect.mapError(({ cause }) => cannotListen(cause, address, "PORT"))
+      )
       yield* server.serve(
         Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => answerTo(pathOf(url)))
       )
@@ -61,5 +64,5 @@ export const layerWaitingRoom = <E, R>(address: Address, ready: Effect.Effect<vo
         `media-gateway waits for migrations of its database at ${HttpServer.formatAddress(server.address)}`
       )
       yield* ready
-    }).pipe(Effect.provide(NodeHttpServer.layer(createServer, address)), Effect.scoped)
+    }).pipe(Effect.scoped)
   )

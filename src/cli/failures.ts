@@ -1,6 +1,7 @@
 /** The failures of commands: their messages, and the exit codes of the process. */
 import { Predicate, Runtime, Schema } from "effect"
 import { errorTable } from "../domain/errorTable.ts"
+import { deepestReason } from "../runtime/deepestReason.ts"
 
 /** The failure of a command; its `message` is printed. */
 export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", {
@@ -18,20 +19,6 @@ export class ExitWith extends Schema.TaggedError<ExitWith>()("ExitWith", { code:
   override get [Runtime.errorExitCode]() {
     return this.code
   }
-}
-
-/**
- * The message of the deepest cause of an error. The outer errors only have general messages, such
- * as "fetch failed".
- */
-export const deepestReason = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return deepestReason(error.errors[0])
-  }
-  return error.cause === undefined || error.cause === null
-    ? error.message
-    : deepestReason(error.cause)
 }
 
 const GatewayErrorBody = Schema.Struct({

@@ -1,7 +1,8 @@
 /** Distinguishes transient failures of the database from failures of a statement. */
-import { Effect, Schedule, Schema } from "effect"
+import { Cause, Effect, type Redacted, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { Overloaded } from "../domain/Errors.ts"
+import { deepestReason } from "./deepestReason.ts"
 
 const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
 
@@ -44,3 +45,41 @@ export const failAsOverloaded = <A, E, R>(
   Effect.catchDefect(step, (defect) =>
     isTransient(defect) ? Effect.fail(databaseUnavailable()) : Effect.die(defect)
   )
+
+const isConnectFailure = (error: unknown): boolean =>
+  error instanceof Error &&
+  ((SqlError.isSqlError(error) && error.reason.operation === "connect") ||
+    isConnectFailure(error.cause))
+
+/**
+ * No connection to the database of `DATABASE_URL` could be opened.
+ * @public
+ */
+export class DatabaseUnreachable extends Schema.TaggedError<DatabaseUnreachable>()(
+  "DatabaseUnreachable",
+  { message: Schema.String }
+) {}
+
+/**
+ * Fails with an error that names `DATABASE_URL` where no connection to its database could be opened,
+ * also where that was a defect.
+ */
+export const namingDatabase =
+  ({ databaseUrl }: { readonly databaseUrl: Redacted.Redacted | null }) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E | DatabaseUnreachable, R> =>
+    Effect.catchCause(program, (cause): Effect.Effect<never, E | DatabaseUnreachable> => {
+      const failure = cause.reasons
+        .map((reason) =>
+          Cause.isFailReason(reason)
+            ? reason.error
+            : Cause.isDieReason(reason)
+              ? reason.defect
+              : null
+        )
+        .find(isConnectFailure)
+      return databaseUrl === null || failure === undefined
+        ? Effect.failCause(cause)
+        : new DatabaseUnreachable({
+            message: `DATABASE_URL names a database that cannot be reached: ${deepestReason(failure)}`
+          })
+    })

@@ -75,6 +75,35 @@ it.live("finds each thing that is wrong before a gateway runs, and prints no sec
   }).pipe(Effect.scoped)
 )
 
+it.live("a start and a migration say what is wrong in one sentence that names the variable", () =>
+  Effect.gen(function* () {
+    const { port } = yield* takenPort
+    const secret = { ...clusterSecrets, PORT: "0" }
+    const unreachable =
+      "DATABASE_URL names a database that cannot be reached: connect ECONNREFUSED 127.0.0.1:1"
+    const noUrl =
+      "DATABASE_URL cannot be used: Expected an address such as postgres://user:password@host:5432/database"
+    const rows: ReadonlyArray<readonly [string, Environment, string]> = [
+      ["serve", { ...secret, DATABASE_URL: "postgres://me:of-mine@127.0.0.1:1/g" }, unreachable],
+      ["migrate", { ...secret, DATABASE_URL: "postgres://me:of-mine@127.0.0.1:1/g" }, unreachable],
+      ["serve", { ...secret, DATABASE_URL: "me:of-mine@127.0.0.1/g" }, noUrl],
+      ["migrate", { ...secret, DATABASE_URL: "me:of-mine@127.0.0.1/g" }, noUrl],
+      ["migrate", { ...secret, PORT: "abc" }, "PORT cannot be used: Expected an integer"],
+      [
+        "serve",
+        { ...secret, PORT: `${port}`, DATABASE_URL: yield* temporaryServerDatabase },
+        `Port ${port} of 127.0.0.1 is taken by another program: set PORT or HOST to another one`
+      ]
+    ]
+    for (const [command, env, sentence] of rows) {
+      const start =
+        command === "serve" ? "media-gateway cannot start" : "The schema was not applied"
+      const { code, stderr } = yield* runCommand([command], env)
+      assert.deepStrictEqual([code, stderr], [1, `${start}: ${sentence}\n`])
+    }
+  }).pipe(Effect.scoped)
+)
+
 it.live("finds nothing wrong in a gateway that serves, and another's key and schema", () =>
   Effect.gen(function* () {
     const DATABASE_URL = yield* temporaryServerDatabase

@@ -108,10 +108,10 @@ it.live("a start that cannot work says why in one line and exits with 1", () =>
   Effect.gen(function* () {
     const url = "postgres://gateway@127.0.0.1:1/gateway"
     const rows = [
-      [{ PORT: "many" }, /cannot start: .*PORT/s],
-      [{ GATEWAY_TIME_ZONE: "Mars/Base" }, /IANA time zone.*GATEWAY_TIME_ZONE/s],
-      [{ GATEWAY_LEASE_SECONDS: "NaN" }, /GATEWAY_LEASE_SECONDS/],
-      [{ GATEWAY_ASK_INTERVAL_SECONDS: "-5" }, /greater than 0.*GATEWAY_ASK_INTERVAL_SECONDS/s],
+      [{ PORT: "many" }, /PORT cannot be used: /],
+      [{ GATEWAY_TIME_ZONE: "Mars/Base" }, /GATEWAY_TIME_ZONE cannot be used: .*IANA time zone/],
+      [{ GATEWAY_LEASE_SECONDS: "NaN" }, /GATEWAY_LEASE_SECONDS cannot be used: /],
+      [{ GATEWAY_ASK_INTERVAL_SECONDS: "-5" }, /GATEWAY_ASK_INTERVAL_SECONDS .*greater than 0/],
       [{ DATABASE_URL: url }, /GATEWAY_MASTER_KEY is required together with DATABASE_URL/],
       [{ DATABASE_URL: url, GATEWAY_MASTER_KEY: "short" }, /must be 32 bytes in base64/]
     ] as const
@@ -119,6 +119,7 @@ it.live("a start that cannot work says why in one line and exits with 1", () =>
       const process = yield* startProcess({ entry: shippedEntry, env: { ...env } })
       assert.strictEqual((yield* process.end).code, 1)
       assert.match(process.stderr(), message)
+      assert.match(process.stderr(), /^media-gateway cannot start: [^\n]+\n$/)
     }
   }).pipe(Effect.scoped)
 )

@@ -1,9 +1,10 @@
 /** Checks of the Node.js version and of the environment variables. */
-import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
+import { Cause, ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
 import { Base64 } from "effect/encoding"
 import { type GatewayConfig, loadConfig } from "../../config.ts"
 import { nearestName } from "../../domain/nearest.ts"
 import { MIN_VERSION, tooOldMessage } from "../../nodeVersion.ts"
+import { deepestReason } from "../../runtime/deepestReason.ts"
 import { MASTER_KEY_BYTES } from "../../services/Vault.ts"
 import { type Check, errorFinding, type Finding, okFinding, warningFinding } from "./findings.ts"
 
@@ -56,25 +57,15 @@ const gatewayVariables = (): ReadonlySet<string> => {
  */
 const othersVariables = ["GATEWAY_KEY", "GATEWAY_URL"]
 
-const reasonOf = (exit: Exit.Exit<unknown, Error>): string =>
-  Exit.isFailure(exit)
-    ? Result.match(Exit.findError(exit), {
-        onSuccess: ({ message }) =>
-          message
-            .replace(/^SchemaError\(/, "")
-            .replace(/\s+at \[[\s\S]*$/, "")
-            .trim(),
-        onFailure: () => "it does not decode"
-      })
-    : ""
-
-/** The variables that do not decode, each with the reason. */
+/** The variables that do not decode, each with a sentence that names it and says why. */
 const faultsOf = (environment: Variables): ReadonlyMap<string, string> =>
   new Map(
     [...gatewayVariables()].flatMap((name) => {
       const value = environment[name]
       const exit = value === undefined ? null : load({ [name]: value })
-      return exit === null || Exit.isSuccess(exit) ? [] : [[name, reasonOf(exit)]]
+      return exit === null || Exit.isSuccess(exit)
+        ? []
+        : [[name, deepestReason(Cause.squash(exit.cause))]]
     })
   )
 
@@ -104,8 +95,8 @@ export const variablesCheck: Check = {
   run: ({ environment }) =>
     Effect.sync(() => {
       const variableNames = gatewayVariables()
-      const faults: ReadonlyArray<Finding> = [...faultsOf(environment)].map(([name, reason]) =>
-        errorFinding(`${name} cannot be used: ${reason}.`, `Correct ${name}, or unset it.`)
+      const faults: ReadonlyArray<Finding> = [...faultsOf(environment)].map(([name, fault]) =>
+        errorFinding(`${fault}.`, `Correct ${name}, or unset it.`)
       )
       const all = [...variableNames, ...othersVariables]
       const unknownVariables: ReadonlyArray<Finding> = Object.keys(environment)

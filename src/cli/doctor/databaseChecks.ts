@@ -14,9 +14,9 @@ import { appliedMigrations } from "../../postgres/schema/applySchema.ts"
 import { Migrations } from "../../postgres/schema/migrations.ts"
 import { sealedFaults } from "../../postgres/stores/masterKeyRotation.ts"
 import { reasonOf } from "../../run.ts"
+import { deepestReason } from "../../runtime/deepestReason.ts"
 import { loadSecrets } from "../../secrets.ts"
 import { layerVault } from "../../services/Vault.ts"
-import { deepestReason } from "../failures.ts"
 import { layerDatabase } from "../local/database.ts"
 import {
   type Check,

@@ -1,7 +1,8 @@
 /** Checks of a running gateway, if one runs: its readiness, channels, orphans and ledger. */
 import { Effect, Schema } from "effect"
 import { ReadinessReport } from "../../http/api/OperationsApi.ts"
-import { deepestReason, gatewayErrorText } from "../failures.ts"
+import { deepestReason } from "../../runtime/deepestReason.ts"
+import { gatewayErrorText } from "../failures.ts"
 import { isFaulty } from "../remote/channels.ts"
 import { asOperator, type Gateway, gatewayAddress, tokens } from "../remote/connection.ts"
 import {

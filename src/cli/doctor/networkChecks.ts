@@ -3,16 +3,15 @@ import { randomUUID } from "node:crypto"
 import { createServer } from "node:net"
 import { Cause, Effect, Stream } from "effect"
 import { layerArchiveBucket } from "../../features/archive/archiveClient.ts"
+import { deepestReason } from "../../runtime/deepestReason.ts"
+import { codeOf, listenProblem } from "../../runtime/listenFailures.ts"
 import { Bucket, BucketFault } from "../../services/results/ArchiveBucket.ts"
-import { deepestReason } from "../failures.ts"
 import { type Check, errorFinding, okFinding } from "./findings.ts"
 
 const listenOn = (host: string, port: number) =>
-  Effect.callback<string | null>((resume) => {
+  Effect.callback<Error | null>((resume) => {
     const server = createServer()
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      resume(Effect.succeed(error.code ?? error.message))
-    )
+    server.once("error", (error) => resume(Effect.succeed(error)))
     server.listen({ host, port, exclusive: true }, () =>
       server.close(() => resume(Effect.succeed(null)))
     )
@@ -37,19 +36,11 @@ export const portCheck: Check = {
     const { host, port } = config
     const refusal = yield* listenOn(host, port)
     if (refusal === null) return [okFinding(`Port ${port} of ${host} is free.`)]
-    if (refusal === "EADDRINUSE" && (yield* isGateway(host, port))) {
+    if (codeOf(refusal) === "EADDRINUSE" && (yield* isGateway(host, port))) {
       return [okFinding(`A gateway listens on port ${port} of ${host}.`)]
     }
     return [
-      refusal === "EADDRINUSE"
-        ? errorFinding(
-            `Port ${port} of ${host} is taken by another program.`,
-            "Set PORT to another one."
-          )
-        : errorFinding(
-            `Port ${port} of ${host} cannot be listened on: ${refusal}.`,
-            "See HOST and PORT."
-          )
+      errorFinding(`${listenProblem(refusal, { host, port })}.`, "Set PORT or HOST to another one.")
     ]
   })
 }

@@ -14,6 +14,7 @@ import { layerCrypto } from "../../crypto.ts"
 import { applySchema } from "../../postgres/schema/applySchema.ts"
 import { reseal } from "../../postgres/stores/masterKeyRotation.ts"
 import { reasonOf } from "../../run.ts"
+import { namingDatabase } from "../../runtime/databaseErrors.ts"
 import {
   beginStoredRotation,
   endStoredRotation,
@@ -58,7 +59,7 @@ const rotate = Effect.gen(function* () {
     const report = yield* resealWith(yield* readKeys(config))
     if (isKept) yield* endStoredRotation(config.dataDir)
     return report
-  }).pipe(Effect.provide(layerDatabase(config)))
+  }).pipe(Effect.provide(layerDatabase(config)), namingDatabase(config))
 }).pipe(Effect.provide(NodeCrypto.layerSecureRandom))
 
 export const rotateCommand = Command.make(

@@ -3,11 +3,12 @@ import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from 
 import { Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Clock, Context, Duration, Effect, Layer, Metric, Predicate, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Metric } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { InvalidRequest, MethodNotAllowed } from "../../domain/Errors.ts"
 import { Answers, layerAnswers } from "../../runtime/AnswerBudget.ts"
+import { CannotListen, cannotListen, codeOf } from "../../runtime/listenFailures.ts"
 import { monotonicMillisOf } from "../../runtime/monotonic.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { makeShares } from "../../runtime/Shares.ts"
@@ -35,10 +36,6 @@ const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
     connectionsCheckingInterval: Math.min(5000, headersTimeout / 4)
   }
 }
-
-/** The code of Node's error; empty where it has none. */
-const codeOf = (error: unknown): string =>
-  Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : ""
 
 type Refusal = readonly [status: number, message: string]
 
@@ -121,15 +118,6 @@ const makeAddressLimit = Effect.gen(function* () {
 const GRACE_SECONDS = 0.25
 /** The maximum number of event-loop turns to wait for a turn without a new connection. */
 const MAX_TURNS = 50
-
-/**
- * The error when the kernel does not let two sockets listen on the port. It is a part of the error
- * type of the layers that listen, so it is exported.
- * @public
- */
-export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
-  message: Schema.String
-}) {}
 
 type Exchange = readonly [IncomingMessage, ServerResponse]
 
@@ -235,7 +223,8 @@ export interface Address {
   readonly reusePort?: boolean
 }
 
-const cannotSharePort = new CannotSharePort({
+/** The error when the kernel does not let two sockets listen on the port. */
+const cannotSharePort = new CannotListen({
   message:
     "GATEWAY_REUSE_PORT is set, but this system cannot share a port as Linux does; give each gateway one of its own"
 })
@@ -259,8 +248,10 @@ export const layerHttpServer = (address: Address) =>
           serve: (handler) => Effect.updateContext(serve(handler), ofRequests)
         })
       ),
-      Effect.mapError((error) =>
-        address.reusePort && codeOf(error.cause) === "ENOTSUP" ? cannotSharePort : error
+      Effect.mapError(({ cause }) =>
+        address.reusePort && codeOf(cause) === "ENOTSUP"
+          ? cannotSharePort
+          : cannotListen(cause, address, "PORT")
       )
     )
   ).pipe(Layer.merge(NodeHttpServer.layerHttpServices))

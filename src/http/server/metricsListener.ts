@@ -6,6 +6,7 @@ import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
 import { Answers } from "../../runtime/AnswerBudget.ts"
+import { cannotListen } from "../../runtime/listenFailures.ts"
 import { answerBytes } from "../../services/metrics.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { pathOf, targetOf } from "./routes.ts"
@@ -46,4 +47,9 @@ export const layerMetricsListener = (address: { readonly host: string; readonly 
         `metrics listener: serving on ${HttpServer.formatAddress(server.address)}/metrics`
       )
     })
-  ).pipe(Layer.provide(NodeHttpServer.layer(createServer, address)))
+  ).pipe(
+    Layer.provide(NodeHttpServer.layer(createServer, address)),
+    Layer.catchTag("ServeError", ({ cause }) =>
+      Layer.effectDiscard(Effect.fail(cannotListen(cause, address, "GATEWAY_METRICS_PORT")))
+    )
+  )
