@@ -26,6 +26,11 @@ describe("the name of the model in a vendor's answer", () => {
     assert.strictEqual(renamed(text), text)
   })
 
+  it("is searched in linear time, also before a cut string full of quotes", () => {
+    const text = `{"usage":{"model":"v"},"content":"${'\\"'.repeat(100_000)}"}`
+    for (let times = 0; times < 5; times++) assert.strictEqual(renamed(text), text)
+  })
+
   it("is replaced in a large answer too, whose other bytes stay as they are", () => {
     let released = 0
     const chunks = ['{"model":"vendor-1","choices":[', `"${"x".repeat(100_000)}"]}`]

@@ -8,8 +8,11 @@ import { RawAnswer } from "../../domain/RawAnswer.ts"
 const HEAD_BYTES = 64 * 1024
 const NAME = '"model"'
 
-/** Strings and the brackets between them. */
-const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]]/g
+/**
+ * Strings and the brackets between them. The end of the head may cut a string, which is then
+ * matched without its closing quote: otherwise every quote in it would be tried as a beginning.
+ */
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]]/g
 const nameValue = /\s*:\s*("[^"\\]*(?:\\.[^"\\]*)*")/y
 
 const DEPTH_STEPS: ReadonlyMap<string, number> = new Map([
