@@ -6,7 +6,7 @@ import { checkOut } from "./revision.ts"
 import { type Subject, signal } from "./subject.ts"
 import type { World } from "./world.ts"
 
-/** Starts two processes of each revision in the order A B B A, which favours neither revision. */
+/** Starts two processes of each revision in the order A B B A; the rounds rotate it. */
 const startRevisions = Effect.fnUntraced(function* (
   world: World,
   entry: string,
