@@ -391,7 +391,7 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: demoCatalog })
         }
         const others: ReadonlyArray<readonly [number, () => PromiseLike<unknown>]> = [
           [404, () => client.videos.remix(made.id, { prompt: "x" })],
-          [405, () => client.videos.edit({ prompt: "x", video: { id: made.id } })],
+          [404, () => client.videos.edit({ prompt: "x", video: { id: made.id } })],
           [405, () => client.videos.extend({ prompt: "x", seconds: "8", video: { id: made.id } })],
           [404, () => client.videos.getCharacter("char_1")]
         ]

@@ -216,6 +216,15 @@ const chargeOf = (kind: Kind, order: Order): bigint => {
 const withoutUsage = (body: string): string =>
   body.replace(/data: [^\n]*"choices":\[\],"usage"[^\n]*\n\n/, "")
 
+/** The bytes of an answer, or of an event of a stream, in which the vendor's name is replaced. */
+const NAMED_BYTES = 64 * 1024
+
+/** The answer in the name of the ordered model. */
+const withOrderedModel = (body: string, model: string, isStream: boolean): string =>
+  body.replaceAll(/"model":"[^"]*"/g, (name, offset: number) =>
+    isStream || offset + name.length <= NAMED_BYTES ? `"model":"${model}"` : name
+  )
+
 interface Ordered {
   readonly kind: Kind
   readonly order: Order
@@ -254,8 +263,9 @@ const tried = Effect.fnUntraced(function* (
     return "refused"
   }
   assert.strictEqual(status, 200, body.subarray(0, 500).toString())
-  const answer = state.answered
-  const wanted = order.stream === true ? Buffer.from(withoutUsage(answer.toString())) : answer
+  const isStream = order.stream === true
+  const answer = withOrderedModel(state.answered.toString(), models[kind], isStream)
+  const wanted = Buffer.from(isStream ? withoutUsage(answer) : answer)
   assert.isTrue(body.equals(wanted), `${body.length} of ${wanted.length} bytes`)
   assert.strictEqual(charge, chargeOf(kind, order))
   return "delivered"
