@@ -55,7 +55,7 @@ export const layerWaitingRoom = <E, R>(address: Address, ready: Effect.Effect<vo
   Layer.effectDiscard(
     Effect.gen(function* () {
       const server = yield* NodeHttpServer.make(createServer, address).pipe(
-        Effect.mapError(({ cause }) => cannotListen(cause, address, "PORT"))
+        Effect.mapError(({ cause }) => cannotListen(cause, address, "PORT or HOST"))
       )
       yield* server.serve(
         Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => answerTo(pathOf(url)))

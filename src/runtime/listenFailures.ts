@@ -24,12 +24,12 @@ export const listenProblem = (cause: unknown, { host, port }: ListenAddress): st
     ? `Port ${port} of ${host} is taken by another program`
     : `Port ${port} of ${host} cannot be listened on (${codeOf(cause) || String(cause)})`
 
-/** The failure to listen at an address whose port is set by `variable`. */
+/** The failure to listen at an address that is set by `variables`, such as `PORT or HOST`. */
 export const cannotListen = (
   cause: unknown,
   address: ListenAddress,
-  variable: string
+  variables: string
 ): CannotListen =>
   new CannotListen({
-    message: `${listenProblem(cause, address)}: set ${variable} or HOST to another one`
+    message: `${listenProblem(cause, address)}: set ${variables} to another one`
   })

@@ -251,7 +251,7 @@ export const layerHttpServer = (address: Address) =>
       Effect.mapError(({ cause }) =>
         address.reusePort && codeOf(cause) === "ENOTSUP"
           ? cannotSharePort
-          : cannotListen(cause, address, "PORT")
+          : cannotListen(cause, address, "PORT or HOST")
       )
     )
   ).pipe(Layer.merge(NodeHttpServer.layerHttpServices))

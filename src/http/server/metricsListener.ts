@@ -50,6 +50,6 @@ export const layerMetricsListener = (address: { readonly host: string; readonly 
   ).pipe(
     Layer.provide(NodeHttpServer.layer(createServer, address)),
     Layer.catchTag("ServeError", ({ cause }) =>
-      Layer.effectDiscard(Effect.fail(cannotListen(cause, address, "GATEWAY_METRICS_PORT")))
+      Layer.effectDiscard(Effect.fail(cannotListen(cause, address, "GATEWAY_METRICS_PORT or HOST")))
     )
   )

@@ -19,7 +19,9 @@ export const CountField = ({
   onChange
 }: Props) => (
   <TextInput
-    {...{ label, description, placeholder }}
+    label={label}
+    description={description}
+    placeholder={placeholder}
     inputMode="numeric"
     value={value === undefined ? "" : `${value}`}
     error={error}

@@ -82,7 +82,8 @@ export const textColumn = <Line,>({
       value={textOf(line)}
       error={error}
       onChange={(event) => onChange(withText(line, event.currentTarget.value))}
-      {...{ inputMode, placeholder }}
+      inputMode={inputMode}
+      placeholder={placeholder}
     />
   )
 })

@@ -160,11 +160,11 @@ const Amounts = ({
         </Table>
       )
     case "video_table":
-      return <VideoPriceLines {...{ value, onChange, faultAt }} />
+      return <VideoPriceLines value={value} onChange={onChange} faultAt={faultAt} />
     case "image":
-      return <ImagePriceFields {...{ value, onChange, faultAt }} />
+      return <ImagePriceFields value={value} onChange={onChange} faultAt={faultAt} />
     case "image_tokens":
-      return <ImageTokenFields {...{ value, onChange, faultAt }} />
+      return <ImageTokenFields value={value} onChange={onChange} faultAt={faultAt} />
     case "tokens":
       return (
         <Stack gap="xs">

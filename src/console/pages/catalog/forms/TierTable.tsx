@@ -82,7 +82,9 @@ export const TierTable = ({ label, table, inputMode, sample, path, faultAt, onCh
   ]
   return (
     <LineTable
-      {...{ label, columns, lines }}
+      label={label}
+      columns={columns}
+      lines={lines}
       sample={{ label: sample.label, priceOf: ({ amount }) => sample.priceOf(amount) }}
       nextLine={(last) => ({ ...last, size: "", amount: "" })}
       faultAt={(index, field) => {
