@@ -109,7 +109,8 @@ it.live(
 
       yield* Effect.promise(() => server.start())
       yield* until(Effect.map(read, ({ status }) => status === 200))
-      assert.strictEqual((yield* order("images")).status, 200)
+      // The ledger's connections may come back after the one that answered the read.
+      yield* until(Effect.map(order("images"), ({ status }) => status === 200))
       yield* Effect.forEach(load, Fiber.interrupt)
       assertComeAgain(under.filter(({ status }) => status !== 200))
 
