@@ -25,7 +25,13 @@ const caps = [null, 60n, 1_000n] as const
 const API_KEYS = 2
 const ids = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] as const
 const amounts = [1n, 5n, 20n, 41n, 60n, 61n, 2n ** 62n] as const
+const charges = [1n, 5n, 20n, 90n] as const
 const excesses = [1n, 10n, 40n, 100n] as const
+
+const closeOf = (dice: Dice, id: string): Command =>
+  dice.chance(50)
+    ? { _tag: "Release", id, forgetKey: dice.chance(50) }
+    : { _tag: "Capture", id, charge: dice.pick(charges) }
 
 /** Few ids, keys and amounts, so that each command often meets what another one left. */
 const commandOf = (dice: Dice): Command => {
@@ -69,11 +75,10 @@ const commandOf = (dice: Dice): Command => {
     case 12:
       return { _tag: "Credit", amount: dice.pick([0n, 0n, 10n, 100n]) }
     case 1:
-    case 4:
-      return { _tag: "Release", id, forgetKey: dice.chance(50) }
     case 2:
     case 3:
-      return { _tag: "Capture", id, charge: dice.pick([1n, 5n, 20n, 90n]) }
+    case 4:
+      return closeOf(dice, id)
     default:
       return {
         _tag: "Hold",
@@ -240,9 +245,19 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
 const isHold = (command: Command): command is Extract<Command, { readonly _tag: "Hold" }> =>
   command._tag === "Hold"
 
+/** A retry of a command that came before, or a close of the order that it named. */
+const followUpOf = (dice: Dice, command: Command): Command => {
+  const { _tag } = command
+  if (dice.chance(40) || (_tag !== "Hold" && _tag !== "Capture" && _tag !== "Release")) {
+    return command
+  }
+  return closeOf(dice, command.id)
+}
+
 /** One command, or several holds with ids of their own that come at once. */
-const bundleOf = (dice: Dice): ReadonlyArray<Command> => {
-  const first = commandOf(dice)
+const bundleOf = (dice: Dice, past: ReadonlyArray<Command>): ReadonlyArray<Command> => {
+  const before = dice.chance(30) ? past[dice.roll(past.length)] : undefined
+  const first = before === undefined ? commandOf(dice) : followUpOf(dice, before)
   if (!isHold(first)) return [first]
   const bundle = new Map([[first.id, first]])
   while (bundle.size < 6 && dice.chance(50)) {
@@ -323,9 +338,11 @@ for (const kind of storeKinds) {
               { real: yield* makeReal(foreign), model: makeModel(caps) },
               { real: yield* makeReal(foreign), model: makeModel(caps) }
             ] as const
+            const past: Array<Command> = []
             for (let index = 0; index < COMMANDS; index++) {
               const { real, model } = dice.pick(sides)
-              const bundle = bundleOf(dice)
+              const bundle = bundleOf(dice, past)
+              past.push(...bundle)
               const expected = bundle.map(model.apply)
               const verdicts = yield* Effect.all(bundle.map(real.verdict), {
                 concurrency: "unbounded"
